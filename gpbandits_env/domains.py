@@ -1,0 +1,255 @@
+"""Where actions live: a finite set of arms, or a box.
+
+A domain turns actions (what an environment's `step` takes) into points (what a kernel takes):
+on `Arms` an action is the index of an arm, in a `Box` it is the point itself.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import ArrayLike, NDArray
+
+from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, whole
+from gpbandits_env.errors import InvalidInput
+
+
+class Domain(ABC):
+    """The set of possible actions."""
+
+    @property
+    @abstractmethod
+    def dim(self) -> int:
+        """The number of coordinates d of a point."""
+
+    @abstractmethod
+    def action_space(self, batch_size: int) -> spaces.Space[Any]:
+        """The Gymnasium space of a batch of ``batch_size`` actions."""
+
+    @abstractmethod
+    def check(self, actions: ArrayLike, batch_size: int | None = None) -> NDArray[Any]:
+        """The actions as an array of the domain's own type, or a clear error.
+
+        Args:
+            actions: (m,) indices on arms, (m, d) points in a box.
+            batch_size: the number of actions there must be; None for any.
+        Raises:
+            InvalidInput: wrong shape, type or range.
+        """
+
+    @abstractmethod
+    def points(self, actions: NDArray[Any]) -> Array:
+        """The points (m, d) of checked actions."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, size: int) -> NDArray[Any]:
+        """``size`` actions drawn uniformly and independently."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """A plain dict that `domain_from_dict` reads back."""
+
+
+@dataclass(frozen=True, eq=False)
+class Arms(Domain):
+    """A finite set of n points.
+
+    Args:
+        coordinates: (n, d) points, one an arm, in the units of the kernel's lengthscale; (n,) is
+            read as (n, 1).
+        axes: when the arms are the product grid of these d one-dimensional arrays (last one
+            fastest), the arrays; `Arms.grid` sets them.
+    Raises:
+        InvalidInput: no arms, or coordinates that are not finite.
+    """
+
+    coordinates: Array
+    axes: tuple[Array, ...] | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        points = finite_array(self.coordinates, "arms")
+        points = points[:, None] if points.ndim == 1 else points
+        if points.ndim != 2 or points.size == 0:
+            raise InvalidInput(f"arms must have shape (n, d), n and d above 0, got {points.shape}")
+        object.__setattr__(self, "coordinates", frozen(np.array(points)))
+
+    @classmethod
+    def grid(
+        cls, shape: int | Sequence[int], low: ArrayLike = 0.0, high: ArrayLike = 1.0
+    ) -> "Arms":
+        """The product grid with ``shape[i]`` evenly spaced points on [low_i, high_i].
+
+        Args:
+            shape: the number of points per axis.
+            low: lower ends, a number or one per axis.
+            high: upper ends, a number or one per axis.
+        """
+        sizes = [whole(n, "grid") for n in (shape if isinstance(shape, Sequence) else [shape])]
+        lows, highs = _bounds(low, high, len(sizes))
+        axes = tuple(
+            frozen(np.linspace(a, b, n)) for a, b, n in zip(lows, highs, sizes, strict=True)
+        )
+        mesh = np.meshgrid(*axes, indexing="ij")
+        return cls(np.stack([m.ravel() for m in mesh], axis=1), axes)
+
+    @property
+    def size(self) -> int:
+        """The number of arms n."""
+        return len(self.coordinates)
+
+    @property
+    def dim(self) -> int:  # noqa: D102
+        return int(self.coordinates.shape[1])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The grid's shape; (n,) when the arms are no grid."""
+        return tuple(len(a) for a in self.axes) if self.axes else (self.size,)
+
+    @cached_property
+    def fingerprint(self) -> int:
+        """A number that two sets of arms share only if their points are the same."""
+        return hash((self.coordinates.shape, self.coordinates.tobytes()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Arms) and np.array_equal(self.coordinates, other.coordinates)
+
+    def __hash__(self) -> int:
+        return self.fingerprint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Arms, (self.coordinates, self.axes)
+
+    def action_space(self, batch_size: int) -> spaces.MultiDiscrete:  # noqa: D102
+        return spaces.MultiDiscrete(np.full(whole(batch_size, "batch_size"), self.size))
+
+    def check(self, actions: ArrayLike, batch_size: int | None = None) -> IntArray:  # noqa: D102
+        array = np.asarray(actions)
+        if array.ndim != 1 or (batch_size is not None and len(array) != batch_size):
+            want = "(m,)" if batch_size is None else f"({batch_size},)"
+            raise InvalidInput(f"actions must be arm indices of shape {want}, got {array.shape}")
+        if array.dtype.kind not in "iu":
+            raise InvalidInput(f"actions must be whole numbers (arm indices), got {array.dtype}")
+        # Seen as unsigned, a negative index is larger than any arm: one comparison for both ends.
+        indices = array.astype(np.int64, copy=False)
+        if len(indices) and indices.view(np.uint64).max() >= self.size:
+            raise InvalidInput(f"actions must lie in 0..{self.size - 1}, got {array.tolist()}")
+        return indices
+
+    def points(self, actions: NDArray[Any]) -> Array:  # noqa: D102
+        return self.coordinates[actions]
+
+    def sample(self, rng: np.random.Generator, size: int) -> IntArray:  # noqa: D102
+        return rng.integers(self.size, size=size)
+
+    def to_dict(self) -> dict[str, Any]:  # noqa: D102
+        if self.axes:
+            ends = [(float(a[0]), float(a[-1])) for a in self.axes]
+            even = Arms.grid(self.shape, [e[0] for e in ends], [e[1] for e in ends])
+            if even == self:
+                low, high = zip(*ends, strict=True)
+                return {
+                    "type": "grid",
+                    "shape": list(self.shape),
+                    "low": list(low),
+                    "high": list(high),
+                }
+        return {"type": "arms", "points": self.coordinates.tolist()}
+
+
+@dataclass(frozen=True, eq=False)
+class Box(Domain):
+    """The points between two corners.
+
+    Args:
+        low: (d,) the lower corner.
+        high: (d,) the upper corner, above the lower one in every coordinate.
+    Raises:
+        InvalidInput: corners that are not finite, not of one shape, or out of order.
+    """
+
+    low: Array
+    high: Array
+
+    def __post_init__(self) -> None:
+        dim = max(np.size(self.low), np.size(self.high))
+        low, high = _bounds(self.low, self.high, dim)
+        object.__setattr__(self, "low", frozen(np.array(low)))
+        object.__setattr__(self, "high", frozen(np.array(high)))
+
+    @property
+    def dim(self) -> int:  # noqa: D102
+        return len(self.low)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Box)
+            and np.array_equal(self.low, other.low)
+            and np.array_equal(self.high, other.high)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.low.tobytes(), self.high.tobytes()))
+
+    def action_space(self, batch_size: int) -> spaces.Box:  # noqa: D102
+        m = whole(batch_size, "batch_size")
+        return spaces.Box(np.tile(self.low, (m, 1)), np.tile(self.high, (m, 1)), dtype=np.float64)
+
+    def check(self, actions: ArrayLike, batch_size: int | None = None) -> Array:  # noqa: D102
+        array = finite_array(actions, "actions")
+        rows = "m" if batch_size is None else batch_size
+        if array.ndim != 2 or array.shape[1] != self.dim or rows not in ("m", len(array)):
+            raise InvalidInput(
+                f"actions must be points of shape ({rows}, {self.dim}), got {array.shape}"
+            )
+        if (array < self.low).any() or (array > self.high).any():
+            raise InvalidInput(
+                f"actions must lie in the box from {self.low.tolist()} to {self.high.tolist()}"
+            )
+        return array
+
+    def points(self, actions: NDArray[Any]) -> Array:  # noqa: D102
+        return actions
+
+    def sample(self, rng: np.random.Generator, size: int) -> Array:  # noqa: D102
+        return rng.uniform(self.low, self.high, size=(size, self.dim))
+
+    def to_dict(self) -> dict[str, Any]:  # noqa: D102
+        return {"type": "box", "low": self.low.tolist(), "high": self.high.tolist()}
+
+
+def domain_from_dict(spec: Mapping[str, Any]) -> Domain:
+    """The domain of a plain dict: {"type": "grid" | "arms" | "box", ...}.
+
+    Raises:
+        InvalidInput: another type, or fields that are missing or not known.
+    """
+    builders: dict[str, Any] = {
+        "grid": Arms.grid,
+        "arms": lambda points: Arms(points),
+        "box": Box,
+    }
+    kind = spec.get("type")
+    if kind not in builders:
+        raise InvalidInput(f"a domain's type is one of {sorted(builders)}, got {kind!r}")
+    given = {key: value for key, value in spec.items() if key != "type"}
+    try:
+        domain: Domain = builders[kind](**given)
+    except TypeError as error:
+        raise InvalidInput(f"domain {kind!r}: {error}") from None
+    return domain
+
+
+def _bounds(low: ArrayLike, high: ArrayLike, dim: int) -> tuple[Array, Array]:
+    a, b = finite_array(low, "low"), finite_array(high, "high")
+    try:
+        a, b = np.broadcast_to(a, (dim,)), np.broadcast_to(b, (dim,))
+    except ValueError:
+        raise InvalidInput(f"low and high must be numbers or have {dim} entries") from None
+    if (a > b).any() or (dim and (a == b).any()):
+        raise InvalidInput(f"low must be below high, got {a.tolist()} and {b.tolist()}")
+    return a, b

@@ -1,0 +1,56 @@
+"""What goes wrong, and what to do about it."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class GPBanditsError(Exception):
+    """Base of every error that this library raises on purpose."""
+
+
+class InvalidInput(GPBanditsError, ValueError):
+    """An argument has the wrong shape, type or value; nothing was changed."""
+
+
+class UnknownName(GPBanditsError, ValueError):
+    """A name is not in a registry."""
+
+
+class NotPositiveDefinite(GPBanditsError, ValueError):
+    """A covariance matrix is not positive semidefinite."""
+
+
+class MissingData(GPBanditsError, FileNotFoundError):
+    """A data file is not there; the message says how to get it."""
+
+
+class MissingExtra(GPBanditsError, ImportError):
+    """An optional dependency is not installed; the message names the extra."""
+
+
+class StoreError(GPBanditsError, OSError):
+    """A results file cannot be read or written."""
+
+
+def unknown(kind: str, name: object, known: Iterable[str], hint: str = "") -> UnknownName:
+    """The error for a name that is not registered, with the nearest names.
+
+    Args:
+        kind: what the name should have been, e.g. "agent".
+        name: what was given.
+        known: the names there are.
+        hint: how to list them, e.g. "'gpbandits agents' lists them".
+    """
+    names = sorted(known)
+    near = get_close_matches(str(name), names, n=3, cutoff=0.5)
+    guess = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
+    listing = f" ({hint})" if hint else f" (known: {', '.join(names)})"
+    return UnknownName(f"no {kind} named {name!r}{guess}{listing}")
+
+
+def require_extra(module: str, extra: str) -> MissingExtra:
+    """The error for an optional dependency that is not installed."""
+    return MissingExtra(
+        f"this needs the package {module!r}, which is not installed: "
+        f"pip install 'gpbandits-env[{extra}]'"
+    )

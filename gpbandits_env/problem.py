@@ -1,0 +1,46 @@
+"""What a learner is told before it starts: all that it may know of a world."""
+
+from dataclasses import dataclass
+
+from gpbandits_env.arrays import Array, finite_array, frozen, positive, whole
+from gpbandits_env.domains import Arms, Domain
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Kernel
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A learner's task: where it may act, and its model of the reward.
+
+    Environments offer theirs as `env.unwrapped.problem`; a user without an environment writes one.
+
+    Args:
+        domain: the possible actions.
+        kernel: the covariance of the reward function.
+        noise_var: the variance of the noise on a reward, at least 0, in reward units squared.
+        batch_size: the number of actions m in a round.
+        horizon: the number of rounds, if known.
+        prior_mean: the mean of the reward function: a number, or (n,) one an arm.
+        max_norm: a bound B on the squared RKHS norm of the function, if known (srinivas2010,
+            Theorem 3).
+    Raises:
+        InvalidInput: a number out of range, or a prior mean of the wrong shape.
+    """
+
+    domain: Domain
+    kernel: Kernel
+    noise_var: float
+    batch_size: int = 1
+    horizon: int | None = None
+    prior_mean: float | Array = 0.0
+    max_norm: float | None = None
+
+    def __post_init__(self) -> None:
+        positive(self.noise_var, "noise_var", zero=True)
+        whole(self.batch_size, "batch_size")
+        if self.horizon is not None:
+            whole(self.horizon, "horizon")
+        mean = finite_array(self.prior_mean, "prior_mean")
+        if mean.ndim and not (isinstance(self.domain, Arms) and mean.shape == (self.domain.size,)):
+            raise InvalidInput(f"prior_mean must be a number or one per arm, got {mean.shape}")
+        object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))

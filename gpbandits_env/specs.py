@@ -1,0 +1,81 @@
+"""Declared things as plain dicts: {"type": name, field: value, ...}, for JSON and TOML.
+
+A family (kernels, schedules, ...) is a `Family`; its members are frozen dataclasses registered
+under a type name. `to_dict` and `from_dict` round-trip.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from gpbandits_env.errors import InvalidInput, unknown
+
+T = TypeVar("T")
+
+
+class Family(Generic[T]):
+    """The members of one noun, by type name."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self.members: dict[str, type[T]] = {}
+
+    def register(self, name: str) -> Callable[[type[T]], type[T]]:
+        """Class decorator: the type name under which a frozen dataclass is written."""
+
+        def add(cls: type[T]) -> type[T]:
+            if name in self.members:
+                raise ValueError(f"{self.kind} {name!r} is registered twice")
+            self.members[name] = cls
+            cls.type_name = name  # type: ignore[attr-defined]
+            return cls
+
+        return add
+
+    def to_dict(self, member: T) -> dict[str, Any]:
+        """The plain dict of a member; nested members become dicts too."""
+        own = {f.name: self._plain(getattr(member, f.name)) for f in fields(member)}  # type: ignore[arg-type]
+        return {"type": member.type_name, **own}  # type: ignore[attr-defined]
+
+    def from_dict(self, spec: "Mapping[str, Any] | T") -> T:
+        """The member that a dict describes; a member passes through unchanged.
+
+        Raises:
+            InvalidInput: no "type", or fields that the type does not have.
+            UnknownName: no such type.
+        """
+        if not isinstance(spec, Mapping):
+            if type(spec) in self.members.values():
+                return spec
+            raise InvalidInput(f"a {self.kind} is a dict with a 'type', got {spec!r}")
+        if "type" not in spec:
+            raise InvalidInput(f"a {self.kind} needs a 'type': one of {sorted(self.members)}")
+        if spec["type"] not in self.members:
+            raise unknown(self.kind, spec["type"], self.members)
+        cls = self.members[spec["type"]]
+        given = {key: self._member(value) for key, value in spec.items() if key != "type"}
+        for key in given:
+            if key not in (names := [f.name for f in fields(cls)]):  # type: ignore[arg-type]
+                raise unknown(f"field of the {self.kind} {spec['type']!r}", key, names)
+        try:
+            return cls(**given)
+        except TypeError as error:
+            raise InvalidInput(f"{self.kind} {spec['type']!r}: {error}") from None
+
+    def _plain(self, value: Any) -> Any:
+        if type(value) in self.members.values():
+            return self.to_dict(value)
+        if isinstance(value, np.ndarray):
+            return value.tolist()
+        if isinstance(value, (tuple, list)):
+            return [self._plain(item) for item in value]
+        return value.item() if isinstance(value, np.generic) else value
+
+    def _member(self, value: Any) -> Any:
+        if isinstance(value, Mapping) and "type" in value:
+            return self.from_dict(value)
+        if isinstance(value, (tuple, list)):
+            return tuple(self._member(item) for item in value)
+        return value
