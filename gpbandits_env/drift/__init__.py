@@ -1,0 +1,26 @@
+"""Drifts: how a function becomes the next round's function."""
+
+from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, FunctionDrift, Memory, as_drift
+from gpbandits_env.drift.changes import ChangePoints
+from gpbandits_env.drift.compose import Blend, Then
+from gpbandits_env.drift.cycles import Rotation, Seasonal
+from gpbandits_env.drift.markov import MarkovDrift, VaryingMarkovDrift, check_epsilon
+from gpbandits_env.drift.path import Path
+
+__all__ = [
+    "DRIFTS",
+    "Blend",
+    "ChangePoints",
+    "Drift",
+    "Fresh",
+    "FunctionDrift",
+    "MarkovDrift",
+    "Memory",
+    "Path",
+    "Rotation",
+    "Seasonal",
+    "Then",
+    "VaryingMarkovDrift",
+    "as_drift",
+    "check_epsilon",
+]

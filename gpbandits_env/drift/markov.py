@@ -1,0 +1,93 @@
+"""Markov drift: the past fades at a steady or a changing rate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, whole
+from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, Memory
+from gpbandits_env.errors import InvalidInput
+
+
+@DRIFTS.register("markov")
+@dataclass(frozen=True)
+class MarkovDrift(Drift):
+    r"""The time-varying GP of bogunovic2016.
+
+    .. math:: f_{t+1} = \sqrt{1 - \epsilon} f_t + \sqrt{\epsilon} g_{t+1},
+        \quad g_{t+1} \sim GP(0, k)
+
+    so that Cov(f_t(x), f_{t+j}(z)) = (1 - epsilon)^(j/2) k(x, z).
+
+    Args:
+        epsilon: in [0, 1]; 0 is a static function, 1 draws anew every round.
+    Source: bogunovic2016, eqs. (3)-(4).
+    Raises:
+        InvalidInput: epsilon outside [0, 1].
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:  # noqa: D102
+        return (fade(memory[0], fresh, self.epsilon),)
+
+
+@DRIFTS.register("varying-markov")
+@dataclass(frozen=True)
+class VaryingMarkovDrift(Drift):
+    """Markov drift whose epsilon changes: calm and restless seasons, in turn and for ever.
+
+    Args:
+        epsilons: the rates, each in [0, 1].
+        rounds: how many rounds each lasts; a number or one per rate.
+    Raises:
+        InvalidInput: no rates, a rate outside [0, 1], or lengths that do not fit.
+    """
+
+    epsilons: tuple[float, ...]
+    rounds: int | tuple[int, ...] = 100
+
+    def __post_init__(self) -> None:
+        rates = tuple(check_epsilon(e) for e in self.epsilons)
+        given = (self.rounds,) if isinstance(self.rounds, int) else tuple(self.rounds)
+        lengths = tuple(whole(n, "rounds") for n in given)
+        lengths = lengths * len(rates) if len(lengths) == 1 else lengths
+        if not rates or len(lengths) != len(rates):
+            raise InvalidInput("varying-markov needs epsilons, and rounds: a number or one each")
+        object.__setattr__(self, "epsilons", rates)
+        object.__setattr__(self, "rounds", lengths)
+
+    def epsilon_at(self, t: int) -> float:
+        """The rate of the step from round t to round t + 1."""
+        ends = np.cumsum(self.rounds)
+        place = (t - 1) % int(ends[-1])
+        return self.epsilons[int(np.searchsorted(ends, place, side="right"))]
+
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:  # noqa: D102
+        return (fade(memory[0], fresh, self.epsilon_at(t)),)
+
+
+def fade(values: Array, fresh: Fresh, epsilon: float) -> Array:
+    """Eq. (4): sqrt(1 - epsilon) f + sqrt(epsilon) g.
+
+    At epsilon = 0 nothing is drawn, so a static world costs nothing a round.
+    """
+    if epsilon == 0.0:
+        return values
+    innovation = fresh() * np.sqrt(epsilon)
+    innovation += values * np.sqrt(1.0 - epsilon)
+    return innovation
+
+
+def check_epsilon(value: float, name: str = "epsilon") -> float:
+    """A number in [0, 1], or a clear error."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} must be a number in [0, 1], got {value!r}") from None
+    if not 0.0 <= number <= 1.0:
+        raise InvalidInput(f"{name} must lie in [0, 1], got {value!r}")
+    return number

@@ -1,0 +1,94 @@
+"""A drift in motion: f_1, f_2, ... from one seed, streamed or drawn ahead with the same result."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, frozen, whole
+from gpbandits_env.drift.base import Drift
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.seeding import child
+
+DrawMany = Callable[[np.random.Generator, int], Array]
+
+# Innovations are drawn this many at a time: one call of the sampler serves several rounds (and
+# one FFT yields two functions). Fixed, so that a path is a function of its seed alone.
+BLOCK = 8
+
+
+class Path:
+    """The functions of successive rounds.
+
+    What actions were played never enters. Memory is that of the drift plus one block of draws.
+
+    Args:
+        drift: how the function moves.
+        draw: ``draw(rng, size)`` gives (size, n) independent functions, e.g. a sampler's `draw`.
+        rng: the path's own stream; two children are taken from it.
+    """
+
+    def __init__(self, drift: Drift, draw: DrawMany, rng: np.random.Generator) -> None:
+        self.drift = drift
+        self._draw = draw
+        self._functions, self._chances = child(rng), child(rng)
+        self._block: Array = np.empty((0, 0))
+        self._next = 0
+        self.round = 1
+        self._memory = drift.start(self._fresh)
+        self.values: Array = self._read()
+
+    def advance(self) -> Array:
+        """Move to the next round; returns its function, (n,), read-only.
+
+        Cost: one draw of the sampler at most for the Markov and change-point drifts.
+        """
+        self._memory = self.drift.step(self._memory, self._fresh, self.round, self._chances)
+        self.round += 1
+        self.values = self._read()
+        return self.values
+
+    def ahead(self, rounds: int) -> Array:
+        """The functions of this round and the next ``rounds - 1``, (rounds, n); the path moves.
+
+        Equal, bit for bit, to reading `values` and calling `advance` ``rounds - 1`` times.
+        """
+        path = np.empty((whole(rounds, "rounds"), len(self.values)))
+        path[0] = self.values
+        for row in path[1:]:
+            row[:] = self.advance()
+        return path
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that moves, as plain arrays and numbers; for `restore`."""
+        return {
+            "round": self.round,
+            "memory": tuple(v.copy() for v in self._memory),
+            "block": self._block.copy(),
+            "next": self._next,
+            "generators": tuple(g.bit_generator.state for g in (self._functions, self._chances)),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a `snapshot` of a path with the same drift and sampler."""
+        functions, chances = state["generators"]
+        self._functions.bit_generator.state = functions
+        self._chances.bit_generator.state = chances
+        self.round, self._next = state["round"], state["next"]
+        self._block = state["block"].copy()
+        self._memory = tuple(v.copy() for v in state["memory"])
+        self.values = self._read()
+
+    def _read(self) -> Array:
+        values = self.drift.values(self._memory, self.round)
+        if not np.isfinite(values).all():
+            raise InvalidInput(
+                f"the drift {type(self.drift).__name__} made NaN or infinity in round {self.round}"
+            )
+        return frozen(values)
+
+    def _fresh(self) -> Array:
+        if self._next >= len(self._block):
+            self._block, self._next = self._draw(self._functions, BLOCK), 0
+        self._next += 1
+        return self._block[self._next - 1]

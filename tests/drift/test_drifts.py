@@ -1,0 +1,239 @@
+"""Each drift's law, by moments and by construction; draws come from a plain dense factor."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gpbandits_env.drift import (
+    DRIFTS,
+    Blend,
+    ChangePoints,
+    Drift,
+    FunctionDrift,
+    MarkovDrift,
+    Path,
+    Rotation,
+    Seasonal,
+    Then,
+    VaryingMarkovDrift,
+    as_drift,
+)
+from gpbandits_env.errors import GPBanditsError, InvalidInput, UnknownName
+
+POINTS = np.linspace(0, 1, 4)
+K = np.exp(-((POINTS[:, None] - POINTS) ** 2) / (2 * 0.3**2))
+L = np.linalg.cholesky(K + 1e-12 * np.eye(4))
+
+EVERY = [
+    MarkovDrift(0.1),
+    MarkovDrift(0.0),
+    MarkovDrift(1.0),
+    VaryingMarkovDrift((0.0, 0.3), rounds=(2, 3)),
+    ChangePoints((3, 6)),
+    ChangePoints(rate=0.2),
+    Seasonal(7),
+    Seasonal(6.5, (1.0, 0.5)),
+    Rotation(9, functions=3),
+    Blend((MarkovDrift(0.2), Seasonal(5)), (1.0, 3.0)),
+    Then((MarkovDrift(0.1), ChangePoints(rate=0.1))),
+]
+ids = [f"{type(d).__name__}{i}" for i, d in enumerate(EVERY)]
+
+
+def draw(rng, size):
+    return rng.standard_normal((size, 4)) @ L.T
+
+
+def path_of(drift, seed):
+    return Path(drift, draw, np.random.default_rng(seed))
+
+
+def many_paths(drift, rounds, trials=4000):
+    return np.stack([path_of(drift, s).ahead(rounds) for s in range(trials)])
+
+
+@pytest.mark.parametrize("drift", EVERY, ids=ids)
+def test_a_path_is_a_function_of_its_seed_streamed_or_ahead(drift):
+    streamed = path_of(drift, 5)
+    rows = [streamed.values.copy()] + [streamed.advance().copy() for _ in range(29)]
+    np.testing.assert_array_equal(path_of(drift, 5).ahead(30), rows)
+    assert not np.array_equal(path_of(drift, 6).ahead(30), rows)
+
+
+@pytest.mark.parametrize("drift", EVERY, ids=ids)
+def test_resuming_from_a_snapshot_equals_the_uninterrupted_path(drift):
+    path = path_of(drift, 1)
+    path.ahead(11)
+    state = path.snapshot()
+    rest = path.ahead(20)
+    path.ahead(3)
+    path.restore(state)
+    np.testing.assert_array_equal(path.ahead(20), rest)
+    other = path_of(drift, 99)
+    other.restore(state)
+    np.testing.assert_array_equal(other.ahead(20), rest)
+
+
+@pytest.mark.parametrize("drift", EVERY, ids=ids)
+def test_marginal_covariance_is_the_kernel_at_every_round(drift):
+    assert drift.keeps_marginal
+    paths = many_paths(drift, 9, trials=2000)
+    for t in (0, 3, 8):
+        estimate = paths[:, t].T @ paths[:, t] / len(paths)
+        # The standard error of an entry is at most sqrt(2 / trials): 4.5 of them.
+        np.testing.assert_allclose(estimate, K, atol=4.5 * np.sqrt(2 / len(paths)))
+
+
+@pytest.mark.parametrize("drift", EVERY, ids=ids)
+def test_dict_round_trip(drift):
+    spec = json.loads(json.dumps(DRIFTS.to_dict(drift)))
+    assert as_drift(spec) == drift
+
+
+@pytest.mark.parametrize("drift", EVERY, ids=ids)
+def test_values_handed_out_never_change(drift):
+    path = path_of(drift, 3)
+    first = path.values
+    kept = first.copy()
+    path.ahead(12)
+    np.testing.assert_array_equal(first, kept)
+    with pytest.raises(ValueError, match="read-only"):
+        first[0] = 1.0
+
+
+def test_markov_covariance_between_rounds():
+    eps = 0.15
+    paths = many_paths(MarkovDrift(eps), 8)
+    for j in (1, 3, 7):
+        estimate = paths[:, 0].T @ paths[:, j] / len(paths)
+        expected = (1 - eps) ** (j / 2) * K
+        np.testing.assert_allclose(estimate, expected, atol=4.5 * np.sqrt(2 / len(paths)))
+
+
+def test_markov_step_is_eq_4():
+    f, g = np.array([1.0, -2.0]), np.array([0.5, 3.0])
+    (moved,) = MarkovDrift(0.36).step((f,), lambda: g.copy(), 1, np.random.default_rng(0))
+    np.testing.assert_allclose(moved, 0.8 * f + 0.6 * g, rtol=1e-15)
+
+
+def test_markov_ends_are_static_and_independent():
+    static = path_of(MarkovDrift(0.0), 0).ahead(50)
+    assert (static == static[0]).all()
+    paths = many_paths(MarkovDrift(1.0), 2)
+    correlation = paths[:, 0].T @ paths[:, 1] / len(paths)
+    np.testing.assert_allclose(correlation, 0.0, atol=4.5 / np.sqrt(len(paths)))
+
+
+def test_varying_markov_reads_its_rates_in_turn():
+    drift = VaryingMarkovDrift((0.1, 0.2), rounds=(2, 3))
+    rates = [drift.epsilon_at(t) for t in range(1, 11)]
+    assert rates == [0.1, 0.1, 0.2, 0.2, 0.2] * 2
+
+
+def test_change_points_come_when_they_are_told_and_only_then():
+    path = path_of(ChangePoints((4, 9)), 2).ahead(12)
+    changed = [t + 1 for t in range(1, 12) if not np.array_equal(path[t], path[t - 1])]
+    assert changed == [4, 9]
+
+
+def test_random_change_points_come_at_their_rate():
+    path = path_of(ChangePoints(rate=0.25), 2).ahead(4000)
+    rate = (path[1:] != path[:-1]).any(axis=1).mean()
+    assert rate == pytest.approx(0.25, abs=4 * np.sqrt(0.25 * 0.75 / 4000))
+
+
+def test_seasons_return_and_covary_as_stated():
+    drift = Seasonal(6, (2.0, 1.0))
+    path = path_of(drift, 4).ahead(20)
+    np.testing.assert_allclose(path[6:], path[:-6], atol=1e-12)
+    paths = many_paths(drift, 3)
+    angle = 2 * np.pi * 2 / 6
+    expected = K * (4 * np.cos(angle) + np.cos(2 * angle)) / 5
+    estimate = paths[:, 0].T @ paths[:, 2] / len(paths)
+    np.testing.assert_allclose(estimate, expected, atol=4.5 * np.sqrt(2 / len(paths)))
+
+
+def test_rotation_passes_through_its_functions_and_returns():
+    drift = Rotation(12, functions=3)
+    path = path_of(drift, 4)
+    functions = [v.copy() for v in path._memory]
+    rows = path.ahead(13)
+    for i in range(3):
+        np.testing.assert_allclose(rows[4 * i], functions[i], atol=1e-12)
+    np.testing.assert_allclose(rows[12], rows[0], atol=1e-12)
+
+
+def test_blend_weighs_variances():
+    paths = many_paths(Blend((MarkovDrift(0.0), MarkovDrift(1.0)), (1.0, 3.0)), 2)
+    estimate = paths[:, 0].T @ paths[:, 1] / len(paths)
+    np.testing.assert_allclose(estimate, 0.25 * K, atol=4.5 * np.sqrt(2 / len(paths)))
+
+
+def test_a_users_function_is_a_drift():
+    def shrink(f, fresh, t, rng):
+        f *= 0.5
+        return f
+
+    path = path_of(as_drift(shrink), 0)
+    first = path.values
+    np.testing.assert_array_equal(path.advance(), 0.5 * first)
+    assert not as_drift(shrink).keeps_marginal
+
+
+def test_a_users_class_is_a_drift():
+    class Flip(Drift):
+        def step(self, memory, fresh, t, rng):
+            return (-memory[0],)
+
+    path = path_of(Flip(), 0).ahead(3)
+    np.testing.assert_array_equal(path[1], -path[0])
+    np.testing.assert_array_equal(path[2], path[0])
+
+
+@pytest.mark.slow
+def test_100_000_rounds_keep_their_variance():
+    path = path_of(MarkovDrift(0.01), 0)
+    total = np.zeros(4)
+    for _ in range(100_000):
+        total += path.advance() ** 2
+    # Successive squares correlate as (1 - eps)^j: about 1e5 * eps / 2 independent ones.
+    np.testing.assert_allclose(total / 100_000, 1.0, atol=5 * np.sqrt(2 / 500))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: MarkovDrift(1.5), r"\[0, 1\]"),
+        (lambda: MarkovDrift(float("nan")), r"\[0, 1\]"),
+        (lambda: MarkovDrift("fast"), "number"),
+        (lambda: VaryingMarkovDrift(()), "epsilons"),
+        (lambda: VaryingMarkovDrift((0.1, 0.2), rounds=(1, 2, 3)), "one each"),
+        (lambda: ChangePoints((1,)), "at least 2"),
+        (lambda: ChangePoints(rate=-0.1), "rate"),
+        (lambda: Seasonal(0), "period"),
+        (lambda: Seasonal(5, (0.0,)), "above 0"),
+        (lambda: Rotation(5, functions=1), "functions"),
+        (lambda: Blend((MarkovDrift(0.1),)), "at least 2"),
+        (lambda: Blend((MarkovDrift(0.1), MarkovDrift(0.2)), (1.0,)), "one each"),
+        (lambda: Then((MarkovDrift(0.1), Seasonal(4))), "blend"),
+        (lambda: as_drift({"type": "markov", "epsilon": 0.1, "rate": 2}), "rate"),
+        (lambda: as_drift(7), "drift"),
+        (lambda: path_of(as_drift(lambda f, *_: f[:2]), 0).advance(), "shape"),
+        (lambda: path_of(as_drift(lambda f, *_: f * np.nan), 0).advance(), "NaN"),
+    ],
+)
+def test_bad_drifts_are_refused(make, says):
+    with pytest.raises(GPBanditsError, match=says):
+        make()
+
+
+def test_unknown_drift_names_the_nearest():
+    with pytest.raises(UnknownName, match="markov"):
+        as_drift({"type": "markow", "epsilon": 0.1})
+
+
+def test_function_drift_needs_a_function():
+    assert isinstance(as_drift(lambda f, fresh, t, rng: fresh()), FunctionDrift)
+    with pytest.raises(InvalidInput):
+        as_drift("markov")
