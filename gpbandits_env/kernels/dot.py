@@ -1,0 +1,64 @@
+"""The linear kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, positive
+from gpbandits_env.kernels.base import KERNELS, Kernel, check_names
+
+
+@KERNELS.register("linear")
+@dataclass(frozen=True)
+class Linear(Kernel):
+    r"""The linear kernel: f(x) = w^T x with w ~ N(0, v I).
+
+    .. math:: k(x, z) = v x^T z
+
+    The theorems ask for k(x, x) <= 1: with v = 1, points in the unit ball.
+
+    Args:
+        variance: v > 0, the prior variance of a weight.
+    Raises:
+        InvalidInput: a variance that is not finite and above 0.
+    Source: srinivas2010, Section 5.2.
+    """
+
+    variance: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "variance", positive(self.variance, "variance"))
+
+    def __call__(self, x: Array, z: Array | None = None) -> Array:  # noqa: D102
+        k: Array = x @ (x if z is None else z).T
+        k *= self.variance
+        return k
+
+    def diagonal(self, x: Array) -> Array:  # noqa: D102
+        return np.asarray(self.variance * np.einsum("ij,ij->i", x, x))
+
+    def gradient(self, x: Array, z: Array) -> Array:  # noqa: D102
+        return np.tile(self.variance * z, (len(x), 1, 1))
+
+    def parameters(self) -> dict[str, float]:  # noqa: D102
+        return {"variance": self.variance}
+
+    def with_parameters(self, values: Mapping[str, float]) -> Linear:  # noqa: D102
+        check_names(self, values)
+        return replace(self, **values)
+
+    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:  # noqa: D102
+        return {"variance": self(x, z)}
+
+    def scaled(self, factor: float) -> Linear:  # noqa: D102
+        return replace(self, variance=self.variance * positive(factor, "a kernel's factor"))
+
+    @property
+    def is_stationary(self) -> bool:  # noqa: D102
+        return False
+
+    def check_points(self, x: Array) -> None:  # noqa: D102
+        return None

@@ -1,0 +1,120 @@
+"""A covariance matrix over a finite set of arms, as a kernel of the arms' indices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, positive
+from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
+from gpbandits_env.kernels.base import KERNELS, Kernel, check_names
+
+TOLERANCE = 1e-9
+"""Asymmetry and negative eigenvalues up to this fraction of the largest are rounding."""
+
+
+@KERNELS.register("empirical")
+@dataclass(frozen=True, eq=False)
+class Empirical(Kernel):
+    """A covariance matrix C as a kernel: k(i, j) = v C_ij.
+
+    A point is the index of an arm, so the points are a column of whole numbers:
+    ``Arms(np.arange(n))``. Two such kernels are equal if their matrices are.
+
+    Args:
+        covariance: C, (n, n), symmetric positive semidefinite.
+        variance: v > 0, a factor without unit.
+    Raises:
+        InvalidInput: a matrix that is not square, finite and symmetric.
+        NotPositiveDefinite: a negative eigenvalue beyond rounding. Found in O(n^3).
+    Source: srinivas2010, Section 6 (the kernel of the temperature and traffic data).
+    """
+
+    covariance: Array
+    variance: float = 1.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "covariance", frozen(_checked(self.covariance)))
+        object.__setattr__(self, "variance", positive(self.variance, "variance"))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Empirical) and (
+            self is other
+            or (
+                self.variance == other.variance
+                and np.array_equal(self.covariance, other.covariance)
+            )
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.variance, len(self.covariance), float(self.covariance.trace())))
+
+    def __repr__(self) -> str:
+        n = len(self.covariance)
+        return f"Empirical(covariance=<{n} x {n}>, variance={self.variance})"
+
+    def __call__(self, x: Array, z: Array | None = None) -> Array:  # noqa: D102
+        i = _indices(x)
+        j = i if z is None else _indices(z)
+        k: Array = self.covariance[i[:, None], j]
+        k *= self.variance
+        return k
+
+    def diagonal(self, x: Array) -> Array:  # noqa: D102
+        i = _indices(x)
+        return self.variance * self.covariance[i, i]
+
+    def gradient(self, x: Array, z: Array) -> Array:
+        """There is none: raises InvalidInput, since the points are indices."""
+        raise InvalidInput("an empirical kernel has no gradient: its points are indices of arms")
+
+    def parameters(self) -> dict[str, float]:  # noqa: D102
+        return {"variance": self.variance}
+
+    def with_parameters(self, values: Mapping[str, float]) -> Empirical:  # noqa: D102
+        check_names(self, values)
+        return replace(self, **values)  # type: ignore[arg-type]
+
+    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:  # noqa: D102
+        return {"variance": self(x, z)}
+
+    def scaled(self, factor: float) -> Empirical:  # noqa: D102
+        return replace(self, variance=self.variance * positive(factor, "a kernel's factor"))
+
+    @property
+    def is_stationary(self) -> bool:  # noqa: D102
+        return False
+
+    def check_points(self, x: Array) -> None:  # noqa: D102
+        n = len(self.covariance)
+        if x.shape[1] != 1 or (x != np.floor(x)).any() or x.min() < 0 or x.max() >= n:
+            raise InvalidInput(
+                f"the points of an empirical kernel over {n} arms are a column of indices "
+                f"0..{n - 1}, such as Arms(np.arange({n})); got points of shape {x.shape} "
+                f"from {x.min():g} to {x.max():g}"
+            )
+
+
+def _indices(x: Array) -> IntArray:
+    return x[:, 0].astype(np.int64)
+
+
+def _checked(value: Array) -> Array:
+    matrix = finite_array(value, "covariance", ndim=2)
+    if matrix.shape[0] != matrix.shape[1] or matrix.size == 0:
+        raise InvalidInput(f"covariance must be a square matrix, got shape {matrix.shape}")
+    largest = np.abs(matrix).max()
+    if (gap := np.abs(matrix - matrix.T).max()) > TOLERANCE * largest:
+        raise InvalidInput(
+            f"covariance must be symmetric, but C and its transpose differ by {gap:g}"
+        )
+    symmetric: Array = (matrix + matrix.T) / 2.0
+    values = np.linalg.eigvalsh(symmetric)
+    if values[0] < -TOLERANCE * max(values[-1], -values[0]):
+        raise NotPositiveDefinite(
+            f"covariance must be positive semidefinite, its least eigenvalue is {values[0]:g} "
+            f"(largest {values[-1]:g}): is it a covariance (np.cov of complete readings)?"
+        )
+    return symmetric
