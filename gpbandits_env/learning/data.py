@@ -1,0 +1,66 @@
+"""Observations to learn hyper-parameters from: where, when and what."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, finite_array, frozen
+from gpbandits_env.errors import InvalidInput
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Noisy readings of one function of space and time; many may share one time.
+
+    Args:
+        points: (n, d) where.
+        rewards: (n,) what, with the prior mean taken off.
+        times: (n,) when, in rounds or in any other unit (epsilon is then per that unit); all
+            zero when not given, that is a static function.
+    Raises:
+        InvalidInput: shapes that do not fit, no data, or numbers that are not finite.
+    """
+
+    points: Array
+    rewards: Array
+    times: Array = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        points = finite_array(self.points, "points")
+        points = points[:, None] if points.ndim == 1 else points
+        rewards = finite_array(self.rewards, "rewards", 1)
+        given = np.size(self.times) > 0
+        times = finite_array(self.times, "times", 1) if given else np.zeros(len(rewards))
+        if points.ndim != 2 or not len(points) == len(rewards) == len(times) > 0:
+            raise InvalidInput(
+                "points (n, d), rewards (n,) and times (n,) must agree in n > 0, got "
+                f"{points.shape}, {rewards.shape} and {times.shape}"
+            )
+        for name, value in (("points", points), ("rewards", rewards), ("times", times)):
+            object.__setattr__(self, name, frozen(value.copy()))
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Readings of every arm at each of T times: the likelihood falls apart over eigenvectors.
+
+    Args:
+        values: (T, n) with the prior mean taken off, one row a time.
+        times: (T,) when; 0, 1, ... when not given.
+    Raises:
+        InvalidInput: shapes that do not fit, or numbers that are not finite.
+    """
+
+    values: Array
+    times: Array = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        values = finite_array(self.values, "values", 2)
+        given = np.size(self.times) > 0
+        times = finite_array(self.times, "times", 1) if given else np.arange(float(len(values)))
+        if values.size == 0 or len(times) != len(values):
+            raise InvalidInput(
+                f"values (T, n) and times (T,) must agree, got {values.shape} and {times.shape}"
+            )
+        object.__setattr__(self, "values", frozen(values.copy()))
+        object.__setattr__(self, "times", frozen(times.copy()))

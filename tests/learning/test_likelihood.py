@@ -1,0 +1,139 @@
+"""The likelihood against the dense formula and finite differences; learning against known truth."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.learning import (
+    Observations,
+    Panel,
+    PanelLikelihood,
+    epsilon_interval,
+    fit,
+    fit_panels,
+    log_marginal_likelihood,
+)
+
+
+def readings(n=25, seed=0, dim=2):
+    rng = np.random.default_rng(seed)
+    times = np.sort(rng.integers(0, 8, n)).astype(float)
+    times[3:] += 0.37
+    return Observations(rng.random((n, dim)), rng.standard_normal(n), times)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.03, 0.5])
+@pytest.mark.parametrize(
+    "kernel", [SquaredExponential(lengthscale=0.3), Matern52(lengthscale=(0.2, 0.5))]
+)
+def test_value_is_the_gaussian_density(kernel, epsilon):
+    data = readings()
+    lags = np.abs(data.times[:, None] - data.times)
+    sigma = kernel(data.points) * (1 - epsilon) ** (lags / 2) + 0.1 * np.eye(25)
+    expected = multivariate_normal(np.zeros(25), sigma).logpdf(data.rewards)
+    assert log_marginal_likelihood(kernel, 0.1, epsilon, data).value == pytest.approx(
+        expected, abs=1e-9
+    )
+
+
+@pytest.mark.parametrize(
+    "kernel", [SquaredExponential(lengthscale=0.3, variance=2.0), Matern52((0.2, 0.5))]
+)
+def test_gradient_is_that_of_finite_differences(kernel):
+    data, noise, eps, h = readings(), 0.1, 0.04, 1e-6
+
+    def value(k=kernel, noise_var=noise, epsilon=eps):
+        return log_marginal_likelihood(k, noise_var, epsilon, data).value
+
+    at = log_marginal_likelihood(kernel, noise, eps, data)
+    slope = (value(epsilon=eps + h) - value(epsilon=eps - h)) / (2 * h)
+    assert at.epsilon == pytest.approx(slope, rel=1e-5)
+    up, down = value(noise_var=noise * np.exp(h)), value(noise_var=noise * np.exp(-h))
+    assert at.noise_var == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-5)
+    assert set(at.kernel) == set(kernel.parameters())
+    for name, given in kernel.parameters().items():
+        up = value(kernel.with_parameters({**kernel.parameters(), name: given * np.exp(h)}))
+        down = value(kernel.with_parameters({**kernel.parameters(), name: given * np.exp(-h)}))
+        assert at.kernel[name] == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-5)
+
+
+def test_a_panel_has_the_likelihood_of_its_readings():
+    rng = np.random.default_rng(1)
+    points = rng.random((5, 1))
+    kernel, times = SquaredExponential(lengthscale=0.4), np.array([0.0, 1.0, 2.5, 7.0])
+    values = rng.standard_normal((4, 5))
+    flat = Observations(np.tile(points, (4, 1)), values.ravel(), np.repeat(times, 5))
+    one = log_marginal_likelihood(kernel, 0.2, 0.1, flat)
+    other = PanelLikelihood(kernel(points), [Panel(values, times)])(0.2, 0.1)
+    assert other.value == pytest.approx(one.value, abs=1e-9)
+    assert other.epsilon == pytest.approx(one.epsilon, rel=1e-8)
+    assert other.noise_var == pytest.approx(one.noise_var, rel=1e-8)
+
+
+def drifting_panel(epsilon, rounds, arms, noise_var, seed):
+    rng = np.random.default_rng(seed)
+    points = np.linspace(0, 1, arms)[:, None]
+    covariance = SquaredExponential(lengthscale=0.2)(points)
+    factor = np.linalg.cholesky(covariance + 1e-10 * np.eye(arms))
+    rows = [factor @ rng.standard_normal(arms)]
+    for _ in range(rounds - 1):
+        g = factor @ rng.standard_normal(arms)
+        rows.append(np.sqrt(1 - epsilon) * rows[-1] + np.sqrt(epsilon) * g)
+    noise = np.sqrt(noise_var) * rng.standard_normal((rounds, arms))
+    return points, covariance, np.array(rows) + noise
+
+
+def test_epsilon_is_found_again_within_its_interval():
+    true, noise = 0.05, 0.1
+    _, covariance, values = drifting_panel(true, 150, 12, noise, seed=3)
+    found = fit_panels(covariance, noise, [Panel(values)])
+    likelihood = PanelLikelihood(covariance, [Panel(values)])
+    low, high = epsilon_interval(lambda e: likelihood(noise, e).value, found.epsilon)
+    assert 0.0 < low < true < high < 0.1
+    assert low < found.epsilon < high
+
+
+def test_a_static_function_has_epsilon_near_zero():
+    _, covariance, values = drifting_panel(0.0, 60, 8, 0.1, seed=4)
+    found = fit_panels(covariance, 0.1, [Panel(values)], learn_noise=True)
+    assert found.epsilon < 2e-3
+    assert found.noise_var == pytest.approx(0.1, rel=0.3)
+
+
+def test_all_hyper_parameters_are_learned_from_bandit_data():
+    points, _, values = drifting_panel(0.05, 160, 12, 0.01, seed=5)
+    rng = np.random.default_rng(0)
+    arms = rng.integers(12, size=160)
+    data = Observations(points[arms], values[np.arange(160), arms], np.arange(160.0))
+    found = fit(SquaredExponential(lengthscale=0.5), 0.1, data)
+    truth = log_marginal_likelihood(SquaredExponential(lengthscale=0.2), 0.01, 0.05, data)
+    # Nothing may be likelier than what a maximum found, the truth included.
+    assert found.log_likelihood >= truth.value
+    assert found.kernel.parameters()["lengthscale"] == pytest.approx(0.2, rel=0.35)
+    assert 0.01 < found.epsilon < 0.15
+    kept = fit(SquaredExponential(lengthscale=0.2), 0.01, data, learn=("epsilon",))
+    assert (kept.noise_var, kept.kernel) == (0.01, SquaredExponential(lengthscale=0.2))
+
+
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Observations(np.zeros((3, 1)), np.zeros(2)), "agree"),
+        (lambda: Observations(np.zeros((0, 1)), np.zeros(0)), "agree"),
+        (lambda: Observations(np.zeros((2, 1)), np.array([0.0, np.nan])), "finite"),
+        (lambda: Panel(np.zeros((3, 2)), np.zeros(2)), "agree"),
+        (lambda: fit(SquaredExponential(0.2), -1.0, readings()), "noise_var"),
+        (lambda: fit(SquaredExponential(0.2), 1.0, readings(), learn=()), "nothing"),
+        (lambda: fit_panels(np.eye(2), 1.0, []), "panel"),
+    ],
+)
+def test_bad_input_is_refused(make, says):
+    with pytest.raises(InvalidInput, match=says):
+        make()
+
+
+def test_unknown_word_names_the_nearest():
+    with pytest.raises(UnknownName, match="epsilon"):
+        fit(SquaredExponential(0.2), 1.0, readings(), learn=("epsilom",))
