@@ -1,0 +1,6 @@
+"""What a learner believes after its data: mean, variance and joint draws on a set of arms."""
+
+from gpbandits_env.posterior.base import ArmPosterior
+from gpbandits_env.posterior.choose import posterior_on
+
+__all__ = ["ArmPosterior", "posterior_on"]
