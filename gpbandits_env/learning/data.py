@@ -46,9 +46,9 @@ class Panel:
 
     Args:
         values: (T, n) with the prior mean taken off, one row a time.
-        times: (T,) when; 0, 1, ... when not given.
+        times: (T,) when, in increasing order; 0, 1, ... when not given.
     Raises:
-        InvalidInput: shapes that do not fit, or numbers that are not finite.
+        InvalidInput: shapes that do not fit, times out of order, or numbers that are not finite.
     """
 
     values: Array
@@ -62,5 +62,7 @@ class Panel:
             raise InvalidInput(
                 f"values (T, n) and times (T,) must agree, got {values.shape} and {times.shape}"
             )
+        if (np.diff(times) < 0).any():
+            raise InvalidInput("times must not decrease")
         object.__setattr__(self, "values", frozen(values.copy()))
         object.__setattr__(self, "times", frozen(times.copy()))

@@ -90,36 +90,56 @@ def log_marginal_likelihood(
 class PanelLikelihood:
     """The likelihood of panels, in epsilon and the noise, for a fixed covariance of the arms.
 
-    With K = U diag(lam) U^T the rotated series (Y U)_i are independent Gaussian processes of
-    time with covariance lam_i D + s^2 I, so that n series of length T replace one of length n T.
+    With K = U diag(lam) U^T the rotated series (Y U)_i are independent first-order Markov
+    processes of variance lam_i, seen in noise: a scalar Kalman filter each, all run at once.
 
-    Cost: O(n T^3) a call; T up to about 1000 is a second or two.
+    Cost: O(n T) a call for T times of n arms, after one eigendecomposition.
 
     Args:
         covariance: (n, n) of the arms.
-        panels: independent panels, e.g. one a day.
+        panels: independent panels, e.g. one a day; times in increasing order.
     """
 
     def __init__(self, covariance: Array, panels: Sequence[Panel]) -> None:
         eigenvalues, vectors = np.linalg.eigh(covariance)
         self.eigenvalues = np.maximum(eigenvalues, 0.0)
-        self._lags = [np.abs(p.times[:, None] - p.times) for p in panels]
+        self._gaps = [np.diff(p.times, prepend=p.times[0]) for p in panels]
         self._series = [p.values @ vectors for p in panels]
 
     def __call__(self, noise_var: float, epsilon: float) -> Likelihood:
         """The likelihood and its derivatives in epsilon and log noise_var."""
-        total = Likelihood(0.0, 0.0, 0.0, {})
-        for lags, series in zip(self._lags, self._series, strict=True):
-            decay, slope = time_decay(lags, epsilon)
-            for eigenvalue, row in zip(self.eigenvalues, series.T, strict=True):
-                value, outer = _value_and_outer(eigenvalue * decay, noise_var, row)
-                total += Likelihood(
-                    value,
-                    0.5 * eigenvalue * float(np.sum(outer * slope)),
-                    0.5 * noise_var * float(np.trace(outer)),
-                    {},
-                )
-        return total
+        total = np.zeros(3)
+        for gaps, series in zip(self._gaps, self._series, strict=True):
+            total += self._filter(gaps, series, noise_var, epsilon)
+        value, epsilon_slope, noise_slope = map(float, total)
+        return Likelihood(value, epsilon_slope, noise_slope, {})
+
+    def _filter(self, gaps: Array, series: Array, noise_var: float, epsilon: float) -> Array:
+        """The filter's log likelihood, and its derivatives carried forward through every step.
+
+        Rows of the derivative arrays: in epsilon, in log noise_var.
+        """
+        lam, n = self.eigenvalues, len(self.eigenvalues)
+        carry, slope = time_decay(gaps, epsilon)
+        mean, var = np.zeros(n), lam.copy()
+        d_mean, d_var = np.zeros((2, n)), np.zeros((2, n))
+        d_noise = np.array([[0.0], [noise_var]])
+        value, gradient = -0.5 * series.size * np.log(2.0 * np.pi), np.zeros(2)
+        for a, da, y in zip(carry, slope, series, strict=True):
+            d_a = np.array([[da], [0.0]])
+            d_mean = d_a * mean + a * d_mean
+            d_var = 2.0 * a * d_a * (var - lam) + a**2 * d_var
+            mean, var = a * mean, a**2 * var + (1.0 - a**2) * lam
+            total, d_total = var + noise_var, d_var + d_noise
+            gap = (y - mean) / total
+            value -= 0.5 * float(np.sum(np.log(total)) + gap @ (y - mean))
+            gradient -= 0.5 * np.sum(d_total / total - 2 * gap * d_mean - gap**2 * d_total, axis=1)
+            d_gain = (d_var - var / total * d_total) / total
+            d_mean = d_mean * (noise_var / total) + d_gain * (y - mean)
+            mean = mean + var * gap
+            d_var = (d_var * noise_var + var * d_noise - var * noise_var / total * d_total) / total
+            var = var * noise_var / total
+        return np.array([value, *gradient])
 
 
 def _value_and_outer(covariance: Array, noise_var: float, y: Array) -> tuple[float, Array]:

@@ -124,6 +124,7 @@ def test_all_hyper_parameters_are_learned_from_bandit_data():
         (lambda: Observations(np.zeros((0, 1)), np.zeros(0)), "agree"),
         (lambda: Observations(np.zeros((2, 1)), np.array([0.0, np.nan])), "finite"),
         (lambda: Panel(np.zeros((3, 2)), np.zeros(2)), "agree"),
+        (lambda: Panel(np.zeros((2, 2)), np.array([1.0, 0.0])), "decrease"),
         (lambda: fit(SquaredExponential(0.2), -1.0, readings()), "noise_var"),
         (lambda: fit(SquaredExponential(0.2), 1.0, readings(), learn=()), "nothing"),
         (lambda: fit_panels(np.eye(2), 1.0, []), "panel"),
