@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from gpbandits_env.registration import register_all as _register_all
+
 _root = Path(__file__).resolve().parent.parent
 if (_root / "pyproject.toml").exists() and (_root / "agents").is_dir():
     # Python started in a checkout finds this folder before any installed copy; the learners and
@@ -9,3 +11,4 @@ if (_root / "pyproject.toml").exists() and (_root / "agents").is_dir():
     __path__.append(str(_root))
 
 __version__ = "0.1.0"
+_register_all()

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from gymnasium.error import ResetNeeded
+
 
 class GPBanditsError(Exception):
     """Base of every error that this library raises on purpose."""
@@ -14,6 +16,10 @@ class InvalidInput(GPBanditsError, ValueError):
 
 class UnknownName(GPBanditsError, ValueError):
     """A name is not in a registry."""
+
+
+class NotReset(GPBanditsError, ResetNeeded):
+    """An environment was stepped, read or drawn before its first `reset`."""
 
 
 class NotPositiveDefinite(GPBanditsError, ValueError):

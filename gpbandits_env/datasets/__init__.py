@@ -1,0 +1,25 @@
+"""Real readings: found on disk, mended as documented, never shipped.
+
+Files are looked for in the folder that the environment variable ``GPBANDITS_DATA`` names, and in
+its subfolders ``intel_berkeley_46``, ``metr_la_week`` and ``i880``.
+"""
+
+from gpbandits_env.datasets.catalogue import DATASETS, Dataset, Status, download, load, status
+from gpbandits_env.datasets.locate import VARIABLE, data_folders, locate
+from gpbandits_env.datasets.readings import Readings
+from gpbandits_env.datasets.tables import check_table, read_table
+
+__all__ = [
+    "DATASETS",
+    "VARIABLE",
+    "Dataset",
+    "Readings",
+    "Status",
+    "check_table",
+    "data_folders",
+    "download",
+    "load",
+    "locate",
+    "read_table",
+    "status",
+]

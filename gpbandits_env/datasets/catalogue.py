@@ -1,0 +1,160 @@
+"""The data sets there are, where they were found, and how to get those that were not."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpbandits_env.datasets import i880, intel, metr_la
+from gpbandits_env.datasets.locate import data_folders, find
+from gpbandits_env.datasets.readings import Readings
+from gpbandits_env.errors import MissingData, require_extra, unknown
+
+ZENODO = "https://zenodo.org/records/5724362/files/"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A data set that this library can read.
+
+    Args:
+        name: under which an environment asks for it.
+        summary: one line.
+        files: what its file may be called.
+        subfolder: of the data folder, where it may be.
+        load: reads it; keyword arguments are its options.
+        how_to_get: a sentence for who does not have it.
+        url: its public address, if there is one.
+        checksum: "algorithm:digest" of what is there.
+    """
+
+    name: str
+    summary: str
+    files: tuple[str, ...]
+    subfolder: str
+    load: Callable[..., Readings]
+    how_to_get: str
+    url: str | None = None
+    checksum: str | None = None
+
+
+@dataclass(frozen=True)
+class Status:
+    """Whether a data set is there: its file, or None and a sentence on how to get it."""
+
+    name: str
+    summary: str
+    path: Path | None
+    how_to_get: str
+
+
+DATASETS: dict[str, Dataset] = {
+    d.name: d
+    for d in (
+        Dataset(
+            "intel-berkeley",
+            "temperature, 46 sensors, 5 days, 1 or 10 minutes (srinivas2010, bogunovic2016)",
+            intel.FILES,
+            intel.SUBFOLDER,
+            intel.load_intel,
+            intel.HOW_TO_GET,
+        ),
+        Dataset(
+            "metr-la",
+            "highway speed, Los Angeles, 207 sensors, one week (stand-in for i880)",
+            metr_la.WEEK,
+            metr_la.SUBFOLDER,
+            metr_la.load_metr_la,
+            metr_la.HOW_TO_GET_WEEK,
+        ),
+        Dataset(
+            "metr-la-full",
+            "highway speed, Los Angeles, 207 sensors, four months (72 MB)",
+            metr_la.WHOLE,
+            metr_la.SUBFOLDER,
+            metr_la.load_full,
+            "Get it with gpbandits_env.datasets.download('metr-la-full').",
+            ZENODO + "METR-LA.csv",
+            "sha256:8d67a35472db1719d7d4be851f2bf64cb21d9c52577c8a6b4b873d43205af381",
+        ),
+        Dataset(
+            "pems-bay",
+            "highway speed, San Francisco Bay, 325 sensors, six months",
+            metr_la.BAY,
+            metr_la.SUBFOLDER,
+            metr_la.load_bay,
+            "Get it with gpbandits_env.datasets.download('pems-bay').",
+            ZENODO + "PEMS-BAY.csv",
+            "md5:c8dea58987a5882e946217c22fdb8256",
+        ),
+        Dataset(
+            "i880",
+            "highway speed, I-880 South, 357 sensors, one month (srinivas2010, bogunovic2016)",
+            i880.FILES,
+            i880.SUBFOLDER,
+            i880.load_i880,
+            i880.HOW_TO_GET,
+        ),
+    )
+}
+
+
+def load(name: str, options: Mapping[str, Any] | None = None) -> Readings:
+    """The readings of a data set.
+
+    Args:
+        name: one of `DATASETS`.
+        options: the keyword arguments of its ``load``, e.g. ``{"every": 10}``.
+    Raises:
+        UnknownName: no such data set, or no such option.
+        MissingData: its file is not there; the message says how to get it.
+        InvalidInput: the file has another layout, or an option is out of range.
+    """
+    dataset = _dataset(name)
+    known = inspect.signature(dataset.load).parameters
+    for key in options or {}:
+        if key not in known:
+            raise unknown(f"option of the data set {name!r}", key, known)
+    return dataset.load(**(options or {}))
+
+
+def status() -> list[Status]:
+    """Every data set, where its file was found, and how to get it if it was not.
+
+    Raises:
+        InvalidInput: ``GPBANDITS_DATA`` does not name a folder.
+    """
+    return [
+        Status(d.name, d.summary, find(d.files, d.subfolder), d.how_to_get)
+        for d in DATASETS.values()
+    ]
+
+
+def download(name: str) -> Path:
+    """Fetch a data set from its public address into the first data folder, checked by its digest.
+
+    Raises:
+        UnknownName: no such data set.
+        MissingData: it has no public address, or the download failed.
+        MissingExtra: the package pooch is not installed.
+    """
+    dataset = _dataset(name)
+    if dataset.url is None:
+        raise MissingData(f"{name} has no public address to download from. {dataset.how_to_get}")
+    try:
+        import pooch
+    except ImportError:
+        raise require_extra("pooch", "data") from None
+    folder = data_folders()[0] / dataset.subfolder
+    try:
+        got = pooch.retrieve(dataset.url, dataset.checksum, dataset.files[0], folder)
+    except (OSError, ValueError) as error:
+        raise MissingData(f"{name} could not be downloaded from {dataset.url}: {error}") from error
+    return Path(got)
+
+
+def _dataset(name: str) -> Dataset:
+    if name not in DATASETS:
+        raise unknown("data set", name, DATASETS)
+    return DATASETS[name]

@@ -1,0 +1,45 @@
+"""Speeds on the I-880 South: the layout in which a user who has the data provides them.
+
+srinivas2010 and bogunovic2016 used 357 sensors, working days of one month, 6 to 11 AM. The data
+came from the California Department of Transportation's PeMS and are not public.
+"""
+
+import numpy as np
+
+from gpbandits_env.datasets.locate import locate
+from gpbandits_env.datasets.readings import Readings
+from gpbandits_env.datasets.tables import read_table
+from gpbandits_env.errors import InvalidInput
+
+FILES = ("i880.csv", "i880.csv.gz")
+SUBFOLDER = "i880"
+SENSORS = 357
+HOW_TO_GET = (
+    "These data are not public: with an account at https://pems.dot.ca.gov, export the speeds of "
+    "357 sensors on the I-880 South, working days 6-11 AM, one row a reading in time order, one "
+    "column a sensor, comma separated; a first line of names is optional, and so is a first "
+    "column named 'day' with the number of the day."
+)
+
+
+def load_i880() -> Readings:
+    """The readings, (rows, 357), in the order of the file.
+
+    Raises:
+        MissingData: the file is not there.
+        InvalidInput: it has another layout (see `HOW_TO_GET`).
+    """
+    path = locate(FILES, SUBFOLDER, HOW_TO_GET)
+    values, names = read_table(path)
+    labels = names or [str(i) for i in range(values.shape[1])]
+    days = np.zeros(len(values), dtype=np.int64)
+    if labels[0].lower() == "day":
+        days = np.unique(values[:, 0], return_inverse=True)[1]
+        if (np.diff(days) < 0).any():
+            raise InvalidInput(f"{path}: the days must not fall from one row to the next")
+        values, labels = values[:, 1:], labels[1:]
+    if values.shape[1] != SENSORS:
+        raise InvalidInput(f"{path}: there must be {SENSORS} sensors, got {values.shape[1]}")
+    return Readings(
+        "i880", values, days, tuple(labels), "mph", "Caltrans PeMS, I-880 South", "the provider's"
+    )

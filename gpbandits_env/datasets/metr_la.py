@@ -1,0 +1,135 @@
+"""Highway speeds by loop detectors: METR-LA (a week, or four months) and PEMS-BAY.
+
+Stand-ins for the I-880 data of srinivas2010 and bogunovic2016, which are not public.
+"""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.datasets.locate import locate
+from gpbandits_env.datasets.readings import Readings
+from gpbandits_env.datasets.tables import check_table, first_line, read_table
+from gpbandits_env.errors import InvalidInput
+
+SUBFOLDER = "metr_la_week"
+WEEK = ("los_speed.csv.gz", "los_speed.csv")
+WHOLE, BAY = ("METR-LA.csv",), ("PEMS-BAY.csv",)
+MAP = "graph_sensor_locations.csv"
+HOW_TO_GET_WEEK = (
+    "It is a week of METR-LA (2016 five-minute rows, a first row of 207 sensor ids) that comes "
+    "with public code for traffic forecasting (T-GCN's data folder). The whole of METR-LA can be "
+    "downloaded: data set 'metr-la-full'."
+)
+SOURCE = (
+    "METR-LA: Jagadish et al. (2014); Li et al. (2018), DCRNN; https://zenodo.org/records/5724362"
+)
+START = np.datetime64("2012-03-01T00:00", "m")
+FIVE_MINUTES = np.timedelta64(5, "m")
+
+Times = NDArray[np.datetime64]
+
+
+def load_metr_la(mornings: bool = False, working_days: bool = False) -> Readings:
+    """One week of METR-LA: 2016 rows of five minutes, 207 sensors, no gaps.
+
+    Args:
+        mornings: 6 to 11 AM only: rows 72..131 of each day's 288.
+        working_days: Monday to Friday only.
+    Raises:
+        MissingData: the file is not there.
+        InvalidInput: it is not a table of finite numbers.
+    """
+    path = locate(WEEK, SUBFOLDER, HOW_TO_GET_WEEK)
+    values, labels = read_table(path, header=True)
+    times = START + FIVE_MINUTES * np.arange(len(values))
+    readings = _readings("metr-la", path, values, times, labels or [])
+    return _restricted(readings, times, mornings, working_days)
+
+
+def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
+    """All four months of METR-LA; readings of 0, which mean "none", are interpolated in time.
+
+    Args:
+        mornings: 6 to 11 AM only.
+        working_days: Monday to Friday only.
+    Raises:
+        MissingData: the file is not there.
+        InvalidInput: it has another layout.
+    """
+    return _timed("metr-la-full", WHOLE, mornings, working_days)
+
+
+def load_bay(mornings: bool = False, working_days: bool = False) -> Readings:
+    """PEMS-BAY: six months, 325 sensors; arguments and errors as for `load_full`."""
+    return _timed("pems-bay", BAY, mornings, working_days)
+
+
+def _timed(name: str, files: tuple[str, ...], mornings: bool, working_days: bool) -> Readings:
+    how = f"Get it with gpbandits_env.datasets.download({name!r})."
+    path = locate(files, SUBFOLDER, how)
+    labels = first_line(path)[1:]
+    try:
+        stamps = np.loadtxt(path, delimiter=",", skiprows=1, usecols=0, dtype=str, ndmin=1)
+        times = np.array(np.char.replace(stamps, " ", "T"), dtype="datetime64[m]")
+        columns = range(1, len(labels) + 1)
+        values = np.loadtxt(path, delimiter=",", skiprows=1, usecols=columns, ndmin=2)
+    except ValueError as error:
+        raise InvalidInput(f"{path}: a time and then speeds in each row: {error}") from None
+    readings = _readings(name, path, interpolated(values, name), times, labels)
+    return _restricted(readings, times, mornings, working_days)
+
+
+def interpolated(values: Array, name: str) -> Array:
+    """The readings (rows, n) with each 0 replaced by linear interpolation down its column.
+
+    Raises:
+        InvalidInput: a number that is not finite, or a column without a reading.
+    """
+    filled = np.array(check_table(values, name))
+    rows = np.arange(len(filled))
+    for column in filled.T:
+        known = column != 0
+        if not known.any():
+            raise InvalidInput(f"{name}: a sensor has no reading at all")
+        column[~known] = np.interp(rows[~known], rows[known], column[known])
+    return filled
+
+
+def _readings(name: str, path: Path, values: Array, times: Times, labels: list[str]) -> Readings:
+    dates = times.astype("datetime64[D]").astype(np.int64)
+    return Readings(
+        name,
+        values,
+        dates - dates[0],
+        tuple(labels),
+        "mph",
+        SOURCE,
+        "CC BY 4.0",
+        _locations(path.parent / MAP, labels),
+    )
+
+
+def _restricted(readings: Readings, times: Times, mornings: bool, working_days: bool) -> Readings:
+    dates = times.astype("datetime64[D]")
+    minutes = (times - dates.astype("datetime64[m]")).astype(np.int64)
+    keep = np.ones(len(times), dtype=np.bool_)
+    if mornings:
+        keep &= (minutes >= 6 * 60) & (minutes < 11 * 60)
+    if working_days:
+        keep &= np.is_busday(dates)
+    return readings.rows(np.flatnonzero(keep))
+
+
+def _locations(path: Path, labels: list[str]) -> Array | None:
+    """East and north of the sensors in degrees; None without a map of all of them."""
+    if not path.is_file():
+        return None
+    with path.open(newline="") as lines:
+        rows = {row["sensor_id"]: row for row in csv.DictReader(lines)}
+    if not all(label in rows for label in labels):
+        return None
+    return np.array([[float(rows[i]["longitude"]), float(rows[i]["latitude"])] for i in labels])

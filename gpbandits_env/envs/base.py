@@ -1,0 +1,242 @@
+"""The environment that every world is played in."""
+
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.domains import Domain
+from gpbandits_env.envs.noise import Noise
+from gpbandits_env.envs.rendering import METADATA, Scene, Viewer, check_render_mode
+from gpbandits_env.envs.world import World
+from gpbandits_env.errors import InvalidInput, NotReset, unknown
+from gpbandits_env.functions import Function
+from gpbandits_env.problem import Problem
+from gpbandits_env.regret import Tally, instantaneous
+from gpbandits_env.seeding import child
+
+Observation: TypeAlias = dict[str, NDArray[Any]]
+Info: TypeAlias = dict[str, Any]
+
+
+class BanditEnv(gym.Env[Observation, NDArray[Any]]):
+    """A bandit: each round takes m actions and returns their noisy rewards.
+
+    `reset` draws a function and its noise from two streams of their own, both set by the seed
+    alone, so that every learner meets the same function and the same noise.
+
+    Observation: ``{"actions": (m,) arms or (m, d) points, "rewards": (m,), "round": (1,)}``, the
+    last round's; zeros (in a box: the low corner) at round 0. The step's reward is the sum of
+    the m rewards. ``terminated`` and ``truncated`` stay False: the horizon is Gymnasium's
+    ``max_episode_steps``.
+
+    Info of a step: ``values`` (m,) and ``regret`` (m,) without noise, ``cumulative_regret``,
+    ``simple_regret``, and ``optimum`` and ``best_action`` of the round just played; see
+    `gpbandits_env.regret`. Info of a reset is empty.
+
+    Args:
+        world: what is played.
+        render_mode: None, "ansi" (a line of text) or "rgb_array" (a picture).
+    Raises:
+        InvalidInput: no such render mode.
+    """
+
+    metadata = METADATA
+
+    def __init__(self, world: World, render_mode: str | None = None) -> None:
+        self.render_mode = check_render_mode(render_mode)
+        self.world = world
+        self._batch_size = world.problem.batch_size
+        self._check = world.problem.domain.check
+        self.action_space = world.problem.domain.action_space(self._batch_size)
+        self.observation_space = world.observation_space()
+        self._viewer = None if render_mode is None else Viewer(world)
+        self._function: Function | None = None
+        self._noise: Noise | None = None
+        self._tally = Tally()
+        self._round = 0
+
+    @property
+    def problem(self) -> Problem:
+        """What a learner may know: the domain, the kernel, the noise, m and the horizon."""
+        horizon = self.spec.max_episode_steps if self.spec is not None else None
+        return replace(self.world.problem, horizon=horizon)
+
+    @property
+    def function(self) -> Function:
+        """The truth, for pictures and tests; a learner is never shown it.
+
+        Raises:
+            NotReset: before the first `reset`.
+        """
+        if self._function is None:
+            raise NotReset("there is no function yet: call reset() first")
+        return self._function
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, Info]:
+        """Draw a new function and go back to round 0.
+
+        Args:
+            seed: sets everything that is random from here on; None goes on with the generator.
+            options: none are known.
+        Raises:
+            UnknownName: an option was given.
+        """
+        check_options(options)
+        super().reset(seed=seed)
+        self._function, self._noise = begin(self.world, self.np_random)
+        self._tally = Tally()
+        self._round = 0
+        if self._viewer is not None:
+            self._viewer.clear()
+        return first_observation(self.world.problem.domain, self._batch_size), {}
+
+    def step(
+        self, action: ArrayLike
+    ) -> tuple[Observation, float, bool, bool, Info]:  # numpydoc: see the class
+        """Play m actions.
+
+        Args:
+            action: (m,) arms, or (m, d) points in a box.
+        Raises:
+            NotReset: before the first `reset`.
+            InvalidInput: wrong shape, type or range, or not finite; nothing has changed then.
+        """
+        function, noise = self._function, self._noise
+        if function is None or noise is None:
+            raise NotReset("step() was called before reset()")
+        actions = self._check(action, self._batch_size)
+        values = function(actions)
+        regret = instantaneous(function.optimum, values)
+        rewards = values + noise.next()
+        tally = self._tally
+        tally.add(regret)
+        self._round += 1
+        if self._viewer is not None:
+            self._viewer.record(actions, rewards, regret)
+        best = function.best_action
+        info = {
+            "values": values,
+            "regret": regret,
+            "cumulative_regret": tally.cumulative,
+            "simple_regret": tally.simple,
+            "optimum": function.optimum,
+            "best_action": best if isinstance(best, int) else best.copy(),
+        }
+        observation = {
+            "actions": actions.copy(),
+            "rewards": rewards,
+            "round": np.array([self._round]),
+        }
+        return observation, float(np.add.reduce(rewards)), False, False, info
+
+    def attach(self, agent: object) -> None:
+        """Show this agent's belief in pictures from now on; None shows none.
+
+        Args:
+            agent: has ``belief()``, the mean and the standard deviation at all arms, (n,) each.
+        Raises:
+            InvalidInput: no ``belief``, or the environment has no render mode.
+        """
+        if self._viewer is None:
+            raise InvalidInput("attach() needs an environment made with render_mode='rgb_array'")
+        self._viewer.attach(agent)
+
+    def render(self) -> Any:
+        """The last round as a line of text or a picture (height, width, 3) uint8."""
+        if self._viewer is None:
+            gym.logger.warn("render() draws nothing: make the environment with a render_mode")
+            return None
+        tally = self._tally
+        scene = Scene(self.function, self._round, tally.cumulative, tally.simple)
+        return self._viewer.draw(scene, str(self.render_mode))
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that moves, picklable: `restore` goes on exactly from here.
+
+        Not in it: what wrappers count (`TimeLimit`'s elapsed steps), and an attached agent.
+
+        Raises:
+            NotReset: before the first `reset`.
+        """
+        if self._noise is None:
+            raise NotReset("there is nothing to snapshot yet: call reset() first")
+        return {
+            "generator": self.np_random.bit_generator.state,
+            "seed": self.np_random_seed,
+            "function": {k: np.array(v) for k, v in self.function.state().items()},
+            "noise": self._noise.snapshot(),
+            "round": self._round,
+            "regret": (self._tally.cumulative, self._tally.simple),
+            "seen": None if self._viewer is None else self._viewer.snapshot(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a `snapshot` of an environment made with the same arguments.
+
+        Raises:
+            InvalidInput: not a snapshot of such an environment; nothing has changed then.
+        """
+        function, noise = revive(self.world, state)
+        super().reset(seed=0)
+        self.np_random.bit_generator.state = state["generator"]
+        self._np_random_seed = state["seed"]
+        self._function, self._noise = function, noise
+        self._tally = Tally(*state["regret"])
+        self._round = state["round"]
+        if self._viewer is not None:
+            self._viewer.restore(state["seen"])
+
+
+def begin(world: World, rng: np.random.Generator) -> tuple[Function, Noise]:
+    """A function and its noise, from two children of a generator."""
+    function = world.source.draw(child(rng))
+    return function, Noise(child(rng), noise_sd(world), world.problem.batch_size)
+
+
+def revive(world: World, state: dict[str, Any]) -> tuple[Function, Noise]:
+    """The function and the noise of a snapshot.
+
+    Raises:
+        InvalidInput: the snapshot is not of such a world.
+    """
+    try:
+        function = world.source.revive(state["function"])
+        noise = Noise(np.random.default_rng(0), noise_sd(world), world.problem.batch_size)
+        noise.restore(state["noise"])
+        low = first_observation(world.problem.domain, world.problem.batch_size)["actions"]
+        function(low)
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise InvalidInput(
+            f"this is not a snapshot of an environment with the same arguments: {error!r}"
+        ) from None
+    return function, noise
+
+
+def noise_sd(world: World) -> float:
+    """The standard deviation of the noise on a reward."""
+    return float(np.sqrt(world.noise_var))
+
+
+def first_observation(domain: Domain, batch_size: int) -> Observation:
+    """The observation of a reset: nothing was done yet."""
+    space = domain.action_space(batch_size)
+    actions = space.low.copy() if hasattr(space, "low") else np.zeros(batch_size, dtype=np.int64)
+    rewards: Array = np.zeros(batch_size)
+    return {"actions": actions, "rewards": rewards, "round": np.zeros(1, dtype=np.int64)}
+
+
+def check_options(options: dict[str, Any] | None, known: tuple[str, ...] = ()) -> None:
+    """Complain of an option that `reset` does not have.
+
+    Raises:
+        UnknownName: such an option.
+    """
+    for key in options or {}:
+        if key not in known:
+            raise unknown("reset option", key, known, "" if known else "there are none")

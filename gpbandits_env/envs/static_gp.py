@@ -1,0 +1,139 @@
+"""gpbandits/StaticGP-v0: a function drawn from a Gaussian process at each reset, then fixed."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env.arrays import positive, whole
+from gpbandits_env.domains import Arms, Box, Domain
+from gpbandits_env.envs.base import BanditEnv
+from gpbandits_env.envs.vector import BanditVectorEnv
+from gpbandits_env.envs.world import World, build_world
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.functions import GPOnArms, GPOnBox, Source
+from gpbandits_env.kernels import Kernel, kernel_from_dict
+from gpbandits_env.problem import Problem
+
+DEFAULT_KERNEL = {"type": "se", "lengthscale": 0.2}
+DEFAULT_GRID = (50, 50)
+
+
+class StaticGP(BanditEnv):
+    """A static GP bandit: f ~ GP(0, k), drawn anew at each reset; noise N(0, noise_var).
+
+    The domain is a grid, any set of arms, or a box; a grid of 50 x 50 on [0, 1]^2 if none is
+    given. In a box the maximum is found by search (`BoxMaximum`), which costs tens of
+    milliseconds a reset, and k is met to the box sampler's stated error.
+
+    Args:
+        render_mode: None, "ansi" or "rgb_array".
+        kernel: a kernel, or its plain dict; squared exponential of lengthscale 0.2 by default.
+        grid: points per axis of a product grid on [low, high].
+        arms: (n, d) points.
+        box: its two corners, (d,) each.
+        low: the grid's lower ends, a number or one per axis.
+        high: the grid's upper ends.
+        noise_var: the variance of the noise on a reward, at least 0.
+        batch_size: the number of actions m in a round.
+        sampler: how functions are drawn: "auto", or a name of `sampler_for` or `box_sampler_for`.
+        features: the number of random features in a box, where they are used.
+    Raises:
+        InvalidInput: several domains, or a value out of range.
+        UnknownName: an argument, kernel or sampler that does not exist.
+    Source: srinivas2010, Section 2.
+    """
+
+    def __init__(self, render_mode: str | None = None, **kwargs: Any) -> None:
+        super().__init__(build_world(static_gp_world, kwargs), render_mode)
+
+
+class StaticGPVector(BanditVectorEnv):
+    """B static GP bandits side by side; see `StaticGP` and `BanditVectorEnv`.
+
+    Args:
+        num_envs: the number of worlds B.
+        max_episode_steps: the horizon; None for no end.
+        render_mode: None, "ansi" or "rgb_array".
+        kwargs: the arguments of `StaticGP`.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        max_episode_steps: int | None = None,
+        render_mode: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        world = build_world(static_gp_world, kwargs)
+        super().__init__(world, num_envs, max_episode_steps, render_mode)
+
+
+def static_gp_world(
+    kernel: Mapping[str, Any] | Kernel | None = None,
+    grid: int | Sequence[int] | Arms | None = None,
+    arms: ArrayLike | Arms | None = None,
+    box: Sequence[ArrayLike] | Box | None = None,
+    low: ArrayLike | None = None,
+    high: ArrayLike | None = None,
+    noise_var: float = 0.025,
+    batch_size: int = 1,
+    sampler: str = "auto",
+    features: int = 1024,
+) -> World:
+    """The world of `StaticGP`; see there for the arguments."""
+    variance = positive(noise_var, "noise_var", zero=True)
+    whole(features, "features")
+    domain = domain_of(grid, arms, box, low, high)
+    covariance = kernel_from_dict(DEFAULT_KERNEL if kernel is None else kernel)
+    problem = Problem(domain, covariance, variance, batch_size)
+    source: Source
+    if isinstance(domain, Arms):
+        covariance.check_points(domain.coordinates)
+        source = GPOnArms(domain, covariance, sampler)
+    else:
+        assert isinstance(domain, Box)
+        covariance.check_points(np.stack([domain.low, domain.high]))
+        source = GPOnBox(domain, covariance, sampler, features)
+    return World(problem, source, variance)
+
+
+def domain_of(
+    grid: int | Sequence[int] | Arms | None = None,
+    arms: ArrayLike | Arms | None = None,
+    box: Sequence[ArrayLike] | Box | None = None,
+    low: ArrayLike | None = None,
+    high: ArrayLike | None = None,
+) -> Domain:
+    """The domain that an environment's arguments describe (see `StaticGP`).
+
+    Raises:
+        InvalidInput: more than one of grid, arms and box, or low and high without a grid.
+    """
+    given = [name for name, value in _pairs(grid=grid, arms=arms, box=box) if value is not None]
+    if len(given) > 1:
+        raise InvalidInput(f"give one of grid, arms and box, got {' and '.join(given)}")
+    if given not in ([], ["grid"]) and not (low is None and high is None):
+        raise InvalidInput(f"low and high belong to a grid, but {given[0]} was given")
+    if box is not None:
+        return _box(box)
+    if arms is not None:
+        return arms if isinstance(arms, Arms) else Arms(np.asarray(arms))
+    if isinstance(grid, Arms):
+        return grid
+    shape = DEFAULT_GRID if grid is None else grid
+    shape = tuple(shape) if isinstance(shape, np.ndarray) else shape
+    return Arms.grid(shape, 0.0 if low is None else low, 1.0 if high is None else high)
+
+
+def _pairs(**values: object) -> list[tuple[str, object]]:
+    return list(values.items())
+
+
+def _box(corners: Sequence[ArrayLike] | Box) -> Box:
+    if isinstance(corners, Box):
+        return corners
+    if isinstance(corners, (str, Mapping)) or np.ndim(corners) == 0 or len(corners) != 2:
+        raise InvalidInput(f"box must be its two corners (low, high), got {corners!r}")
+    return Box(np.asarray(corners[0]), np.asarray(corners[1]))

@@ -1,0 +1,154 @@
+"""gpbandits/Table-v0: real readings as reward functions."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env import datasets
+from gpbandits_env.arrays import Array, frozen, positive
+from gpbandits_env.datasets import Readings, check_table, read_table
+from gpbandits_env.domains import Arms
+from gpbandits_env.envs.base import BanditEnv
+from gpbandits_env.envs.vector import BanditVectorEnv
+from gpbandits_env.envs.world import World, build_world
+from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.functions import Rows
+from gpbandits_env.kernels import Empirical
+from gpbandits_env.problem import Problem
+
+# bogunovic2016, Section 5.2: the noise variance is 5% of the signal's.
+NOISE_SHARE = 0.05
+
+
+class Table(BanditEnv):
+    """A bandit on a table of readings: rows are times, columns are arms.
+
+    The first rows are what a learner may know: their empirical covariance is its kernel, their
+    mean its prior mean. Each of the other rows is a function; one is drawn uniformly at each
+    reset.
+
+    CHOICE (the papers do not say): the prior mean is the training mean of each arm, and no noise
+    is added to a reading.
+
+    Args:
+        readings: (rows, n) numbers; or the path of a .csv, .csv.gz, .npy or .npz file; or the
+            name of a data set ("intel-berkeley", "metr-la", ...); or `Readings`.
+        render_mode: None, "ansi" or "rgb_array".
+        dataset_options: options of the data set, or {"header": bool} for a .csv file.
+        train_fraction: the share of rows for the covariance, between 0 and 1.
+        minimise: whether the smallest reading is the best; rewards are then negated readings.
+        noise_var: the variance of noise added to a reading.
+        model_noise_var: the noise variance that the learner is told; by default noise_var, or 5%
+            of the mean training variance if that is 0.
+        batch_size: the number of actions m in a round.
+    Raises:
+        InvalidInput: a table with gaps (the error says where), or a value out of range.
+        MissingData: the file or data set is not there; the message says how to get it.
+        UnknownName: no such data set, option or argument.
+    Source: srinivas2010, Section 6; bogunovic2016, Section 5.2.
+    """
+
+    def __init__(
+        self,
+        readings: ArrayLike | str | Path | Readings,
+        render_mode: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(build_world(table_world, {"readings": readings, **kwargs}), render_mode)
+
+
+class TableVector(BanditVectorEnv):
+    """B bandits on one table side by side; see `Table` and `BanditVectorEnv`.
+
+    Args:
+        readings: as for `Table`.
+        num_envs: the number of worlds B.
+        max_episode_steps: the horizon; None for no end.
+        render_mode: None, "ansi" or "rgb_array".
+        kwargs: the other arguments of `Table`.
+    """
+
+    def __init__(
+        self,
+        readings: ArrayLike | str | Path | Readings,
+        num_envs: int = 1,
+        max_episode_steps: int | None = None,
+        render_mode: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        world = build_world(table_world, {"readings": readings, **kwargs})
+        super().__init__(world, num_envs, max_episode_steps, render_mode)
+
+
+def table_world(
+    readings: ArrayLike | str | Path | Readings,
+    dataset_options: Mapping[str, Any] | None = None,
+    train_fraction: float = 2 / 3,
+    minimise: bool = False,
+    noise_var: float = 0.0,
+    model_noise_var: float | None = None,
+    batch_size: int = 1,
+) -> World:
+    """The world of `Table`; see there for the arguments."""
+    variance = positive(noise_var, "noise_var", zero=True)
+    values, unit, locations = _table(readings, dataset_options)
+    train, test = split(-values if minimise else values, train_fraction)
+    covariance = np.cov(train, rowvar=False).reshape(train.shape[1], -1)
+    told = model_noise_var
+    if told is None:
+        told = variance or NOISE_SHARE * float(covariance.trace()) / len(covariance)
+    arms = Arms(np.arange(float(train.shape[1])))
+    problem = Problem(
+        domain=arms,
+        kernel=Empirical(covariance),
+        noise_var=positive(told, "model_noise_var", zero=True),
+        batch_size=batch_size,
+        prior_mean=train.mean(axis=0),
+    )
+    label = f"−{unit}" if minimise and unit else unit
+    return World(problem, Rows(arms, test), variance, label, locations)
+
+
+def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
+    """The first rows, for the covariance, and the others, for play.
+
+    Args:
+        values: (rows, n).
+        train_fraction: the share of the first, between 0 and 1; their number is rounded down.
+    Raises:
+        InvalidInput: fewer than two rows for the covariance or none for play.
+    """
+    share = positive(train_fraction, "train_fraction")
+    # The small term keeps 2/3 of 7200 at 4800 whatever the rounding.
+    rows = int(share * len(values) + 1e-9)
+    if rows < 2 or rows >= len(values):
+        raise InvalidInput(
+            f"train_fraction={train_fraction} of {len(values)} rows leaves {rows} for the "
+            f"covariance and {len(values) - rows} for play; at least 2 and 1 are needed"
+        )
+    return values[:rows], values[rows:]
+
+
+def _table(readings: Any, options: Mapping[str, Any] | None) -> tuple[Array, str, Array | None]:
+    if isinstance(readings, str) and readings in datasets.DATASETS:
+        readings, options = datasets.load(readings, options), None
+    if isinstance(readings, (str, Path)):
+        return _file(readings, options), "", None
+    if options:
+        raise InvalidInput("dataset_options belong to a named data set or a file")
+    if isinstance(readings, Readings):
+        return readings.values, readings.unit, readings.locations
+    return frozen(np.array(check_table(readings, "readings"))), "", None
+
+
+def _file(path: str | Path, options: Mapping[str, Any] | None) -> Array:
+    text = str(path)
+    if "." not in text and "/" not in text and not Path(text).exists():
+        raise unknown("data set", text, datasets.DATASETS)
+    for key in options or {}:
+        if key != "header":
+            raise unknown("option of a file of readings", key, ["header"])
+    return read_table(path, **(options or {}))[0]

@@ -1,0 +1,317 @@
+"""B worlds side by side: one array operation where a single environment does one of its own."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+import numpy as np
+from gymnasium.utils.seeding import np_random as seeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+from gpbandits_env.arrays import Array, IntArray, whole
+from gpbandits_env.envs.base import Info, Observation, check_options, first_observation, noise_sd
+from gpbandits_env.envs.noise import VectorNoise, generator_at
+from gpbandits_env.envs.rendering import METADATA, Scene, Viewer, check_render_mode
+from gpbandits_env.envs.world import World
+from gpbandits_env.errors import InvalidInput, NotReset
+from gpbandits_env.functions import batch_of
+from gpbandits_env.problem import Problem
+from gpbandits_env.regret import Tallies, instantaneous
+from gpbandits_env.seeding import child
+
+BoolArray = NDArray[np.bool_]
+
+
+class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
+    """B bandits in one array operation, equal bit for bit to Gymnasium's `SyncVectorEnv` of B.
+
+    World i is seeded with ``seed + i``. A world whose episode is over is reset by the next step
+    (`AutoresetMode.NEXT_STEP`): that step ignores its action (which is checked none the less)
+    and gives it reward 0. ``reset(options={"reset_mask": mask})`` resets some worlds only.
+    Observations, rewards and infos are Gymnasium's batched form of `BanditEnv`'s.
+
+    Args:
+        world: what is played.
+        num_envs: the number of worlds B.
+        max_episode_steps: the horizon; None for no end.
+        render_mode: None, "ansi" or "rgb_array".
+    Raises:
+        InvalidInput: a number out of range, or no such render mode.
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {**METADATA, "autoreset_mode": AutoresetMode.NEXT_STEP}
+
+    def __init__(
+        self,
+        world: World,
+        num_envs: int = 1,
+        max_episode_steps: int | None = None,
+        render_mode: str | None = None,
+    ) -> None:
+        self.num_envs = whole(num_envs, "num_envs")
+        self._horizon = _horizon(max_episode_steps)
+        self.render_mode = check_render_mode(render_mode)
+        self.world = world
+        domain, m = world.problem.domain, world.problem.batch_size
+        self.single_action_space = domain.action_space(m)
+        self.single_observation_space = world.observation_space()
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self._first = first_observation(domain, m)
+        self._shape = (num_envs, *self._first["actions"].shape)
+        self._viewers = [Viewer(world) for _ in range(num_envs if render_mode else 0)]
+
+        self._rngs: list[np.random.Generator | None] = [None] * num_envs
+        self._seeds: list[int | None] = [None] * num_envs
+        self._functions = batch_of(domain, num_envs)
+        self._noise = VectorNoise(num_envs, noise_sd(world), m)
+        self._tallies = Tallies(num_envs)
+        self._round: IntArray = np.zeros(num_envs, dtype=np.int64)
+        self._over: BoolArray = np.zeros(num_envs, dtype=np.bool_)
+        self._actions = np.broadcast_to(self._first["actions"], self._shape).copy()
+        self._rewards: Array = np.zeros((num_envs, m))
+        self._begun: BoolArray = np.zeros(num_envs, dtype=np.bool_)
+        self._ready = False
+
+    @property
+    def problem(self) -> Problem:
+        """What a learner of any one of the worlds may know."""
+        return replace(self.world.problem, horizon=self._horizon)
+
+    @property
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """The generator of each world."""
+        return tuple(self._generator(i) for i in range(self.num_envs))
+
+    @property
+    def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]
+        """The seed of each world."""
+        return tuple(self._seeds)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Observation, Info]:
+        """Draw new functions and go back to round 0, in all worlds or in some.
+
+        Args:
+            seed: an integer (world i gets ``seed + i``), one per world, or None.
+            options: ``{"reset_mask": (B,) bool}`` resets these worlds only.
+        Raises:
+            InvalidInput: seeds or a mask that do not fit.
+            UnknownName: another option.
+        """
+        check_options(options, ("reset_mask",))
+        mask = self._mask((options or {}).get("reset_mask"))
+        if not (mask | self._begun).all():
+            raise NotReset("the first reset() must be of all worlds")
+        fresh = [None if s is None else seeded(s) for s in self._seed_list(seed)]
+        for i in np.flatnonzero(mask).tolist():
+            generator = fresh[i]
+            if generator is not None:
+                self._rngs[i], self._seeds[i] = generator
+            self._begin(i)
+        self._over[mask] = False
+        return self._observation(), {}
+
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[Observation, Array, BoolArray, BoolArray, dict[str, Any]]:
+        """Play m actions in each world.
+
+        Args:
+            actions: (B, m) arms, or (B, m, d) points in a box.
+        Raises:
+            NotReset: before the first `reset`.
+            InvalidInput: wrong shape, type or range, or not finite; nothing has changed then.
+        """
+        if not self._ready:
+            raise NotReset("step() was called before reset()")
+        checked = self._checked(actions)
+        functions, tallies = self._functions, self._tallies
+        values = functions(checked)
+        regret = instantaneous(functions.optimum[:, None], values)
+        rewards = values + self._noise.next()
+        tallies.add(regret)
+        self._round += 1
+        self._actions, self._rewards = checked.copy(), rewards
+        info: dict[str, Any] = {
+            "values": values,
+            "regret": regret,
+            "cumulative_regret": tallies.cumulative.copy(),
+            "simple_regret": tallies.simple.copy(),
+            "optimum": functions.optimum.copy(),
+            "best_action": functions.best_action.copy(),
+        }
+        played = ~self._over
+        # From here on, the slow path: worlds whose episode is over begin a new one instead.
+        if self._over.any():
+            info = self._restart(info, played)
+        for key in tuple(info):
+            info["_" + key] = played.copy()
+        for i, viewer in enumerate(self._viewers):
+            if played[i]:
+                viewer.record(self._actions[i], rewards[i], regret[i])
+        truncated = self._truncated()
+        self._over = truncated.copy()
+        ended = np.zeros(self.num_envs, dtype=np.bool_)
+        return self._observation(), np.add.reduce(rewards, axis=1), ended, truncated, info
+
+    def attach(self, agents: Sequence[object]) -> None:
+        """Show each world's agent in its pictures from now on (see `BanditEnv.attach`).
+
+        Raises:
+            InvalidInput: not one agent per world, or the environment has no render mode.
+        """
+        if not self._viewers or len(agents) != self.num_envs:
+            raise InvalidInput(
+                f"attach() needs one agent per world ({self.num_envs}, got {len(agents)}) and an "
+                "environment made with render_mode='rgb_array'"
+            )
+        for viewer, agent in zip(self._viewers, agents, strict=True):
+            viewer.attach(agent)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """A line of text or a picture of each world."""
+        if not self._ready:
+            raise NotReset("render() was called before reset()")
+        tallies = self._tallies
+        scenes = (
+            Scene(
+                self._functions.get(i),
+                int(self._round[i]),
+                float(tallies.cumulative[i]),
+                float(tallies.simple[i]),
+            )
+            for i in range(self.num_envs)
+        )
+        pairs = zip(self._viewers, scenes, strict=False)
+        return tuple(viewer.draw(scene, str(self.render_mode)) for viewer, scene in pairs)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that moves, picklable: `restore` goes on exactly from here.
+
+        Raises:
+            NotReset: before the first `reset`.
+        """
+        if not self._ready:
+            raise NotReset("there is nothing to snapshot yet: call reset() first")
+        functions = [self._functions.get(i).state() for i in range(self.num_envs)]
+        return {
+            "generators": [rng.bit_generator.state for rng in self.np_random],
+            "seeds": list(self._seeds),
+            "functions": [{k: np.array(v) for k, v in f.items()} for f in functions],
+            "noise": self._noise.snapshot(),
+            "regret": (self._tallies.cumulative.copy(), self._tallies.simple.copy()),
+            "round": self._round.copy(),
+            "over": self._over.copy(),
+            "last": (self._actions.copy(), self._rewards.copy()),
+            "seen": [viewer.snapshot() for viewer in self._viewers],
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a `snapshot` of an environment made with the same arguments.
+
+        Raises:
+            InvalidInput: not a snapshot of such an environment; nothing has changed then.
+        """
+        try:
+            functions = [self.world.source.revive(f) for f in state["functions"]]
+            fits = state["last"][0].shape == self._shape and len(functions) == self.num_envs
+            for function in functions:
+                function(self._first["actions"])
+        except (KeyError, TypeError, ValueError, IndexError):
+            fits = False
+        if not fits:
+            raise InvalidInput("this is not a snapshot of an environment with the same arguments")
+        for i, function in enumerate(functions):
+            self._functions.put(i, function)
+        self._rngs = [generator_at(s) for s in state["generators"]]
+        self._seeds = list(state["seeds"])
+        self._noise.restore(state["noise"])
+        self._tallies.cumulative, self._tallies.simple = (a.copy() for a in state["regret"])
+        self._round, self._over = state["round"].copy(), state["over"].copy()
+        self._actions, self._rewards = (a.copy() for a in state["last"])
+        for viewer, seen in zip(self._viewers, state["seen"], strict=False):
+            viewer.restore(seen)
+        self._begun[:] = self._ready = True
+
+    def _checked(self, actions: ArrayLike) -> NDArray[Any]:
+        array = np.asarray(actions)
+        if array.shape != self._shape:
+            raise InvalidInput(f"actions must have shape {self._shape}, got {array.shape}")
+        # All worlds' actions as one long batch: one check for all.
+        flat = array.reshape(-1, *self._shape[2:])
+        return self.world.problem.domain.check(flat).reshape(self._shape)
+
+    def _generator(self, world: int) -> np.random.Generator:
+        rng = self._rngs[world]
+        if rng is None:
+            rng, self._seeds[world] = seeded()
+            self._rngs[world] = rng
+        return rng
+
+    def _begin(self, world: int) -> None:
+        rng = self._generator(world)
+        self._functions.put(world, self.world.source.draw(child(rng)))
+        self._noise.put(world, child(rng))
+        self._tallies.clear(world)
+        self._round[world] = 0
+        self._actions[world] = self._first["actions"]
+        self._rewards[world] = 0.0
+        self._begun[world] = True
+        self._ready = bool(self._begun.all())
+        if self._viewers:
+            self._viewers[world].clear()
+
+    def _restart(self, info: dict[str, Any], played: BoolArray) -> dict[str, Any]:
+        for i in np.flatnonzero(self._over).tolist():
+            self._begin(i)
+        if not played.any():
+            return {}
+        for array in info.values():
+            array[self._over] = 0
+        return info
+
+    def _truncated(self) -> BoolArray:
+        if self._horizon is None:
+            return np.zeros(self.num_envs, dtype=np.bool_)
+        return self._round >= self._horizon
+
+    def _observation(self) -> Observation:
+        return {
+            "actions": self._actions.copy(),
+            "rewards": self._rewards.copy(),
+            "round": self._round[:, None].copy(),
+        }
+
+    def _seed_list(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (int, np.integer)):
+            return [int(seed) + i for i in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise InvalidInput(f"seed must be one per world ({self.num_envs}), got {len(seed)}")
+        return list(seed)
+
+    def _mask(self, mask: BoolArray | None) -> BoolArray:
+        if mask is None:
+            return np.ones(self.num_envs, dtype=np.bool_)
+        array = np.asarray(mask)
+        if array.dtype != np.bool_ or array.shape != (self.num_envs,) or not array.any():
+            raise InvalidInput(
+                f"reset_mask must be a boolean array of shape ({self.num_envs},) with at least "
+                f"one True, got {array.dtype} of shape {array.shape}"
+            )
+        return array
+
+
+def _horizon(max_episode_steps: int | None) -> int | None:
+    # Gymnasium's make() reads -1 as "no limit"; so do we.
+    if max_episode_steps is None or max_episode_steps == -1:
+        return None
+    return whole(max_episode_steps, "max_episode_steps")

@@ -1,0 +1,63 @@
+"""What an environment simulates, apart from the course of an episode."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from gpbandits_env.arrays import Array, positive
+from gpbandits_env.errors import unknown
+from gpbandits_env.functions import Source
+from gpbandits_env.functions.base import NEVER_BEYOND
+from gpbandits_env.problem import Problem
+
+
+@dataclass(frozen=True)
+class World:
+    """A source of functions, the noise on what is seen of them, and what a learner is told.
+
+    Args:
+        problem: what a learner is told; its noise variance may differ from the true one.
+        source: what the function of an episode is drawn from.
+        noise_var: the variance of the noise on a reward, at least 0.
+        unit: the unit of a reward, for pictures; "" if it has none.
+        locations: (n, 2) where the arms are on a map, for pictures.
+    """
+
+    problem: Problem
+    source: Source
+    noise_var: float
+    unit: str = ""
+    locations: Array | None = None
+
+    def __post_init__(self) -> None:
+        positive(self.noise_var, "noise_var", zero=True)
+
+    def observation_space(self) -> spaces.Dict:
+        """The last actions, their noisy rewards, and the round."""
+        m = self.problem.batch_size
+        low, high = self.source.bounds()
+        slack = NEVER_BEYOND * float(np.sqrt(self.noise_var)) + 1e-6 * (1.0 + high - low)
+        return spaces.Dict(
+            {
+                "actions": self.problem.domain.action_space(m),
+                "rewards": spaces.Box(low - slack, high + slack, (m,), dtype=np.float64),
+                "round": spaces.Box(0, 2**62, (1,), dtype=np.int64),
+            }
+        )
+
+
+def build_world(builder: Callable[..., World], kwargs: Mapping[str, Any]) -> World:
+    """The world that an environment's keyword arguments describe.
+
+    Raises:
+        UnknownName: an argument that the environment does not have.
+    """
+    names = inspect.signature(builder).parameters
+    for key in kwargs:
+        if key not in names:
+            raise unknown("argument of this environment", key, [*names, "render_mode"])
+    return builder(**kwargs)

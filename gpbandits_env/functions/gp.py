@@ -1,0 +1,119 @@
+"""Functions drawn from a Gaussian process, on arms and in a box."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array, frozen
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.functions.base import NEVER_BEYOND, Function, Source
+from gpbandits_env.functions.maximum import BoxMaximum
+from gpbandits_env.functions.tables import ArmFunction
+from gpbandits_env.kernels import Kernel
+from gpbandits_env.samplers import BoxSampler, box_sampler_for, sampler_for
+from gpbandits_env.seeding import stream
+
+
+class GPOnArms(Source):
+    """f = Phi xi on arms, xi white: a draw of GP(0, k) to the sampler's stated error.
+
+    Args:
+        arms: the n arms.
+        kernel: the covariance k.
+        sampler: how it is drawn: "auto", "dense", "lowrank", "kronecker" or "circulant".
+    """
+
+    def __init__(self, arms: Arms, kernel: Kernel, sampler: str = "auto") -> None:
+        self.domain: Arms = arms
+        self.kernel = kernel
+        self.sampler = sampler_for(arms, kernel, sampler)
+
+    def draw(self, rng: np.random.Generator) -> ArmFunction:
+        """A function on the arms. Cost: one call of the sampler."""
+        return ArmFunction(self.sampler(rng.standard_normal(self.sampler.rank)))
+
+    def revive(self, state: dict[str, Any]) -> ArmFunction:  # noqa: D102
+        return ArmFunction(np.array(state["values"]))
+
+    def bounds(self) -> tuple[float, float]:  # noqa: D102
+        return _forty_sd(self.kernel, self.domain.coordinates)
+
+
+class BoxFunction(Function):
+    """f(x) = phi(x) . xi in a box.
+
+    Args:
+        sampler: the features phi.
+        coefficients: (r,) white coefficients xi; kept, and marked read-only.
+        best: (d,) where the maximum is; kept, and marked read-only.
+        accuracy: how far the maximum may be below the true one.
+    """
+
+    __slots__ = ("coefficients", "sampler")
+
+    def __init__(
+        self, sampler: BoxSampler, coefficients: Array, best: Array, accuracy: float
+    ) -> None:
+        self.sampler = sampler
+        self.coefficients: Array = frozen(coefficients)
+        self.best_action = frozen(best)
+        self.optimum = float(self(best[None])[0])
+        self.accuracy = accuracy
+
+    def __call__(self, actions: NDArray[Any]) -> Array:
+        """The values (m,) at points (m, d). Cost: m r feature evaluations."""
+        values: Array = self.sampler.features(actions) @ self.coefficients
+        return values
+
+    def gradient(self, points: Array) -> Array:
+        """The gradients (m, d) at points (m, d)."""
+        return np.einsum("nrd,r->nd", self.sampler.gradient(points), self.coefficients)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BoxFunction, (self.sampler, self.coefficients, self.best_action, self.accuracy)
+
+    def state(self) -> dict[str, Any]:  # noqa: D102
+        return {"coefficients": self.coefficients, "best": self.best_action}
+
+
+class GPOnBox(Source):
+    """Draws of a GP in a box, by exact product features or random Fourier features.
+
+    Random features are drawn once, from a stream of their own: every function of this source has
+    the same covariance, which differs from the kernel by ``sampler.error``.
+
+    Args:
+        box: the domain.
+        kernel: the covariance k.
+        sampler: "auto" or one of the box samplers' names.
+        features: the number of random features, where they are used.
+    """
+
+    def __init__(
+        self, box: Box, kernel: Kernel, sampler: str = "auto", features: int = 1024
+    ) -> None:
+        self.domain: Box = box
+        self.kernel = kernel
+        rng = stream("gpbandits_env", "features of a box")
+        self.sampler = box_sampler_for(box, kernel, sampler, features=features, rng=rng)
+        self._maximum = BoxMaximum(self.sampler, box)
+
+    def draw(self, rng: np.random.Generator) -> BoxFunction:
+        """A function and its maximum. Cost: one search of the box (see `BoxMaximum`)."""
+        coefficients = rng.standard_normal(self.sampler.rank)
+        best, accuracy = self._maximum(coefficients)
+        return BoxFunction(self.sampler, coefficients, best, accuracy)
+
+    def revive(self, state: dict[str, Any]) -> BoxFunction:  # noqa: D102
+        coefficients, best = np.array(state["coefficients"]), np.array(state["best"])
+        return BoxFunction(self.sampler, coefficients, best, self._maximum.accuracy(coefficients))
+
+    def bounds(self) -> tuple[float, float]:  # noqa: D102
+        corners = np.stack([self.domain.low, self.domain.high])
+        return _forty_sd(self.kernel, corners)
+
+
+def _forty_sd(kernel: Kernel, points: Array) -> tuple[float, float]:
+    limit = NEVER_BEYOND * float(np.sqrt(kernel.diagonal(points).max()))
+    return -limit, limit

@@ -1,0 +1,85 @@
+"""The maximum of a smooth random function in a box."""
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.spatial import cKDTree
+from scipy.stats import qmc
+
+from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.domains import Box
+from gpbandits_env.samplers import BoxSampler
+
+# At most this many numbers of features are kept for the quasi-random points (128 MB).
+KEPT = 16 * 2**20
+
+
+class BoxMaximum:
+    """Finds the maximum of f(x) = phi(x) . xi over a box, for one xi after another.
+
+    f is evaluated at a Sobol set; those of its points that beat their neighbours start L-BFGS-B
+    on analytic gradients. What the search ends at is a local maximum to within `accuracy`; that
+    it is the global one rests on the density of the Sobol set, which is enough for functions
+    that vary over a twentieth of the box in one or two dimensions, a fifth in three.
+
+    Args:
+        sampler: the features phi.
+        box: the domain.
+        starts: the number of local searches, at most.
+    """
+
+    def __init__(self, sampler: BoxSampler, box: Box, starts: int = 16) -> None:
+        self._sampler = sampler
+        self._low, self._width = box.low, box.high - box.low
+        self._starts = starts
+        power = min(13, 9 + 2 * box.dim)
+        unit = qmc.Sobol(box.dim, scramble=False).random_base2(power)
+        self._points: Array = self._low + self._width * unit
+        # A point is the top of its surroundings when none of its nearest neighbours is higher.
+        near = min(len(unit), 2 * box.dim + 3)
+        self._neighbours: IntArray = cKDTree(unit).query(unit, k=near)[1]
+        kept = len(unit) * sampler.rank <= KEPT
+        self._features = sampler.features(self._points) if kept else None
+
+    def accuracy(self, coefficients: Array) -> float:
+        """How far below the true (local) maximum the value found may be.
+
+        The search stops at gradients of 1e-8 of the function's size, in units of the box; the
+        rest is rounding over r terms.
+        """
+        size = float(np.abs(coefficients).max())
+        return 1e-9 * max(1.0, size)
+
+    def __call__(self, coefficients: Array) -> tuple[Array, float]:
+        """The point (d,) of the maximum and its accuracy."""
+        values = self._scan(coefficients)
+        tops = np.flatnonzero(values >= values[self._neighbours].max(axis=1))
+        starts = tops[np.argsort(-values[tops], kind="stable")[: self._starts]]
+        best, best_value = self._points[starts[0]], values[starts[0]]
+        for start in starts:
+            point = self._climb(self._points[start], coefficients)
+            value = float((self._sampler.features(point[None]) @ coefficients)[0])
+            if value > best_value:
+                best, best_value = point, value
+        return np.array(best), self.accuracy(coefficients)
+
+    def _scan(self, coefficients: Array) -> Array:
+        if self._features is not None:
+            values: Array = self._features @ coefficients
+            return values
+        rows = max(1, KEPT // (8 * self._sampler.rank))
+        chunks = [self._points[i : i + rows] for i in range(0, len(self._points), rows)]
+        return np.concatenate([self._sampler.features(c) @ coefficients for c in chunks])
+
+    def _climb(self, start: Array, coefficients: Array) -> Array:
+        def fall(unit: Array) -> tuple[float, Array]:
+            point = (self._low + self._width * unit)[None]
+            value = float((self._sampler.features(point) @ coefficients)[0])
+            slope = coefficients @ self._sampler.gradient(point)[0]
+            return -value, -slope * self._width
+
+        begin = (start - self._low) / self._width
+        bounds = [(0.0, 1.0)] * len(start)
+        options = {"maxiter": 200, "ftol": 1e-15, "gtol": 1e-8}
+        end = minimize(fall, begin, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        top = self._low + self._width * end.x
+        return np.clip(top, self._low, self._low + self._width)

@@ -1,0 +1,104 @@
+"""Regret, defined once: how much less was got than the best action would have given.
+
+Always from noiseless values, against the maximum of the round's own function. With f*_t the
+maximum of round t, m actions a round and T rounds:
+
+    instantaneous, per action     r_{t,i} = f*_t - f_t(x_{t,i})        srinivas2010, Section 2
+    per batch                     r_t     = sum_i r_{t,i}              ren2024, Section 2
+    cumulative                    R_T     = sum_{t <= T} r_t
+    average, per action           R_T / (T m)
+    simple                        S_T     = min_{t <= T, i} r_{t,i}
+
+On a finite domain none is ever negative. In a box the maximum is found by search, and a value
+may exceed it by the search's stated accuracy.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array
+
+# Bound methods of the ufuncs: a step of an environment is counted in microseconds.
+_sum = np.add.reduce
+_min = np.minimum.reduce
+
+
+def instantaneous(optimum: float | Array, values: Array) -> Array:
+    """The regret of each action, f* - f(x); a new array.
+
+    Args:
+        optimum: the maximum of the function played, broadcast against the values.
+        values: noiseless values, any shape.
+    """
+    regret: Array = optimum - values
+    return regret
+
+
+def per_batch(regret: Array) -> Array:
+    """The regret of each batch: the sum over its actions, the last axis."""
+    total: Array = _sum(regret, axis=-1)
+    return total
+
+
+def cumulative(regret: Array) -> Array:
+    """R_1, ..., R_T from the regret of each action, (T, m) or (T,); returns (T,)."""
+    return np.cumsum(per_batch(_rounds(regret)))
+
+
+def simple(regret: Array) -> Array:
+    """S_1, ..., S_T, the smallest regret so far, from (T, m) or (T,); returns (T,)."""
+    best: Array = np.minimum.accumulate(_min(_rounds(regret), axis=-1))
+    return best
+
+
+def average(regret: Array) -> Array:
+    """R_t / (t m) for t = 1, ..., T from (T, m) or (T,); returns (T,)."""
+    rounds = _rounds(regret)
+    return cumulative(rounds) / (np.arange(1, len(rounds) + 1) * rounds.shape[1])
+
+
+class Tally:
+    """Regret as it runs up in one world: cumulative and simple regret, one round at a time."""
+
+    __slots__ = ("cumulative", "simple")
+
+    def __init__(self, cumulative: float = 0.0, simple: float = float("inf")) -> None:
+        self.cumulative = cumulative
+        self.simple = simple
+
+    def add(self, regret: Array) -> None:
+        """Count one round's regret of each action, (m,)."""
+        self.cumulative += float(_sum(regret))
+        smallest = min(regret.tolist())
+        self.simple = min(self.simple, smallest)
+
+
+class Tallies:
+    """Regret as it runs up in B worlds side by side; equal bit for bit to B `Tally`s.
+
+    Args:
+        worlds: the number of worlds B.
+    """
+
+    __slots__ = ("cumulative", "simple")
+
+    def __init__(self, worlds: int) -> None:
+        self.cumulative: Array = np.zeros(worlds)
+        self.simple: Array = np.full(worlds, np.inf)
+
+    def add(self, regret: Array) -> None:
+        """Count one round's regret of each action, (B, m)."""
+        self.cumulative += _sum(regret, axis=1)
+        np.minimum(self.simple, _min(regret, axis=1), out=self.simple)
+
+    def clear(self, worlds: NDArray[Any]) -> None:
+        """Begin again in the given worlds (indices or a mask)."""
+        self.cumulative[worlds] = 0.0
+        self.simple[worlds] = np.inf
+
+
+def _rounds(regret: Array) -> Array:
+    array = np.asarray(regret, dtype=np.float64)
+    return array[:, None] if array.ndim == 1 else array
