@@ -1,0 +1,25 @@
+"""Experiments: declared, run, stored, reported. Imported as `gpbandits_env.scenarios`."""
+
+from gpbandits_env.scenarios.records import TrialKey, TrialRecord
+from gpbandits_env.scenarios.registry import get, scenarios
+from gpbandits_env.scenarios.report import Report, report
+from gpbandits_env.scenarios.runner import run_trial
+from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
+from gpbandits_env.scenarios.store import Store
+from gpbandits_env.scenarios.study import Outcome, run_study
+
+__all__ = [
+    "AgentEntry",
+    "Outcome",
+    "Picture",
+    "Report",
+    "Scenario",
+    "Store",
+    "TrialKey",
+    "TrialRecord",
+    "get",
+    "report",
+    "run_study",
+    "run_trial",
+    "scenarios",
+]

@@ -1,0 +1,76 @@
+"""`gpbandits reference`: make or check the reference results that the docs show."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from gpbandits_env.errors import InvalidInput, StoreError
+from gpbandits_env.scenarios import pages, references, registry
+from gpbandits_env.scenarios.plots import plot
+from gpbandits_env.scenarios.report import report
+from gpbandits_env.scenarios.scenario import Picture
+from gpbandits_env.scenarios.store import Store
+from gpbandits_env.scenarios.study import run_study
+from gpbandits_env.scenarios.tables import text
+
+
+@click.command()
+@click.argument("scenario")
+@click.option("--check", is_flag=True, help="Compare with what is kept instead of replacing it.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; one a processor by default.")
+@click.option("--trials", type=click.IntRange(1), help="Only to try: fewer worlds, never kept.")
+@click.option(
+    "--root",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=Path(),
+    help="The checkout whose scenarios/reference and docs/results are written.",
+)
+def reference(scenario: str, check: bool, jobs: int | None, trials: int | None, root: Path) -> None:
+    r"""Run SCENARIO with its agents and every CHOICE, and keep or check the result.
+
+    \b
+    Examples:
+      gpbandits reference srinivas2010/se-1d
+      gpbandits reference srinivas2010/se-1d --check
+    """
+    found = registry.get(scenario)
+    if isinstance(found, Picture):
+        raise InvalidInput(f"{scenario} only draws: there is no result to keep")
+    kept = references.load(scenario) if check else None
+    if check and kept is None:
+        raise InvalidInput(f"no reference of {scenario} is kept; make one without --check")
+    if not check and not (root / "scenarios" / "registry.py").is_file():
+        raise InvalidInput(f"{root.absolute()} is not a checkout of gpbandits-env; give --root")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "reference.sqlite"
+        outcome = run_study(found.select(["all"], trials), path, jobs=jobs)
+        if outcome.done < outcome.total:
+            raise StoreError(f"{outcome.total - outcome.done} trials were not finished")
+        with Store.open(path) as store:
+            result = report(store)
+            click.echo(text(result, pairs=False))
+            if kept is None and trials is None:
+                plot(store, pages.plot_stem(root, scenario))
+    now = references.to_reference(result)
+    if kept is not None:
+        _check(kept, now)
+    elif trials is None:
+        click.echo(references.save(now, root / "scenarios"))
+        click.echo(pages.write_page(root, scenario.partition("/")[0]))
+
+
+def _check(kept: "dict[str, object]", now: "dict[str, object]") -> None:
+    if kept["digest"] == now["digest"]:
+        click.echo("the same as the reference, bit for bit")
+        return
+    deviations = references.compare(kept, now)
+    for deviation in deviations:
+        click.echo(f"differs: {deviation}", err=True)
+    if deviations:
+        sys.exit(1)
+    click.echo("all means are within one standard error of the reference")
+
+
+COMMANDS = (reference,)

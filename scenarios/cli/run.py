@@ -1,0 +1,102 @@
+"""`gpbandits run`."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from gpbandits_env import agents as learners
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.cli.group import INTERRUPTED
+from gpbandits_env.scenarios.pictures import save
+from gpbandits_env.scenarios.plots import plot
+from gpbandits_env.scenarios.report import report
+from gpbandits_env.scenarios.scenario import Picture, Scenario
+from gpbandits_env.scenarios.store import Store
+from gpbandits_env.scenarios.study import Outcome, run_study
+from gpbandits_env.scenarios.tables import text
+
+
+@click.command()
+@click.argument("scenario")
+@click.option("--agents", metavar="A,B", help="Agents by label or name; 'all' adds the CHOICEs.")
+@click.option("--trials", type=click.IntRange(1), help="Worlds; the paper's number by default.")
+@click.option("--horizon", type=click.IntRange(1), help="Rounds; the paper's number by default.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; one a processor by default.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
+@click.option("--out", type=click.Path(path_type=Path), help="Results file; resumed if there.")
+@click.option("--fresh", is_flag=True, help="Replace the results file instead of resuming it.")
+def run(
+    scenario: str,
+    agents: str | None,
+    trials: int | None,
+    horizon: int | None,
+    jobs: int | None,
+    seed: int,
+    out: Path | None,
+    fresh: bool,
+) -> None:
+    r"""Play SCENARIO, then print its table and findings and plot it.
+
+    A run that was stopped goes on where it was when the command is given again; more trials or
+    more agents are added to what is there.
+
+    \b
+    Examples:
+      gpbandits run srinivas2010/se-1d
+      gpbandits run srinivas2010/se-1d --trials 5 --horizon 200 --out small.sqlite
+      gpbandits run srinivas2010/temperature --agents gp-ucb,ei,random
+      gpbandits run srinivas2010/fig-2
+    """
+    found = registry.get(scenario)
+    if isinstance(found, Picture):
+        if agents or trials or horizon:
+            raise InvalidInput(f"{scenario} only draws: it has no agents, trials or horizon")
+        _announce(save(found, out or Path("results") / _file(scenario, ".png"), seed))
+        return
+    names = None if agents is None else [name.strip() for name in agents.split(",")]
+    chosen = found.select(names, trials, horizon, learners.names())
+    path = out or Path("results") / _file(scenario, ".sqlite")
+    outcome = run_study(chosen, path, jobs=jobs, seed=seed, fresh=fresh)
+    if outcome.interrupted:
+        click.echo(_kept(outcome, "stopped"), err=True)
+        sys.exit(INTERRUPTED)
+    _conclude(chosen, outcome)
+
+
+def _conclude(scenario: Scenario, outcome: Outcome) -> None:
+    if outcome.done:
+        with Store.open(outcome.path) as store:
+            click.echo(text(report(store), pairs=False))
+            files = plot(store)
+        click.echo(f"\nresults  {outcome.path}")
+        _announce(files)
+    if outcome.failures:
+        first = outcome.failures[0]
+        click.echo(first.traceback, err=True)
+        click.echo(
+            f"gpbandits: {scenario.id}: {first.key} raised {first.error} "
+            f"({len(outcome.failures)} failed). {_kept(outcome, 'incomplete')}",
+            err=True,
+        )
+        sys.exit(1)
+
+
+def _kept(outcome: Outcome, state: str) -> str:
+    return (
+        f"{state}: {outcome.done} of {outcome.total} trials are kept in {outcome.path}; "
+        "the same command goes on from there"
+    )
+
+
+def _file(scenario: str, suffix: str) -> str:
+    return scenario.replace("/", "-") + suffix
+
+
+def _announce(files: list[Path]) -> None:
+    for file in files:
+        click.echo(f"plot     {file}")
+
+
+COMMANDS = (run,)

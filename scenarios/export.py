@@ -1,0 +1,101 @@
+"""Results as tables for other tools: one row an action of a round."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.errors import StoreError, require_extra
+from gpbandits_env.scenarios.metrics import METRICS
+from gpbandits_env.scenarios.records import TrialKey
+from gpbandits_env.scenarios.store import Store
+
+
+def export_csv(store: Store, path: Path) -> int:
+    """Write all rounds as CSV; returns the number of rows.
+
+    Args:
+        store: an open store.
+        path: the file to write.
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    count = 0
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            for index, table in enumerate(_tables(store)):
+                if index == 0:
+                    writer.writerow(table)
+                writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+                count += len(table["round"])
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
+    return count
+
+
+def export_parquet(store: Store, path: Path) -> int:
+    """Write all rounds as Parquet; returns the number of rows.
+
+    Args:
+        store: an open store.
+        path: the file to write.
+    Raises:
+        MissingExtra: pyarrow is not installed.
+        StoreError: the file cannot be written.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise require_extra("pyarrow", "parquet") from None
+    count, writer = 0, None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for columns in _tables(store):
+            table = pyarrow.table(columns)
+            writer = writer or pyarrow.parquet.ParquetWriter(path, table.schema)
+            writer.write_table(table)
+            count += len(columns["round"])
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
+    finally:
+        if writer is not None:
+            writer.close()
+    return count
+
+
+def _tables(store: Store) -> Iterator[dict[str, NDArray[Any]]]:
+    """One table a trial: column name -> values; the same columns for all."""
+    points = store.scenario["points"]
+    for cell, params in enumerate(points):
+        for label in store.labels(cell):
+            for trial in store.trials(cell, label):
+                yield _table(store, TrialKey(cell, label, trial), params)
+
+
+def _table(store: Store, key: TrialKey, params: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    regret = store.array(key, "regret")
+    rounds, batch = regret.shape
+    rows = rounds * batch
+    actions = store.array(key, "actions").reshape(rows, -1)
+    table = {name: np.full(rows, value) for name, value in params.items()}
+    table |= {
+        "agent": np.full(rows, key.agent),
+        "trial": np.full(rows, key.trial),
+        "round": np.repeat(np.arange(1, rounds + 1), batch),
+        "slot": np.tile(np.arange(batch), rounds),
+    }
+    names = ["action"] if actions.shape[1] == 1 else [f"x{i}" for i in range(actions.shape[1])]
+    table |= dict(zip(names, actions.T, strict=True))
+    for name, source in (("reward", "rewards"), ("value", "values"), ("regret", "regret")):
+        table[name] = store.array(key, source).ravel()
+    for name in ("optimum", "model_order", "evaluations"):
+        table[name] = np.repeat(store.array(key, name), batch)
+    for name, metric in METRICS.items():
+        table[name] = np.repeat(metric.curve(regret), batch)
+    return table

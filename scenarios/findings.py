@@ -1,0 +1,175 @@
+"""A paper's findings, as checks on results.
+
+A finding compares agents at the last round by a metric (smaller is better), trial by trial: all
+agents of a trial face the same world, so the standard error is that of the paired difference.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.statistics import paired
+from gpbandits_env.specs import Family
+
+
+@dataclass(frozen=True)
+class Check:
+    """What became of a finding.
+
+    Args:
+        holds: whether it does; None when an agent it speaks of has not been run.
+        statement: what was checked, in words.
+        numbers: the figures that decided.
+    """
+
+    holds: bool | None
+    statement: str
+    numbers: Mapping[str, float]
+
+    def __str__(self) -> str:
+        mark = {True: "holds", False: "DOES NOT HOLD", None: "not checked"}[self.holds]
+        figures = ", ".join(f"{name} {value:.4g}" for name, value in self.numbers.items())
+        return f"{mark:>13}: {self.statement}" + (f" ({figures})" if figures else "")
+
+
+class Finding(ABC):
+    """One claim about the results of a scenario; `metric` names the figure it speaks of."""
+
+    metric: str
+
+    @property
+    @abstractmethod
+    def statement(self) -> str:
+        """The claim, with the numbers that make it precise."""
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[str, ...]:
+        """The agents it speaks of."""
+
+    @abstractmethod
+    def judge(self, final: Mapping[str, Array]) -> Check:
+        """Check the claim, all its agents being there."""
+
+    def check(self, final: Mapping[str, Array]) -> Check:
+        """Check the claim.
+
+        Args:
+            final: per agent, (trials,) the metric at the horizon; one order of trials for all.
+        """
+        missing = [label for label in self.labels if label not in final]
+        if missing:
+            return Check(None, f"{self.statement}; not run: {', '.join(missing)}", {})
+        if len(final[self.labels[0]]) < 2:
+            return Check(None, f"{self.statement}; needs 2 trials or more", {})
+        return self.judge(final)
+
+
+FINDINGS: Family[Finding] = Family("finding")
+
+
+@FINDINGS.register("below")
+@dataclass(frozen=True)
+class Below(Finding):
+    """Agent a has the smaller mean, clearly: by more than ``errors`` paired standard errors.
+
+    Args:
+        a: the better agent's label.
+        b: the worse agent's label.
+        metric: see `metrics.METRICS`.
+        errors: how many standard errors of the paired difference count as clear.
+    """
+
+    a: str
+    b: str
+    metric: str = "average_regret"
+    errors: float = 2.0
+
+    @property
+    def statement(self) -> str:  # noqa: D102
+        return f"{self.a} below {self.b} by more than {self.errors:g} standard errors"
+
+    @property
+    def labels(self) -> tuple[str, ...]:  # noqa: D102
+        return self.a, self.b
+
+    def judge(self, final: Mapping[str, Array]) -> Check:  # noqa: D102
+        p = paired(final[self.a], final[self.b])
+        numbers = {self.a: p.mean_a, self.b: p.mean_b, "difference": p.difference, "SE": p.se}
+        return Check(bool(p.difference < -self.errors * p.se), self.statement, numbers)
+
+
+@FINDINGS.register("level")
+@dataclass(frozen=True)
+class Level(Finding):
+    """Agents a and b do not differ much, seen on the scale of the paper's figure.
+
+    The means differ by at most ``within`` times the gap between the best and the worst of
+    ``scale``: what an eye calls level in a plot that shows them all. The ratio of the means is
+    reported beside it, for it can be far from 1 when both are small.
+
+    Args:
+        a: one agent's label.
+        b: the other's.
+        scale: the labels whose means span the scale.
+        within: the largest difference, as a fraction of the scale.
+        one_sided: claim only that a does as well as b, or better.
+        metric: see `metrics.METRICS`.
+    """
+
+    a: str
+    b: str
+    scale: tuple[str, ...]
+    within: float = 0.1
+    one_sided: bool = False
+    metric: str = "average_regret"
+
+    def __post_init__(self) -> None:
+        if len(self.scale) < 2:
+            raise InvalidInput(f"a finding's scale needs two agents or more, got {self.scale}")
+
+    @property
+    def statement(self) -> str:  # noqa: D102
+        verb = "does as well as" if self.one_sided else "is level with"
+        return (
+            f"{self.a} {verb} {self.b}, to {self.within:.0%} of the gap "
+            "between the best agent and the worst"
+        )
+
+    @property
+    def labels(self) -> tuple[str, ...]:  # noqa: D102
+        return tuple(dict.fromkeys((self.a, self.b, *self.scale)))
+
+    def judge(self, final: Mapping[str, Array]) -> Check:  # noqa: D102
+        p = paired(final[self.a], final[self.b])
+        means = [float(np.mean(final[label])) for label in self.scale]
+        gap = max(means) - min(means)
+        numbers = {
+            self.a: p.mean_a,
+            self.b: p.mean_b,
+            "difference": p.difference,
+            "SE": p.se,
+            "gap": gap,
+            "ratio": p.mean_a / p.mean_b if p.mean_b else float("inf"),
+        }
+        size = p.difference if self.one_sided else abs(p.difference)
+        return Check(bool(size <= self.within * gap), self.statement, numbers)
+
+
+def below(a: str, b: str, metric: str = "average_regret", errors: float = 2.0) -> Below:
+    """The finding that a has a clearly smaller mean than b; see `Below`."""
+    return Below(a, b, metric, errors)
+
+
+def level(a: str, b: str, scale: tuple[str, ...], within: float = 0.1) -> Level:
+    """The finding that a and b do not differ much; see `Level`."""
+    return Level(a, b, scale, within)
+
+
+def as_well_as(a: str, b: str, scale: tuple[str, ...], within: float = 0.1) -> Level:
+    """The finding that a does no worse than b; see `Level`."""
+    return Level(a, b, scale, within, one_sided=True)

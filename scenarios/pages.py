@@ -1,0 +1,91 @@
+"""The documentation's page of results of a paper, written from the reference files."""
+
+from pathlib import Path
+from typing import Any
+
+from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios import references, registry
+from gpbandits_env.scenarios.metrics import METRICS
+from gpbandits_env.scenarios.scenario import Scenario
+
+MARKS = {True: "holds", False: "**does not hold**", None: "not checked"}
+
+
+def plot_stem(root: Path, id: str) -> Path:
+    """Where the plot of a scenario stands in the documentation, less the suffix."""
+    return root / "docs" / "results" / id.replace("/", "-")
+
+
+def write_page(root: Path, paper: str) -> Path:
+    """Write docs/results/PAPER.md from the reference files of the paper's scenarios.
+
+    Args:
+        root: the checkout.
+        paper: the paper's short name.
+    Raises:
+        StoreError: the page cannot be written.
+    """
+    parts = [
+        f"# Results: {paper}",
+        "Mean over the trials ± standard error, at the last round. Each table was written by the "
+        "command above it, and `--check` repeats it. Rows after the first five, where there are "
+        "more, are other readings of the paper (its CHOICEs).",
+    ]
+    for scenario in registry.scenarios().values():
+        if isinstance(scenario, Scenario) and scenario.id.startswith(f"{paper}/"):
+            kept = references.load_from(root / "scenarios", scenario.id)
+            if kept is not None:
+                parts += _section(scenario, kept)
+    path = root / "docs" / "results" / f"{paper}.md"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
+    return path
+
+
+def _section(scenario: Scenario, kept: dict[str, Any]) -> list[str]:
+    plot = f"{scenario.id.replace('/', '-')}.svg"
+    parts = [
+        f"## {scenario.id}",
+        f"{scenario.title[0].upper()}{scenario.title[1:]} ({scenario.source}): "
+        f"{kept['trials']} trials of {kept['horizon']} rounds, base seed {kept['seed']}.",
+        f"```sh\n{kept['command']}\n```",
+    ]
+    notes = {e.label: e.note for e in (*scenario.agents, *scenario.alternatives)}
+    for cell in kept["cells"]:
+        if cell["params"]:
+            parts.append("### " + ", ".join(f"{k} = {v}" for k, v in cell["params"].items()))
+        parts += [_table(cell, notes), _findings(cell)]
+    parts.append(f"![regret of all agents against rounds]({plot})")
+    if scenario.choices:
+        parts.append("Choices:\n\n" + "\n".join(f"- {line}" for line in scenario.choices))
+    if scenario.departures:
+        parts.append("Departures:\n\n" + "\n".join(f"- {line}" for line in scenario.departures))
+    v, m = kept["versions"], kept["machine"]
+    parts.append(
+        f"Made with gpbandits-env {v['gpbandits-env']}, Python {v['python']}, "
+        f"NumPy {v['numpy']}, {', '.join(m['blas'])} on {m['processor']}."
+    )
+    return parts
+
+
+def _table(cell: dict[str, Any], notes: dict[str, str]) -> str:
+    lines = [
+        "| agent | " + " | ".join(m.title for m in METRICS.values()) + " | setting |",
+        "| --- | " + "---: | " * len(METRICS) + "--- |",
+    ]
+    for label, metrics in cell["agents"].items():
+        numbers = [f"{metrics[name][0]:.4g} ± {metrics[name][1]:.2g}" for name in METRICS]
+        lines.append(f"| {label} | " + " | ".join(numbers) + f" | {notes.get(label, '')} |")
+    return "\n".join(lines)
+
+
+def _findings(cell: dict[str, Any]) -> str:
+    lines = [
+        f"- {MARKS[c['holds']]}: {c['statement']} "
+        f"({', '.join(f'{name} {value:.4g}' for name, value in c['numbers'].items())})"
+        for c in cell["findings"]
+    ]
+    return "Findings of the paper:\n\n" + "\n".join(lines) if lines else ""

@@ -1,0 +1,88 @@
+"""Regret against rounds, from a store alone."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.metrics import METRICS
+from gpbandits_env.scenarios.statistics import mean_and_error
+from gpbandits_env.scenarios.store import Store
+from gpbandits_env.scenarios.style import INK, line_style, new_figure, share_legend, write
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def plot(
+    store: Store, stem: Path | None = None, *, log: bool = False, bounds: bool = False
+) -> list[Path]:
+    """Draw every metric, one column each, one row a cell; bands of one standard error.
+
+    Args:
+        store: an open store.
+        stem: the files' path less the suffix; None puts them beside the store.
+        log: logarithmic regret.
+        bounds: lay the theory curves over.
+    Returns:
+        The files, PNG and SVG.
+    Raises:
+        StoreError: nothing to plot, or a file cannot be written.
+    """
+    scenario = store.scenario
+    cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
+    if not cells:
+        raise StoreError(f"{store.path} holds no finished trial yet; 'gpbandits run' resumes it")
+    labels = list(scenario["agents"])
+    with new_figure(12.0, 0.9 + 3.3 * len(cells)) as figure:
+        grid = figure.subplots(len(cells), len(METRICS), squeeze=False)
+        for row, cell in zip(grid, cells, strict=True):
+            params = ", ".join(f"{k} = {v}" for k, v in scenario["points"][cell].items())
+            for axes, name in zip(row, METRICS, strict=True):
+                _panel(axes, store, cell, name, labels, log)
+                if bounds:
+                    _bounds(axes, store, cell, name)
+            row[0].set_title(f"{METRICS['average_regret'].title}  {params}".strip())
+        trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
+        figure.suptitle(
+            f"{scenario['id']}:  {scenario['title']}  ({trials} trials, band: one standard error)",
+            x=0.01,
+            ha="left",
+            fontsize=12,
+            color=INK,
+        )
+        share_legend(figure, grid[0][0], min(len(labels) + bounds, 6))
+        return write(figure, stem or store.path.with_suffix(""))
+
+
+def _panel(axes: "Axes", store: Store, cell: int, name: str, labels: list[str], log: bool) -> None:
+    metric = METRICS[name]
+    top = 0.0
+    for label in store.labels(cell):
+        curves = metric.curves(store.arrays(cell, label, "regret"))
+        mean, error = mean_and_error(curves)
+        error = np.nan_to_num(error)
+        rounds = np.arange(1, len(mean) + 1)
+        style: dict[str, Any] = line_style(labels.index(label))
+        axes.plot(rounds, mean, label=label, **style)
+        axes.fill_between(
+            rounds, mean - error, mean + error, color=style["color"], alpha=0.18, linewidth=0
+        )
+        top = max(top, float(np.max(mean + error)))
+    axes.set_title(metric.title)
+    axes.set_xlabel("round $t$")
+    axes.set_ylabel(metric.formula)
+    axes.set_xlim(1, max(len(mean), 2))
+    if log and top > 0:
+        axes.set_yscale("log")
+    else:
+        axes.set_ylim(0.0, 1.05 * top or 1.0)
+
+
+def _bounds(axes: "Axes", store: Store, cell: int, name: str) -> None:
+    for title, (metric, curve) in store.bounds(cell).items():
+        if metric == name:
+            rounds = np.arange(1, len(curve) + 1)
+            axes.plot(rounds, curve, color=INK, linewidth=1.2, linestyle=(0, (1, 2)), label=title)
+            axes.autoscale(axis="y")

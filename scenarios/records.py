@@ -1,0 +1,78 @@
+"""What one agent did in one seeded world, what it got, and what it cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array
+
+ROUND_FIELDS = {
+    "actions": "(T, m) arm indices, or (T, m, d) points",
+    "rewards": "(T, m) noisy rewards, as told to the agent",
+    "values": "(T, m) noiseless rewards",
+    "regret": "(T, m) optimum of the round minus value",
+    "optimum": "(T,) the largest noiseless reward of the round",
+    "model_order": "(T,) data points in the agent's posterior after each round; 0 without one",
+    "evaluations": "(T,) evaluations spent up to and including each round",
+}
+
+
+@dataclass(frozen=True)
+class TrialKey:
+    """Which trial: the cell of the grid, the agent's label, the number of the world."""
+
+    cell: int
+    agent: str
+    trial: int
+
+    def __str__(self) -> str:
+        cell = f", cell {self.cell}" if self.cell else ""
+        return f"agent {self.agent!r}, trial {self.trial}{cell}"
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """One agent in one seeded world.
+
+    Args:
+        key: which trial.
+        world_seed: the seed of the environment's reset.
+        agent_seed: the seed of the agent.
+        rounds: the arrays of `ROUND_FIELDS`, T rounds along the first axis.
+        seconds: "ask" and "tell": (T,) wall-clock seconds; all that may differ between two runs.
+    """
+
+    key: TrialKey
+    world_seed: int
+    agent_seed: int
+    rounds: Mapping[str, NDArray[Any]]
+    seconds: Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class TrialFailure:
+    """A trial that raised."""
+
+    key: TrialKey
+    error: str
+    traceback: str
+
+
+@dataclass
+class Rounds:
+    """The rounds of a trial while it is played: one row a round."""
+
+    horizon: int
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    def put(self, t: int, **row: Any) -> None:
+        """Set round ``t`` of each named array; the first row sets shapes and types."""
+        for name, value in row.items():
+            if name not in self.arrays:
+                sample = np.asarray(value)
+                kind = np.int64 if sample.dtype.kind in "iu" else np.float64
+                self.arrays[name] = np.zeros((self.horizon, *sample.shape), kind)
+            self.arrays[name][t] = value

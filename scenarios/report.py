@@ -1,0 +1,165 @@
+"""What a study found: tables of means and standard errors, comparisons, the paper's findings."""
+
+import itertools
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.findings import FINDINGS, Check
+from gpbandits_env.scenarios.metrics import METRICS, metric_named
+from gpbandits_env.scenarios.statistics import Paired, mean_and_error, mean_ranks, paired
+from gpbandits_env.scenarios.store import Store
+
+
+@dataclass(frozen=True)
+class AgentResult:
+    """One agent in one cell, at the horizon.
+
+    Args:
+        label: the agent.
+        trials: how many it has played.
+        mean: metric -> mean over the trials.
+        se: metric -> standard error of that mean.
+        rank: mean rank by the scenario's metric among all agents, over the trials all have played.
+        microseconds: mean wall-clock time of ask and tell, per round.
+        model_order: mean data points in its posterior after the last round.
+    """
+
+    label: str
+    trials: int
+    mean: dict[str, float]
+    se: dict[str, float]
+    rank: float
+    microseconds: float
+    model_order: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two agents of a cell compared by the scenario's metric, trial by trial."""
+
+    a: str
+    b: str
+    result: Paired
+
+
+@dataclass(frozen=True)
+class CellReport:
+    """The results of one cell of the grid."""
+
+    index: int
+    params: dict[str, Any]
+    agents: tuple[AgentResult, ...]
+    comparisons: tuple[Comparison, ...]
+    findings: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The results of a study.
+
+    Args:
+        scenario: the resolved scenario.
+        metric: what ranks and comparisons go by.
+        cells: one report a cell.
+        failures: trials that raised, as text.
+        digest: SHA-256 of the results, time aside.
+    """
+
+    scenario: dict[str, Any]
+    metric: str
+    cells: tuple[CellReport, ...]
+    failures: tuple[str, ...]
+    digest: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain JSON dict; numbers that are not finite become None."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+
+def report(store: Store, metric: str | None = None) -> Report:
+    """Sum up a store.
+
+    Args:
+        store: an open store.
+        metric: what ranks and comparisons go by; None for the scenario's own.
+    Raises:
+        UnknownName: no such metric.
+        StoreError: no trial has been finished.
+    """
+    scenario = store.scenario
+    name = metric or scenario["metric"]
+    metric_named(name)
+    cells = [
+        _cell(store, index, params, name)
+        for index, params in enumerate(scenario["points"])
+        if store.labels(index)
+    ]
+    if not cells:
+        raise StoreError(f"{store.path} holds no finished trial yet; 'gpbandits run' resumes it")
+    failures = tuple(f"{f.key}: {f.error}" for f in store.failures())
+    return Report(scenario, name, tuple(cells), failures, store.digest())
+
+
+def final(store: Store, cell: int, metric: str) -> dict[str, dict[int, float]]:
+    """A metric at the last round: agent -> trial -> value."""
+    curve = metric_named(metric)
+    found = {}
+    for label in store.labels(cell):
+        last = curve.curves(store.arrays(cell, label, "regret"))[:, -1]
+        found[label] = dict(zip(store.trials(cell, label), last.tolist(), strict=True))
+    return found
+
+
+def _cell(store: Store, index: int, params: dict[str, Any], metric: str) -> CellReport:
+    finals = {name: final(store, index, name) for name in METRICS}
+    shared = _shared(finals[metric])
+    labels = list(shared)
+    ranks = mean_ranks(np.array([shared[label] for label in labels]))
+    results = tuple(
+        _agent(store, index, label, {name: finals[name][label] for name in METRICS}, rank)
+        for label, rank in zip(labels, ranks.tolist(), strict=True)
+    )
+    pairs = itertools.combinations(labels, 2)
+    comparisons = tuple(Comparison(a, b, paired(shared[a], shared[b])) for a, b in pairs)
+    specs = [FINDINGS.from_dict(spec) for spec in store.scenario["findings"]]
+    checks = tuple(f.check(_shared(finals[f.metric], f.labels)) for f in specs)
+    return CellReport(index, params, results, comparisons, checks)
+
+
+def _shared(
+    values: dict[str, dict[int, float]], labels: tuple[str, ...] | None = None
+) -> dict[str, Array]:
+    """Agent -> values over the trials that all of the agents (or those named) have played."""
+    chosen = {k: v for k, v in values.items() if labels is None or k in labels}
+    common = sorted(set.intersection(*(set(v) for v in chosen.values()))) if chosen else []
+    return {label: np.array([v[trial] for trial in common]) for label, v in chosen.items()}
+
+
+def _agent(
+    store: Store, cell: int, label: str, values: dict[str, dict[int, float]], rank: float
+) -> AgentResult:
+    mean, se = {}, {}
+    for name, by_trial in values.items():
+        m, s = mean_and_error(np.array(list(by_trial.values())))
+        mean[name], se[name] = float(m), float(s)
+    spent = store.seconds(cell, label, "ask") + store.seconds(cell, label, "tell")
+    order = store.arrays(cell, label, "model_order")[:, -1]
+    trials = len(next(iter(values.values())))
+    return AgentResult(
+        label, trials, mean, se, rank, float(spent.mean()) * 1e6, float(order.mean())
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,158 @@
+"""Playing a scenario: the loop of one trial, and tasks of several for a worker."""
+
+import json
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from time import perf_counter
+from typing import Any
+
+import gymnasium as gym
+from threadpoolctl import threadpool_limits
+
+import gpbandits_env  # noqa: F401  (registers the environments)
+from gpbandits_env import agents
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.records import Rounds, TrialFailure, TrialKey, TrialRecord
+from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Scenario
+from gpbandits_env.seeding import seed_for
+
+
+@dataclass(frozen=True)
+class Task:
+    """Trials of one cell for one worker to play, one after the other.
+
+    Args:
+        scenario: the scenario's id, which names the random streams.
+        env: the environment's id.
+        cell: the parameters.
+        plays: (trial, label) pairs in declared order.
+        seed: the study's base seed.
+    """
+
+    scenario: str
+    env: str
+    cell: Cell
+    plays: tuple[tuple[int, str], ...]
+    seed: int
+
+
+def seeds(task: Task, label: str, trial: int) -> tuple[int, int]:
+    """The seeds of the world and of the agent.
+
+    The world's depends on the trial and on what shapes the world, not on the agent: all agents
+    of a trial, and all settings of an agent that the grid sweeps, face the same world.
+    """
+    world = json.dumps(task.cell.world, sort_keys=True)
+    params = json.dumps(dict(task.cell.params), sort_keys=True)
+    return (
+        seed_for(task.scenario, world, "world", trial, task.seed),
+        seed_for(task.scenario, params, "agent", label, trial, task.seed),
+    )
+
+
+def make_env(env: str, kwargs: Mapping[str, Any], horizon: int) -> gym.Env[Any, Any]:
+    """The environment of a cell, kept by its process: a reset with a seed sets all of its state.
+
+    Raises:
+        InvalidInput: no such environment, or keywords that it refuses.
+    """
+    return _make_env(env, json.dumps(dict(kwargs), sort_keys=True), horizon)
+
+
+@lru_cache(maxsize=2)
+def _make_env(env: str, kwargs: str, horizon: int) -> gym.Env[Any, Any]:
+    try:
+        return gym.make(
+            env, max_episode_steps=horizon, disable_env_checker=True, **json.loads(kwargs)
+        )
+    except (gym.error.Error, TypeError) as error:
+        raise InvalidInput(f"environment {env!r}: {error}") from None
+
+
+def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
+    """The agent of an entry, for that environment."""
+    try:
+        return agents.make(entry.agent, env, seed=seed, **entry.settings)
+    except TypeError as error:
+        raise InvalidInput(f"agent {entry.label!r}: {error}") from None
+
+
+def play(
+    env: gym.Env[Any, Any], agent: Any, horizon: int, seed: int
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """One agent in one world.
+
+    Args:
+        env: the environment.
+        agent: a fresh agent.
+        horizon: rounds to play.
+        seed: of the environment's reset.
+    Returns:
+        The arrays of `records.ROUND_FIELDS`, and the seconds of "ask" and "tell" per round.
+    """
+    rounds, seconds, spent = Rounds(horizon), Rounds(horizon), 0
+    env.reset(seed=seed)
+    for t in range(horizon):
+        start = perf_counter()
+        actions = agent.ask()
+        asked = perf_counter()
+        observation, _, _, _, info = env.step(actions)
+        stepped = perf_counter()
+        agent.tell(actions, observation["rewards"])
+        told = perf_counter()
+        spent += len(actions)
+        rounds.put(
+            t,
+            actions=actions,
+            rewards=observation["rewards"],
+            values=info["values"],
+            regret=info["regret"],
+            optimum=info["optimum"],
+            model_order=model_order(agent),
+            evaluations=spent,
+        )
+        seconds.put(t, ask=asked - start, tell=told - stepped)
+    return rounds.arrays, seconds.arrays
+
+
+def model_order(agent: Any) -> int:
+    """The data points that an agent's posterior holds; 0 for an agent without a posterior."""
+    return int(getattr(getattr(agent, "posterior", None), "size", 0))
+
+
+def run_task(task: Task) -> list[TrialRecord | TrialFailure]:
+    """Play a task's trials; one that raises becomes a failure and spoils no other.
+
+    BLAS is held to one thread, here rather than by the caller, so that every engine has it.
+    """
+    with threadpool_limits(limits=1):
+        return [_attempt(task, trial, label) for trial, label in task.plays]
+
+
+def run_trial(scenario: Scenario, label: str, trial: int, seed: int = 0) -> TrialRecord:
+    """Play a single trial of a scenario without parameter grid; what it raises comes through."""
+    cell = scenario.cells()[0]
+    with threadpool_limits(limits=1):
+        return _play(Task(scenario.id, scenario.env, cell, ((trial, label),), seed), trial, label)
+
+
+def _attempt(task: Task, trial: int, label: str) -> TrialRecord | TrialFailure:
+    try:
+        return _play(task, trial, label)
+    except Exception as error:
+        key = TrialKey(task.cell.index, label, trial)
+        # No environment is kept that an error may have left half way through a step.
+        _make_env.cache_clear()
+        return TrialFailure(key, f"{type(error).__name__}: {error}", traceback.format_exc())
+
+
+def _play(task: Task, trial: int, label: str) -> TrialRecord:
+    entry = next(e for e in task.cell.agents if e.label == label)
+    world_seed, agent_seed = seeds(task, label, trial)
+    env = make_env(task.env, task.cell.env_kwargs, task.cell.horizon)
+    agent = make_agent(entry, env, agent_seed)
+    rounds, seconds = play(env, agent, task.cell.horizon, world_seed)
+    key = TrialKey(task.cell.index, label, trial)
+    return TrialRecord(key, world_seed, agent_seed, rounds, seconds)

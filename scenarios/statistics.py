@@ -1,0 +1,70 @@
+"""Means, standard errors and paired comparisons."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from gpbandits_env.arrays import Array
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Two agents compared over the trials that both have played.
+
+    Args:
+        mean_a: mean of the first.
+        mean_b: mean of the second.
+        difference: mean of a - b.
+        se: standard error of that mean; NaN for one trial.
+        p: two-sided p-value of Student's t test on the paired differences; 1 when all are zero.
+        trials: how many.
+    """
+
+    mean_a: float
+    mean_b: float
+    difference: float
+    se: float
+    p: float
+    trials: int
+
+
+def mean_and_error(values: Array, axis: int = 0) -> tuple[Array, Array]:
+    """Mean over the trials, and its standard error (NaN for one trial).
+
+    Args:
+        values: any shape with the trials along ``axis``.
+        axis: the trials' axis.
+    """
+    count = values.shape[axis]
+    mean: Array = values.mean(axis=axis)
+    if count < 2:
+        return mean, np.full_like(mean, np.nan)
+    return mean, values.std(axis=axis, ddof=1) / np.sqrt(count)
+
+
+def paired(a: Array, b: Array) -> Paired:
+    """Compare two agents trial by trial.
+
+    Args:
+        a: (trials,) the first agent's figure.
+        b: (trials,) the second's, same trials in the same order.
+    """
+    difference, se = (float(x) for x in mean_and_error(a - b))
+    if not len(a) > 1:
+        p = float("nan")
+    elif se == 0.0:
+        p = 1.0 if difference == 0.0 else 0.0
+    else:
+        p = float(2.0 * stats.t.sf(abs(difference / se), len(a) - 1))
+    return Paired(float(a.mean()), float(b.mean()), difference, se, p, len(a))
+
+
+def mean_ranks(table: Array) -> Array:
+    """Mean rank of each agent, 1 for the smallest; ties share their ranks.
+
+    Args:
+        table: (agents, trials).
+    """
+    ranks: Array = stats.rankdata(table, axis=0).mean(axis=1)
+    return ranks

@@ -1,0 +1,368 @@
+"""The results of a study: one SQLite file.
+
+The driver of a study is the only writer. Trials are added in transactions, so that a trial is
+there whole or not at all: a process killed at any moment leaves a file that the next run reads
+and completes. The schema, version 1:
+
+    meta      key, value (JSON)   "scenario": the resolved scenario, "versions", "machine",
+                                  "problems": what each cell's learners are told, by digest
+    trials    cell, agent, trial, world_seed, agent_seed, rounds
+    arrays    cell, agent, trial, name, dtype, shape, data
+    bounds    cell, name, metric, data        theory curves, float64
+    seconds   cell, agent, trial, name, data  float64; wall-clock time
+    sessions  started, info (JSON)            one row a run: when, jobs, versions
+    failures  cell, agent, trial, error, traceback
+
+``data`` is zlib-compressed, little-endian, C order; ``shape`` a JSON list; ``dtype`` in NumPy's
+notation ("<f8"). All but `seconds`, `sessions` and `failures` is the same to the bit in every run
+of the scenario with the same versions on the same kind of machine: `Store.digest` sums that up.
+"""
+
+import hashlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.records import TrialFailure, TrialKey, TrialRecord
+
+APPLICATION_ID = 0x47504245  # "GPBE"
+SCHEMA_VERSION = 1
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE trials (
+    cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL,
+    world_seed TEXT NOT NULL, agent_seed TEXT NOT NULL, rounds INTEGER NOT NULL,
+    PRIMARY KEY (cell, agent, trial));
+CREATE TABLE arrays (
+    cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL, name TEXT NOT NULL,
+    dtype TEXT NOT NULL, shape TEXT NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (cell, agent, name, trial));
+CREATE TABLE bounds (
+    cell INTEGER NOT NULL, name TEXT NOT NULL, metric TEXT NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (cell, name));
+CREATE TABLE seconds (
+    cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL, name TEXT NOT NULL,
+    data BLOB NOT NULL, PRIMARY KEY (cell, agent, name, trial));
+CREATE TABLE sessions (started TEXT NOT NULL, info TEXT NOT NULL);
+CREATE TABLE failures (
+    cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL, error TEXT NOT NULL,
+    traceback TEXT NOT NULL, PRIMARY KEY (cell, agent, trial));
+"""
+
+
+class Store:
+    """An open results file; use `Store.create` or `Store.open`, in a ``with`` statement."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self._db = connection
+
+    @classmethod
+    def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:
+        """A new file.
+
+        Args:
+            path: where; its folder is made if need be.
+            meta: JSON-able entries of the meta table, "scenario" among them.
+        Raises:
+            StoreError: the file exists, or cannot be written.
+        """
+        path = Path(path)
+        if path.exists():
+            raise StoreError(f"{path} exists already")
+        with _speaking_of(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            store = cls(path, _connect(path, "rwc"))
+        with store._transaction() as db:
+            # A fresh file gets all of this or nothing: a kill leaves an empty file at worst.
+            for statement in SCHEMA.split(";"):
+                db.execute(statement)
+            db.executemany("INSERT INTO meta VALUES (?, ?)", _rows(meta))
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        return store
+
+    @classmethod
+    def open(cls, path: str | Path, *, write: bool = False) -> Self:
+        """A file that is there.
+
+        Args:
+            path: the file.
+            write: to add trials; reading needs no write permission.
+        Raises:
+            StoreError: no such file, not a results file, damaged, of a newer version, or not to
+                be read or written.
+        """
+        path = Path(path)
+        if not path.exists():
+            raise StoreError(f"{path}: no such file; 'gpbandits run' makes one")
+        if path.is_dir():
+            raise StoreError(f"{path} is a folder, not a results file")
+        with _speaking_of(path):
+            store = cls(path, _connect(path, "rw" if write else "ro"))
+            kind = store._one("PRAGMA application_id")
+            version = store._one("PRAGMA user_version")
+        if kind != APPLICATION_ID:
+            store.close()
+            raise StoreError(f"{path} is not a results file of gpbandits")
+        if version != SCHEMA_VERSION:
+            store.close()
+            raise StoreError(
+                f"{path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
+                "use the release that wrote it, or run again with another --out"
+            )
+        return store
+
+    @classmethod
+    def is_empty(cls, path: str | Path) -> bool:
+        """Whether the file is what a kill before the first transaction leaves: nothing."""
+        path = Path(path)
+        try:
+            return path.is_file() and path.stat().st_size == 0
+        except OSError as error:
+            raise StoreError(f"{path}: {error.strerror}") from None
+
+    def close(self) -> None:
+        """Close the file."""
+        self._db.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def meta(self, key: str) -> Any:
+        """An entry of the meta table; None without it."""
+        with _speaking_of(self.path):
+            text = self._one("SELECT value FROM meta WHERE key = ?", key)
+            return None if text is None else json.loads(text)
+
+    def set_meta(self, entries: Mapping[str, Any]) -> None:
+        """Replace entries of the meta table, in one transaction."""
+        with self._transaction() as db:
+            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", _rows(entries))
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """The resolved scenario."""
+        resolved: dict[str, Any] = self.meta("scenario")
+        return resolved
+
+    def add(self, records: Iterable[TrialRecord | TrialFailure]) -> None:
+        """Add trials, all of them or none.
+
+        Raises:
+            StoreError: a trial is there already, or the file cannot be written (disk full); what
+                was stored before stays.
+        """
+        with self._transaction() as db:
+            for record in records:
+                if isinstance(record, TrialRecord):
+                    _insert(db, record)
+                else:
+                    key = record.key
+                    db.execute(
+                        "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)",
+                        (key.cell, key.agent, key.trial, record.error, record.traceback),
+                    )
+
+    def add_session(self, started: str, info: Mapping[str, Any]) -> None:
+        """Note that a run begins; failures of earlier ones are forgotten, to be tried again."""
+        with self._transaction() as db:
+            db.execute("INSERT INTO sessions VALUES (?, ?)", (started, _json(info)))
+            db.execute("DELETE FROM failures")
+
+    def add_bounds(self, cell: int, curves: Mapping[str, tuple[str, Array]]) -> None:
+        """Keep the theory curves of a cell: name -> (metric, curve)."""
+        rows = [(cell, name, metric, _pack(c)) for name, (metric, c) in curves.items()]
+        with self._transaction() as db:
+            db.executemany("INSERT OR REPLACE INTO bounds VALUES (?, ?, ?, ?)", rows)
+
+    def bounds(self, cell: int) -> dict[str, tuple[str, Array]]:
+        """The theory curves of a cell."""
+        rows = self._all("SELECT name, metric, data FROM bounds WHERE cell = ? ORDER BY name", cell)
+        return {name: (metric, _floats(data)) for name, metric, data in rows}
+
+    def done(self) -> set[TrialKey]:
+        """The trials that are there."""
+        return {TrialKey(*row) for row in self._all("SELECT cell, agent, trial FROM trials")}
+
+    def failures(self) -> list[TrialFailure]:
+        """The trials that raised in the last run."""
+        rows = self._all("SELECT * FROM failures ORDER BY cell, agent, trial")
+        return [TrialFailure(TrialKey(*row[:3]), row[3], row[4]) for row in rows]
+
+    def labels(self, cell: int) -> list[str]:
+        """The agents with results in a cell, in the scenario's order."""
+        found = {row[0] for row in self._all("SELECT agent FROM trials WHERE cell = ?", cell)}
+        return [label for label in self.scenario["agents"] if label in found]
+
+    def trials(self, cell: int, agent: str) -> list[int]:
+        """The trials of an agent that are there, in order."""
+        sql = "SELECT trial FROM trials WHERE cell = ? AND agent = ? ORDER BY trial"
+        return [row[0] for row in self._all(sql, cell, agent)]
+
+    def array(self, key: TrialKey, name: str) -> NDArray[Any]:
+        """One array of one trial (see `records.ROUND_FIELDS`)."""
+        sql = (
+            "SELECT dtype, shape, data FROM arrays "
+            "WHERE cell = ? AND agent = ? AND trial = ? AND name = ?"
+        )
+        rows = self._all(sql, key.cell, key.agent, key.trial, name)
+        if not rows:
+            raise StoreError(f"{self.path} has no {name} of {key}")
+        return _unpack(*rows[0])
+
+    def arrays(self, cell: int, agent: str, name: str) -> NDArray[Any]:
+        """One array of all trials of an agent, in order: (trials, T, ...).
+
+        Raises:
+            StoreError: the agent has no trials there.
+        """
+        sql = (
+            "SELECT dtype, shape, data FROM arrays "
+            "WHERE cell = ? AND agent = ? AND name = ? ORDER BY trial"
+        )
+        rows = self._all(sql, cell, agent, name)
+        if not rows:
+            raise StoreError(f"{self.path} has no {name} of agent {agent!r}")
+        return np.stack([_unpack(*row) for row in rows])
+
+    def seconds(self, cell: int, agent: str, name: str) -> Array:
+        """Wall-clock seconds of "ask" or "tell" per round: (trials, T)."""
+        sql = "SELECT data FROM seconds WHERE cell = ? AND agent = ? AND name = ? ORDER BY trial"
+        return np.stack([_floats(row[0]) for row in self._all(sql, cell, agent, name)])
+
+    def digest(self) -> str:
+        """SHA-256 of everything but time: equal for equal results, however they were run."""
+        total = hashlib.sha256()
+        total.update(_json(self.scenario).encode())
+        for cell, name, metric, data in self._each("SELECT * FROM bounds ORDER BY cell, name"):
+            total.update(_json([cell, name, metric]).encode() + zlib.decompress(data))
+        for row in self._each("SELECT * FROM trials ORDER BY cell, agent, trial"):
+            total.update(_json(list(row)).encode())
+        for *head, data in self._each("SELECT * FROM arrays ORDER BY cell, agent, trial, name"):
+            total.update(_json(head).encode() + zlib.decompress(data))
+        return total.hexdigest()
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with _speaking_of(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def _each(self, sql: str, *values: Any) -> Iterator[Any]:
+        with _speaking_of(self.path):
+            yield from self._db.execute(sql, values)
+
+    def _all(self, sql: str, *values: Any) -> list[Any]:
+        return list(self._each(sql, *values))
+
+    def _one(self, sql: str, *values: Any) -> Any:
+        row = self._db.execute(sql, values).fetchone()
+        return None if row is None else row[0]
+
+
+@contextmanager
+def _speaking_of(path: Path) -> Iterator[None]:
+    """Turn what SQLite and the file system say into one clear error."""
+    try:
+        yield
+    except sqlite3.IntegrityError:
+        raise StoreError(
+            f"{path}: another run has stored the same trial meanwhile; "
+            "let it finish, or use another --out"
+        ) from None
+    except (sqlite3.Error, zlib.error, json.JSONDecodeError) as error:
+        raise StoreError(f"{path}: {_explain(str(error))}") from None
+    except OSError as error:
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError(f"{path}: {error.strerror or error}") from None
+
+
+def _explain(message: str) -> str:
+    cures = {
+        "not a database": "not a results file of gpbandits",
+        "malformed": "the file is damaged; restore a copy or run again with --fresh",
+        "readonly": "the file cannot be written; check its permissions or use another --out",
+        "unable to open": "the file cannot be opened; check folder and permissions",
+        "full": "the disk is full; free some space and run again: all finished trials are kept",
+        "disk I/O": "the disk refused to write (full?); all finished trials are kept",
+        "locked": "another process is writing to the file; let it finish or use another --out",
+    }
+    for sign, cure in cures.items():
+        if sign in message:
+            return f"{cure} (SQLite: {message})"
+    return f"SQLite: {message}"
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    # Transactions are begun and ended by hand; the rollback journal (SQLite's default) keeps the
+    # file whole after a kill or a power cut, and works on network file systems.
+    uri = f"{path.absolute().as_uri()}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, timeout=10.0, isolation_level=None)
+
+
+def _insert(db: sqlite3.Connection, record: TrialRecord) -> None:
+    key = (record.key.cell, record.key.agent, record.key.trial)
+    horizon = len(record.rounds["regret"])
+    seeds = f"{record.world_seed:032x}", f"{record.agent_seed:032x}"
+    db.execute("INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?)", (*key, *seeds, horizon))
+    db.executemany(
+        "INSERT INTO arrays VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (*key, name, _dtype(array), _json(list(array.shape)), _pack(array))
+            for name, array in record.rounds.items()
+        ],
+    )
+    db.executemany(
+        "INSERT INTO seconds VALUES (?, ?, ?, ?, ?)",
+        [(*key, name, _pack(array)) for name, array in record.seconds.items()],
+    )
+
+
+def _rows(entries: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(key, _json(value)) for key, value in entries.items()]
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _dtype(array: NDArray[Any]) -> str:
+    return array.dtype.newbyteorder("<").str
+
+
+def _pack(array: NDArray[Any]) -> bytes:
+    return zlib.compress(np.ascontiguousarray(array, dtype=_dtype(array)).tobytes(), 1)
+
+
+def _unpack(dtype: str, shape: str, data: bytes) -> NDArray[Any]:
+    return np.frombuffer(zlib.decompress(data), dtype=dtype).reshape(json.loads(shape))
+
+
+def _floats(data: bytes) -> Array:
+    return np.frombuffer(zlib.decompress(data), dtype="<f8")

@@ -1,0 +1,248 @@
+"""A whole study: plan what is missing, have it played, write it down."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from gpbandits_env.arrays import whole
+from gpbandits_env.errors import StoreError
+from gpbandits_env.problem import Problem
+from gpbandits_env.scenarios import engines
+from gpbandits_env.scenarios.machine import machine, versions
+from gpbandits_env.scenarios.records import TrialFailure, TrialKey
+from gpbandits_env.scenarios.runner import Task, make_agent, make_env
+from gpbandits_env.scenarios.scenario import Cell, Scenario
+from gpbandits_env.scenarios.store import Store
+
+# A task is worth sending to a worker when it plays about this many rounds.
+ROUNDS_PER_TASK = 4000
+# What shapes a result; a store with other values of these is of another study.
+IDENTITY = ("id", "env", "env_kwargs", "points", "horizon", "seed")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run has come to.
+
+    Args:
+        path: the store.
+        done: trials in it (one agent in one world each).
+        total: trials asked for.
+        failures: those that raised.
+        interrupted: whether Ctrl-C ended the run.
+    """
+
+    path: Path
+    done: int
+    total: int
+    failures: tuple[TrialFailure, ...]
+    interrupted: bool
+
+
+def run_study(
+    scenario: Scenario,
+    path: str | Path,
+    *,
+    jobs: int | None = None,
+    seed: int = 0,
+    fresh: bool = False,
+    progress: bool = True,
+) -> Outcome:
+    """Play what a store does not hold yet, and keep it there.
+
+    A store may be extended: by more trials, and by more agents. With everything else the same,
+    the result does not depend on ``jobs`` or on how often the run was stopped.
+
+    Args:
+        scenario: what to play.
+        path: the store; made if it is not there, resumed if it is.
+        jobs: worker processes; None for one a processor.
+        seed: the base seed of all streams.
+        fresh: begin anew, deleting the store that is there.
+        progress: show a progress bar on stderr.
+    Raises:
+        StoreError: the file is of another study, or cannot be read or written.
+        InvalidInput, UnknownName, MissingData: the scenario cannot be played; nothing was.
+    """
+    jobs = engines.default_jobs() if jobs is None else whole(jobs, "jobs")
+    whole(seed, "seed", 0)
+    cells = scenario.cells()
+    problems = [_rehearse(scenario, cell) for cell in cells]
+    meta = {
+        "scenario": scenario.resolved(seed),
+        "versions": versions(),
+        "machine": machine(),
+        "problems": [describe(problem) for problem in problems],
+    }
+    with _open(Path(path), meta, fresh) as store:
+        _keep_bounds(store, scenario, cells, problems)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        store.add_session(now, {"jobs": jobs, "versions": versions(), "machine": machine()})
+        wanted = _wanted(scenario, cells)
+        done = store.done()
+        tasks = plan(scenario, cells, done, seed, jobs)
+        interrupted = _play(store, tasks, jobs, len(wanted), len(done & wanted), progress)
+        return Outcome(
+            store.path,
+            len(store.done() & wanted),
+            len(wanted),
+            tuple(store.failures()),
+            interrupted,
+        )
+
+
+def plan(
+    scenario: Scenario, cells: Sequence[Cell], done: set[TrialKey], seed: int, jobs: int
+) -> list[Task]:
+    """The trials that are missing, as tasks in declared order: cells, then worlds, then agents."""
+    tasks = []
+    for cell in cells:
+        plays = [
+            (trial, entry.label)
+            for trial in range(scenario.trials)
+            for entry in cell.agents
+            if TrialKey(cell.index, entry.label, trial) not in done
+        ]
+        fair = -(-len(plays) // (4 * jobs))
+        size = max(1, min(fair, ROUNDS_PER_TASK // cell.horizon))
+        tasks += [
+            Task(scenario.id, scenario.env, cell, tuple(plays[i : i + size]), seed)
+            for i in range(0, len(plays), size)
+        ]
+    return tasks
+
+
+def describe(problem: Problem) -> dict[str, Any]:
+    """What learners are told, in short: a change of data or of defaults changes it."""
+    mean = problem.prior_mean
+    return {
+        "domain": _digest(problem.domain.to_dict()),
+        "kernel": _digest(problem.kernel.to_dict()),
+        "prior_mean": _digest(mean if isinstance(mean, float) else mean.tolist()),
+        "noise_var": problem.noise_var,
+        "batch_size": problem.batch_size,
+    }
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, default=lambda a: a.tolist())
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _rehearse(scenario: Scenario, cell: Cell) -> Problem:
+    """Make the environment and every agent once, so that mistakes are told before work starts."""
+    env = make_env(scenario.env, cell.env_kwargs, cell.horizon)
+    for entry in cell.agents:
+        make_agent(entry, env, 0)
+    problem: Problem = env.unwrapped.problem  # type: ignore[attr-defined]
+    return problem
+
+
+def _open(path: Path, meta: Mapping[str, Any], fresh: bool) -> Store:
+    if path.exists() and Store.is_empty(path):
+        _remove(path)
+    if not path.exists():
+        return Store.create(path, meta)
+    if fresh:
+        Store.open(path).close()  # never delete what is not a store
+        _remove(path)
+        return Store.create(path, meta)
+    store = Store.open(path, write=True)
+    try:
+        _merge(store, meta)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _remove(path: Path) -> None:
+    try:
+        path.unlink()
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror}") from None
+
+
+def _merge(store: Store, meta: Mapping[str, Any]) -> None:
+    """Check that the store is of the same study, and widen it to what is asked for now."""
+    old, new = store.scenario, meta["scenario"]
+    difference = _difference(old, new)
+    for key in ("versions", "problems"):
+        difference = difference or _other(key, store.meta(key), meta[key])
+    if difference:
+        raise StoreError(
+            f"{store.path} holds another study: {difference}; use another --out to keep it, "
+            "or --fresh to replace it"
+        )
+    agents = old["agents"] | new["agents"]
+    trials = max(old["trials"], new["trials"])
+    merged = {**new, "agents": agents, "trials": trials}
+    if merged != old:
+        store.set_meta({"scenario": merged})
+
+
+def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    for key in IDENTITY:
+        if old[key] != new[key]:
+            return f"its {key} is {_short(old[key])}, asked for is {_short(new[key])}"
+    for label in old["agents"].keys() & new["agents"].keys():
+        a, b = ({**s["agents"][label], "note": ""} for s in (old, new))
+        if a != b:
+            return f"its agent {label!r} is {_short(a)}, asked for is {_short(b)}"
+    return ""
+
+
+def _other(key: str, old: Any, new: Any) -> str:
+    if key == "versions":
+        name = "gpbandits-env"
+        old, new, key = old[name], new[name], f"version of {name}"
+    elif key == "problems" and old != new:
+        return "its environment's data or defaults were different"
+    return "" if old == new else f"its {key} is {_short(old)}, this one's is {_short(new)}"
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def _wanted(scenario: Scenario, cells: Sequence[Cell]) -> set[TrialKey]:
+    return {
+        TrialKey(cell.index, entry.label, trial)
+        for cell in cells
+        for entry in cell.agents
+        for trial in range(scenario.trials)
+    }
+
+
+def _keep_bounds(
+    store: Store, scenario: Scenario, cells: Sequence[Cell], problems: Sequence[Problem]
+) -> None:
+    for cell, problem in zip(cells, problems, strict=True):
+        known = store.bounds(cell.index)
+        missing = [b for b in scenario.bounds if b.title not in known]
+        curves = {b.title: (b.metric, b.curve(problem, cell.horizon)) for b in missing}
+        if curves:
+            store.add_bounds(cell.index, curves)
+
+
+def _play(
+    store: Store, tasks: Sequence[Task], jobs: int, total: int, done: int, progress: bool
+) -> bool:
+    """Play the tasks; True when Ctrl-C ended it."""
+    title = tasks[0].scenario if tasks else "all done"
+    bar = tqdm(total=total, initial=done, unit="trial", desc=title, disable=not progress)
+    try:
+        with bar, engines.results(tasks, jobs) as stream:
+            for records in stream:
+                store.add(records)
+                bar.update(len(records))
+    except KeyboardInterrupt:
+        return True
+    return False
