@@ -1,0 +1,94 @@
+"""Product kernels on product grids: Phi is a Kronecker product of small one-dimensional factors."""
+
+from functools import reduce
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Kernel
+from gpbandits_env.samplers.base import Factor
+from gpbandits_env.samplers.dense import dense_factor, low_rank_factor
+
+
+class KroneckerFactor(Factor):
+    """Phi = A_1 (x) ... (x) A_d with A_i the (low-rank) factor of axis i.
+
+    Applying it costs sum_i of (elements so far) * r_i instead of n * rank: on a 50 x 50 grid of
+    the squared exponential, about 20 columns an axis, some 10 microseconds.
+
+    Args:
+        factors: A_i, (n_i, r_i); the grid's last axis runs fastest.
+        error: a bound on the entries of |K - Phi Phi^T|.
+    """
+
+    def __init__(self, factors: tuple[Array, ...], error: float) -> None:
+        self.factors = tuple(np.ascontiguousarray(a) for a in factors)
+        self._transposed = tuple(np.ascontiguousarray(a.T) for a in factors)
+        self.shape = tuple(len(a) for a in factors)
+        self.ranks = tuple(a.shape[1] for a in factors)
+        self.size, self.rank = int(np.prod(self.shape)), int(np.prod(self.ranks))
+        self.error = error
+
+    def __call__(self, xi: Array) -> Array:  # noqa: D102
+        return _apply(xi, self.ranks, self.factors, self._transposed, self.size)
+
+    def transpose(self, values: Array) -> Array:  # noqa: D102
+        return _apply(values, self.shape, self._transposed, self.factors, self.rank)
+
+    def row(self, arm: int) -> Array:  # noqa: D102
+        if len(self.factors) == 2:
+            i, j = divmod(arm, self.shape[1])
+            return np.multiply.outer(self.factors[0][i], self.factors[1][j]).ravel()
+        places = np.unravel_index(arm, self.shape)
+        return reduce(np.kron, (a[i] for a, i in zip(self.factors, places, strict=True)))
+
+    def rows(self, arms: IntArray) -> Array:  # noqa: D102
+        places = np.unravel_index(arms, self.shape)
+        product = self.factors[0][places[0]]
+        for a, i in zip(self.factors[1:], places[1:], strict=True):
+            product = (product[:, :, None] * a[i][:, None, :]).reshape(len(i), -1)
+        return product
+
+    def squared_norms(self) -> Array:  # noqa: D102
+        return reduce(np.kron, (np.einsum("ij,ij->i", a, a) for a in self.factors))
+
+
+def _apply(
+    values: Array, shape: tuple[int, ...], left: tuple[Array, ...], right: tuple[Array, ...], n: int
+) -> Array:
+    """The Kronecker product of ``left`` times values (..., prod shape); right = left transposed."""
+    if len(shape) == 2:
+        tensor = values.reshape(*values.shape[:-1], *shape)
+        return (left[0] @ (tensor @ right[1])).reshape(*values.shape[:-1], n)
+    tensor = values.reshape(-1, *shape)
+    for axis, a in enumerate(left, start=1):
+        tensor = np.moveaxis(np.tensordot(tensor, a, axes=(axis, 1)), -1, axis)
+    return np.ascontiguousarray(tensor).reshape(*values.shape[:-1], n)
+
+
+def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> KroneckerFactor:
+    """The factor of a product kernel on a product grid.
+
+    The error of the product of d factors, each within e_i of a variance v_i: sum_i e_i prod_j v_j.
+
+    Raises:
+        InvalidInput: the arms are no grid, or the kernel is no product over axes.
+    """
+    kernels = kernel.axis_kernels(arms.dim)
+    if arms.axes is None or kernels is None:
+        what = "the arms are no grid" if arms.axes is None else "the kernel is no product over axes"
+        raise InvalidInput(
+            f"the sampler 'kronecker' needs a product kernel on a grid, and {what}; "
+            "use 'circulant' on an even grid, else 'dense'"
+        )
+    parts = []
+    for axis, own in zip(arms.axes, kernels, strict=True):
+        line = Arms(axis)
+        low = low_rank_factor(line, own, max_rank=max(1, line.size // 2), tolerance=tolerance)
+        parts.append(low if low is not None else dense_factor(line, own))
+    tops = [float(p.squared_norms().max()) + p.error for p in parts]
+    whole = float(np.prod(tops))
+    error = sum(p.error * whole / top for p, top in zip(parts, tops, strict=True) if top > 0)
+    return KroneckerFactor(tuple(p.matrix for p in parts), float(error))
