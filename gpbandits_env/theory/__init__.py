@@ -1,0 +1,41 @@
+"""The theory of GP bandits as numbers: confidence widths, information gain, regret bounds."""
+
+from gpbandits_env.theory.betas import beta_continuous, beta_finite, beta_rkhs
+from gpbandits_env.theory.information import (
+    greedy_design,
+    greedy_information_gain,
+    information_gain,
+    information_gain_bound,
+    running_information_gain,
+    spectral_bound,
+    theorem4_bound,
+)
+from gpbandits_env.theory.orders import gain_order_linear, gain_order_matern, gain_order_se
+from gpbandits_env.theory.regret_bounds import (
+    regret_bound,
+    regret_bound_theorem1,
+    regret_bound_theorem2,
+    regret_bound_theorem3,
+    regret_constant,
+)
+
+__all__ = [
+    "beta_continuous",
+    "beta_finite",
+    "beta_rkhs",
+    "gain_order_linear",
+    "gain_order_matern",
+    "gain_order_se",
+    "greedy_design",
+    "greedy_information_gain",
+    "information_gain",
+    "information_gain_bound",
+    "regret_bound",
+    "regret_bound_theorem1",
+    "regret_bound_theorem2",
+    "regret_bound_theorem3",
+    "regret_constant",
+    "running_information_gain",
+    "spectral_bound",
+    "theorem4_bound",
+]

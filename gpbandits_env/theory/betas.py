@@ -1,0 +1,90 @@
+"""The confidence widths beta_t of srinivas2010, one function a theorem.
+
+beta_t multiplies the variance under the root: mu + sqrt(beta_t) sigma. Each takes a round t or an
+array of rounds, and returns a number or an array of the same shape.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.errors import InvalidInput
+
+
+def beta_finite(t: ArrayLike, arms: int, delta: float) -> Array:
+    """On finitely many arms: 2 log(|D| t^2 pi^2 / (6 delta)).
+
+    In the paper's experiments it is divided by 5.
+
+    Args:
+        t: rounds, at least 1.
+        arms: their number |D|.
+        delta: the bound fails with at most this probability, in (0, 1).
+    Raises:
+        InvalidInput: a number out of range.
+    Source: srinivas2010, Theorem 1.
+    """
+    rounds = _rounds(t)
+    factor = whole(arms, "arms") * np.pi**2 / (6.0 * _probability(delta))
+    return np.asarray(2.0 * np.log(factor * rounds**2))
+
+
+def beta_continuous(
+    t: ArrayLike, dim: int, delta: float, a: float = 1.0, b: float = 1.0, r: float = 1.0
+) -> Array:
+    """In a box: 2 log(t^2 2 pi^2 / (3 delta)) + 2 d log(t^2 d b r sqrt(log(4 d a / delta))).
+
+    The second logarithm is that of the cells per axis in the proof's grid, of which there is at
+    least one: where the formula has fewer (tiny b r), the logarithm is taken as 0.
+
+    Args:
+        t: rounds, at least 1.
+        dim: the number of coordinates d; the domain lies in [0, r]^d.
+        delta: the bound fails with at most this probability, in (0, 1).
+        a: the derivatives' tail, P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).
+        b: the derivatives' tail, in units of f per unit of x.
+        r: the longest side of the domain.
+    Raises:
+        InvalidInput: a number out of range, or a <= delta / (4 d).
+    Source: srinivas2010, Theorem 2.
+    """
+    rounds, d = _rounds(t), whole(dim, "dim")
+    tail = 4.0 * d * positive(a, "a") / _probability(delta)
+    if tail <= 1.0:
+        raise InvalidInput(f"a must be above delta / (4 dim) = {delta / (4 * d):g}, got {a!r}")
+    cells = rounds**2 * (d * positive(b, "b") * positive(r, "r") * np.sqrt(np.log(tail)))
+    first = 2.0 * np.log(rounds**2 * (2.0 * np.pi**2 / (3.0 * delta)))
+    return np.asarray(first + 2.0 * d * np.log(np.maximum(cells, 1.0)))
+
+
+def beta_rkhs(t: ArrayLike, gamma: ArrayLike, delta: float, norm_bound: float) -> Array:
+    """For a function in the RKHS: 2 B + 300 gamma_t log^3(t / delta).
+
+    Args:
+        t: rounds, at least 1.
+        gamma: the largest information gain gamma_t after t rounds, or a bound on it; a number or
+            one per round.
+        delta: the bound fails with at most this probability, in (0, 1).
+        norm_bound: B, a bound on the squared RKHS norm of f.
+    Raises:
+        InvalidInput: a number out of range.
+    Source: srinivas2010, Theorem 3.
+    """
+    rounds, gain = _rounds(t), np.asarray(gamma, dtype=np.float64)
+    if not (gain >= 0).all():
+        raise InvalidInput("gamma must be at least 0")
+    norm = positive(norm_bound, "norm_bound", zero=True)
+    return np.asarray(2.0 * norm + 300.0 * gain * np.log(rounds / _probability(delta)) ** 3)
+
+
+def _rounds(t: ArrayLike) -> Array:
+    rounds = np.asarray(t, dtype=np.float64)
+    if not (rounds >= 1.0).all():
+        raise InvalidInput(f"rounds count from 1, got {t!r}")
+    return rounds
+
+
+def _probability(delta: float) -> float:
+    if not 0.0 < delta < 1.0:
+        raise InvalidInput(f"delta must lie strictly between 0 and 1, got {delta!r}")
+    return delta

@@ -1,0 +1,132 @@
+r"""The regret bounds of srinivas2010: curves over T to lay over a result.
+
+With probability 1 - delta, for all T at once: R_T <= sqrt(C1 T beta_T gamma_T). ``gain`` is a
+curve: gamma_T, or a bound on it (`information_gain_bound`, `spectral_bound`), for T = 1, 2, ...
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env.arrays import Array, finite_array, positive
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.theory.betas import beta_continuous, beta_finite, beta_rkhs
+
+
+def regret_constant(noise_var: float, variance: float = 1.0) -> float:
+    """C1 = 8 v / log(1 + v / s^2); the paper's 8 / log(1 + 1/s^2) at prior variance v = 1.
+
+    Args:
+        noise_var: s^2 > 0.
+        variance: v >= k(x, x) for all x.
+    Raises:
+        InvalidInput: a number out of range.
+    Source: srinivas2010, Lemma 5.4, with v for the bound 1 on k(x, x).
+    """
+    v = positive(variance, "variance")
+    return 8.0 * v / math.log1p(v / positive(noise_var, "noise_var"))
+
+
+def regret_bound(
+    gain: ArrayLike, beta: ArrayLike, noise_var: float, variance: float = 1.0
+) -> Array:
+    """The curve sqrt(C1 T beta_T gamma_T), T = 1, 2, ..., for any widths that are valid.
+
+    Args:
+        gain: (T,) the curve of gamma_T, or of a bound on it.
+        beta: the widths played, (T,) or a number; they must not fall with T.
+        noise_var: s^2 > 0.
+        variance: v >= k(x, x) for all x.
+    Raises:
+        InvalidInput: curves of different lengths, or a number out of range.
+    Source: srinivas2010, Lemma 5.4.
+    """
+    gains = _curve(gain)
+    widths = finite_array(beta, "beta")
+    if widths.ndim and widths.shape != gains.shape:
+        raise InvalidInput(f"beta must be a number or {gains.shape}, got {widths.shape}")
+    if (widths < 0).any():
+        raise InvalidInput("beta must be at least 0")
+    return np.sqrt(regret_constant(noise_var, variance) * _rounds(gains) * widths * gains)
+
+
+def regret_bound_theorem1(
+    gain: ArrayLike, arms: int, delta: float, noise_var: float, variance: float = 1.0
+) -> Array:
+    """On finitely many arms, f ~ GP(0, k): sqrt(C1 T beta_T gamma_T), (T,).
+
+    Args:
+        gain: (T,) the curve of gamma_T, or of a bound on it.
+        arms: their number.
+        delta: the bound fails with at most this probability.
+        noise_var: s^2 > 0.
+        variance: v >= k(x, x) for all x.
+    Raises:
+        InvalidInput: a number out of range.
+    Source: srinivas2010, Theorem 1.
+    """
+    gains = _curve(gain)
+    return regret_bound(gains, beta_finite(_rounds(gains), arms, delta), noise_var, variance)
+
+
+def regret_bound_theorem2(
+    gain: ArrayLike,
+    dim: int,
+    delta: float,
+    noise_var: float,
+    variance: float = 1.0,
+    *,
+    a: float = 1.0,
+    b: float = 1.0,
+    r: float = 1.0,
+) -> Array:
+    """In a box, f ~ GP(0, k) with smooth draws: sqrt(C1 T beta_T gamma_T) + 2, (T,).
+
+    Args:
+        gain: (T,) the curve of gamma_T, or of a bound on it.
+        dim: d.
+        delta: the bound fails with at most this probability.
+        noise_var: s^2 > 0.
+        variance: v >= k(x, x) for all x.
+        a: see `beta_continuous`.
+        b: see `beta_continuous`.
+        r: the longest side of the domain.
+    Raises:
+        InvalidInput: a number out of range.
+    Source: srinivas2010, Theorem 2.
+    """
+    gains = _curve(gain)
+    beta = beta_continuous(_rounds(gains), dim, delta, a, b, r)
+    return regret_bound(gains, beta, noise_var, variance) + 2.0
+
+
+def regret_bound_theorem3(
+    gain: ArrayLike, norm_bound: float, delta: float, noise_var: float, variance: float = 1.0
+) -> Array:
+    """For any f with |f|_k^2 <= B and bounded martingale noise: sqrt(C1 T beta_T gamma_T), (T,).
+
+    Args:
+        gain: (T,) the curve of gamma_T, or of a bound on it; it enters beta_T too.
+        norm_bound: B.
+        delta: the bound fails with at most this probability.
+        noise_var: s^2 > 0; the noise is at most s in size.
+        variance: v >= k(x, x) for all x.
+    Raises:
+        InvalidInput: a number out of range.
+    Source: srinivas2010, Theorem 3.
+    """
+    gains = _curve(gain)
+    beta = beta_rkhs(_rounds(gains), gains, delta, norm_bound)
+    return regret_bound(gains, beta, noise_var, variance)
+
+
+def _curve(gain: ArrayLike) -> Array:
+    gains = finite_array(gain, "gain", ndim=1)
+    if (gains < 0).any():
+        raise InvalidInput("gain must be at least 0 in every round")
+    return gains
+
+
+def _rounds(gains: Array) -> Array:
+    return np.arange(1.0, len(gains) + 1.0)
