@@ -6,6 +6,7 @@ entry for each number of readings 1, ..., T; all are in nats.
 
 import heapq
 import math
+from functools import reduce
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +19,7 @@ from gpbandits_env.posterior import posterior_on
 
 GREEDY = 1.0 - 1.0 / math.e
 """The part of the optimum that the greedy rule reaches at least (srinivas2010, eq. 5)."""
+TINY = 1e-290
 
 
 def information_gain(covariance: ArrayLike, noise_var: float) -> float:
@@ -139,7 +141,8 @@ def theorem4_bound(
 
     gamma_T <= 1/2 / (1 - 1/e) max_r [T* log(1 + r n_T / s^2) + (T - r) B(T*) / s^2], 0 <= r <= T,
     with n_T the sum of the eigenvalues and B(T*) the sum of those after the T* largest. It is
-    never below `spectral_bound`. Cost: O(T n) for the best T*, O(n log n + T) for one.
+    never below `spectral_bound`. The paper takes T* <= T; its proof holds for any T* <= n, and the
+    best of these is taken, so that the curve grows with T. Cost: O(T n); for one T* O(n log n + T).
 
     ERRATUM: Lemma 7.8 has log(r n_T / s^2) without the 1, which fails where r n_T < s^2.
 
@@ -159,12 +162,8 @@ def theorem4_bound(
         if whole(split, "split") > len(values):
             raise InvalidInput(f"split must be at most {len(values)}, the arms, got {split}")
         return _split_bound(values, s2, rounds, split)
-    best = np.full(horizon, np.inf)
-    for head in range(1, min(horizon, len(values)) + 1):
-        later = slice(head - 1, None)  # the theorem has T* <= T
-        bound = _split_bound(values, s2, rounds[later], head)
-        np.minimum(best[later], bound, out=best[later])
-    return best
+    bounds = (_split_bound(values, s2, rounds, head) for head in range(1, len(values) + 1))
+    return reduce(np.minimum, bounds)
 
 
 def spectrum(eigenvalues: ArrayLike) -> Array:
@@ -185,6 +184,6 @@ def spectrum(eigenvalues: ArrayLike) -> Array:
 def _split_bound(values: Array, noise_var: float, rounds: Array, head: int) -> Array:
     total, tail = values.sum() / noise_var, values[head:].sum() / noise_var
     # The bracket is concave in r: its slope head total / (1 + r total) - tail vanishes at
-    best = (head / tail - 1.0 / total) if tail > 0 and total > 0 else np.inf
+    best = head / max(tail, TINY) - 1.0 / max(total, TINY)
     r = np.clip(best, 0.0, rounds)
     return np.asarray(0.5 / GREEDY * (head * np.log1p(r * total) + (rounds - r) * tail))
