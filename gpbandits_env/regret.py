@@ -13,10 +13,7 @@ On a finite domain none is ever negative. In a box the maximum is found by searc
 may exceed it by the search's stated accuracy.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 
@@ -93,10 +90,10 @@ class Tallies:
         self.cumulative += _sum(regret, axis=1)
         np.minimum(self.simple, _min(regret, axis=1), out=self.simple)
 
-    def clear(self, worlds: NDArray[Any]) -> None:
-        """Begin again in the given worlds (indices or a mask)."""
-        self.cumulative[worlds] = 0.0
-        self.simple[worlds] = np.inf
+    def clear(self, world: int) -> None:
+        """Begin again in one world."""
+        self.cumulative[world] = 0.0
+        self.simple[world] = np.inf
 
 
 def _rounds(regret: Array) -> Array:

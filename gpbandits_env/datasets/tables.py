@@ -65,8 +65,8 @@ def read_table(path: str | Path, header: bool | None = None) -> tuple[Array, lis
 
 def first_line(file: Path) -> list[str]:
     """The cells of a (compressed) .csv file's first line."""
-    opened = gzip.open(file, "rt") if file.name.lower().endswith(".gz") else file.open()
-    with opened as lines:
+    zipped = file.name.lower().endswith(".gz")
+    with gzip.open(file, "rt") if zipped else file.open() as lines:
         return [cell.strip().strip('"') for cell in str(lines.readline()).split(",")]
 
 

@@ -45,6 +45,8 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
     """
 
     metadata = METADATA
+    observation_space: gym.Space[Any]
+    action_space: gym.Space[Any]
 
     def __init__(self, world: World, render_mode: str | None = None) -> None:
         self.render_mode = check_render_mode(render_mode)

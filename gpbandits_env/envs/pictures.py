@@ -29,6 +29,12 @@ BLUE, VERMILION, ORANGE, GREEN, INK, GREY = (
     "#222222",
     "#8A8A8A",
 )
+LEGEND: dict[str, Any] = {
+    "fontsize": 9,
+    "frameon": False,
+    "handletextpad": 0.4,
+    "columnspacing": 1.4,
+}
 FINE = 400  # points of a curve in a box
 COARSE = 64  # points per axis of an image of a box
 
@@ -88,8 +94,9 @@ def picture(
     view = View(world, scene, batches, belief)
     _painter(view)(figure, view)
     figure.suptitle(_caption(scene), fontsize=11, color=INK, x=0.01, ha="left")
-    canvas.draw()
-    return np.array(canvas.buffer_rgba())[:, :, :3].copy()
+    canvas.draw()  # type: ignore[no-untyped-call]
+    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
+    return pixels[:, :, :3].copy()
 
 
 def _painter(view: View) -> Callable[[Figure, View], None]:
@@ -147,7 +154,7 @@ def _curve(figure: Figure, view: View) -> None:
             zorder=6,
         )
     _star(ax, view.points(view.best)[:, 0], [function.optimum])
-    ax.set_xlim(x[0], x[-1])
+    ax.margins(x=0.01)
     ax.set_xlabel("x")
     ax.set_ylabel(view.unit)
     _legend(ax)
@@ -178,17 +185,14 @@ def _maps(figure: Figure, view: View) -> None:
         _image(figure, ax, view, points, grid, values, limits, "cividis" if spread else "viridis")
         ax.set_title(title, fontsize=10, color=INK)
         _marks(ax, view)
-        if i == 0:
-            _map_labels(ax, view)
-    axes[0].legend(
-        loc="upper left",
-        bbox_to_anchor=(0.0, -0.16),
-        ncols=3,
-        fontsize=8.5,
-        frameon=False,
-        handletextpad=0.3,
-        columnspacing=1.2,
-    )
+        ax.tick_params(labelsize=8)
+        if view.world.locations is None:
+            ax.set_xlabel("$x_1$")
+            ax.set_ylabel("$x_2$" if i == 0 else "")
+        elif np.ptp(points, axis=0).min() > 0:
+            ax.set_aspect("equal", adjustable="box")
+    handles, labels = axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower left", ncols=3, **LEGEND)
 
 
 def _image(
@@ -206,9 +210,17 @@ def _image(
         image = values.reshape([len(axis) for axis in grid]).T
         shown: Any = ax.pcolormesh(*grid, image, cmap=colours, vmin=low, vmax=high, rasterized=True)
     else:
-        size = float(np.clip(6000 / len(points), 6, 130))
+        size = float(np.clip(6000 / len(points), 6, 100))
         shown = ax.scatter(
-            *points.T, c=values, s=size, cmap=colours, vmin=low, vmax=high, edgecolor=GREY, lw=0.3
+            points[:, 0],
+            points[:, 1],
+            c=values,
+            s=size,
+            cmap=colours,
+            vmin=low,
+            vmax=high,
+            edgecolor=GREY,
+            lw=0.3,
         )
     bar = figure.colorbar(shown, ax=ax, fraction=0.05, pad=0.02)
     bar.ax.tick_params(labelsize=8)
@@ -220,18 +232,21 @@ def _image(
 def _marks(ax: Axes, view: View) -> None:
     if view.batches:
         before = view.points(view.actions)
-        ax.scatter(*before.T, s=9, color="white", edgecolor=INK, lw=0.4, label="played")
+        ax.scatter(
+            before[:, 0], before[:, 1], s=9, color="white", edgecolor=INK, lw=0.4, label="played"
+        )
         last = view.points(view.batches[-1].actions)
-        ax.scatter(*last.T, s=70, facecolor="none", edgecolor="white", lw=3.2)
-        ax.scatter(*last.T, s=70, facecolor="none", edgecolor=VERMILION, lw=1.8, label="last round")
+        ax.scatter(last[:, 0], last[:, 1], s=70, facecolor="none", edgecolor="white", lw=3.2)
+        ax.scatter(
+            last[:, 0],
+            last[:, 1],
+            s=70,
+            facecolor="none",
+            edgecolor=VERMILION,
+            lw=1.8,
+            label="last round",
+        )
     _star(ax, *view.points(view.best).T)
-
-
-def _map_labels(ax: Axes, view: View) -> None:
-    on_map = view.world.locations is not None
-    ax.set_xlabel("" if on_map else "$x_1$")
-    ax.set_ylabel("" if on_map else "$x_2$")
-    ax.tick_params(labelsize=8)
 
 
 def _bars(figure: Figure, view: View) -> None:
@@ -241,7 +256,11 @@ def _bars(figure: Figure, view: View) -> None:
     assert isinstance(domain, Arms)
     arms = np.arange(domain.size)
     values = function(arms)
-    floor = float(values.min() - 0.08 * np.ptp(values) - 1e-9)
+    lowest = [values, view.rewards] if view.batches else [values]
+    if view.belief is not None:
+        lowest.append(view.belief[0] - 2 * view.belief[1])
+    bottom = min(float(low.min()) for low in lowest)
+    floor = bottom - 0.08 * (function.optimum - bottom) - 1e-9
     ax.bar(arms, values - floor, bottom=floor, width=0.85, color="#C9D8E6", label="function")
     if view.belief is not None:
         mean, sd = view.belief
@@ -264,6 +283,7 @@ def _bars(figure: Figure, view: View) -> None:
     _star(ax, [function.best_action], [function.optimum])
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlim(-0.8, domain.size - 0.2)
+    ax.set_ylim(bottom=floor)
     ax.set_xlabel("arm")
     ax.set_ylabel(view.unit)
     _legend(ax)
@@ -306,17 +326,18 @@ def _band(ax: Axes, x: Array, belief: Belief, order: NDArray[np.int64]) -> None:
 
 def _star(ax: Axes, x: Any, y: Any) -> None:
     ax.scatter(
-        x, y, s=190, marker="*", color=ORANGE, edgecolor=INK, lw=0.8, label="optimum", zorder=7
+        x,
+        y,
+        s=190,
+        marker="*",
+        color=ORANGE,
+        edgecolor=INK,
+        lw=0.8,
+        label="optimum",
+        zorder=7,
+        clip_on=False,
     )
 
 
 def _legend(ax: Axes) -> None:
-    ax.legend(
-        loc="upper left",
-        bbox_to_anchor=(0.0, -0.13),
-        ncols=6,
-        fontsize=8.5,
-        frameon=False,
-        handletextpad=0.4,
-        columnspacing=1.2,
-    )
+    ax.figure.legend(*ax.get_legend_handles_labels(), loc="outside lower left", ncols=6, **LEGEND)

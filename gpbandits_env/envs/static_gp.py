@@ -131,7 +131,7 @@ def _pairs(**values: object) -> list[tuple[str, object]]:
     return list(values.items())
 
 
-def _box(corners: Sequence[ArrayLike] | Box) -> Box:
+def _box(corners: Any) -> Box:
     if isinstance(corners, Box):
         return corners
     if isinstance(corners, (str, Mapping)) or np.ndim(corners) == 0 or len(corners) != 2:

@@ -108,7 +108,7 @@ def table_world(
         batch_size=batch_size,
         prior_mean=train.mean(axis=0),
     )
-    label = f"−{unit}" if minimise and unit else unit
+    label = f"negated {unit}" if minimise and unit else unit
     return World(problem, Rows(arms, test), variance, label, locations)
 
 

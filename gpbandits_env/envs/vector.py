@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from gymnasium.utils.seeding import np_random as seeded
@@ -41,7 +41,10 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         InvalidInput: a number out of range, or no such render mode.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {**METADATA, "autoreset_mode": AutoresetMode.NEXT_STEP}
+    metadata: dict[str, Any] = {  # noqa: RUF012 (as in Gymnasium)
+        **METADATA,
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+    }
 
     def __init__(
         self,
@@ -80,7 +83,7 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         """What a learner of any one of the worlds may know."""
         return replace(self.world.problem, horizon=self._horizon)
 
-    @property
+    @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """The generator of each world."""
         return tuple(self._generator(i) for i in range(self.num_envs))

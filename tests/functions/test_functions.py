@@ -1,0 +1,114 @@
+import pickle
+
+import numpy as np
+import pytest
+from scipy.stats import qmc
+
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.functions import ArmFunction, GPOnArms, GPOnBox, Rows, batch_of
+from gpbandits_env.kernels import Matern52, SquaredExponential
+
+BOXES = {
+    "se-1d": (1, SquaredExponential(0.1)),
+    "se-2d": (2, SquaredExponential(0.2)),
+    "matern-2d": (2, Matern52(0.2)),
+    "matern-3d": (3, Matern52(0.3)),
+}
+
+
+@pytest.fixture(params=BOXES, scope="module")
+def on_box(request):
+    dim, kernel = BOXES[request.param]
+    # Not the unit box: a mistake in scaling would show.
+    return GPOnBox(Box(np.full(dim, -1.0), np.linspace(0.0, 0.5, dim)), kernel, features=256)
+
+
+def test_an_arm_function_knows_its_maximum():
+    f = ArmFunction(np.array([0.5, 2.0, 2.0, -1.0]))
+    assert (f.optimum, f.best_action, f.accuracy) == (2.0, 1, 0.0)
+    assert f(np.array([3, 0])).tolist() == [-1.0, 0.5]
+    with pytest.raises(ValueError, match="read-only"):
+        f.values[0] = 9.0
+
+
+def test_draws_on_arms_have_the_kernels_moments():
+    arms, kernel = Arms.grid(6), SquaredExponential(0.3)
+    source, rng = GPOnArms(arms, kernel), np.random.default_rng(0)
+    draws = np.stack([source.draw(rng).values for _ in range(4000)])
+    assert np.abs(draws.mean(0)).max() < 4 / np.sqrt(4000)
+    assert np.abs(np.cov(draws.T) - kernel(arms.coordinates)).max() < 0.1
+    low, high = source.bounds()
+    assert low < draws.min() < draws.max() < high
+
+
+def test_rows_are_drawn_uniformly():
+    table = np.arange(12.0).reshape(4, 3)
+    source, rng = Rows(Arms(np.arange(3.0)), table), np.random.default_rng(0)
+    first = [source.draw(rng).values[0] for _ in range(4000)]
+    counts = np.unique(first, return_counts=True)
+    assert counts[0].tolist() == [0.0, 3.0, 6.0, 9.0]
+    assert np.abs(counts[1] - 1000).max() < 4 * np.sqrt(750)
+    assert source.bounds() == (0.0, 11.0)
+    with pytest.raises(InvalidInput, match=r"shape \(rows, 3\), got \(4, 2\)"):
+        Rows(Arms(np.arange(3.0)), table[:, :2])
+
+
+def test_nothing_beats_the_maximum_in_a_box(on_box):
+    """100,000 quasi-random points in all, over several functions."""
+    box, rng = on_box.domain, np.random.default_rng(1)
+    points = box.low + (box.high - box.low) * qmc.Sobol(box.dim, rng=2).random_base2(15)
+    features = on_box.sampler.features(points)
+    for _ in range(3):
+        f = on_box.draw(rng)
+        assert f.accuracy <= 1e-7
+        assert (features @ f.coefficients).max() <= f.optimum + f.accuracy
+        assert box.check(f.best_action[None]) is not None
+        assert f(f.best_action[None])[0] == f.optimum
+
+
+def test_the_maximum_is_a_stationary_point_or_on_the_edge(on_box):
+    box, rng = on_box.domain, np.random.default_rng(2)
+    for _ in range(3):
+        f = on_box.draw(rng)
+        slope, at = f.gradient(f.best_action[None])[0], f.best_action
+        tiny = 1e-4 * np.abs(f.coefficients).max()
+        inside = (at > box.low) & (at < box.high)
+        assert np.abs(slope[inside]).max(initial=0.0) < tiny
+        assert (slope[at == box.low] < tiny).all()
+        assert (slope[at == box.high] > -tiny).all()
+
+
+def test_gradients_agree_with_finite_differences(on_box):
+    f, box = on_box.draw(np.random.default_rng(3)), on_box.domain
+    x = box.sample(np.random.default_rng(4), 3) * 0.9
+    for i, step in enumerate(1e-4 * np.eye(box.dim)):
+        numeric = (f(x + step) - f(x - step)) / 2e-4
+        assert np.allclose(f.gradient(x)[:, i], numeric, atol=2e-4)
+
+
+def test_states_and_pickles_bring_functions_back(on_box):
+    sources = [on_box, GPOnArms(Arms.grid(9), Matern52(0.2))]
+    for source in sources:
+        f = source.draw(np.random.default_rng(5))
+        x = source.domain.sample(np.random.default_rng(6), 4)
+        for again in (source.revive(f.state()), pickle.loads(pickle.dumps(f))):
+            assert np.array_equal(again(x), f(x))
+            assert again.optimum == f.optimum
+            assert np.array_equal(again.best_action, f.best_action)
+            assert again.accuracy == f.accuracy
+
+
+def test_a_batch_evaluates_as_its_functions_do(on_box):
+    for source in (on_box, GPOnArms(Arms.grid(9), Matern52(0.2))):
+        rng = np.random.default_rng(7)
+        batch, functions = batch_of(source.domain, 3), [source.draw(rng) for _ in range(3)]
+        for i, f in enumerate(functions):
+            batch.put(i, f)
+        x = np.stack([source.domain.sample(rng, 4) for _ in range(3)])
+        assert np.array_equal(batch(x), np.stack([f(a) for f, a in zip(functions, x, strict=True)]))
+        assert batch.optimum.tolist() == [f.optimum for f in functions]
+        again = pickle.loads(pickle.dumps(batch))
+        again.put(0, functions[1])
+        assert np.array_equal(again(x[[0, 1, 2]])[0], functions[1](x[0]))
+        assert np.array_equal(batch.get(2)(x[2]), functions[2](x[2]))

@@ -1,0 +1,307 @@
+"""One property times every registered environment."""
+
+import pickle
+from itertools import combinations
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.envs.registration import EnvSpec
+from gymnasium.utils.env_checker import check_env, data_equivalence, data_shares_objects
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env.envs.noise import rows_ahead
+from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
+
+TABLE = (np.random.default_rng(0).normal(size=(30, 6)) + np.arange(6)).tolist()
+
+# Arguments to try an environment with; one that is not here is tried with its defaults.
+EXAMPLES = {
+    "gpbandits/StaticGP-v0": [
+        {"grid": [6, 5], "batch_size": 3},
+        {"arms": [[0.0], [0.3], [1.0]], "kernel": {"type": "matern32", "lengthscale": 0.4}},
+        {"box": [[0.0], [1.0]], "batch_size": 2, "features": 64},
+    ],
+    "gpbandits/Table-v0": [
+        {"readings": TABLE, "batch_size": 2},
+        {"readings": TABLE, "minimise": True, "noise_var": 0.5},
+    ],
+}
+IDS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))
+CASES = [(name, kwargs) for name in IDS for kwargs in EXAMPLES.get(name, [{}])]
+
+
+def label(case):
+    name, kwargs = case
+    return name.split("/")[1] + "-" + "-".join(k for k in kwargs if k != "readings")
+
+
+@pytest.fixture(params=CASES, ids=label)
+def case(request):
+    return request.param
+
+
+def make(case, **more):
+    name, kwargs = case
+    return gym.make(name, **{**kwargs, **more})
+
+
+def vector(case, mode, num_envs=3, **more):
+    name, kwargs = case
+    return gym.make_vec(name, num_envs, vectorization_mode=mode, **{**kwargs, **more})
+
+
+def actions_for(space, rounds, seed=0):
+    space.seed(seed)
+    return [space.sample() for _ in range(rounds)]
+
+
+def play(env, actions):
+    return [env.step(action) for action in actions]
+
+
+def same(a, b):
+    return data_equivalence(a, b, exact=True)
+
+
+def past_a_block(env):
+    """More rounds than noise is drawn ahead for."""
+    return rows_ahead(env.unwrapped.problem.batch_size) + 5
+
+
+@pytest.mark.parametrize("mode", [None, "ansi", "rgb_array"])
+def test_gymnasiums_checker_has_nothing_to_say(case, mode):
+    check_env(make(case, render_mode=mode).unwrapped)
+
+
+def test_the_id_works_without_an_import(case):
+    name, kwargs = case
+    assert gym.make(f"gpbandits_env:{name}", **kwargs).spec.id == name
+
+
+def test_the_seed_decides_everything(case):
+    a, b = make(case), make(case)
+    actions = actions_for(a.action_space, past_a_block(a))
+    assert same(a.reset(seed=7), b.reset(seed=7))
+    first = play(a, actions)
+    assert same(first, play(b, actions))
+    a.reset(seed=7)
+    assert same(first, play(a, actions))
+    # Without a seed the next episode is another one (of a small table, some may be the same).
+    episodes = [(a.reset(), play(a, actions))[1] for _ in range(6)]
+    assert not all(same(first, episode) for episode in episodes)
+
+
+def test_observation_reward_and_info_agree(case):
+    env = make(case)
+    observation, info = env.reset(seed=1)
+    assert info == {}
+    assert observation["round"].tolist() == [0]
+    assert not observation["rewards"].any()
+    total, smallest = 0.0, np.inf
+    for t, action in enumerate(actions_for(env.action_space, 20), start=1):
+        observation, reward, terminated, truncated, info = env.step(action)
+        assert (terminated, truncated) == (False, False)
+        assert observation in env.observation_space
+        assert observation["round"].tolist() == [t]
+        assert np.array_equal(observation["actions"], action)
+        assert type(reward) is float
+        assert reward == np.add.reduce(observation["rewards"])
+        assert np.array_equal(info["regret"], info["optimum"] - info["values"])
+        total, smallest = total + info["regret"].sum(), min(smallest, info["regret"].min())
+        assert info["cumulative_regret"] == pytest.approx(total, rel=1e-12)
+        assert info["simple_regret"] == smallest
+        if isinstance(info["best_action"], int):
+            assert (info["regret"] >= 0).all()
+        else:
+            assert (info["regret"] >= -env.unwrapped.function.accuracy).all()
+
+
+def test_playing_the_best_action_has_no_regret(case):
+    env = make(case)
+    env.reset(seed=2)
+    action = env.action_space.sample()
+    for _ in range(3):
+        best = env.step(action)[-1]["best_action"]
+        action = np.stack([best] * env.unwrapped.problem.batch_size)
+    if getattr(env.unwrapped, "stationary", True):
+        regret = env.step(action)[-1]["regret"]
+        assert np.abs(regret).max() <= env.unwrapped.function.accuracy
+
+
+def test_the_noise_has_the_stated_variance(case):
+    env = make(case, batch_size=4, max_episode_steps=-1)
+    env.reset(seed=3)
+    steps = play(env, actions_for(env.action_space, 1000))
+    noise = np.array([step[0]["rewards"] - step[-1]["values"] for step in steps])
+    sd = np.sqrt(env.unwrapped.world.noise_var)
+    assert abs(noise.mean()) <= 4 * sd / np.sqrt(noise.size)
+    assert abs(noise.std() - sd) <= 4 * sd / np.sqrt(2 * noise.size)
+
+
+def test_nothing_returned_is_shared(case):
+    for env in (make(case), vector(case, "vector_entry_point", max_episode_steps=3)):
+        actions = actions_for(env.action_space, 5)
+        calls = [env.reset(seed=4)]
+        calls += [(step[0], step[-1]) for step in play(env, actions)]
+        calls.append(env.reset(seed=4))
+        for (a, x), (b, y) in combinations(calls, 2):
+            assert not data_shares_objects(a, b)
+            assert not data_shares_objects(x, y)
+        assert not any(np.shares_memory(c[0]["actions"], a) for c in calls for a in actions)
+
+
+def test_writing_into_what_was_returned_changes_nothing(case):
+    a, b = make(case), make(case)
+    a.reset(seed=5), b.reset(seed=5)
+    for action in actions_for(a.action_space, 10):
+        theirs = action.copy()
+        x, y = a.step(theirs), b.step(action)
+        assert same(x, y)
+        theirs[:] = 0
+        for array in (*x[0].values(), *x[-1].values()):
+            if isinstance(array, np.ndarray):
+                array[...] = 0
+
+
+@pytest.mark.parametrize("before", [0, 1, 7])
+def test_a_snapshot_resumes_the_very_run(case, before):
+    env = make(case).unwrapped
+    actions = actions_for(env.action_space, past_a_block(env))
+    env.reset(seed=6)
+    play(env, actions[:before])
+    state = pickle.dumps(env.snapshot())
+    rest = [*play(env, actions[before:]), env.reset(), *play(env, actions)]
+    for other in (env, make(case).unwrapped):
+        other.restore(pickle.loads(state))
+        assert same(rest, [*play(other, actions[before:]), other.reset(), *play(other, actions)])
+
+
+def test_a_pickled_environment_goes_on(case):
+    env = make(case)
+    actions = actions_for(env.action_space, 12)
+    env.reset(seed=8)
+    play(env, actions[:5])
+    copy = pickle.loads(pickle.dumps(env))
+    assert same(play(env, actions[5:]), play(copy, actions[5:]))
+
+
+def test_the_spec_survives_json(case):
+    env = make(case, max_episode_steps=9)
+    spec = EnvSpec.from_json(env.spec.to_json())
+    assert spec.kwargs == env.spec.kwargs
+    copy = gym.make(spec)
+    actions = actions_for(env.action_space, 9)
+    env.reset(seed=9), copy.reset(seed=9)
+    ours, theirs = play(env, actions), play(copy, actions)
+    assert same(ours, theirs)
+    assert ours[-1][3] is True
+
+
+def test_worlds_side_by_side_equal_single_ones(case):
+    """Through several episodes, each of which ends and begins by itself."""
+    ours, theirs = (vector(case, m, max_episode_steps=7) for m in ("vector_entry_point", "sync"))
+    assert same(ours.reset(seed=10), theirs.reset(seed=10))
+    for action in actions_for(ours.action_space, 2 * past_a_block(ours.unwrapped)):
+        assert same(ours.step(action), theirs.step(action))
+    assert same(ours.reset(), theirs.reset())
+    assert ours.observation_space == theirs.observation_space
+    assert ours.action_space == theirs.action_space
+    assert ours.metadata["autoreset_mode"] == theirs.metadata["autoreset_mode"]
+
+
+def test_partial_resets_equal_single_ones(case):
+    ours, theirs = (vector(case, m, max_episode_steps=9) for m in ("vector_entry_point", "sync"))
+    ours.reset(seed=[3, 1, 4]), theirs.reset(seed=[3, 1, 4])
+    rng = np.random.default_rng(0)
+    for t, action in enumerate(actions_for(ours.action_space, 60)):
+        assert same(ours.step(action), theirs.step(action))
+        if t % 5 == 2:
+            mask = rng.random(3) < 0.5
+            mask[t % 3] = True
+            seed = [t, t + 1, None] if t % 2 else None
+            got = ours.reset(seed=seed, options={"reset_mask": mask.copy()})
+            assert same(got, theirs.reset(seed=seed, options={"reset_mask": mask.copy()}))
+
+
+def test_side_by_side_snapshots_resume_in_mid_block(case):
+    env = vector(case, "vector_entry_point", max_episode_steps=7)
+    actions = actions_for(env.action_space, past_a_block(env.unwrapped))
+    env.reset(seed=11)
+    play(env, actions[:10])
+    state = pickle.dumps(env.unwrapped.snapshot())
+    rest = [*play(env, actions[10:]), env.reset()]
+    other = vector(case, "vector_entry_point", max_episode_steps=7)
+    other.unwrapped.restore(pickle.loads(state))
+    assert same(rest, [*play(other, actions[10:]), other.reset()])
+    copy = pickle.loads(pickle.dumps(other))
+    assert same(play(other, actions), play(copy, actions))
+
+
+def test_stepping_before_the_first_reset_is_refused(case):
+    for env in (make(case).unwrapped, vector(case, "vector_entry_point").unwrapped):
+        with pytest.raises(NotReset, match="reset"):
+            env.step(env.action_space.sample())
+        with pytest.raises(NotReset, match="reset"):
+            env.snapshot()
+
+
+def test_unknown_arguments_and_options_are_refused(case):
+    with pytest.raises(UnknownName, match="did you mean 'batch_size'"):
+        make(case, bach_size=2)
+    env = make(case)
+    env.reset(seed=0)
+    with pytest.raises(UnknownName, match="reset option named 'colour'"):
+        env.reset(options={"colour": "red"})
+    with pytest.raises((InvalidInput, ValueError)):
+        make(case, noise_var=-1.0)
+    with pytest.raises(InvalidInput, match="batch_size"):
+        make(case, batch_size=0)
+
+
+BAD_CELLS = st.sampled_from([np.nan, np.inf, -1, 10**6, 0.5, "a", None, True, 2**63, -(2**40)])
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_a_bad_action_is_refused_and_nothing_changes(data):
+    env = data.draw(st.sampled_from(_ENVIRONMENTS))
+    good = env.action_space.sample()
+    bad = np.asarray(good).astype(object)
+    how = data.draw(st.sampled_from(["cell", "long", "short", "flat", "deep", "nothing"]))
+    if how == "cell":
+        index = tuple(data.draw(st.integers(0, n - 1)) for n in bad.shape)
+        bad[index] = data.draw(BAD_CELLS)
+        bad = bad.tolist()
+    else:
+        bad = {
+            "long": np.concatenate([good, good]),
+            "short": good[:0],
+            "flat": good.ravel()[0],
+            "deep": good[None],
+            "nothing": None,
+        }[how]
+    before = env.snapshot()
+    try:
+        env.step(bad)
+    except InvalidInput:
+        assert same(env.snapshot(), before)
+    else:
+        # What was taken must have been a proper action, e.g. 0.5 in a box.
+        restored = np.asarray(bad)
+        assert restored in env.action_space or restored.astype(float) in env.action_space
+
+
+def _environments():
+    for case in CASES:
+        env = make(case).unwrapped
+        env.reset(seed=0)
+        yield env
+        env = vector(case, "vector_entry_point").unwrapped
+        env.reset(seed=0)
+        yield env
+
+
+_ENVIRONMENTS = list(_environments())
