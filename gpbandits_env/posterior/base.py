@@ -12,7 +12,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior.back import Back
-from gpbandits_env.posterior.elimination import floored_cholesky, substitute
+from gpbandits_env.posterior.elimination import whitener
 from gpbandits_env.posterior.state import check_keys, check_shape
 
 FLOOR = 1e-12
@@ -72,6 +72,7 @@ class ArmPosterior:
         self.arms, self.kernel = arms, kernel
         self.noise_var = positive(noise_var, "noise_var", zero=True)
         self.prior_mean = frozen(_one_per_arm(prior_mean, n))
+        self._has_prior_mean = bool(self.prior_mean.any())
         self._back = back
         self._n = n
         self._floor = max(FLOOR * float(back.prior_var.max()), np.finfo(float).tiny)
@@ -238,13 +239,14 @@ class ArmPosterior:
         self.rollback()
         if rho == 1.0 or self.size == 0:
             return
-        mean, var = self._mean, self._var
-        mean -= self.prior_mean
+        mean, var, scratch = self._mean, self._var, self._scratch
         mean *= rho
-        mean += self.prior_mean
+        if self._has_prior_mean:
+            np.multiply(self.prior_mean, 1.0 - rho, out=scratch)
+            mean += scratch
         var *= rho**2
-        np.multiply(self._back.prior_var, 1.0 - rho**2, out=self._scratch)
-        var += self._scratch
+        np.multiply(self._back.prior_var, 1.0 - rho**2, out=scratch)
+        var += scratch
         if rho == 0.0:
             self._back.clear()
             self._counts[:] = 0.0
@@ -308,32 +310,28 @@ class ArmPosterior:
         self._settle()
 
     def _absorb_block(self, arms: IntArray, rewards: Array) -> None:
-        pivots = self._condition(arms, rewards)
-        np.add.at(self._counts, arms, 1.0)
+        """Several observations, in one pass over the data."""
+        totals = self._condition(arms, rewards)
+        for arm, total in zip(arms.tolist(), totals.tolist(), strict=True):
+            self._counts[arm] += 1.0
+            self.information_gain += _gain(max(total - self.noise_var, 0.0), self.noise_var)
         self.size += len(arms)
         self._since_refresh += len(arms)
-        for total in (pivots**2).tolist():
-            self.information_gain += _gain(max(total - self.noise_var, 0.0), self.noise_var)
         self._settle()
 
     def _condition(self, arms: IntArray, rewards: Array | None) -> Array:
-        """Observe arms together, with their rewards or without; return their s (k,)."""
+        """Observe arms together, with their rewards or without; return their s^2 (k,)."""
         rows, gram = self._back.block(arms)
-        gram = gram.copy()
-        np.fill_diagonal(gram, self._var[arms] + self.noise_var)
-        lower, jitter = floored_cholesky(gram, self._floor)
-        substitute(lower, rows)
-        surprises = None
-        if rewards is not None:
-            surprises = rewards - self._mean[arms]
-            substitute(lower, surprises)
-        values = self._back.extend(rows, surprises)
+        gram.flat[:: len(arms) + 1] = self._var[arms] + self.noise_var
+        inverse, totals, jitter = whitener(gram, self._floor)
+        surprises = None if rewards is None else inverse @ (rewards - self._mean[arms])
+        values = self._back.extend(inverse @ rows, surprises)
         if surprises is not None:
             self._mean += surprises @ values
         self._var -= np.einsum("ij,ij->j", values, values)
-        np.maximum(self._var, 0.0, out=self._var)
+        np.maximum(self._var, self._zeros, out=self._var)
         self.jitter = max(self.jitter, jitter)
-        return lower.diagonal()
+        return totals
 
     def _settle(self) -> None:
         """Let the back fold its rows; against rounding, compute mean and variance anew at times."""

@@ -9,16 +9,19 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior.back import Back
 from gpbandits_env.posterior.base import ArmPosterior
 from gpbandits_env.posterior.coefficients import CoefficientsBack
-from gpbandits_env.posterior.covariances import prior_covariance
+from gpbandits_env.posterior.covariances import MATRIX_BYTES, prior_covariance
 from gpbandits_env.posterior.rows import RowsBack
-from gpbandits_env.samplers import Factor, factor_for
+from gpbandits_env.samplers import Factor, KroneckerFactor, factor_for
 
 BACKS = ("auto", "rows", "coefficients")
-LARGEST_RANK = 512
 USUAL_HORIZON = 1000
-# The variance that a factor leaves out may be at most this part of the noise variance.
+LARGEST_RANK, LARGEST_RANK_ASKED = 512, 2048
+# The variance that a factor leaves out may be at most this part of the noise variance. Held against
+# the dense formula over 1500 rounds, mean and variance then differ by less than 1e-9.
 HARMLESS = 1e-10
 SMALLEST_TOLERANCE, LARGEST_TOLERANCE = 1e-14, 1e-12
+# One thread of a current processor, per microsecond: bytes read, and operations in a product.
+BYTES, FLOPS = 9e4, 4e4
 
 
 def posterior_on(
@@ -51,43 +54,57 @@ def posterior_on(
     kernel.check_points(arms.coordinates)
     noise_var = positive(noise_var, "noise_var", zero=True)
     expected = USUAL_HORIZON if horizon is None else whole(horizon, "horizon")
-    made = _coefficients(arms, kernel, noise_var, back, expected) if back != "rows" else None
-    return ArmPosterior(arms, kernel, noise_var, prior_mean, made or _rows(arms, kernel, noise_var))
-
-
-def _rows(arms: Arms, kernel: Kernel, noise_var: float) -> Back:
-    return RowsBack(prior_covariance(arms, kernel), noise_var, *_folds(arms.size))
-
-
-def _folds(n: int) -> tuple[int, int]:
-    """When to fold: rows before the first time, and between later times."""
-    return max(64, n // 2), 128
+    inside: Back | None = None
+    if back != "rows":
+        inside = _coefficients(arms, kernel, noise_var, back == "coefficients", expected)
+    if inside is None:
+        inside = RowsBack(prior_covariance(arms, kernel), noise_var, *_folds(arms.size))
+    return ArmPosterior(arms, kernel, noise_var, prior_mean, inside)
 
 
 def _coefficients(
-    arms: Arms, kernel: Kernel, noise_var: float, back: str, expected: int
+    arms: Arms, kernel: Kernel, noise_var: float, asked: bool, expected: int
 ) -> Back | None:
-    asked = back == "coefficients"
-    rank = min(arms.size, 4 * LARGEST_RANK) if asked else _worthwhile_rank(arms.size, expected)
+    """The back in coefficient space if there is a factor, and it was asked for or is cheaper."""
+    rank = min(arms.size, LARGEST_RANK_ASKED) if asked else min(arms.size // 2, LARGEST_RANK)
     factor = _harmless_factor(arms, kernel, noise_var, rank)
-    if factor is not None:
-        return CoefficientsBack(factor)
-    if asked:
+    if asked and factor is None:
         raise InvalidInput(
-            f"coefficients need a kernel of rank at most {rank} on these arms at a tolerance of "
-            f"{HARMLESS} noise_var (given: {noise_var}); use back='rows'"
+            f"back 'coefficients' needs a kernel of numerical rank at most {rank} on these arms "
+            f"and a noise variance of at least {SMALLEST_TOLERANCE / HARMLESS:g} of the kernel's "
+            f"(given: {noise_var}); use back='rows'"
         )
-    return None
-
-
-def _worthwhile_rank(n: int, expected: int) -> int:
-    """The largest rank at which coefficients cost no more than rows."""
-    return min(n // 2, LARGEST_RANK, max(32, expected // 2))
+    if factor is None or not (asked or _cost(factor) < _rows_cost(arms.size, expected)):
+        return None
+    return CoefficientsBack(factor)
 
 
 def _harmless_factor(arms: Arms, kernel: Kernel, noise_var: float, rank: int) -> Factor | None:
     scale = float(kernel.diagonal(arms.coordinates).max())
-    tolerance = min(HARMLESS * noise_var, LARGEST_TOLERANCE * scale)
-    if rank < 1 or tolerance < SMALLEST_TOLERANCE * scale:
+    tolerance = min(HARMLESS * noise_var / (scale or 1.0), LARGEST_TOLERANCE)
+    if rank < 1 or tolerance < SMALLEST_TOLERANCE:
         return None
     return factor_for(arms, kernel, rank, tolerance)
+
+
+def _folds(n: int) -> tuple[int, int]:
+    """When to fold: rows before the first time, and between later times.
+
+    Measured at n = 46, 357, 1000 and 2500: within 10% of the best over 500 to 2000 rounds.
+    """
+    every = min(max(n // 8, 32), 256)
+    return 2 * every, every
+
+
+def _cost(factor: Factor) -> float:
+    """Microseconds of arithmetic in a round of coefficient space."""
+    columns = sum(factor.ranks) if isinstance(factor, KroneckerFactor) else factor.rank
+    return 8 * (factor.size * columns + 2 * factor.rank**2) / BYTES
+
+
+def _rows_cost(n: int, expected: int) -> float:
+    """Microseconds of arithmetic in a round of data space, on average over the horizon."""
+    first, every = _folds(n)
+    if expected <= first or 8 * n * n > MATRIX_BYTES:
+        return 8 * n * (expected / 2) / BYTES
+    return 8 * n * every / BYTES + n * n / FLOPS

@@ -13,12 +13,17 @@ MATRIX_BYTES = 64 * 2**20
 """The largest n x n matrix that is kept: n up to 2896."""
 
 
+STRIP_ENTRIES = 2**14
+"""How many entries are computed at a time."""
+
+
 class PriorCovariance:
     """K(arms, arms), row by row.
 
-    While n x n doubles fit into `MATRIX_BYTES`, a row is computed once and kept; beyond, each time.
-    A row is always computed by itself, so that its last bits do not depend on what was asked before
-    (the object is shared, and results must not depend on who else runs in this process).
+    While n x n doubles fit into `MATRIX_BYTES`, rows are computed in fixed strips, once; beyond,
+    one at a time, each time. The strips are fixed so that the last bits of a row do not depend on
+    what was asked before: the object is shared, and results must not depend on who else runs in
+    this process.
 
     Args:
         arms: the n arms.
@@ -26,44 +31,47 @@ class PriorCovariance:
     """
 
     def __init__(self, arms: Arms, kernel: Kernel) -> None:
-        self.arms, self.kernel = arms, kernel
         n = arms.size
+        self.arms, self.kernel = arms, kernel
+        self.diagonal = kernel.diagonal(arms.coordinates)
         self.fits = 8 * n * n <= MATRIX_BYTES
+        self._strip = max(1, STRIP_ENTRIES // n)
         # Memory that is never touched costs nothing: few arms are ever pulled.
-        self._matrix = np.empty((n, n)) if self.fits else None
+        self._matrix = np.empty((n, n) if self.fits else (0, 0))
         self._known = [False] * n
-        self._unknown = n
-        self.diagonal = kernel.diagonal(self.arms.coordinates)
 
     def row(self, arm: int) -> Array:
         """(n,) covariance of one arm with all; not to be written to."""
-        if self._matrix is None:
-            return self._computed(arm)
-        row: Array = self._matrix[arm]
+        if not self.fits:
+            return self._computed(arm, arm + 1)[0]
         if not self._known[arm]:
-            row[:] = self._computed(arm)
-            self._known[arm] = True
-            self._unknown -= 1
-        return row
+            start = arm - arm % self._strip
+            strip = self._computed(start, start + self._strip)
+            end = start + len(strip)
+            self._matrix[start:end] = strip
+            self._known[start:end] = [True] * len(strip)
+        return self._matrix[arm]
 
     def rows(self, arms: IntArray) -> Array:
         """(k, n) fresh covariances of some arms with all."""
-        return np.stack([self.row(arm) for arm in arms.tolist()])
+        rows = np.empty((len(arms), len(self._known)))
+        for row, arm in zip(rows, arms.tolist(), strict=True):
+            row[:] = self.row(arm)
+        return rows
 
     def matrix(self) -> Array:
         """(n, n) the whole matrix; not to be written to. Only when it `fits`."""
-        assert self._matrix is not None
-        if self._unknown:
-            for arm in range(len(self._known)):
-                self.row(arm)
+        assert self.fits
+        for start in range(0, len(self._known), self._strip):
+            self.row(start)
         return self._matrix
 
     def __reduce__(self) -> tuple[Any, ...]:
         return prior_covariance, (self.arms, self.kernel)
 
-    def _computed(self, arm: int) -> Array:
-        row: Array = self.kernel(self.arms.coordinates[arm : arm + 1], self.arms.coordinates)[0]
-        return row
+    def _computed(self, start: int, end: int) -> Array:
+        points = self.arms.coordinates
+        return self.kernel(points[start:end], points)
 
 
 @lru_cache(maxsize=2)

@@ -1,4 +1,4 @@
-"""Cholesky elimination of a small block of observations, with a floor under the pivots."""
+"""Whitening of a small block of observations, with a floor under the pivots."""
 
 import math
 
@@ -7,18 +7,34 @@ import numpy as np
 from gpbandits_env.arrays import Array
 
 
-def floored_cholesky(gram: Array, floor: float) -> tuple[Array, float]:
-    """L with L L^T = ``gram`` + D, D diagonal, no squared pivot of L below ``floor``.
+def whitener(gram: Array, floor: float) -> tuple[Array, Array, float]:
+    """L^-1 for the Cholesky factor L of ``gram``, with no squared pivot of L below ``floor``.
 
-    D is zero unless a pivot needs lifting: repeated arms without noise make ``gram`` singular.
+    A pivot is lifted only when it must be: repeated arms without noise make ``gram`` singular.
 
     Args:
-        gram: (k, k) covariance of the new observations given the old ones.
+        gram: (k, k) covariance of new observations given the old ones, noise included.
         floor: the smallest squared pivot, above 0.
 
     Returns:
-        L (k, k) and the largest entry of D. Cost O(k^3), in k steps.
+        L^-1 (k, k), the squared pivots (k,), and the largest amount added to one. Cost O(k^3).
     """
+    try:
+        lower = np.linalg.cholesky(gram)
+        pivots = lower.diagonal() ** 2
+        if pivots.min() >= floor:
+            return np.linalg.inv(lower), pivots, 0.0
+    except np.linalg.LinAlgError:
+        pass
+    lower, jitter = _floored_cholesky(gram, floor)
+    inverse = np.eye(len(gram))
+    for j in range(len(gram)):
+        inverse[j] -= lower[j, :j] @ inverse[:j]
+        inverse[j] /= lower[j, j]
+    return inverse, lower.diagonal() ** 2, jitter
+
+
+def _floored_cholesky(gram: Array, floor: float) -> tuple[Array, float]:
     lower = np.zeros_like(gram)
     jitter = 0.0
     for j in range(len(gram)):
@@ -30,16 +46,3 @@ def floored_cholesky(gram: Array, floor: float) -> tuple[Array, float]:
         lower[j:, j] = column / math.sqrt(pivot)
         lower[j, j] = math.sqrt(pivot)
     return lower, jitter
-
-
-def substitute(lower: Array, rows: Array) -> None:
-    """``rows`` <- L^-1 ``rows``, in place.
-
-    Args:
-        lower: (k, k) lower triangular.
-        rows: (k, ...) right-hand sides.
-    """
-    for j in range(len(lower)):
-        if j:
-            rows[j] -= lower[j, :j] @ rows[:j]
-        rows[j] /= lower[j, j]

@@ -1,0 +1,164 @@
+"""Snapshots, pickles, forgetting; and input that must change nothing."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from gpbandits_env.errors import InvalidInput
+
+
+def play(posterior, rounds, seed):
+    rng = np.random.default_rng(seed)
+    for t in range(rounds):
+        if t % 4 == 3:
+            posterior.advance(0.02)
+        posterior.hallucinate(rng.integers(12, size=2))
+        k = int(rng.integers(1, 3))
+        posterior.update(rng.integers(12, size=k), rng.standard_normal(k))
+
+
+@pytest.mark.parametrize("pending", [False, True])
+def test_resuming_equals_never_stopping(make, world, back, same, pending):
+    whole, resumed = make(world, back), make(world, back)
+    play(whole, 17, 1)
+    if pending:
+        whole.hallucinate([3, 4])
+    state = whole.snapshot()
+    kept = copy.deepcopy(state)
+    play(resumed, 5, 2)
+    view = resumed.mean
+    resumed.restore(pickle.loads(pickle.dumps(state)))
+    np.testing.assert_array_equal(view, whole.mean)
+    play(whole, 40, 3)
+    play(resumed, 40, 3)
+    same(whole.snapshot(), resumed.snapshot())
+    same(state, kept)  # A snapshot owns its arrays.
+
+
+def test_pickled_posteriors_go_on_alike(make, world, back, same):
+    posterior = make(world, back)
+    play(posterior, 11, 4)
+    posterior.hallucinate([1])
+    other, third = pickle.loads(pickle.dumps(posterior)), copy.deepcopy(posterior)
+    for twin in (posterior, other, third):
+        play(twin, 20, 5)
+    same(posterior.snapshot(), other.snapshot())
+    same(posterior.snapshot(), third.snapshot())
+    np.testing.assert_array_equal(other.mean, posterior.mean)
+    np.testing.assert_array_equal(other.var, posterior.var)
+
+
+def test_forgetting_is_starting_anew(make, world, back, same):
+    posterior, fresh = make(world, back), make(world, back)
+    play(posterior, 30, 6)
+    posterior.hallucinate([2])
+    posterior.forget()
+    assert (posterior.size, posterior.jitter, posterior.information_gain) == (0, 0.0, 0.0)
+    np.testing.assert_array_equal(posterior.mean, posterior.prior_mean)
+    play(posterior, 30, 7)
+    play(fresh, 30, 7)
+    same(posterior.snapshot(), fresh.snapshot())
+
+
+@pytest.mark.parametrize(
+    ("actions", "rewards"),
+    [
+        ([30], [0.0]),
+        ([-1], [0.0]),
+        (np.array([30]), np.array([0.0])),
+        (np.array([-1]), np.array([0.0])),
+        ([0.0], [0.0]),
+        ([True], [0.0]),
+        (["0"], [0.0]),
+        (3, 0.0),
+        ([[3]], [0.0]),
+        (np.array([[3]]), np.array([[0.0]])),
+        ([3], [[0.0]]),
+        ([3], [np.nan]),
+        (np.array([3]), np.array([np.nan])),
+        (np.array([3]), np.array([np.inf])),
+        ([3], ["a"]),
+        ([3, 4], [0.0]),
+        ([3], [0.0, 1.0]),
+        ([3, 4, 5], [0.0, np.inf, 1.0]),
+        ([], [1.0]),
+    ],
+)
+def test_bad_data_change_nothing(make, back, same, actions, rewards):
+    posterior = make("se", back)
+    play(posterior, 6, 8)
+    posterior.hallucinate([3])
+    before = posterior.snapshot()
+    with pytest.raises(InvalidInput):
+        posterior.update(actions, rewards)
+    same(before, posterior.snapshot())
+
+
+@pytest.mark.parametrize("method", ["hallucinate", "var_given", "covariance"])
+@pytest.mark.parametrize("actions", [[30], [-1], [0.5], 3, [[1]]])
+def test_bad_points_change_nothing(make, back, same, method, actions):
+    posterior = make("se", back)
+    play(posterior, 6, 8)
+    before = posterior.snapshot()
+    with pytest.raises(InvalidInput):
+        getattr(posterior, method)(actions)
+    same(before, posterior.snapshot())
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "dt"), [(-0.1, 1.0), (1.1, 1.0), (np.nan, 1.0), (0.1, -1.0), (0.1, np.inf)]
+)
+def test_bad_drift_changes_nothing(make, back, same, epsilon, dt):
+    posterior = make("se", back)
+    play(posterior, 6, 8)
+    posterior.hallucinate([3])
+    before = posterior.snapshot()
+    with pytest.raises(InvalidInput):
+        posterior.advance(epsilon, dt)
+    same(before, posterior.snapshot())
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda state: None,
+        lambda state: {},
+        lambda state: {**state, "extra": 1},
+        lambda state: {**state, "back": "other"},
+        lambda state: {**state, "mean": state["mean"][:-1]},
+        lambda state: {**state, "var": state["var"] * np.nan},
+        lambda state: {**state, "counts": "none"},
+        lambda state: {**state, "size": -1},
+        lambda state: {**state, "jitter": np.nan},
+        lambda state: {**state, "rows": state["rows"][:, 1:]},
+        lambda state: {**state, "births": state["births"][1:]},
+        lambda state: {**state, "scale": 0.0},
+    ],
+)
+def test_a_snapshot_that_does_not_fit(make, back, same, spoil):
+    posterior = make("se", back)
+    play(posterior, 2, 9)
+    before = posterior.snapshot()
+    with pytest.raises(InvalidInput):
+        posterior.restore(spoil(posterior.snapshot()))
+    same(before, posterior.snapshot())
+
+
+def test_snapshots_do_not_cross_backs_or_arms(make):
+    rows, coefficients = make("se", "rows"), make("se", "coefficients")
+    for one, other in ((rows, coefficients), (coefficients, rows), (rows, make("linear", "rows"))):
+        other.update([1], [1.0])
+        if other.back == one.back:
+            other = make("empirical", "rows")
+        with pytest.raises(InvalidInput):
+            one.restore(other.snapshot())
+
+
+def test_mean_and_variance_cannot_be_written_to(make, back):
+    posterior = make("se", back)
+    for array in (posterior.mean, posterior.var, posterior.prior_mean):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    posterior.sd[0] = 1.0
