@@ -75,7 +75,7 @@ class Arms(Domain):
         points = points[:, None] if points.ndim == 1 else points
         if points.ndim != 2 or points.size == 0:
             raise InvalidInput(f"arms must have shape (n, d), n and d above 0, got {points.shape}")
-        object.__setattr__(self, "coordinates", frozen(np.array(points)))
+        object.__setattr__(self, "coordinates", frozen(points + 0.0))  # no -0.0: equal, equal bytes
 
     @classmethod
     def grid(
@@ -89,6 +89,8 @@ class Arms(Domain):
             high: upper ends, a number or one per axis.
         """
         sizes = [whole(n, "grid") for n in (shape if isinstance(shape, Sequence) else [shape])]
+        if not sizes:
+            raise InvalidInput(f"grid needs at least one axis, got {shape!r}")
         lows, highs = _bounds(low, high, len(sizes))
         axes = tuple(
             frozen(np.linspace(a, b, n)) for a, b, n in zip(lows, highs, sizes, strict=True)
@@ -116,7 +118,13 @@ class Arms(Domain):
         return hash((self.coordinates.shape, self.coordinates.tobytes()))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Arms) and np.array_equal(self.coordinates, other.coordinates)
+        # A grid is not equal to a bare list of its points: what is cached for one is not for both.
+        return (
+            isinstance(other, Arms)
+            and self.shape == other.shape
+            and (self.axes is None) == (other.axes is None)
+            and np.array_equal(self.coordinates, other.coordinates)
+        )
 
     def __hash__(self) -> int:
         return self.fingerprint
@@ -132,7 +140,7 @@ class Arms(Domain):
         if array.ndim != 1 or (batch_size is not None and len(array) != batch_size):
             want = "(m,)" if batch_size is None else f"({batch_size},)"
             raise InvalidInput(f"actions must be arm indices of shape {want}, got {array.shape}")
-        if array.dtype.kind not in "iu":
+        if array.dtype.kind not in "iu" and len(array):  # [] is an array of floats
             raise InvalidInput(f"actions must be whole numbers (arm indices), got {array.dtype}")
         # Seen as unsigned, a negative index is larger than any arm: one comparison for both ends.
         indices = array.astype(np.int64, copy=False)
@@ -148,7 +156,8 @@ class Arms(Domain):
 
     def to_dict(self) -> dict[str, Any]:  # noqa: D102
         if self.axes:
-            ends = [(float(a[0]), float(a[-1])) for a in self.axes]
+            # An axis of one point has no upper end: any will do.
+            ends = [(float(a[0]), float(a[-1] if len(a) > 1 else a[0] + 1.0)) for a in self.axes]
             even = Arms.grid(self.shape, [e[0] for e in ends], [e[1] for e in ends])
             if even == self:
                 low, high = zip(*ends, strict=True)
@@ -177,9 +186,11 @@ class Box(Domain):
 
     def __post_init__(self) -> None:
         dim = max(np.size(self.low), np.size(self.high))
+        if dim == 0:
+            raise InvalidInput("a box needs at least one coordinate, got low and high without any")
         low, high = _bounds(self.low, self.high, dim)
-        object.__setattr__(self, "low", frozen(np.array(low)))
-        object.__setattr__(self, "high", frozen(np.array(high)))
+        object.__setattr__(self, "low", frozen(low + 0.0))
+        object.__setattr__(self, "high", frozen(high + 0.0))
 
     @property
     def dim(self) -> int:  # noqa: D102
@@ -234,7 +245,7 @@ def domain_from_dict(spec: Mapping[str, Any]) -> Domain:
         "box": Box,
     }
     kind = spec.get("type")
-    if kind not in builders:
+    if not isinstance(kind, str) or kind not in builders:
         raise InvalidInput(f"a domain's type is one of {sorted(builders)}, got {kind!r}")
     given = {key: value for key, value in spec.items() if key != "type"}
     try:
@@ -250,6 +261,6 @@ def _bounds(low: ArrayLike, high: ArrayLike, dim: int) -> tuple[Array, Array]:
         a, b = np.broadcast_to(a, (dim,)), np.broadcast_to(b, (dim,))
     except ValueError:
         raise InvalidInput(f"low and high must be numbers or have {dim} entries") from None
-    if (a > b).any() or (dim and (a == b).any()):
+    if (a >= b).any():
         raise InvalidInput(f"low must be below high, got {a.tolist()} and {b.tolist()}")
     return a, b

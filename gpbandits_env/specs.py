@@ -52,7 +52,7 @@ class Family(Generic[T]):
             raise InvalidInput(f"a {self.kind} is a dict with a 'type', got {spec!r}")
         if "type" not in spec:
             raise InvalidInput(f"a {self.kind} needs a 'type': one of {sorted(self.members)}")
-        if spec["type"] not in self.members:
+        if not isinstance(spec["type"], str) or spec["type"] not in self.members:
             raise unknown(self.kind, spec["type"], self.members)
         cls = self.members[spec["type"]]
         given = {key: self._member(value) for key, value in spec.items() if key != "type"}

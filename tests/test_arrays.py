@@ -1,0 +1,81 @@
+"""The checks at the public edge."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpbandits_env.arrays import finite_array, frozen, positive, whole
+from gpbandits_env.errors import InvalidInput
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=20))
+def test_finite_array_keeps_the_numbers(values):
+    array = finite_array(values, "x", ndim=1)
+    assert array.dtype == np.float64
+    assert array.tolist() == values
+
+
+@given(
+    st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=9),
+    st.integers(0, 8),
+    st.sampled_from([np.nan, np.inf, -np.inf]),
+)
+def test_finite_array_refuses_one_bad_number_anywhere(values, at, bad):
+    values[at % len(values)] = bad
+    with pytest.raises(InvalidInput, match="rewards must be finite"):
+        finite_array(values, "rewards")
+
+
+@pytest.mark.parametrize("bad", ["abc", [[1.0], [1.0, 2.0]], {"a": 1}, [None, "x"], object()])
+def test_finite_array_refuses_what_is_not_numbers(bad):
+    with pytest.raises(InvalidInput, match="x must"):
+        finite_array(bad, "x")
+
+
+@pytest.mark.parametrize(("value", "ndim"), [(1.0, 1), ([1.0], 2), ([[1.0]], 1)])
+def test_finite_array_checks_the_dimension(value, ndim):
+    with pytest.raises(InvalidInput, match=rf"x must have {ndim} dimension"):
+        finite_array(value, "x", ndim=ndim)
+
+
+def test_frozen_marks_read_only():
+    array = frozen(np.zeros(2))
+    with pytest.raises(ValueError, match="read-only"):
+        array[0] = 1.0
+
+
+@given(st.floats(min_value=1e-300, max_value=1e300))
+def test_positive_keeps_the_number(value):
+    assert positive(value, "v") == value
+
+
+def test_positive_takes_other_numbers():
+    assert positive(np.float32(0.5), "v") == 0.5
+    assert type(positive(np.int64(2), "v")) is float
+    assert positive(0, "v", zero=True) == 0.0
+
+
+@pytest.mark.parametrize("bad", [0, -1e-300, np.nan, np.inf, -np.inf, "x", None, [1.0, 2.0], 1j])
+def test_positive_refuses(bad):
+    with pytest.raises(InvalidInput, match="noise_var must be"):
+        positive(bad, "noise_var")
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_at_least_zero_refuses(bad):
+    with pytest.raises(InvalidInput, match="at least 0"):
+        positive(bad, "noise_var", zero=True)
+
+
+@given(st.integers(1, 2**62))
+def test_whole_keeps_the_number(value):
+    assert whole(value, "horizon") == value
+    assert type(whole(np.int64(value), "horizon")) is int
+
+
+@pytest.mark.parametrize("bad", [0, -3, 1.0, True, "2", None, np.nan, np.True_])
+def test_whole_refuses(bad):
+    with pytest.raises(InvalidInput, match="horizon must be"):
+        whole(bad, "horizon")
+    assert whole(0, "horizon", minimum=0) == 0

@@ -1,0 +1,44 @@
+"""Errors say what was wrong and what to do, and fit Python's own families."""
+
+import pytest
+
+from gpbandits_env import errors
+
+
+def test_unknown_suggests_near_names_and_lists_all():
+    error = errors.unknown("agent", "gpucb", ["gp-ucb", "ei", "random"])
+    assert isinstance(error, errors.UnknownName)
+    assert str(error) == (
+        "no agent named 'gpucb'; did you mean 'gp-ucb'? (known: ei, gp-ucb, random)"
+    )
+
+
+def test_unknown_without_a_near_name_gives_the_hint():
+    error = errors.unknown("agent", "zzz", ["ei"], "'gpbandits agents' lists them")
+    assert str(error) == "no agent named 'zzz' ('gpbandits agents' lists them)"
+
+
+@pytest.mark.parametrize("name", [None, 3, ["ei"]])
+def test_unknown_takes_any_object(name):
+    assert repr(name) in str(errors.unknown("agent", name, ["ei"]))
+
+
+def test_a_missing_extra_names_what_to_install():
+    assert "pip install 'gpbandits-env[parquet]'" in str(errors.require_extra("pyarrow", "parquet"))
+
+
+@pytest.mark.parametrize(
+    ("cls", "family"),
+    [
+        (errors.InvalidInput, ValueError),
+        (errors.UnknownName, ValueError),
+        (errors.NotPositiveDefinite, ValueError),
+        (errors.MissingData, FileNotFoundError),
+        (errors.MissingExtra, ImportError),
+        (errors.StoreError, OSError),
+    ],
+)
+def test_families(cls, family):
+    assert issubclass(cls, errors.GPBanditsError)
+    assert issubclass(cls, family)
+    assert str(cls("what to do")) == "what to do"

@@ -1,0 +1,51 @@
+"""What a learner is told."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
+
+KERNEL, ARMS = SquaredExponential(0.2), Arms.grid(4)
+
+
+def test_defaults():
+    problem = Problem(ARMS, KERNEL, 0.1)
+    assert (problem.batch_size, problem.horizon, problem.prior_mean) == (1, None, 0.0)
+
+
+def test_prior_mean_is_a_number_or_a_read_only_copy():
+    mean = np.arange(4)
+    problem = Problem(ARMS, KERNEL, 0.0, prior_mean=mean)
+    mean[0] = 9
+    np.testing.assert_array_equal(problem.prior_mean, [0.0, 1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="read-only"):
+        problem.prior_mean[0] = 1.0
+    assert type(Problem(ARMS, KERNEL, 0.1, prior_mean=np.int64(2)).prior_mean) is float
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"noise_var": -0.1},
+        {"noise_var": float("nan")},
+        {"noise_var": "loud"},
+        {"batch_size": 0},
+        {"batch_size": 2.0},
+        {"horizon": 0},
+        {"horizon": 10.5},
+        {"prior_mean": [0.0, 1.0]},
+        {"prior_mean": [[0.0, 1.0, 2.0, 3.0]]},
+        {"prior_mean": float("inf")},
+    ],
+)
+def test_numbers_out_of_range_are_refused(wrong):
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
+        Problem(**{"domain": ARMS, "kernel": KERNEL, "noise_var": 0.1, **wrong})
+
+
+def test_a_box_has_a_constant_prior_mean():
+    with pytest.raises(InvalidInput, match="prior_mean"):
+        Problem(Box(0.0, [1.0] * 4), KERNEL, 0.1, prior_mean=np.zeros(4))
