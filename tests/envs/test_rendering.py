@@ -1,0 +1,127 @@
+import gymnasium as gym
+import numpy as np
+import pytest
+from matplotlib._pylab_helpers import Gcf
+
+import gpbandits_env  # noqa: F401
+from gpbandits_env.datasets import Readings
+from gpbandits_env.errors import InvalidInput, NotReset
+
+ROWS = np.random.default_rng(0).normal(size=(30, 12))
+ON_MAP = Readings(
+    "r",
+    ROWS,
+    np.zeros(30, int),
+    tuple(map(str, range(12))),
+    "mph",
+    "",
+    "",
+    np.random.default_rng(1).random((12, 2)),
+)
+SCENES = {
+    "curve": ("StaticGP", {"grid": 60}),
+    "line in a box": ("StaticGP", {"box": [[0.0], [2.0]]}),
+    "image": ("StaticGP", {"grid": [9, 12]}),
+    "image of a box": ("StaticGP", {"box": [[0, 0], [1, 2]]}),
+    "scattered arms": ("StaticGP", {"arms": [[0, 0], [1, 0.5], [0.2, 0.9]]}),
+    "bars": ("Table", {"readings": ROWS}),
+    "map": ("Table", {"readings": ON_MAP}),
+    "course": (
+        "StaticGP",
+        {"box": [[0, 0, 0], [1, 1, 1]], "kernel": {"type": "matern52", "lengthscale": 0.5}},
+    ),
+}
+
+
+class Believer:
+    """Stands in for an agent: believes in 0 up to 1."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def belief(self):
+        return np.zeros(self.n), np.ones(self.n)
+
+
+@pytest.fixture(params=SCENES)
+def env(request):
+    name, kwargs = SCENES[request.param]
+    made = gym.make(f"gpbandits/{name}-v0", render_mode="rgb_array", batch_size=2, **kwargs)
+    made.reset(seed=3)
+    return made
+
+
+def test_pictures_are_pixels_and_follow_the_episode(env):
+    first = env.render()
+    env.step(env.action_space.sample())
+    second = env.render()
+    for picture in (first, second):
+        assert picture.shape == (450, 800, 3)
+        assert picture.dtype == np.uint8
+        assert picture.flags.writeable
+    assert (first != second).any()
+    assert (env.render() == second).all()
+    assert not Gcf.figs
+
+
+def test_an_attached_agents_belief_is_shown(env):
+    domain = env.unwrapped.problem.domain
+    env.step(env.action_space.sample())
+    without = env.render()
+    if not hasattr(domain, "size"):
+        return
+    env.unwrapped.attach(Believer(domain.size))
+    assert (env.render() != without).any()
+    env.unwrapped.attach(None)
+    assert (env.render() == without).all()
+
+
+def test_text_tells_the_round():
+    env = gym.make("gpbandits/StaticGP-v0", grid=9, batch_size=2, render_mode="ansi")
+    with pytest.raises(NotReset, match="reset"):
+        env.unwrapped.render()
+    env.reset(seed=0)
+    assert env.render().startswith("round 0 | nothing played yet | best ")
+    *_, info = env.step(np.array([3, 8]))
+    line = env.render()
+    assert line.startswith("round 1 | played 3 8 | rewards ")
+    assert f"simple {info['simple_regret']:.4g} | best {info['best_action']} worth" in line
+
+
+def test_snapshots_carry_what_pictures_show():
+    env = gym.make("gpbandits/StaticGP-v0", grid=30, render_mode="rgb_array").unwrapped
+    env.reset(seed=1)
+    for arm in (3, 20):
+        env.step([arm])
+    state, picture = env.snapshot(), env.render()
+    env.reset()
+    env.restore(state)
+    assert (env.render() == picture).all()
+
+
+def test_worlds_side_by_side_are_drawn_one_by_one():
+    pictures = []
+    for mode in ("vector_entry_point", "sync"):
+        env = gym.make_vec(
+            "gpbandits/StaticGP-v0",
+            2,
+            vectorization_mode=mode,
+            grid=20,
+            render_mode="ansi",
+            max_episode_steps=3,
+        )
+        env.reset(seed=2)
+        lines = []
+        for arm in range(5):
+            env.step(np.full((2, 1), arm))
+            lines.append(env.render())
+        pictures.append(lines)
+    assert pictures[0] == pictures[1]
+
+
+def test_only_what_can_be_shown_is_attached(env):
+    with pytest.raises(InvalidInput, match="belief"):
+        env.unwrapped.attach(object())
+    plain = gym.make("gpbandits/StaticGP-v0", grid=4).unwrapped
+    with pytest.raises(InvalidInput, match="render_mode='rgb_array'"):
+        plain.attach(Believer(4))

@@ -1,0 +1,88 @@
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import gpbandits_env  # noqa: F401
+from gpbandits_env.datasets import Readings
+from gpbandits_env.envs import Table
+from gpbandits_env.errors import InvalidInput, MissingData, UnknownName
+
+ROWS = np.random.default_rng(0).normal(np.arange(4.0), size=(30, 4))
+
+
+def test_the_learner_is_told_what_the_training_rows_say():
+    problem = Table(ROWS).problem
+    arms = np.arange(4.0)[:, None]
+    assert np.allclose(problem.kernel(arms), np.cov(ROWS[:20].T))
+    assert np.allclose(problem.prior_mean, ROWS[:20].mean(0))
+    assert problem.noise_var == pytest.approx(0.05 * np.var(ROWS[:20], axis=0, ddof=1).mean())
+
+
+def test_each_function_is_one_of_the_other_rows():
+    env, seen = Table(ROWS.tolist()), set()
+    for seed in range(200):
+        env.reset(seed=seed)
+        seen.add(tuple(env.function(np.arange(4))))
+    assert seen == {tuple(row) for row in ROWS[20:]}
+
+
+def test_no_noise_is_added_to_a_reading_unless_asked_for():
+    env = Table(ROWS)
+    env.reset(seed=0)
+    observation, reward, *_, info = env.step([2])
+    assert reward == observation["rewards"][0] == info["values"][0]
+    noisy = Table(ROWS, noise_var=0.3)
+    assert noisy.problem.noise_var == 0.3
+    assert Table(ROWS, noise_var=0.3, model_noise_var=0.5).problem.noise_var == 0.5
+    noisy.reset(seed=0)
+    observation, *_, info = noisy.step([2])
+    assert observation["rewards"][0] != info["values"][0]
+
+
+def test_minimising_negates_everything():
+    least, most = Table(ROWS, minimise=True), Table(-ROWS)
+    assert np.array_equal(least.problem.prior_mean, most.problem.prior_mean)
+    for env in (least, most):
+        env.reset(seed=1)
+    assert least.step([1])[1] == most.step([1])[1]
+    assert least.function.optimum == -(-least.function.values).min()
+
+
+def test_files_and_readings(tmp_path):
+    path = tmp_path / "rows.csv"
+    np.savetxt(path, ROWS, delimiter=",", header="a,b,c,d", comments="", fmt="%.17g")
+    readings = Readings("r", ROWS, np.zeros(30, int), tuple("abcd"), "mph", "", "")
+    for given in (str(path), path, readings):
+        assert np.array_equal(Table(given).problem.prior_mean, Table(ROWS).problem.prior_mean)
+    table = Table(str(path), dataset_options={"header": True})
+    assert np.array_equal(table.problem.prior_mean, Table(ROWS).problem.prior_mean)
+    copy = gym.make(gym.make("gpbandits/Table-v0", readings=str(path)).spec)
+    assert copy.unwrapped.problem.domain.size == 4
+
+
+@pytest.mark.parametrize(
+    ("readings", "kwargs", "error", "says"),
+    [
+        ([[1, 2], [3, np.nan], [5, 6]], {}, InvalidInput, "nan at row 1, column 1"),
+        ([1.0, 2.0], {}, InvalidInput, r"shape \(rows, arms\)"),
+        (ROWS, {"train_fraction": 1.0}, InvalidInput, "leaves 30 for the covariance and 0"),
+        (ROWS, {"train_fraction": 0.01}, InvalidInput, "at least 2 and 1"),
+        (ROWS, {"train_fraction": -1}, InvalidInput, "train_fraction"),
+        (ROWS, {"noise_var": -1}, InvalidInput, "noise_var"),
+        (ROWS, {"model_noise_var": -1}, InvalidInput, "model_noise_var"),
+        (ROWS, {"dataset_options": {"every": 1}}, InvalidInput, "belong to a named data set"),
+        (ROWS, {"minimize": True}, UnknownName, "did you mean 'minimise'"),
+        ("intel-berkley", {}, UnknownName, "did you mean 'intel-berkeley'"),
+        ("nowhere.csv", {}, MissingData, "no file"),
+        ("nowhere.csv", {"dataset_options": {"headr": 1}}, UnknownName, "did you mean 'header'"),
+    ],
+)
+def test_mistakes_are_said_plainly(readings, kwargs, error, says):
+    with pytest.raises(error, match=says):
+        Table(readings, **kwargs)
+
+
+def test_one_column_is_a_table_too():
+    env = Table(ROWS[:, :1])
+    env.reset(seed=0)
+    assert env.step([0])[-1]["regret"].tolist() == [0.0]
