@@ -82,3 +82,9 @@ def vector_case(request):
 def any_case(request):
     """(kernel, x, z) for every kernel."""
     return case(*request.param)
+
+
+@pytest.fixture
+def all_kernels():
+    """Those that `any_case` runs over."""
+    return [*smooth_kernels(2).values(), *kinked_kernels(2).values(), an_empirical()]

@@ -11,20 +11,13 @@ from gpbandits_env.errors import GPBanditsError, InvalidInput, UnknownName
 from gpbandits_env.kernels import KERNELS, Empirical, Linear, kernel_from_dict
 
 
-def test_every_registered_kernel_is_tested(request):
-    tested = set()
-    todo = [k for dim in (1, 2) for k in _kernels(request, dim)]
+def test_every_registered_kernel_is_tested(all_kernels):
+    tested, todo = set(), list(all_kernels)
     while todo:
         kernel = todo.pop()
         tested.add(kernel.type_name)
         todo.extend(getattr(kernel, "terms", getattr(kernel, "factors", ())))
     assert tested == set(KERNELS.members)
-
-
-def _kernels(request, dim):
-    module = next(p for p in request.config.pluginmanager.get_plugins() if hasattr(p, "SMOOTH"))
-    smooth, kinked = module.smooth_kernels(dim), module.kinked_kernels(dim)
-    return [*smooth.values(), *kinked.values(), module.an_empirical()]
 
 
 def test_is_symmetric_positive_semidefinite(any_case):
