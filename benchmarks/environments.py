@@ -1,0 +1,96 @@
+"""Environment steps a second, through `gym.make` and `gym.make_vec`, beside a trivial environment.
+
+    python benchmarks/environments.py
+
+The trivial environment looks up one number of a table: what is left is Gymnasium's own cost. All
+are timed in turn, several times over, with one BLAS thread; the best time of each counts, and
+the ratios are of one run. Actions are checked, noise is drawn, episodes end and begin.
+"""
+
+import platform
+import time
+from collections.abc import Callable
+
+import gymnasium as gym
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+
+ARMS, BATCH, WORLDS = 2500, 5, 64
+STEPS, REPEATS = 20_000, 7
+WANTED = {"single": 60_000, "side by side": 1_500_000}
+
+
+class Trivial(gym.Env):
+    """One lookup a step."""
+
+    def __init__(self) -> None:
+        self.action_space = gym.spaces.Discrete(ARMS)
+        self.observation_space = gym.spaces.Discrete(1)
+        self._values = np.random.default_rng(0).normal(size=ARMS).tolist()
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action):
+        return 0, self._values[action], False, False, {}
+
+
+def single(env: gym.Env) -> Callable[[], int]:
+    """Plays STEPS steps; returns their number."""
+    env.reset(seed=0)
+    actions = [env.action_space.sample() for _ in range(1000)]
+
+    def play() -> int:
+        env.reset()
+        for t in range(STEPS):
+            if env.step(actions[t % 1000])[3]:
+                env.reset()
+        return STEPS
+
+    return play
+
+
+def side_by_side(envs: gym.vector.VectorEnv) -> Callable[[], int]:
+    """Plays STEPS / 10 steps of all worlds, which begin anew by themselves."""
+    envs.reset(seed=0)
+    actions = [envs.action_space.sample() for _ in range(100)]
+
+    def play() -> int:
+        for t in range(STEPS // 10):
+            envs.step(actions[t % 100])
+        return STEPS // 10 * envs.num_envs
+
+    return play
+
+
+def main() -> None:
+    gym.register("Trivial-v0", entry_point=Trivial, max_episode_steps=1000)
+    name, kwargs = "gpbandits/StaticGP-v0", {"grid": (50, 50), "batch_size": BATCH}
+    matern = {**kwargs, "kernel": {"type": "matern52", "lengthscale": 0.2}}
+    contestants = {
+        "trivial": single(gym.make("Trivial-v0")),
+        "single": single(gym.make(name, **kwargs)),
+        "side by side": side_by_side(gym.make_vec(name, WORLDS, **kwargs)),
+        "side by side, Matern 5/2": side_by_side(gym.make_vec(name, WORLDS, **matern)),
+    }
+    rates = dict.fromkeys(contestants, 0.0)
+    with threadpool_limits(1):
+        for _ in range(REPEATS):
+            for label, play in contestants.items():
+                start = time.perf_counter()
+                rates[label] = max(rates[label], play() / (time.perf_counter() - start))
+    print(
+        f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}, ", end=""
+    )
+    print(f"NumPy {np.__version__}, Gymnasium {gym.__version__}, one BLAS thread")
+    print(f"StaticGP on {ARMS} arms, {BATCH} actions a step; {WORLDS} worlds side by side")
+    for label, rate in rates.items():
+        wanted = f"   wanted {WANTED[label]:>9,}" if label in WANTED else ""
+        print(f"{label:<26}{rate:>12,.0f} /s   {rate / rates['trivial']:6.2f} x trivial{wanted}")
+
+
+if __name__ == "__main__":
+    main()
