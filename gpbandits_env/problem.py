@@ -1,6 +1,7 @@
 """What a learner is told before it starts: all that it may know of a world."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from gpbandits_env.arrays import Array, finite_array, frozen, positive, whole
 from gpbandits_env.domains import Arms, Domain
@@ -23,6 +24,8 @@ class Problem:
         prior_mean: the mean of the reward function: a number, or (n,) one an arm.
         max_norm: a bound B on the squared RKHS norm of the function, if known (srinivas2010,
             Theorem 3).
+        epsilon: how fast the function drifts (bogunovic2016, eq. (4)), in [0, 1]; None when it is
+            static or not known.
     Raises:
         InvalidInput: a number out of range, or a prior mean of the wrong shape.
     """
@@ -34,13 +37,24 @@ class Problem:
     horizon: int | None = None
     prior_mean: float | Array = 0.0
     max_norm: float | None = None
+    epsilon: float | None = None
 
     def __post_init__(self) -> None:
         positive(self.noise_var, "noise_var", zero=True)
         whole(self.batch_size, "batch_size")
         if self.horizon is not None:
             whole(self.horizon, "horizon")
+        if self.epsilon is not None and positive(self.epsilon, "epsilon", zero=True) > 1:
+            raise InvalidInput(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
         mean = finite_array(self.prior_mean, "prior_mean")
         if mean.ndim and not (isinstance(self.domain, Arms) and mean.shape == (self.domain.size,)):
             raise InvalidInput(f"prior_mean must be a number or one per arm, got {mean.shape}")
         object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))
+
+    def replaced(self, **changes: Any) -> "Problem":
+        """The same problem with some fields changed, checked anew.
+
+        Raises:
+            InvalidInput: a field out of range.
+        """
+        return replace(self, **changes)

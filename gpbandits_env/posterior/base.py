@@ -104,6 +104,11 @@ class ArmPosterior:
         """(n,) posterior standard deviation, fresh."""
         return np.sqrt(self._var)
 
+    @property
+    def told(self) -> IntArray:
+        """The arms observed at least once since the prior, in order; fresh."""
+        return np.flatnonzero(self._counts)
+
     def update(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         """Learn from observations; hallucinated points are dropped first.
 

@@ -1,0 +1,12 @@
+"""The learners: every algorithm of the papers under one ask/tell interface.
+
+agent = agents.make("gp-ucb", env, seed=0)
+actions = agent.ask()
+agent.tell(actions, rewards)
+"""
+
+from gpbandits_env.agents.base import Agent
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.registry import make, names, settings_of
+
+__all__ = ["Agent", "GPAgent", "make", "names", "settings_of"]

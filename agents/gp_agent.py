@@ -1,0 +1,130 @@
+"""An agent put together from a posterior, an acquisition and a search over arms."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpbandits_env.agents.acquisitions import Acquisition
+from gpbandits_env.agents.base import Agent
+from gpbandits_env.agents.candidates import Candidates
+from gpbandits_env.agents.forgetting import forgetting_for
+from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.posterior import ArmPosterior, posterior_on
+from gpbandits_env.problem import Problem
+
+
+class GPAgent(Agent):
+    """Plays the arm of the best score; a batch by hallucinated variance.
+
+    After each choice of a batch the variance is conditioned on it as well, the mean is held, and
+    all of it is undone at the end (Desautels et al. 2014, GP-BUCB). Ties go to the lowest index.
+
+    In a box it chooses among ``candidates`` Sobol points, drawn once from its generator.
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        back: the posterior's representation: "auto", "rows" or "coefficients".
+        epsilon: if given, past data fade at this rate (see `forgetting`).
+        reset_every: if given, all data are forgotten every so many rounds.
+        window: if given, only so many last rounds count.
+        candidates: the number of points in a box.
+    """
+
+    posterior: ArmPosterior
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        back: str = "auto",
+        epsilon: float | None = None,
+        reset_every: int | None = None,
+        window: int | None = None,
+        candidates: int = 1024,
+    ) -> None:
+        super().__init__(problem, rng)
+        self.forgetting = forgetting_for(
+            {"epsilon": epsilon, "reset_every": reset_every, "window": window}
+        )
+        self._candidates = Candidates.of(problem.domain, candidates, rng)
+        self.posterior = posterior_on(
+            self._candidates.arms,
+            problem.kernel,
+            problem.noise_var,
+            problem.prior_mean,
+            back=back,
+            horizon=problem.horizon,
+        )
+
+    @abstractmethod
+    def acquisition(self) -> Acquisition:
+        """What scores the arms in this round."""
+
+    def choose(self) -> IntArray:
+        """The arms of this round, (m,)."""
+        acquisition, posterior, m = self.acquisition(), self.posterior, self.batch_size
+        arms = np.empty(m, dtype=np.int64)
+        for i in range(m):
+            arms[i] = best(acquisition.score(posterior.mean, posterior.var), posterior.mean)
+            if i + 1 < m:
+                posterior.hallucinate(arms[i : i + 1])
+        posterior.rollback()
+        return arms
+
+    def ask(self) -> NDArray[Any]:  # noqa: D102
+        return self._candidates.actions(self.choose())
+
+    def absorb(self, arms: ArrayLike, rewards: ArrayLike) -> None:
+        """Let the posterior learn; it checks first."""
+        self.posterior.update(arms, rewards)
+
+    def forget(self) -> None:
+        """Back to the prior, in mid-episode."""
+        self.posterior.forget()
+
+    def tell(self, actions: ArrayLike, rewards: ArrayLike) -> None:  # noqa: D102
+        super().tell(actions, rewards)
+        self.forgetting.after(self, *self._told)
+
+    def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
+        arms = self._candidates.indices(actions)
+        self.absorb(arms, rewards)
+        # As arrays, which the posterior has found good; copies, in case the caller's change.
+        self._told = (np.array(arms, dtype=np.int64), np.array(rewards, dtype=np.float64))
+
+    def reset(self) -> None:  # noqa: D102
+        super().reset()
+        self.forgetting.reset()
+        self.forget()
+
+    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+        own = {"posterior": self.posterior.snapshot(), "forgetting": self.forgetting.snapshot()}
+        return super().snapshot() | own
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        self.posterior.restore(state["posterior"])
+        self.forgetting.restore(state["forgetting"])
+        super()._restore(state)
+
+    def belief(self) -> tuple[Array, Array]:
+        """Posterior mean and standard deviation at the arms (or candidates), (n,) each, fresh."""
+        return self.posterior.mean.copy(), self.posterior.sd
+
+    @property
+    def information_gain(self) -> float:
+        """I(y; f) of what was told, in nats (srinivas2010, Lemma 5.3)."""
+        return self.posterior.information_gain
+
+
+def best(score: Array, fallback: Array) -> int:
+    """The index of the largest score, the lowest of several.
+
+    Where every score is -inf (no arm can improve at all), that of the largest fallback.
+    """
+    arm = int(score.argmax())
+    return arm if score.item(arm) != -np.inf else int(fallback.argmax())

@@ -1,0 +1,72 @@
+"""What EI and MPI share: the incumbent, the value to improve on."""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env.agents.acquisitions import Acquisition
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.arrays import positive
+from gpbandits_env.errors import unknown
+from gpbandits_env.problem import Problem
+
+INCUMBENTS = ("posterior-mean", "observed")
+
+
+class ImprovementAgent(GPAgent):
+    """An agent that looks for improvement on the best so far.
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        incumbent: "posterior-mean", the largest posterior mean at an arm told of; or "observed",
+            the largest (noisy) reward told. Before any data both are the largest prior mean.
+        margin: how far above the incumbent an improvement starts, at least 0, in reward units.
+        settings: those of `GPAgent`.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        incumbent: str = "posterior-mean",
+        margin: float = 0.0,
+        **settings: Any,
+    ) -> None:
+        if incumbent not in INCUMBENTS:
+            raise unknown("incumbent", incumbent, INCUMBENTS)
+        self._kind, self.margin = incumbent, positive(margin, "margin", zero=True)
+        self._best_reward = -np.inf
+        super().__init__(problem, rng, **settings)
+
+    @abstractmethod
+    def acquisition(self) -> Acquisition: ...  # noqa: D102
+
+    @property
+    def incumbent(self) -> float:
+        """The value to improve on in this round."""
+        told = self.posterior.told
+        if not len(told):
+            return float(self.posterior.prior_mean.max())
+        if self._kind == "observed":
+            return self._best_reward
+        return float(self.posterior.mean[told].max())
+
+    def absorb(self, arms: ArrayLike, rewards: ArrayLike) -> None:  # noqa: D102
+        super().absorb(arms, rewards)
+        self._best_reward = max(self._best_reward, float(np.max(rewards)))
+
+    def forget(self) -> None:  # noqa: D102
+        super().forget()
+        self._best_reward = -np.inf
+
+    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+        return super().snapshot() | {"best_reward": self._best_reward}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        super()._restore(state)
+        self._best_reward = float(state["best_reward"])

@@ -1,0 +1,16 @@
+"""Maximum variance: pure exploration, greedy experimental design.
+
+Paper: srinivas2010, eq. (4).
+Assumes: nothing more than the model; rewards do not matter.
+Departures: 1. ties go to the lowest index.
+"""
+
+from gpbandits_env.agents.acquisitions import Acquisition, Variance
+from gpbandits_env.agents.gp_agent import GPAgent
+
+
+class MaxVariance(GPAgent):
+    """The arm of the largest posterior variance; its information gain is within 1 - 1/e of best."""
+
+    def acquisition(self) -> Acquisition:  # noqa: D102
+        return Variance()

@@ -1,0 +1,100 @@
+"""Every agent by name: to add one, write its file and one line of the table."""
+
+import inspect
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.base import Agent
+from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.kernels import kernel_from_dict
+from gpbandits_env.problem import Problem
+
+AGENTS = {
+    "gp-ucb": "gp_ucb:GPUCB",
+    "ei": "ei:EI",
+    "mpi": "mpi:MPI",
+    "max-mean": "max_mean:MaxMean",
+    "max-variance": "max_variance:MaxVariance",
+    "ts": "thompson:ThompsonSampling",
+    "random": "random_agent:RandomAgent",
+    "r-gp-ucb": "r_gp_ucb:RGPUCB",
+    "tv-gp-ucb": "tv_gp_ucb:TVGPUCB",
+    "sw-gp-ucb": "sw_gp_ucb:SWGPUCB",
+}
+
+# What a setting of the same name changes in the problem before the agent sees it.
+OVERRIDES = ("kernel", "noise_var", "prior_mean", "batch_size", "horizon", "max_norm")
+
+
+def names() -> tuple[str, ...]:
+    """The names that `make` knows."""
+    return tuple(AGENTS)
+
+
+def agent_class(name: str) -> type[Agent]:
+    """The class of a registered agent.
+
+    Raises:
+        UnknownName: no agent has that name.
+    """
+    if name not in AGENTS:
+        raise unknown("agent", name, AGENTS, "'gpbandits agents' lists them")
+    module, cls = AGENTS[name].split(":")
+    found: type[Agent] = getattr(import_module(f"gpbandits_env.agents.{module}"), cls)
+    return found
+
+
+def settings_of(name: str) -> dict[str, Any]:
+    """The settings an agent takes, with their defaults; those of `OVERRIDES` come on top."""
+    found: dict[str, Any] = {}
+    for cls in reversed(agent_class(name).__mro__):
+        own = cls.__dict__.get("__init__")
+        for parameter in inspect.signature(own).parameters.values() if own else ():
+            if parameter.kind is parameter.KEYWORD_ONLY:
+                found[parameter.name] = parameter.default
+    return found
+
+
+def make(
+    name: str,
+    env_or_problem: Any,
+    *,
+    seed: int | np.random.Generator | None = None,
+    **settings: Any,
+) -> Agent:
+    """Make an agent for an environment, or for a problem without one.
+
+    Args:
+        name: a registered name; `names` lists them.
+        env_or_problem: a gpbandits environment, single or vector, wrapped or not, or a `Problem`.
+        seed: of the agent's own randomness.
+        settings: the agent's settings, and any of kernel, noise_var, prior_mean, batch_size,
+            horizon and max_norm to replace what the problem says (a mismatched model).
+    Raises:
+        UnknownName: no such agent, or it has no such setting.
+        InvalidInput: a setting out of range, or something that is no environment or problem.
+    """
+    cls = agent_class(name)
+    known = settings_of(name)
+    for key in settings:
+        if key not in known and key not in OVERRIDES:
+            raise unknown(f"setting of the agent {name!r}", key, [*known, *OVERRIDES])
+    problem = _problem(env_or_problem, {k: v for k, v in settings.items() if k in OVERRIDES})
+    own = {k: v for k, v in settings.items() if k not in OVERRIDES}
+    rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(seed)
+    return cls(problem, rng, **own)
+
+
+def _problem(source: Any, overrides: dict[str, Any]) -> Problem:
+    problem = source
+    if not isinstance(source, Problem):
+        problem = getattr(getattr(source, "unwrapped", None), "problem", None)
+    if not isinstance(problem, Problem):
+        raise InvalidInput(
+            f"an agent needs a gpbandits environment or a Problem, got {type(source).__name__}"
+        )
+    if "kernel" in overrides:
+        overrides["kernel"] = kernel_from_dict(overrides["kernel"])
+    return problem.replaced(**overrides)
