@@ -49,6 +49,13 @@ def test_a_child_is_a_function_of_the_parents_state():
     np.testing.assert_array_equal(parent.normal(size=3), _after_two_children(saved))
 
 
+def test_a_child_is_seeded_by_four_draws():
+    """Stored results depend on how: this may not change."""
+    draws = [int(np.random.default_rng(0).integers(0, 2**63, size=4)[i]) for i in range(4)]
+    expected = np.random.default_rng(draws).normal(size=3)
+    np.testing.assert_array_equal(child(np.random.default_rng(0)).normal(size=3), expected)
+
+
 def _after_two_children(saved):
     parent = pickle.loads(saved)
     child(parent), child(parent)
