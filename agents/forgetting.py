@@ -6,7 +6,7 @@ Time belongs to the posterior, so every agent with a posterior takes these as se
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -120,9 +120,12 @@ def forgetting_for(settings: Mapping[str, Any]) -> Forgetting:
     Raises:
         InvalidInput: two of them, or a number out of range.
     """
-    makers = {"epsilon": Fade, "reset_every": Restart, "window": Window}
+    makers: dict[str, Callable[[Any], Forgetting]] = {
+        "epsilon": Fade,
+        "reset_every": Restart,
+        "window": Window,
+    }
     given = [name for name, value in settings.items() if value is not None]
     if len(given) > 1:
         raise InvalidInput(f"give at most one of {', '.join(makers)}, got {' and '.join(given)}")
-    rule: Forgetting = makers[given[0]](settings[given[0]]) if given else Keep()
-    return rule
+    return makers[given[0]](settings[given[0]]) if given else Keep()

@@ -13,11 +13,9 @@ import numpy as np
 
 from gpbandits_env.agents.gp_ucb import GPUCB
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Matern, Matern12, Matern32, Matern52, SquaredExponential
+from gpbandits_env.kernels import SquaredExponential, smoothness
 from gpbandits_env.problem import Problem
 from gpbandits_env.theory.time_varying import block_length_matern, block_length_se
-
-SMOOTHNESS = {Matern12: 0.5, Matern32: 1.5, Matern52: 2.5}
 
 
 class RGPUCB(GPUCB):
@@ -59,10 +57,10 @@ def paper_block_length(problem: Problem) -> int:
     kernel = problem.kernel
     if isinstance(kernel, SquaredExponential):
         return block_length_se(problem.epsilon, problem.horizon)
-    nu = kernel.nu if isinstance(kernel, Matern) else SMOOTHNESS.get(type(kernel))  # type: ignore[call-overload]
+    nu = smoothness(kernel)
     if nu is None:
         raise InvalidInput(
             f"r-gp-ucb needs reset_every: the paper has no block length for the kernel "
             f"{kernel.type_name!r}"
         )
-    return block_length_matern(problem.epsilon, problem.horizon, float(nu), problem.domain.dim)
+    return block_length_matern(problem.epsilon, problem.horizon, nu, problem.domain.dim)

@@ -135,9 +135,9 @@ def schedule_for(spec: Mapping[str, Any] | Schedule | float, problem: Problem) -
         InvalidInput: a number out of range, or the problem lacks what the schedule needs.
         UnknownName: no such type or field.
     """
-    if isinstance(spec, (int, float)) and not isinstance(spec, bool):
-        spec = Constant(float(spec))
-    schedule = SCHEDULES.from_dict(spec)
+    schedule = SCHEDULES.from_dict(
+        Constant(float(spec)) if isinstance(spec, (int, float)) else spec
+    )
     for name in ("scale",):
         positive(getattr(schedule, name, 1.0), name)
     schedule.check(problem)

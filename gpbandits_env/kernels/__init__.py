@@ -4,7 +4,7 @@ from gpbandits_env.kernels.base import KERNELS, Kernel, kernel_from_dict
 from gpbandits_env.kernels.compose import Product, Sum
 from gpbandits_env.kernels.dot import Linear
 from gpbandits_env.kernels.empirical import Empirical
-from gpbandits_env.kernels.matern import Matern, Matern12, Matern32, Matern52
+from gpbandits_env.kernels.matern import Matern, Matern12, Matern32, Matern52, smoothness
 from gpbandits_env.kernels.stationary import SquaredExponential, Stationary
 
 __all__ = [
@@ -21,4 +21,5 @@ __all__ = [
     "Stationary",
     "Sum",
     "kernel_from_dict",
+    "smoothness",
 ]

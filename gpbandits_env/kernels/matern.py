@@ -8,7 +8,7 @@ from math import sqrt
 import numpy as np
 
 from gpbandits_env.arrays import Array, positive
-from gpbandits_env.kernels.base import KERNELS
+from gpbandits_env.kernels.base import KERNELS, Kernel
 from gpbandits_env.kernels.bessel import matern_profile, matern_slope
 from gpbandits_env.kernels.stationary import Stationary
 
@@ -127,3 +127,10 @@ class Matern(Stationary):
     def slope(self, r: Array) -> Array:  # noqa: D102
         closed = _CLOSED.get(self.nu)
         return closed.slope(r) if closed else matern_slope(self.nu, sqrt(2.0 * self.nu) * r)
+
+
+def smoothness(kernel: Kernel) -> float | None:
+    """The nu of a Matern kernel, of whichever class; None for other kernels."""
+    if isinstance(kernel, Matern):
+        return kernel.nu
+    return next((nu for nu, closed in _CLOSED.items() if type(kernel) is type(closed)), None)

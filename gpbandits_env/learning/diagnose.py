@@ -153,7 +153,7 @@ class _Predictor:
             seen = np.flatnonzero(np.isfinite(row))
             gap = row[seen] - posterior.mean[seen]
             sd = np.sqrt(posterior.var[seen] + self._noise_var)
-            logs[t] = norm.logpdf(gap, scale=sd).mean() if len(seen) else np.nan
+            logs[t] = np.mean(norm.logpdf(gap, scale=sd)) if len(seen) else np.nan
             inside[t] = (np.abs(gap) <= half_width * sd).mean() if len(seen) else np.nan
             posterior.update(seen, row[seen])
         told = np.isfinite(logs)

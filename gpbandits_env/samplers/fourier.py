@@ -4,20 +4,8 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import (
-    Kernel,
-    Matern,
-    Matern12,
-    Matern32,
-    Matern52,
-    Product,
-    SquaredExponential,
-    Stationary,
-    Sum,
-)
+from gpbandits_env.kernels import Kernel, Product, SquaredExponential, Stationary, Sum, smoothness
 from gpbandits_env.samplers.base import BoxSampler
-
-SMOOTHNESS: dict[type[Kernel], float] = {Matern12: 0.5, Matern32: 1.5, Matern52: 2.5}
 
 
 class FourierFeatures(BoxSampler):
@@ -72,7 +60,7 @@ def _frequencies(kernel: Kernel, dim: int, count: int, rng: np.random.Generator)
     normal = rng.standard_normal((count, dim)) / np.asarray(kernel.lengthscale)
     if isinstance(kernel, SquaredExponential):
         return normal
-    nu = kernel.nu if isinstance(kernel, Matern) else SMOOTHNESS.get(type(kernel))
+    nu = smoothness(kernel)
     if nu is None:
         raise InvalidInput(f"the spectral density of the kernel {kernel.type_name!r} is not known")
     # The Matern spectrum is a multivariate Student t with 2 nu degrees of freedom.
