@@ -14,6 +14,7 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior.back import Back
 from gpbandits_env.posterior.elimination import whitener
 from gpbandits_env.posterior.state import check_keys, check_shape
+from gpbandits_env.posterior.threads import OneThread
 
 FLOOR = 1e-12
 REFRESH_EVERY = 4096
@@ -132,7 +133,8 @@ class ArmPosterior:
             if 0 <= arm < self._n and math.isfinite(reward):
                 if self._kept is not None:
                     self.rollback()
-                self._absorb(arm, reward)
+                with OneThread():
+                    self._absorb(arm, reward)
                 return
         indices = self._indices(actions)
         values = finite_array(rewards, "rewards", ndim=1)
@@ -141,8 +143,9 @@ class ArmPosterior:
                 f"rewards must have shape ({len(indices)},), one per action, got {values.shape}"
             )
         self.rollback()
-        for start in range(0, len(indices), BLOCK):
-            self._absorb_block(indices[start : start + BLOCK], values[start : start + BLOCK])
+        with OneThread():
+            for start in range(0, len(indices), BLOCK):
+                self._absorb_block(indices[start : start + BLOCK], values[start : start + BLOCK])
 
     def hallucinate(self, actions: ArrayLike) -> None:
         """Shrink the variance as if these arms had been observed too; the mean stays.
@@ -160,8 +163,7 @@ class ArmPosterior:
             self._kept = self._back.rows.count
             self._kept_var[:] = self._var
             self._kept_jitter = self.jitter
-        for start in range(0, len(indices), BLOCK):
-            self._condition(indices[start : start + BLOCK], None)
+        self._condition_all(indices)
 
     def rollback(self) -> None:
         """Drop all hallucinated points."""
@@ -185,8 +187,7 @@ class ArmPosterior:
         """
         indices = self._indices(actions)
         count, var, jitter = self._back.rows.count, self._var.copy(), self.jitter
-        for start in range(0, len(indices), BLOCK):
-            self._condition(indices[start : start + BLOCK], None)
+        self._condition_all(indices)
         given = self._var.copy()
         self._back.truncate(count)
         self._var[:], self.jitter = var, jitter
@@ -201,7 +202,9 @@ class ArmPosterior:
         Raises:
             InvalidInput: an arm out of range.
         """
-        covariance = self._back.block(self._indices(actions))[1]
+        indices = self._indices(actions)
+        with OneThread():
+            covariance = self._back.block(indices)[1]
         return 0.5 * (covariance + covariance.T)
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
@@ -257,7 +260,8 @@ class ArmPosterior:
             self._counts[:] = 0.0
         else:
             self._back.fade(rho)
-            self._settle()
+            with OneThread():
+                self._settle()
         self._static = rho == 0.0
 
     def forget(self) -> None:
@@ -323,6 +327,11 @@ class ArmPosterior:
         self.size += len(arms)
         self._since_refresh += len(arms)
         self._settle()
+
+    def _condition_all(self, arms: IntArray) -> None:
+        with OneThread():
+            for start in range(0, len(arms), BLOCK):
+                self._condition(arms[start : start + BLOCK], None)
 
     def _condition(self, arms: IntArray, rewards: Array | None) -> Array:
         """Observe arms together, with their rewards or without; return their s^2 (k,)."""

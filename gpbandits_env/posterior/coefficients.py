@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.linalg import cholesky
 from gpbandits_env.posterior.back import Back, Rows
+from gpbandits_env.posterior.elimination import root
 from gpbandits_env.posterior.state import check_shape
 from gpbandits_env.samplers import Factor
 
@@ -109,7 +109,7 @@ class CoefficientsBack(Back):
             shrink = self.rows.scale**2
             covariance = shrink * (self._covariance - past.T @ past)
             covariance.flat[:: self.factor.rank + 1] += 1.0 - shrink
-            self._root = cholesky(covariance, "posterior covariance")[0]
+            self._root = root(covariance)
         return self.factor(rng.standard_normal((size, self.factor.rank)) @ self._root.T)
 
     def truncate(self, count: int) -> None:  # noqa: D102

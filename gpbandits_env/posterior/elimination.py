@@ -1,10 +1,14 @@
-"""Whitening of a small block of observations, with a floor under the pivots."""
+"""Factorisations of posterior covariances, which may be singular to rounding."""
 
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
+from gpbandits_env.errors import NotPositiveDefinite
+from gpbandits_env.linalg import cholesky, symmetric_root
 
 
 def whitener(gram: Array, floor: float) -> tuple[Array, Array, float]:
@@ -20,7 +24,7 @@ def whitener(gram: Array, floor: float) -> tuple[Array, Array, float]:
         L^-1 (k, k), the squared pivots (k,), and the largest amount added to one. Cost O(k^3).
     """
     try:
-        lower = np.linalg.cholesky(gram)
+        lower: NDArray[Any] = np.linalg.cholesky(gram)
         pivots = lower.diagonal() ** 2
         if pivots.min() >= floor:
             return np.linalg.inv(lower), pivots, 0.0
@@ -46,3 +50,11 @@ def _floored_cholesky(gram: Array, floor: float) -> tuple[Array, float]:
         lower[j:, j] = column / math.sqrt(pivot)
         lower[j, j] = math.sqrt(pivot)
     return lower, jitter
+
+
+def root(covariance: Array) -> Array:
+    """A square root R, R R^T = covariance, for drawing; what rounding made negative counts as 0."""
+    try:
+        return cholesky(covariance, "posterior covariance")[0]
+    except NotPositiveDefinite:
+        return symmetric_root(covariance)

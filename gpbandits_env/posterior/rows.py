@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, whole
-from gpbandits_env.linalg import cholesky
 from gpbandits_env.posterior.back import Back, Rows
 from gpbandits_env.posterior.covariances import PriorCovariance
+from gpbandits_env.posterior.elimination import root
 from gpbandits_env.posterior.state import check_shape
 from gpbandits_env.samplers import sampler_for
 
@@ -106,7 +106,7 @@ class RowsBack(Back):
         if counts is not None:
             return self._matheron(rng, size, kept, counts, noise_var)
         if self._root is None:
-            self._root = cholesky(self._dense(kept), "posterior covariance")[0]
+            self._root = root(self._dense(kept))
         return rng.standard_normal((size, len(self.prior_var))) @ self._root.T
 
     def truncate(self, count: int) -> None:  # noqa: D102

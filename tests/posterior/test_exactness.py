@@ -167,7 +167,7 @@ def test_repeated_arms_without_noise_use_a_jitter_and_say_so(make, together):
 
 
 def test_all_arms_many_times_with_almost_no_noise():
-    """Far beyond the kernel's numerical rank: nothing blows up, and the variance is not negative."""
+    """Far beyond the kernel's numerical rank: nothing blows up, no variance is negative."""
     arms, kernel = Arms.grid(200), SquaredExponential(lengthscale=0.3)
     truth = np.sin(5.0 * arms.coordinates[:, 0])
     posterior = posterior_on(arms, kernel, 0.0, back="rows")
@@ -176,6 +176,8 @@ def test_all_arms_many_times_with_almost_no_noise():
     assert posterior.var.min() >= 0.0
     assert posterior.var.max() < 1e-9
     np.testing.assert_allclose(posterior.mean, truth, atol=1e-5)
+    draws = posterior.sample(np.random.default_rng(8), 5)
+    np.testing.assert_allclose(draws, np.tile(truth, (5, 1)), atol=1e-4)
 
 
 @pytest.mark.parametrize("noise_var", [1e-3, 1e-6])
@@ -201,3 +203,14 @@ def test_folding_or_not_is_the_same(make, dense_of):
             posterior.advance(0.002)
     np.testing.assert_allclose(folded.mean, plain.mean, rtol=0, atol=1e-10)
     np.testing.assert_allclose(folded.var, plain.var, rtol=0, atol=1e-10)
+
+
+def test_told_arms(make, back):
+    posterior = make("se", back)
+    assert posterior.told.tolist() == []
+    posterior.hallucinate([5])
+    posterior.update([7, 3, 7], [0.0, 1.0, 2.0])
+    posterior.update([1], [0.0])
+    assert posterior.told.tolist() == [1, 3, 7]
+    posterior.forget()
+    assert posterior.told.tolist() == []

@@ -1,0 +1,80 @@
+"""Which back is taken, and what is refused."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.kernels import Empirical, Linear, Matern32, SquaredExponential
+from gpbandits_env.posterior import posterior_on
+
+SE = SquaredExponential(lengthscale=0.2)
+THOUSAND = Arms.grid(1000)
+
+
+@pytest.mark.parametrize(
+    ("arms", "kernel", "noise_var", "horizon", "back"),
+    [
+        (THOUSAND, SE, 0.025, 1000, "coefficients"),
+        (THOUSAND, SE, 0.025, None, "coefficients"),
+        (THOUSAND, SE, 0.025, 3, "rows"),
+        (THOUSAND, SE, 1e-7, 1000, "rows"),
+        (THOUSAND, SE, 0.0, 1000, "rows"),
+        (THOUSAND, 100.0 * SE, 1e-3, 1000, "rows"),
+        (THOUSAND, 100.0 * SE, 1.0, 1000, "coefficients"),
+        (THOUSAND, Matern32(lengthscale=0.2), 0.025, 1000, "rows"),
+        (Arms.grid((50, 50)), SE, 0.01, 500, "coefficients"),
+        (Arms.grid((20, 20), -1.0, 1.0), Linear(), 0.01, 500, "coefficients"),
+        (Arms(np.arange(46.0)), Empirical(np.eye(46)), 0.5, 46, "rows"),
+    ],
+)
+def test_the_cheaper_back_that_is_exact(arms, kernel, noise_var, horizon, back):
+    assert posterior_on(arms, kernel, noise_var, horizon=horizon).back == back
+
+
+@pytest.mark.parametrize("noise_var", [0.1, 1e-3, 1e-4])
+def test_both_backs_are_equal_as_far_as_coefficients_are_allowed(noise_var):
+    """Data in one corner are the hardest: what lies beyond is extrapolated."""
+    arms = Arms.grid(200)
+    rows = posterior_on(arms, SE, noise_var, back="rows")
+    coefficients = posterior_on(arms, SE, noise_var, back="coefficients")
+    rng = np.random.default_rng(31)
+    for _ in range(800):
+        arm = rng.integers(40, size=1)
+        reward = np.sin(arm / 20.0) + np.sqrt(noise_var) * rng.standard_normal(1)
+        rows.update(arm, reward)
+        coefficients.update(arm, reward)
+    np.testing.assert_allclose(rows.mean, coefficients.mean, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(rows.var, coefficients.var, rtol=0, atol=1e-8)
+    assert rows.information_gain == pytest.approx(coefficients.information_gain, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"noise_var": -0.1},
+        {"noise_var": np.nan},
+        {"prior_mean": np.zeros(7)},
+        {"prior_mean": np.inf},
+        {"horizon": 0},
+        {"back": "coefficients", "noise_var": 1e-9},
+        {"back": "coefficients", "kernel": Matern32(lengthscale=0.01), "arms": Arms.grid(2500)},
+        {"kernel": Empirical(np.eye(3))},
+    ],
+)
+def test_what_is_refused(given):
+    with pytest.raises(InvalidInput):
+        posterior_on(**{"arms": Arms.grid(30), "kernel": SE, "noise_var": 0.1, **given})
+
+
+def test_an_unknown_back():
+    with pytest.raises(UnknownName, match="did you mean 'coefficients'"):
+        posterior_on(THOUSAND, SE, 0.1, back="coeficients")
+
+
+def test_prior_mean_is_copied():
+    mean = np.ones(30)
+    posterior = posterior_on(Arms.grid(30), SE, 0.1, prior_mean=mean)
+    mean[:] = 5.0
+    posterior.forget()
+    np.testing.assert_array_equal(posterior.mean, 1.0)

@@ -1,0 +1,44 @@
+import pickle
+
+import numpy as np
+import pytest
+
+from gpbandits_env.domains import Arms
+from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.posterior import covariances
+from gpbandits_env.posterior.covariances import PriorCovariance, prior_covariance
+
+ARMS, KERNEL = Arms.grid((9, 7)), Matern52(lengthscale=0.3)
+
+
+@pytest.mark.parametrize("budget", [0, 2**20])
+def test_rows_are_the_kernel_s(monkeypatch, budget):
+    monkeypatch.setattr(covariances, "MATRIX_BYTES", budget)
+    monkeypatch.setattr(covariances, "STRIP_ENTRIES", 63 * 5)  # 63 arms in strips of 5.
+    prior = PriorCovariance(ARMS, KERNEL)
+    whole = KERNEL(ARMS.coordinates)
+    np.testing.assert_allclose(prior.row(62), whole[62], rtol=0, atol=1e-14)
+    some = np.array([3, 3, 41])
+    rows = prior.rows(some)
+    np.testing.assert_allclose(rows, whole[some], rtol=0, atol=1e-14)
+    rows[:] = 0.0
+    np.testing.assert_allclose(prior.row(3), whole[3], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(prior.diagonal, whole.diagonal(), rtol=0, atol=1e-14)
+    assert prior.fits == (budget > 0)
+    if prior.fits:
+        np.testing.assert_allclose(prior.matrix(), whole, rtol=0, atol=1e-14)
+
+
+def test_rows_do_not_depend_on_what_was_asked_before(monkeypatch):
+    monkeypatch.setattr(covariances, "STRIP_ENTRIES", 63 * 4)
+    first, second = PriorCovariance(ARMS, KERNEL), PriorCovariance(ARMS, KERNEL)
+    first.matrix()
+    for arm in (17, 62, 0):
+        np.testing.assert_array_equal(first.row(arm), second.row(arm))
+
+
+def test_it_is_shared_also_by_a_pickled_copy():
+    prior = prior_covariance(ARMS, KERNEL)
+    assert prior_covariance(Arms.grid((9, 7)), Matern52(lengthscale=0.3)) is prior
+    assert pickle.loads(pickle.dumps(prior)) is prior
+    assert prior_covariance(ARMS, SquaredExponential(lengthscale=0.3)) is not prior

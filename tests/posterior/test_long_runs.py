@@ -1,0 +1,64 @@
+"""Errors do not grow over a million rounds."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.domains import Arms
+from gpbandits_env.kernels import Matern32, SquaredExponential
+from gpbandits_env.posterior import posterior_on
+
+
+def by_counts(kernel, arms, noise_var, pulls, sums):
+    """The dense formula for many pulls of few arms: their means, and noise_var / pulls."""
+    seen = np.flatnonzero(pulls)
+    covariance = kernel(arms.coordinates)
+    gram = covariance[np.ix_(seen, seen)] + np.diag(noise_var / pulls[seen])
+    solved = np.linalg.solve(gram, covariance[seen])
+    return solved.T @ (sums[seen] / pulls[seen]), covariance.diagonal() - np.sum(
+        covariance[seen] * solved, axis=0
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("back", "kernel", "rounds"),
+    [
+        ("rows", Matern32(lengthscale=0.2), 1_000_000),
+        ("coefficients", SquaredExponential(lengthscale=0.2), 1_000_000),
+    ],
+)
+def test_a_million_rounds(back, kernel, rounds):
+    arms, noise_var = Arms.grid(46), 0.025
+    posterior = posterior_on(arms, kernel, noise_var, back=back)
+    rng = np.random.default_rng(41)
+    truth = np.sin(6.0 * arms.coordinates[:, 0])
+    pulls, sums = np.zeros(46), np.zeros(46)
+    for _ in range(rounds // 1000):
+        chosen = rng.integers(46, size=(1000, 1))
+        rewards = truth[chosen] + np.sqrt(noise_var) * rng.standard_normal((1000, 1))
+        for arm, reward in zip(chosen, rewards, strict=True):
+            posterior.update(arm, reward)
+        np.add.at(pulls, chosen[:, 0], 1.0)
+        np.add.at(sums, chosen[:, 0], rewards[:, 0])
+    mean, var = by_counts(kernel, arms, noise_var, pulls, sums)
+    np.testing.assert_allclose(posterior.mean, mean, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(posterior.var, var, rtol=0, atol=1e-8)
+    assert posterior.size == rounds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("back", ["rows", "coefficients"])
+def test_a_million_drifting_rounds(back):
+    """What a long past has left must be what a fresh posterior makes of the recent rounds."""
+    arms, kernel, noise_var = Arms.grid(46), SquaredExponential(lengthscale=0.2), 0.025
+    long = posterior_on(arms, kernel, noise_var, prior_mean=0.5, back=back)
+    rng = np.random.default_rng(42)
+    for t in range(1_000_000):
+        if t == 998_000:
+            recent = posterior_on(arms, kernel, noise_var, prior_mean=0.5, back=back)
+        arm, reward = rng.integers(46, size=1), rng.standard_normal(1)
+        for posterior in (long,) if t < 998_000 else (long, recent):
+            posterior.update(arm, reward)
+            posterior.advance(0.03)
+    np.testing.assert_allclose(long.mean, recent.mean, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(long.var, recent.var, rtol=0, atol=1e-8)
