@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gamma, gammaln, kv
 
 from gpbandits_env.kernels import Matern, Matern12, Matern32, Matern52, SquaredExponential
+from gpbandits_env.kernels.matern import smoothness
 
 ORDERS = [
     0.05,
@@ -119,3 +120,9 @@ def test_slope_is_minus_the_derivative_over_r(nu, r):
     derivative = (p[0] - 8 * p[1] + 8 * p[2] - p[3]) / (12 * h)
     slope = kernel.slope(np.array([r]))[0]
     assert slope * r == pytest.approx(-derivative, rel=1e-6, abs=1e-11 / h)
+
+
+def test_smoothness_of_any_class():
+    kernels = [Matern12(1.0), Matern32(0.2), Matern52((1.0, 2.0)), Matern(1.0, nu=3.3)]
+    assert [smoothness(k) for k in kernels] == [0.5, 1.5, 2.5, 3.3]
+    assert smoothness(SquaredExponential(1.0)) is None
