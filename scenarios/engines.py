@@ -1,5 +1,6 @@
 """Where tasks are played: in this process, or in worker processes."""
 
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
@@ -30,8 +31,25 @@ def results(tasks: Sequence[Task], jobs: int) -> Iterator[Results]:
         return
     with joblib.parallel_config("loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(n_jobs=min(jobs, len(tasks)), return_as="generator")
-        generator = parallel(joblib.delayed(run_task)(task) for task in tasks)
+        with _interrupts_held_back():
+            generator = parallel(joblib.delayed(run_task)(task) for task in tasks)
     try:
         yield generator
     finally:
         generator.close()
+
+
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Let worker processes start with Ctrl-C blocked: a terminal sends it to them as well.
+
+    What blocks a signal here is inherited by the workers; here it arrives a moment later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

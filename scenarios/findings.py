@@ -30,10 +30,15 @@ class Check:
     statement: str
     numbers: Mapping[str, float]
 
-    def __str__(self) -> str:
-        mark = {True: "holds", False: "DOES NOT HOLD", None: "not checked"}[self.holds]
-        figures = ", ".join(f"{name} {value:.4g}" for name, value in self.numbers.items())
-        return f"{mark:>13}: {self.statement}" + (f" ({figures})" if figures else "")
+    @property
+    def mark(self) -> str:
+        """Whether it holds, in words."""
+        return {True: "holds", False: "DOES NOT HOLD", None: "not checked"}[self.holds]
+
+    @property
+    def figures(self) -> str:
+        """The numbers, as text."""
+        return ", ".join(f"{name} {value:.4g}" for name, value in self.numbers.items())
 
 
 class Finding(ABC):

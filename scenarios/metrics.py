@@ -32,7 +32,7 @@ class Metric:
 METRICS = {
     "average_regret": Metric("average regret", r"$R_t/t$", regret.average),
     "cumulative_regret": Metric("cumulative regret", r"$R_t$", regret.cumulative),
-    "simple_regret": Metric("simple regret", r"$\min_{s \leq t}\, r_s$", regret.simple),
+    "simple_regret": Metric("simple regret", r"$S_t$", regret.simple),
 }
 
 

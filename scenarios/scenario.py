@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from gpbandits_env import agents as learners
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.scenarios.bounds import BOUNDS, Bound
@@ -204,7 +205,9 @@ class Scenario:
             "horizon": self.horizon,
             "trials": self.trials,
             "seed": seed,
-            "agents": {e.label: e.to_dict() for e in self.agents},
+            "agents": {
+                e.label: {**e.to_dict(), "defaults": _defaults(e.agent)} for e in self.agents
+            },
             "metric": self.metric,
             "findings": [FINDINGS.to_dict(f) for f in self.findings],
             "choices": list(self.choices),
@@ -233,6 +236,20 @@ class Picture:
     source: str
     title: str
     draw: Callable[["Figure", int], None]
+
+
+def _defaults(agent: str) -> dict[str, Any]:
+    """The settings that an agent has when none are given: they fix the result as well."""
+    found = learners.settings_of(agent)
+    return {k: v if _is_plain(v) else repr(v) for k, v in found.items()}
+
+
+def _is_plain(value: Any) -> bool:
+    try:
+        json.dumps(value)
+    except TypeError:
+        return False
+    return True
 
 
 def _put(target: dict[str, Any], path: str, value: Any) -> None:

@@ -78,7 +78,7 @@ class Store:
             StoreError: the file exists, or cannot be written.
         """
         path = Path(path)
-        if path.exists():
+        if path.exists() and not cls.is_empty(path):
             raise StoreError(f"{path} exists already")
         with _speaking_of(path):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,7 +109,7 @@ class Store:
         if path.is_dir():
             raise StoreError(f"{path} is a folder, not a results file")
         with _speaking_of(path):
-            store = cls(path, _connect(path, "rw" if write else "ro"))
+            store = cls(path, _connect(path, "rw" if write or _recoverable(path) else "ro"))
             kind = store._one("PRAGMA application_id")
             version = store._one("PRAGMA user_version")
         if kind != APPLICATION_ID:
@@ -125,12 +125,20 @@ class Store:
 
     @classmethod
     def is_empty(cls, path: str | Path) -> bool:
-        """Whether the file is what a kill before the first transaction leaves: nothing."""
+        """Whether the file is what a kill during `create` leaves: nothing, or nothing in the end.
+
+        The second is a half-written file with its rollback journal; reading it makes it empty.
+        """
         path = Path(path)
+        if not path.is_file():
+            return False
         try:
-            return path.is_file() and path.stat().st_size == 0
-        except OSError as error:
-            raise StoreError(f"{path}: {error.strerror}") from None
+            store = cls(path, _connect(path, "rw"))
+            with store:
+                store._one("SELECT count(*) FROM sqlite_master")
+            return path.stat().st_size == 0
+        except (sqlite3.Error, OSError):
+            return False  # `open` says what is wrong with it
 
     def close(self) -> None:
         """Close the file."""
@@ -324,6 +332,11 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     # file whole after a kill or a power cut, and works on network file systems.
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     return sqlite3.connect(uri, uri=True, timeout=10.0, isolation_level=None)
+
+
+def _recoverable(path: Path) -> bool:
+    """Whether a killed run has left a journal, which SQLite must write to the file to read it."""
+    return path.with_name(path.name + "-journal").exists()
 
 
 def _insert(db: sqlite3.Connection, record: TrialRecord) -> None:

@@ -145,9 +145,7 @@ def _rehearse(scenario: Scenario, cell: Cell) -> Problem:
 
 
 def _open(path: Path, meta: Mapping[str, Any], fresh: bool) -> Store:
-    if path.exists() and Store.is_empty(path):
-        _remove(path)
-    if not path.exists():
+    if not path.exists() or Store.is_empty(path):
         return Store.create(path, meta)
     if fresh:
         Store.open(path).close()  # never delete what is not a store

@@ -50,7 +50,11 @@ def _cell(cell: CellReport, metric: str, pairs: bool) -> list[str]:
             ]
         )
     if cell.findings:
-        lines += ["", "findings of the paper", *(f"  {check}" for check in cell.findings)]
+        lines += ["", "findings of the paper"]
+        for check in cell.findings:
+            lines.append(f"  {check.mark:>14}  {check.statement}")
+            if check.numbers:
+                lines.append(f"{'':18}{check.figures}")
     return lines
 
 

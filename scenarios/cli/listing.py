@@ -11,13 +11,13 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 @click.command("list")
 @click.argument("scenario", required=False)
 def list_scenarios(scenario: str | None) -> None:
-    r"""Show all scenarios, or everything about one.
+    """Show all scenarios, or everything about one.
 
     \b
     Examples:
       gpbandits list
       gpbandits list srinivas2010/se-1d
-    """
+    """  # noqa: D301
     if scenario is None:
         for found in registry.scenarios().values():
             size = "picture"
@@ -59,12 +59,12 @@ def _section(title: str, lines: "list[str] | tuple[str, ...]") -> None:
 
 @click.command("agents")
 def list_agents() -> None:
-    r"""Show all agents that --agents takes.
+    """Show all agents that --agents takes.
 
     \b
     Examples:
       gpbandits agents
-    """
+    """  # noqa: D301
     for name in learners.names():
         click.echo(name)
 
@@ -72,7 +72,7 @@ def list_agents() -> None:
 @click.command()
 @click.option("--download", metavar="NAME", help="Fetch a data set that has a public address.")
 def data(download: str | None) -> None:
-    r"""Show the data sets: which are there, and how to get the others.
+    """Show the data sets: which are there, and how to get the others.
 
     Files are looked for in the folder that the environment variable GPBANDITS_DATA names.
 
@@ -81,7 +81,7 @@ def data(download: str | None) -> None:
       gpbandits data
       GPBANDITS_DATA=~/readings gpbandits data
       gpbandits data --download metr-la-full
-    """
+    """  # noqa: D301
     if download is not None:
         click.echo(datasets.download(download))
         return

@@ -28,13 +28,13 @@ from gpbandits_env.scenarios.tables import text
     help="The checkout whose scenarios/reference and docs/results are written.",
 )
 def reference(scenario: str, check: bool, jobs: int | None, trials: int | None, root: Path) -> None:
-    r"""Run SCENARIO with its agents and every CHOICE, and keep or check the result.
+    """Run SCENARIO with its agents and every CHOICE, and keep or check the result.
 
     \b
     Examples:
       gpbandits reference srinivas2010/se-1d
       gpbandits reference srinivas2010/se-1d --check
-    """
+    """  # noqa: D301
     found = registry.get(scenario)
     if isinstance(found, Picture):
         raise InvalidInput(f"{scenario} only draws: there is no result to keep")

@@ -21,14 +21,14 @@ _metric = click.option("--metric", type=click.Choice(list(METRICS)), help="Inste
 @_metric
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def report(file: Path, metric: str | None, as_json: bool) -> None:
-    r"""Print means, standard errors, ranks, comparisons and findings of FILE.
+    """Print means, standard errors, ranks, comparisons and findings of FILE.
 
     \b
     Examples:
       gpbandits report results/srinivas2010-se-1d.sqlite
       gpbandits report results/srinivas2010-se-1d.sqlite --metric simple_regret
       gpbandits report results/srinivas2010-se-1d.sqlite --json > report.json
-    """
+    """  # noqa: D301
     with Store.open(file) as store:
         result = summarise(store, metric)
     click.echo(json.dumps(result.to_dict(), indent=2) if as_json else text(result))
@@ -40,13 +40,13 @@ def report(file: Path, metric: str | None, as_json: bool) -> None:
 @click.option("--log", is_flag=True, help="Logarithmic regret.")
 @click.option("--bounds", is_flag=True, help="Lay the paper's regret bounds over the plot.")
 def plot(file: Path, out: Path | None, log: bool, bounds: bool) -> None:
-    r"""Plot average, cumulative and simple regret of FILE as PNG and SVG.
+    """Plot average, cumulative and simple regret of FILE as PNG and SVG.
 
     \b
     Examples:
       gpbandits plot results/srinivas2010-se-1d.sqlite
       gpbandits plot results/srinivas2010-se-1d.sqlite --log --bounds --out figures/se-1d
-    """
+    """  # noqa: D301
     with Store.open(file) as store:
         files = draw(store, out, log=log, bounds=bounds)
     for name in files:
@@ -58,13 +58,13 @@ def plot(file: Path, out: Path | None, log: bool, bounds: bool) -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="FILE.csv or FILE.parquet.")
 @click.option("--format", "kind", type=click.Choice(["csv", "parquet"]), help="By the suffix.")
 def export(file: Path, out: Path | None, kind: str | None) -> None:
-    r"""Write every round of FILE as a table: one row an action.
+    """Write every round of FILE as a table: one row an action.
 
     \b
     Examples:
       gpbandits export results/srinivas2010-se-1d.sqlite
       gpbandits export results/srinivas2010-se-1d.sqlite --out rounds.parquet
-    """
+    """  # noqa: D301
     named = out.suffix.lstrip(".") if out else ""
     kind = kind or ("parquet" if named == "parquet" else "csv")
     target = out or file.with_suffix(f".{kind}")

@@ -37,7 +37,7 @@ def run(
     out: Path | None,
     fresh: bool,
 ) -> None:
-    r"""Play SCENARIO, then print its table and findings and plot it.
+    """Play SCENARIO, then print its table and findings and plot it.
 
     A run that was stopped goes on where it was when the command is given again; more trials or
     more agents are added to what is there.
@@ -48,7 +48,7 @@ def run(
       gpbandits run srinivas2010/se-1d --trials 5 --horizon 200 --out small.sqlite
       gpbandits run srinivas2010/temperature --agents gp-ucb,ei,random
       gpbandits run srinivas2010/fig-2
-    """
+    """  # noqa: D301
     found = registry.get(scenario)
     if isinstance(found, Picture):
         if agents or trials or horizon:

@@ -1,0 +1,145 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from gpbandits_env.scenarios.cli import main
+
+SMALL = ["--trials", "2", "--horizon", "8", "--jobs", "1"]
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def go(*args):
+        return CliRunner().invoke(main, [str(a) for a in args])
+
+    return go
+
+
+@pytest.fixture
+def store(cli, tmp_path):
+    result = cli("run", "srinivas2010/se-1d", *SMALL, "--out", "a.sqlite")
+    assert result.exit_code == 0, result.output
+    return tmp_path / "a.sqlite"
+
+
+def test_run_shows_table_findings_and_files(cli, tmp_path):
+    result = cli("run", "srinivas2010/se-1d", *SMALL)
+    assert result.exit_code == 0, result.output
+    for word in ("max-variance", "findings of the paper", "gp-ucb below max-mean", "10/10"):
+        assert word in result.output
+    for suffix in ("sqlite", "png", "svg"):
+        assert (tmp_path / "results" / f"srinivas2010-se-1d.{suffix}").stat().st_size > 0
+        assert f"srinivas2010-se-1d.{suffix}" in result.output
+
+
+def test_a_second_run_resumes(cli, store):
+    result = cli("run", "srinivas2010/se-1d", *SMALL, "--out", "a.sqlite", "--agents", "random")
+    assert result.exit_code == 0
+    assert "max-mean" in result.output  # what was there before is reported too
+
+
+def test_report(cli, store):
+    result = cli("report", store)
+    assert result.exit_code == 0
+    assert "paired differences" in result.output
+    plain = json.loads(cli("report", store, "--json").output)
+    assert plain["scenario"]["horizon"] == 8
+    assert {a["label"] for a in plain["cells"][0]["agents"]} >= {"gp-ucb", "ei"}
+
+
+def test_plot_and_export(cli, store, tmp_path):
+    assert cli("plot", store, "--log", "--bounds", "--out", "deep/x").exit_code == 0
+    assert (tmp_path / "deep" / "x.svg").exists()
+    result = cli("export", store)
+    assert result.exit_code == 0
+    assert len((tmp_path / "a.csv").read_text().splitlines()) == 1 + 5 * 2 * 8
+    assert "80 rows" in result.output
+    assert cli("export", store, "--out", "b.parquet").exit_code == 0
+    assert (tmp_path / "b.parquet").read_bytes()[:4] == b"PAR1"
+
+
+def test_list_agents_data(cli):
+    assert "srinivas2010/temperature" in cli("list").output
+    one = cli("list", "srinivas2010/traffic").output
+    assert "stands in for the 357 sensors" in one
+    assert "ei/observed" in one
+    assert "gp-ucb" in cli("agents").output.splitlines()[0]
+    assert "intel-berkeley" in cli("data").output
+
+
+@pytest.mark.parametrize("figure", ["fig-2", "fig-3", "fig-4"])
+def test_pictures(cli, tmp_path, figure):
+    result = cli("run", f"srinivas2010/{figure}", "--out", "pictures/x.png")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "pictures" / "x.png").read_bytes()[:4] == b"\x89PNG"
+    assert (tmp_path / "pictures" / "x.svg").exists()
+
+
+@pytest.mark.parametrize(("args", "words"), [
+    (["run", "srinivas2010/se1d"], "did you mean 'srinivas2010/se-1d'"),
+    (["run", "srinivas2010/se-1d", "--agents", "gp-ubc"], "did you mean 'gp-ucb'"),
+    (["run", "srinivas2010/se-1d", "--agents", ","], "no agent named ''"),
+    (["run", "srinivas2010/se-1d", "--trials", "0"], "0 is not in the range"),
+    (["run", "srinivas2010/se-1d", "--horizon", "ten"], "'ten' is not a valid"),
+    (["run", "srinivas2010/se-1d", "--jobs", "-1"], "-1 is not in the range"),
+    (["run", "srinivas2010/se-1d", "--seed", "-1"], "-1 is not in the range"),
+    (["run"], "Missing argument 'SCENARIO'"),
+    (["run", "srinivas2010/fig-2", "--trials", "2"], "only draws"),
+    (["run", "srinivas2010/se-1d", "--out", "."], "is a folder"),
+    (["run", "srinivas2010/se-1d", *SMALL, "--out", "junk"], "not a results file"),
+    (["run", "srinivas2010/se-1d", *SMALL, "--out", "junk", "--fresh"], "not a results file"),
+    (["run", "srinivas2010/se-1d", *SMALL, "--out", "junk/a.sqlite"], "junk/a.sqlite"),
+    (["run", "srinivas2010/traffic-i880"], "i880.csv"),
+    (["rnu"], "No such command 'rnu'"),
+    (["report"], "Missing argument 'FILE'"),
+    (["report", "nothing.sqlite"], "no such file"),
+    (["report", "junk"], "not a results file"),
+    (["report", "junk", "--metric", "regret"], "'regret' is not one of"),
+    (["plot", "junk"], "not a results file"),
+    (["export", "junk"], "not a results file"),
+    (["data", "--download", "metr"], "no data set named 'metr'"),
+    (["reference", "srinivas2010/fig-2"], "only draws"),
+    (["reference", "srinivas2010/se-1d"], "not a checkout"),
+    (["list", "srinivas2010/se"], "did you mean"),
+])  # fmt: skip
+def test_a_mistake_is_one_line_and_exit_code_2(cli, tmp_path, args, words):
+    (tmp_path / "junk").write_text("my thesis " * 1000)
+    result = cli(*args)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert (tmp_path / "junk").read_text() == "my thesis " * 1000
+
+
+def test_a_changed_setting_is_one_line_and_exit_code_2(cli, store):
+    result = cli("run", "srinivas2010/se-1d", "--trials", 2, "--horizon", 9, "--out", store)
+    assert result.exit_code == 2
+    assert "its horizon is 8, asked for is 9; use another --out" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command", ["run", "report", "plot", "export", "list", "agents", "data", "reference"]
+)
+def test_help_has_examples(cli, command):
+    result = cli(command, "--help")
+    assert result.exit_code == 0
+    assert f"    gpbandits {command}" in result.output.split("Examples:")[1]
+
+
+def test_as_a_program(tmp_path):
+    def program(*args):
+        command = [sys.executable, "-m", "gpbandits_env.scenarios.cli", *args]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+
+    good = program("run", "srinivas2010/se-1d", "--trials", "2", "--horizon", "5", "--jobs", "2")
+    assert good.returncode == 0, good.stderr
+    assert "gp-ucb" in good.stdout
+    assert "10/10" in good.stderr  # the progress bar
+    bad = program("report", "nothing.sqlite")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert bad.stderr == "gpbandits: nothing.sqlite: no such file; 'gpbandits run' makes one\n"

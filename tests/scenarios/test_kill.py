@@ -1,0 +1,103 @@
+"""A run killed at any moment resumes to exactly what an uninterrupted run gives."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+# The children are forked from a process that has imported everything, so that the kills fall
+# among the trials and not among the imports.
+DRIVER = """
+import json, os, random, signal, sys, time
+from pathlib import Path
+from gpbandits_env.scenarios import AgentEntry, Scenario, Store, run_study
+
+folder = Path(sys.argv[1])
+scenario = Scenario(
+    id="test/kill", source="", title="", env="gpbandits/StaticGP-v0",
+    env_kwargs={"grid": [60], "noise_var": 0.1},
+    agents=(AgentEntry("gp-ucb", "gp-ucb"), AgentEntry("ei", "ei")), horizon=25, trials=16,
+)
+
+def run(path):
+    run_study(scenario, path, jobs=1, progress=False)
+
+def digest(path):
+    with Store.open(path) as store:
+        return store.digest(), len(store.done())
+
+def child(path):
+    pid = os.fork()
+    if pid == 0:
+        run(path)
+        os._exit(0)
+    return pid
+
+start = time.perf_counter()
+os.waitpid(child(folder / "whole.sqlite"), 0)
+duration = time.perf_counter() - start
+whole = digest(folder / "whole.sqlite")
+rng, killed, kept, same = random.Random(1), 0, [], 0
+for i in range(20):
+    path = folder / f"{i}.sqlite"
+    pid = child(path)
+    time.sleep(rng.uniform(0.0, 0.95) * duration)
+    os.kill(pid, signal.SIGKILL)
+    killed += os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == -signal.SIGKILL
+    kept.append(digest(path)[1] if path.exists() and not Store.is_empty(path) else 0)
+    os.waitpid(child(path), 0)
+    same += digest(path) == whole
+print(json.dumps({"killed": killed, "kept": kept, "same": same, "total": whole[1]}))
+"""
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
+
+
+def test_killed_twenty_times_resumes_to_the_uninterrupted_result(tmp_path):
+    env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", DRIVER, str(tmp_path)],
+        capture_output=True, text=True, env=env, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert result["same"] == 20
+    assert result["total"] == 32
+    assert result["killed"] >= 10  # the kills did fall into runs
+    assert any(0 < kept < 32 for kept in result["kept"])  # and between trials
+
+
+def test_ctrl_c_in_a_terminal_keeps_what_is_done(tmp_path):
+    command = [
+        sys.executable, "-m", "gpbandits_env.scenarios.cli", "run", "srinivas2010/se-1d",
+        "--trials", "20", "--horizon", "400", "--jobs", "2", "--out", "a.sqlite",
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    store = tmp_path / "a.sqlite"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and _trials(store) == 0 and process.poll() is None:
+        time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGINT)  # what a terminal does
+    errors = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, errors
+    assert "the same command goes on from there" in errors
+    assert "Traceback" not in errors
+    assert 0 < _trials(store) < 100
+
+
+def _trials(path):
+    import sqlite3
+
+    if not path.exists():
+        return 0
+    with sqlite3.connect(path) as db:
+        try:
+            return db.execute("SELECT count(*) FROM trials").fetchone()[0]
+        except sqlite3.OperationalError:  # not made yet
+            return 0
