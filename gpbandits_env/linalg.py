@@ -7,8 +7,12 @@ import numpy as np
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.errors import NotPositiveDefinite
 
-FIRST_JITTER = 1e-14
+EPS = float(np.finfo(np.float64).eps)
 LAST_JITTER = 1e-6
+# Ranks below this say nothing about how fast a remainder falls.
+FIRST_FORECAST = 32
+# Room for so many columns is taken at first, and doubled as they fill.
+FIRST_COLUMNS = 64
 
 
 def cholesky(matrix: Array, name: str) -> tuple[Array, float]:
@@ -25,7 +29,7 @@ def cholesky(matrix: Array, name: str) -> tuple[Array, float]:
     Raises:
         NotPositiveDefinite: even the largest jitter did not help.
     """
-    scale = float(np.mean(np.diag(matrix))) or 1.0
+    scale = abs(float(np.mean(np.diag(matrix)))) or 1.0
     for jitter in (0.0, *(scale * 10.0**power for power in range(-14, -5))):
         try:
             lifted = matrix + jitter * np.eye(len(matrix)) if jitter else matrix
@@ -49,52 +53,72 @@ def symmetric_root(matrix: Array) -> Array:
 
 
 def pivoted_cholesky(
-    row: Callable[[int], Array], diagonal: Array, tolerance: float, max_rank: int
+    row: Callable[[int], Array],
+    diagonal: Array,
+    tolerance: float,
+    max_rank: int,
+    give_up: bool = False,
 ) -> tuple[Array, IntArray, float] | None:
-    """A low-rank factor F of a covariance matrix, K = F F^T + E with 0 <= E <= error.
+    """A low-rank factor F of a covariance matrix, K = F F^T + E with |E_ij| <= error.
 
     Greedy: the next pivot is the largest remaining diagonal. The remainder E is itself positive
-    semidefinite, so its largest entry stands on its diagonal: the bound is exact.
+    semidefinite, so its largest entry stands on its diagonal: that, and the rounding of rank + 1
+    operations, is the error.
 
     Cost: O(n r^2), and r rows of K; O(n r) memory.
 
     Args:
         row: row(i) gives K[i], (n,).
         diagonal: diag K, (n,).
-        tolerance: stop when no diagonal entry of E exceeds this times the largest of K.
+        tolerance: stop when no diagonal entry of E exceeds this times the largest of K; below
+            four units of rounding it is taken as that.
         max_rank: the largest rank wanted.
+        give_up: stop also when the remainder, at a quarter of the way or later, falls too slowly
+            to be within the tolerance at ``max_rank``: a guess that spares 9/10 of the work on a
+            Matern kernel, and is wrong for kernels that stay flat long and then drop (a squared
+            exponential whose lengthscale is a hundredth of the domain).
     Returns:
-        F (n, r), the pivots (r,), and the error; None as soon as the rank is seen to exceed
-        ``max_rank``.
+        F (n, r), the pivots (r,) in the order taken, and the error; None if the rank exceeds
+        ``max_rank``, or seems to with ``give_up``.
+    Source: Harbrecht, Peters and Schneider (2012), Algorithm 1.
     """
     left = np.array(diagonal, dtype=np.float64)
     n, top = len(left), float(left.max(initial=0.0))
-    columns = np.empty((min(max_rank, n), n))
+    enough = max(tolerance, 4.0 * EPS) * top
+    columns = np.empty((min(max_rank, n, FIRST_COLUMNS), n))
     pivots: list[int] = []
-    while left.max(initial=0.0) > tolerance * top:
+    decades: list[float] = []
+    while (most := float(left[pivot := int(left.argmax())])) > enough:
         r = len(pivots)
-        if r >= n:
-            break
-        if r >= max_rank or _hopeless(r, max_rank, float(left.max()) / top, tolerance):
+        decades.append(np.log10(top / most))
+        if r >= max_rank or (give_up and _hopeless(decades, np.log10(top / enough), max_rank)):
             return None
-        pivot = int(np.argmax(left))
-        column = row(pivot) - columns[:r, pivot] @ columns[:r]
-        column /= np.sqrt(left[pivot])
-        columns[r] = column
+        if r == len(columns):
+            columns = np.concatenate([columns, np.empty((min(r, max_rank - r, n - r), n))])
+        column = np.subtract(row(pivot), columns[:r, pivot] @ columns[:r], out=columns[r])
+        column /= np.sqrt(most)
         left -= column * column
-        left[pivot] = 0.0
         np.maximum(left, 0.0, out=left)
+        left[pivot] = 0.0
         pivots.append(pivot)
     factor = np.ascontiguousarray(columns[: len(pivots)].T)
-    return factor, np.array(pivots, dtype=np.int64), float(left.max(initial=0.0))
+    return factor, np.array(pivots, dtype=np.int64), most + (len(pivots) + 1) * EPS * top
 
 
-def _hopeless(rank: int, max_rank: int, left: float, tolerance: float) -> bool:
-    """Whether the remainder falls too slowly to reach the tolerance by ``max_rank``.
+def _hopeless(decades: list[float], wanted: float, max_rank: int) -> bool:
+    """Whether the remainder will miss the tolerance at ``max_rank`` even at twice its pace.
 
-    Analytic kernels lose decades geometrically, and faster later; a Matern kernel falls as a
-    power of the rank. At a quarter of the way less than an eighth of the decades is a power law.
+    The pace is that of the last half of the ranks so far. The remainder of a Matern kernel falls
+    as a power of the rank, so its pace halves when the rank doubles; that of an analytic kernel
+    falls geometrically or faster.
+
+    Args:
+        decades: log10 of (largest variance / largest remaining one) at ranks 0, 1, ..., r.
+        wanted: the same at the tolerance.
+        max_rank: the largest rank wanted.
     """
-    if rank < 32 or 4 * rank < max_rank:
+    r = len(decades) - 1
+    if r < FIRST_FORECAST or 4 * r < max_rank:
         return False
-    return np.log(left) / np.log(tolerance) < 0.5 * rank / max_rank
+    pace = (decades[r] - decades[r // 2]) / (r - r // 2)
+    return decades[r] + 2.0 * pace * (max_rank - r) < wanted

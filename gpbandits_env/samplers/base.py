@@ -4,16 +4,16 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array, IntArray, frozen
 
 
 class Sampler(ABC):
-    """GP draws on n arms. Holds no generator and no other state that changes.
+    """GP draws on n arms. Holds no generator and nothing that changes: share it freely.
 
     Attributes:
         rank: the number of white coefficients.
         size: the number of arms n.
-        error: a bound on the entries of |K - Phi Phi^T|.
+        error: a bound on the entries of |K - Phi Phi^T|, in the units of f squared.
     """
 
     rank: int
@@ -22,12 +22,18 @@ class Sampler(ABC):
 
     @abstractmethod
     def __call__(self, xi: Array) -> Array:
-        """The functions Phi xi: (..., rank) -> (..., n)."""
+        """The functions Phi xi: (..., rank) -> (..., n), a fresh array."""
 
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Array:
         """One function (n,), or ``size`` independent ones (size, n)."""
         shape = (self.rank,) if size is None else (size, self.rank)
         return self(rng.standard_normal(shape))
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that its arrays take."""
+        values = [v if isinstance(v, tuple) else (v,) for v in vars(self).values()]
+        return sum(a.nbytes for group in values for a in group if isinstance(a, np.ndarray))
 
 
 class Factor(Sampler):
@@ -35,7 +41,7 @@ class Factor(Sampler):
 
     @abstractmethod
     def row(self, arm: int) -> Array:
-        """The features of one arm, (rank,)."""
+        """The features of one arm, (rank,); read-only."""
 
     @abstractmethod
     def rows(self, arms: IntArray) -> Array:
@@ -50,12 +56,42 @@ class Factor(Sampler):
         """The prior variances diag(Phi Phi^T), (n,)."""
 
 
+class MatrixFactor(Factor):
+    """A factor whose matrix is stored: Phi times xi reads all of it.
+
+    Args:
+        matrix: Phi, (n, rank); not copied if it is row-major.
+        error: a bound on the entries of |K - Phi Phi^T|.
+    """
+
+    def __init__(self, matrix: Array, error: float) -> None:
+        self.matrix: Array = held(matrix)
+        self.size, self.rank = matrix.shape
+        self.error = error
+
+    def __call__(self, xi: Array) -> Array:  # noqa: D102
+        return self.matrix @ xi if xi.ndim == 1 else xi @ self.matrix.T
+
+    def row(self, arm: int) -> Array:  # noqa: D102
+        return self.matrix[arm]
+
+    def rows(self, arms: IntArray) -> Array:  # noqa: D102
+        return self.matrix[arms]
+
+    def transpose(self, values: Array) -> Array:  # noqa: D102
+        return values @ self.matrix
+
+    def squared_norms(self) -> Array:  # noqa: D102
+        return np.einsum("ij,ij->i", self.matrix, self.matrix)
+
+
 class BoxSampler(ABC):
     """GP draws on a box: f(x) = phi(x)^T xi.
 
     Attributes:
         rank: the number of features.
-        error: of the covariance; what kind of figure it is, the class says.
+        error: of the covariance, in the units of f squared; what kind of figure it is, the class
+            says.
     """
 
     rank: int
@@ -68,3 +104,8 @@ class BoxSampler(ABC):
     @abstractmethod
     def gradient(self, x: Array) -> Array:
         """Their derivatives d phi / dx at points (n, d): (n, rank, d)."""
+
+
+def held(array: Array) -> Array:
+    """The array row by row, as a read-only view: samplers are shared, so none may be written to."""
+    return frozen(np.ascontiguousarray(array).view())

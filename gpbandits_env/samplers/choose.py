@@ -1,43 +1,58 @@
 """Which sampler suits a kernel on a domain."""
 
-from functools import lru_cache
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
+from gpbandits_env.arrays import positive, whole
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.samplers.base import BoxSampler, Factor, Sampler
-from gpbandits_env.samplers.circulant import CirculantSampler, can_embed
-from gpbandits_env.samplers.dense import dense_factor, low_rank_factor, need_low_rank
+from gpbandits_env.samplers.cache import SamplerCache
+from gpbandits_env.samplers.circulant import MOST_POINTS, can_embed, circulant_sampler
+from gpbandits_env.samplers.dense import dense_factor
 from gpbandits_env.samplers.fourier import FourierFeatures
-from gpbandits_env.samplers.kronecker import KroneckerFactor, kronecker_factor
+from gpbandits_env.samplers.kronecker import kronecker_factor
+from gpbandits_env.samplers.lowrank import low_rank_factor, need_low_rank
 from gpbandits_env.samplers.products import ProductFeatures
 
 KINDS = ("auto", "dense", "lowrank", "kronecker", "circulant")
 BOX_KINDS = ("auto", "fourier", "product")
-# A full factor of 3000 arms is 72 MB and takes a fraction of a second.
+# A full factor of 3000 arms is 72 MB and takes half a second.
 MOST_DENSE = 3000
-# From here on an FFT beats a product with the full factor.
-CIRCULANT_FROM = 1200
+# From here on an FFT can beat a product with the full factor. Measured: 14 ns a point of the
+# torus, its normal number included, and 0.14 ns times n^2.
+CIRCULANT_FROM = 1500
+ARMS_SQUARED_A_POINT = 100
+# A low-rank factor is tried up to this rank, and this many numbers (128 MB).
+LARGEST_RANK, LARGEST_FACTOR = 400, 1 << 24
+# Where an FFT is possible, a factor of larger rank is slower.
+LARGEST_RANK_BESIDE_FFT = 256
 MOST_PRODUCT_FEATURES = 4096
+
+_CACHE = SamplerCache(most_bytes=256 << 20, most_entries=64)
 
 
 def sampler_for(
     arms: Arms, kernel: Kernel, kind: str = "auto", tolerance: float = 1e-12
 ) -> Sampler:
-    """Exact GP draws on arms, by the cheapest way.
+    """GP draws on arms, exact to the tolerance, by the cheapest way.
 
-    "auto" takes, in this order: a Kronecker product (a product kernel on a grid of 2 or more
-    axes), a low-rank factor, an FFT circulant embedding (a stationary kernel on an even grid of
-    many arms), a dense factor. The last 8 samplers are kept, so that trials share them.
+    "auto" takes the first of these that there is: a Kronecker product (a product kernel on a grid
+    of two or more axes), a low-rank factor (up to rank 400, or 256 on even grids), an FFT
+    circulant embedding (a stationary kernel on an even grid of 1500 arms or more, if its torus is
+    cheaper than a full factor), a full factor (up to 3000 arms).
+
+    The samplers used last are kept, 256 MB of them a process, so that trials share them.
 
     Args:
         arms: the n arms.
         kernel: the covariance.
         kind: "auto", "dense", "lowrank", "kronecker" or "circulant".
-        tolerance: of the factors of low rank, relative to the largest variance.
+        tolerance: the largest error of the covariance, relative to the largest variance; a full
+            factor is exact to rounding whatever it is.
+
     Raises:
         UnknownName: another kind.
         InvalidInput: the kind does not fit the kernel or the arms, or no kind does.
@@ -45,21 +60,37 @@ def sampler_for(
     if kind not in KINDS:
         raise unknown("sampler", kind, KINDS)
     kernel.check_points(arms.coordinates)
-    return _sampler(arms, kernel, kind, tolerance)
+    tolerance = positive(tolerance, "tolerance", zero=True)
+    make: dict[str, Callable[[], Sampler]] = {
+        "auto": lambda: _cheapest(arms, kernel, tolerance),
+        "kronecker": lambda: kronecker_factor(arms, kernel, tolerance),
+        "lowrank": lambda: need_low_rank(
+            low_rank_factor(arms, kernel, arms.size, tolerance), kernel, arms.size
+        ),
+        "circulant": lambda: circulant_sampler(arms, kernel, tolerance),
+        "dense": lambda: dense_factor(arms, kernel),
+    }
+    # Arms are equal if their points are, but only those that know their axes are a grid.
+    return _CACHE.get((kind, arms, arms.axes is None, kernel, tolerance), make[kind])
 
 
 def factor_for(
     arms: Arms, kernel: Kernel, max_rank: int, tolerance: float = 1e-12
 ) -> Factor | None:
-    """A factor of numerical rank at most ``max_rank`` for a learner, or None.
+    """A factor of numerical rank at most ``max_rank`` for a learner, or None. Kept as samplers are.
+
+    None may also stand for a rank that only seemed to be too large (`pivoted_cholesky`, give_up).
 
     Args:
         arms: the n arms.
         kernel: the covariance.
         max_rank: the largest rank that is worth while.
-        tolerance: relative to the largest variance.
+        tolerance: the variance that may be missing, relative to the largest.
     """
-    return _factor(arms, kernel, max_rank, tolerance)
+    kernel.check_points(arms.coordinates)
+    tolerance = positive(tolerance, "tolerance", zero=True)
+    key = ("factor", arms, arms.axes is None, kernel, whole(max_rank, "max_rank"), tolerance)
+    return _CACHE.get(key, lambda: _factor(arms, kernel, max_rank, tolerance))
 
 
 def box_sampler_for(
@@ -73,60 +104,70 @@ def box_sampler_for(
 
     Args:
         box: where.
-        kernel: the covariance; stationary.
-        kind: "auto", "product" or "fourier".
+        kernel: the covariance; for random features, one of known spectral density.
+        kind: "auto" (product features if they are at most 4096), "product" or "fourier".
         features: the number of random features.
-        rng: draws the random frequencies; needed for "fourier" only.
+        rng: draws the random frequencies; needed for "fourier", and where "auto" comes to it.
+
     Raises:
         UnknownName: another kind.
-        InvalidInput: the kernel does not allow the kind.
+        InvalidInput: the kernel does not allow the kind, or a generator is needed.
     """
     if kind not in BOX_KINDS:
         raise unknown("sampler on a box", kind, BOX_KINDS)
     kernel.check_points(box.low[None, :])
-    if kind == "auto":
-        kind = "product" if ProductFeatures.fits(box, kernel, MOST_PRODUCT_FEATURES) else "fourier"
     if kind == "product":
         return ProductFeatures(box, kernel)
-    return FourierFeatures(kernel, box.dim, features, rng or np.random.default_rng(0))
-
-
-@lru_cache(maxsize=8)
-def _sampler(arms: Arms, kernel: Kernel, kind: str, tolerance: float) -> Sampler:
-    makers: dict[str, Any] = {
-        "kronecker": lambda: kronecker_factor(arms, kernel, tolerance),
-        "lowrank": lambda: need_low_rank(
-            low_rank_factor(arms, kernel, arms.size, tolerance), kernel, arms.size
-        ),
-        "circulant": lambda: CirculantSampler(arms, kernel),
-        "dense": lambda: dense_factor(arms, kernel),
-    }
-    made: Sampler = makers[kind]() if kind != "auto" else _cheapest(arms, kernel, tolerance)
-    return made
+    if kind == "auto":
+        try:
+            return ProductFeatures(box, kernel, MOST_PRODUCT_FEATURES)
+        except InvalidInput:
+            pass
+    if rng is None:
+        raise InvalidInput("random Fourier features are drawn: pass rng, a numpy Generator")
+    return FourierFeatures(kernel, box.dim, features, rng)
 
 
 def _cheapest(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler:
-    if arms.axes and arms.dim > 1 and kernel.axis_kernels(arms.dim):
+    if _is_product(arms, kernel):
         return kronecker_factor(arms, kernel, tolerance)
-    low = low_rank_factor(arms, kernel, max_rank=min(arms.size // 4, 400), tolerance=tolerance)
+    embeds = arms.size >= CIRCULANT_FROM and can_embed(arms, kernel)
+    most = min(arms.size // 4, LARGEST_RANK_BESIDE_FFT if embeds else LARGEST_RANK)
+    most = max(1, min(most, LARGEST_FACTOR // arms.size))
+    low = low_rank_factor(arms, kernel, most, tolerance, give_up=True)
     if low is not None:
         return low
-    if arms.size >= CIRCULANT_FROM and can_embed(arms, kernel):
-        return CirculantSampler(arms, kernel)
+    return (_cheap_circulant(arms, kernel, tolerance) if embeds else None) or _full(arms, kernel)
+
+
+def _cheap_circulant(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler | None:
+    small = arms.size <= MOST_DENSE
+    most_points = arms.size**2 // ARMS_SQUARED_A_POINT if small else MOST_POINTS
+    try:
+        return circulant_sampler(arms, kernel, tolerance, most_points)
+    except InvalidInput:
+        if small:
+            return None
+        raise
+
+
+def _full(arms: Arms, kernel: Kernel) -> Sampler:
     if arms.size > MOST_DENSE:
         raise InvalidInput(
-            f"{arms.size} arms are too many to factorise the kernel {kernel.type_name!r} densely "
-            f"(more than {MOST_DENSE}); use an even grid with a stationary kernel, fewer arms, "
-            "or sampler='dense' if you have the memory"
+            f"{arms.size} arms are too many to factorise the kernel {kernel.type_name!r} in full "
+            f"(more than {MOST_DENSE}); use an evenly spaced grid and a stationary kernel, or "
+            f"fewer arms, or sampler='dense' if you have {16e-9 * arms.size**2:.2g} GB of memory"
         )
     return dense_factor(arms, kernel)
 
 
-@lru_cache(maxsize=8)
 def _factor(arms: Arms, kernel: Kernel, max_rank: int, tolerance: float) -> Factor | None:
-    kernel.check_points(arms.coordinates)
-    if arms.axes and arms.dim > 1 and kernel.axis_kernels(arms.dim):
-        factor: KroneckerFactor = kronecker_factor(arms, kernel, tolerance)
+    if _is_product(arms, kernel):
+        factor = kronecker_factor(arms, kernel, tolerance)
         if factor.rank <= max_rank:
             return factor
-    return low_rank_factor(arms, kernel, max_rank, tolerance)
+    return low_rank_factor(arms, kernel, max_rank, tolerance, give_up=True)
+
+
+def _is_product(arms: Arms, kernel: Kernel) -> bool:
+    return arms.axes is not None and arms.dim > 1 and kernel.axis_kernels(arms.dim) is not None

@@ -1,18 +1,22 @@
 """Stationary kernels on even grids: a periodic extension, diagonal in the Hartley basis."""
 
 import numpy as np
-from scipy.fft import fft, next_fast_len, rfft, rfftn
+from scipy.fft import fft, fftn, next_fast_len, rfft
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
-from gpbandits_env.samplers.base import Sampler
+from gpbandits_env.linalg import EPS
+from gpbandits_env.samplers.base import Sampler, held
 
-TOLERANCE = 1e-12
-# The extended grid may hold this many points: 32 MB of coefficients.
+# The torus may hold this many points: 32 MB of coefficients, 0.1 s a draw.
 MOST_POINTS = 1 << 22
 GROWTH = 1.06
+# Axes whose covariance at half their period is below this part of the largest need not grow.
+UNEQUAL = 0.3
+# Periodic images on either side that are summed.
+IMAGES = 2
 
 
 def can_embed(arms: Arms, kernel: Kernel) -> bool:
@@ -21,92 +25,115 @@ def can_embed(arms: Arms, kernel: Kernel) -> bool:
 
 
 class CirculantSampler(Sampler):
-    r"""Draws by circulant embedding (Dietrich and Newsam 1997).
+    r"""Draws by circulant embedding (Dietrich and Newsam 1997); `circulant_sampler` makes one.
 
-    The grid is laid on a torus whose covariance is k at the wrapped distance: a circulant matrix
-    C = H diag(lam) H with H the (real, symmetric, orthogonal) Hartley matrix, so that
-    f = H sqrt(lam) xi, of which the grid is a corner. C must have no negative eigenvalue: the
-    torus is enlarged until what the negative ones add up to is below 1e-12 of the variance. Where
-    that takes too many points
-    the sum of the kernel's periodic images is used, which has none at any period.
+    The grid is a corner of a torus whose covariance is a circulant matrix C = H diag(lam) H, with
+    H the (real, symmetric, orthogonal) Hartley matrix. So f = H sqrt(lam) xi has covariance C,
+    and the Hartley transform is the real part less the imaginary part of one real FFT.
 
-    Cost: one real FFT of the torus a draw; a 50 x 50 grid of Matern 5/2 takes some 0.3 ms.
+    Cost: one real FFT of the torus a draw. A 50 x 50 grid of Matern 5/2, l = 0.2, has a torus of
+    160 x 160 points: 0.09 ms, and 0.24 ms for its 25600 normal numbers.
 
     Args:
-        arms: an evenly spaced grid.
-        kernel: a stationary kernel.
-    Attributes:
-        error: the sum of the negative eigenvalues left out over the number of points (a bound on
-            the covariance's error), plus that of summed images, measured on the grid.
-    Raises:
-        InvalidInput: a kernel that is not stationary, or arms that are no even grid.
+        shape: the grid's.
+        eigenvalues: lam, of the torus's shape, none below 0.
+        error: a bound on the covariance's error.
     """
 
-    def __init__(self, arms: Arms, kernel: Kernel) -> None:
-        if not can_embed(arms, kernel) or arms.axes is None:
-            why = "is not stationary" if not kernel.is_stationary else "needs an even grid of arms"
-            raise InvalidInput(
-                f"the sampler 'circulant' cannot be used: the kernel {kernel.type_name!r} {why}; "
-                "use 'dense' or 'auto'"
-            )
-        self.shape, self.size = arms.shape, arms.size
-        steps = [float(a[1] - a[0]) if len(a) > 1 else 1.0 for a in arms.axes]
-        eigenvalues, self.error = _embed(kernel, self.shape, steps)
-        self.torus = eigenvalues.shape
-        self.rank = eigenvalues.size
-        self._weights = np.sqrt(eigenvalues / self.rank)
+    def __init__(self, shape: tuple[int, ...], eigenvalues: Array, error: float) -> None:
+        self.shape, self.torus = shape, eigenvalues.shape
+        self.size, self.rank = int(np.prod(shape)), eigenvalues.size
+        self.error = error
+        self._weights = held(np.sqrt(eigenvalues / self.rank))
 
     def __call__(self, xi: Array) -> Array:  # noqa: D102
-        lead, d = xi.shape[:-1], len(self.torus)
+        lead = xi.shape[:-1]
         field = self._weights * xi.reshape(*lead, *self.torus)
         # Only the corner is wanted: what lies outside is cut after each axis.
         spectrum = rfft(field, axis=-1)[..., : self.shape[-1]]
-        for axis in range(d - 1):
-            place = len(lead) + axis
-            spectrum = fft(spectrum, axis=place)
-            cut = (slice(None),) * place + (slice(self.shape[axis]),)
-            spectrum = spectrum[cut]
+        for axis, n in enumerate(self.shape[:-1], start=len(lead)):
+            whole = (slice(None),) * axis
+            spectrum = fft(spectrum, axis=axis)[(*whole, slice(n))]
         values = spectrum.real - spectrum.imag
         return values.reshape(*lead, self.size)
 
 
-def _embed(kernel: Kernel, shape: tuple[int, ...], steps: list[float]) -> tuple[Array, float]:
-    """The torus's eigenvalues, and the error of the covariance."""
-    sizes = tuple(_fast(2 * (n - 1)) for n in shape)
-    last: tuple[int, ...] = sizes
-    variance = float(kernel.diagonal(np.zeros((1, len(shape))))[0])
-    while np.prod(sizes) <= MOST_POINTS:
+def circulant_sampler(
+    arms: Arms, kernel: Kernel, tolerance: float = 1e-12, most_points: int = MOST_POINTS
+) -> CirculantSampler:
+    """The embedding in the smallest torus that does.
+
+    C must have no negative eigenvalue. The torus grows, along the axes on which the kernel reaches
+    farthest, until what the negative ones add up to is within the tolerance. If it would exceed
+    ``most_points``, the sum of the kernel's periodic images is used instead: no eigenvalue of it
+    is negative at any period, but the images are an error.
+
+    Args:
+        arms: an evenly spaced grid of any dimension.
+        kernel: a stationary kernel.
+        tolerance: the largest error of the covariance, relative to the variance.
+        most_points: the largest torus.
+
+    Returns:
+        The sampler; its error is the sum of the negative eigenvalues left out over their number (a
+        bound), plus that of the images where they are summed, measured on the grid.
+
+    Raises:
+        InvalidInput: a kernel that is not stationary, arms that are no even grid, or a kernel that
+            reaches too far beyond the grid.
+    """
+    if not can_embed(arms, kernel) or arms.axes is None:
+        raise InvalidInput(_why_not(arms, kernel))
+    steps = [float(a[1] - a[0]) if len(a) > 1 else 1.0 for a in arms.axes]
+    variance = float(kernel.diagonal(np.zeros((1, arms.dim)))[0])
+    sizes = last = tuple(_fast(2 * (n - 1)) for n in arms.shape)
+    lost = np.inf
+    while np.prod(sizes) <= most_points:
         last = sizes
         eigenvalues = _eigenvalues(_wrapped(kernel, sizes, steps))
         lost = _lost(eigenvalues)
-        if lost <= TOLERANCE * variance:
-            return np.maximum(eigenvalues, 0.0), lost
-        sizes = tuple(
-            m if n == 1 else _fast(int(GROWTH * m) + 1) for m, n in zip(sizes, shape, strict=True)
+        if lost <= tolerance * variance:
+            break
+        sizes = _grown(kernel, sizes, steps)
+    else:
+        eigenvalues, lost = _summed_images(kernel, arms.shape, last, steps)
+    if lost > tolerance * variance:
+        raise InvalidInput(
+            f"the kernel {kernel.type_name!r} reaches too far beyond this grid: on a torus of "
+            f"{' x '.join(map(str, last))} points, of at most {most_points}, the covariance's "
+            f"error is {lost:.2g}, above {tolerance:g} of the variance; use 'lowrank' or 'dense', "
+            "or pass a larger tolerance"
         )
-    return _summed_images(kernel, shape, last, steps)
+    return CirculantSampler(arms.shape, np.maximum(eigenvalues, 0.0), lost + 32.0 * EPS * variance)
+
+
+def _grown(kernel: Kernel, sizes: tuple[int, ...], steps: list[float]) -> tuple[int, ...]:
+    """The next larger torus: by 6% along the axes on which the kernel is largest at half way."""
+    half = np.diag([m // 2 * h for m, h in zip(sizes, steps, strict=True)])
+    reach = np.abs(kernel(half, np.zeros((1, len(sizes)))))[:, 0]
+    reach[np.array(sizes) == 1] = 0.0
+    grows = reach >= UNEQUAL * reach.max()
+    return tuple(
+        _fast(int(GROWTH * m) + 1) if grow and m > 1 else m
+        for m, grow in zip(sizes, grows, strict=True)
+    )
 
 
 def _summed_images(
     kernel: Kernel, shape: tuple[int, ...], sizes: tuple[int, ...], steps: list[float]
 ) -> tuple[Array, float]:
+    """The eigenvalues of the sum of periodic images, and the error it makes on the grid."""
     images = np.zeros(sizes)
-    reach = range(-2, 3)
-    for shift in np.ndindex(*(len(reach) if n > 1 else 1 for n in shape)):
-        offsets = [
-            reach[s] * m if n > 1 else 0 for s, m, n in zip(shift, sizes, shape, strict=True)
-        ]
-        images += _covariance_at(
-            kernel,
-            [(np.arange(m) + o) * h for m, o, h in zip(sizes, offsets, steps, strict=True)],
-        )
+    for shift in np.ndindex(*(2 * IMAGES + 1 if n > 1 else 1 for n in shape)):
+        # An axis of one point has no images: its only shift is 0.
+        turns = [s - IMAGES if n > 1 else 0 for s, n in zip(shift, shape, strict=True)]
+        places = [np.arange(m) + t * m for t, m in zip(turns, sizes, strict=True)]
+        images += _covariance_at(kernel, [p * h for p, h in zip(places, steps, strict=True)])
     eigenvalues = _eigenvalues(images)
-    corner = tuple(slice(n) for n in shape)
-    plain = _covariance_at(
-        kernel, [np.arange(float(n)) * h for n, h in zip(shape, steps, strict=True)]
-    )
-    moved = float(np.abs(images[corner] - plain).max())
-    return np.maximum(eigenvalues, 0.0), _lost(eigenvalues) + moved
+    grid = [np.arange(float(n)) * h for n, h in zip(shape, steps, strict=True)]
+    plain = _covariance_at(kernel, grid)
+    moved = float(np.abs(images[tuple(slice(n) for n in shape)] - plain).max())
+    return eigenvalues, _lost(eigenvalues) + moved
 
 
 def _lost(eigenvalues: Array) -> float:
@@ -115,9 +142,9 @@ def _lost(eigenvalues: Array) -> float:
 
 
 def _wrapped(kernel: Kernel, sizes: tuple[int, ...], steps: list[float]) -> Array:
-    lags = [
-        np.minimum(np.arange(m), m - np.arange(m)) * h for m, h in zip(sizes, steps, strict=True)
-    ]
+    """The covariance of the torus's points with its first: k at the distance the short way."""
+    places = [np.arange(m) for m in sizes]
+    lags = [np.minimum(p, len(p) - p) * h for p, h in zip(places, steps, strict=True)]
     return _covariance_at(kernel, lags)
 
 
@@ -127,21 +154,32 @@ def _covariance_at(kernel: Kernel, lags: list[Array]) -> Array:
 
 
 def _eigenvalues(covariance: Array) -> Array:
-    """The discrete Hartley transform of a symmetric array: its real Fourier transform, unfolded."""
-    half = rfftn(covariance).real
-    m = covariance.shape[-1]
-    mirror = half[..., 1 : (m + 1) // 2][..., ::-1]
-    for axis in range(covariance.ndim - 1):
-        mirror = np.roll(np.flip(mirror, axis), 1, axis)
-    return np.concatenate([half, mirror], axis=-1)
+    """Those of the circulant matrix; real, since its first row is even along every axis."""
+    return np.ascontiguousarray(fftn(covariance).real)
 
 
 def _fast(size: int) -> int:
-    return int(next_fast_len(max(size, 1), real=True))
+    """The next size with a fast real transform; even, so that an axis has a half-way point."""
+    return 2 * int(next_fast_len((size + 1) // 2, real=True)) if size > 0 else 1
 
 
 def _even(axis: Array) -> bool:
+    """Whether an axis is evenly spaced, but for the rounding of its points."""
     if len(axis) < 3:
         return True
-    gaps = np.diff(axis)
-    return bool(np.allclose(gaps, gaps[0], rtol=1e-9, atol=0.0)) and bool(gaps[0] > 0)
+    ideal = np.linspace(axis[0], axis[-1], len(axis))
+    rounding = 8.0 * EPS * np.abs(axis).max() + 1e-13 * abs(axis[-1] - axis[0])
+    return bool(np.abs(axis - ideal).max() <= rounding and axis[-1] != axis[0])
+
+
+def _why_not(arms: Arms, kernel: Kernel) -> str:
+    if not kernel.is_stationary:
+        return (
+            f"the sampler 'circulant' needs a stationary kernel, and {kernel.type_name!r} is not "
+            "one; use 'lowrank' or 'dense'"
+        )
+    what = "an unevenly spaced grid" if arms.axes else f"{arms.size} free points"
+    return (
+        "the sampler 'circulant' needs arms on an evenly spaced grid (Arms.grid), and these are "
+        f"{what}; use 'lowrank' or 'dense'"
+    )

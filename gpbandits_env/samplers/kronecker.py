@@ -8,8 +8,10 @@ from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
-from gpbandits_env.samplers.base import Factor
-from gpbandits_env.samplers.dense import dense_factor, low_rank_factor
+from gpbandits_env.linalg import EPS
+from gpbandits_env.samplers.base import Factor, MatrixFactor, held
+from gpbandits_env.samplers.dense import dense_factor
+from gpbandits_env.samplers.lowrank import low_rank_factor
 
 
 class KroneckerFactor(Factor):
@@ -24,8 +26,8 @@ class KroneckerFactor(Factor):
     """
 
     def __init__(self, factors: tuple[Array, ...], error: float) -> None:
-        self.factors = tuple(np.ascontiguousarray(a) for a in factors)
-        self._transposed = tuple(np.ascontiguousarray(a.T) for a in factors)
+        self.factors = tuple(held(a) for a in factors)
+        self._transposed = tuple(held(a.T) for a in factors)
         self.shape = tuple(len(a) for a in factors)
         self.ranks = tuple(a.shape[1] for a in factors)
         self.size, self.rank = int(np.prod(self.shape)), int(np.prod(self.ranks))
@@ -71,19 +73,16 @@ def _apply(
 def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> KroneckerFactor:
     """The factor of a product kernel on a product grid.
 
-    The error of the product of d factors, each within e_i of a variance v_i: sum_i e_i prod_j v_j.
+    Each axis gets a low-rank factor, or a full one where that is no longer half its size. The
+    error, of d factors each within e_i of a variance v_i: sum_i e_i prod_(j not i) v_j, a bound.
 
     Raises:
         InvalidInput: the arms are no grid, or the kernel is no product over axes.
     """
     kernels = kernel.axis_kernels(arms.dim)
     if arms.axes is None or kernels is None:
-        what = "the arms are no grid" if arms.axes is None else "the kernel is no product over axes"
-        raise InvalidInput(
-            f"the sampler 'kronecker' needs a product kernel on a grid, and {what}; "
-            "use 'circulant' on an even grid, else 'dense'"
-        )
-    parts = []
+        raise InvalidInput(_why_not(arms, kernel))
+    parts: list[MatrixFactor] = []
     for axis, own in zip(arms.axes, kernels, strict=True):
         line = Arms(axis)
         low = low_rank_factor(line, own, max_rank=max(1, line.size // 2), tolerance=tolerance)
@@ -91,4 +90,17 @@ def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> Kr
     tops = [float(p.squared_norms().max()) + p.error for p in parts]
     whole = float(np.prod(tops))
     error = sum(p.error * whole / top for p, top in zip(parts, tops, strict=True) if top > 0)
-    return KroneckerFactor(tuple(p.matrix for p in parts), float(error))
+    return KroneckerFactor(tuple(p.matrix for p in parts), float(error) + 8.0 * EPS * whole)
+
+
+def _why_not(arms: Arms, kernel: Kernel) -> str:
+    if arms.axes is None:
+        return (
+            "the sampler 'kronecker' needs arms on a product grid (Arms.grid), and these are "
+            f"{arms.size} free points; use 'lowrank' or 'dense'"
+        )
+    cure = "'circulant' (if the grid is even) or 'dense'" if kernel.is_stationary else "'dense'"
+    return (
+        "the sampler 'kronecker' needs a kernel that is a product of one per axis, as the squared "
+        f"exponential is, and {kernel.type_name!r} is not in {arms.dim} dimensions; use {cure}"
+    )

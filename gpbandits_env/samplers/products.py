@@ -9,13 +9,17 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
-from gpbandits_env.linalg import pivoted_cholesky
+from gpbandits_env.linalg import EPS, pivoted_cholesky
 from gpbandits_env.samplers.base import BoxSampler
 
-# Pivots are picked from this many even points an axis.
-LINE = 400
+# Pivots are picked from this many even points an axis, and tried on so many times more.
+LINE, FINER = 400, 4
 TOLERANCE = 1e-13
+# Of an axis. At rank 100 the line has but four points a pivot, and no longer stands for the axis.
 MOST_RANK = 100
+MOST_FEATURES = 20000
+# Relative to the variance; an axis that is worse between the points of its line is refused.
+ACCURATE = 1e-11
 
 
 class AxisFeatures:
@@ -25,8 +29,14 @@ class AxisFeatures:
         kernel: one-dimensional.
         low: the axis's lower end.
         high: its upper end.
+
+    Attributes:
+        top: the largest variance on the axis.
+        error: the largest |k(x, x) - phi(x)^T phi(x)| found on 1600 even points; since what is
+            missing is itself a covariance function, no pair of these points errs by more.
+
     Raises:
-        InvalidInput: the kernel's rank on the axis is above 100.
+        InvalidInput: the kernel is too rough for the axis.
     """
 
     def __init__(self, kernel: Kernel, low: float, high: float) -> None:
@@ -35,14 +45,17 @@ class AxisFeatures:
             lambda i: kernel(line[i : i + 1], line)[0], kernel.diagonal(line), TOLERANCE, MOST_RANK
         )
         if found is None:
-            raise InvalidInput(
-                f"the kernel {kernel.type_name!r} has a rank above {MOST_RANK} on "
-                f"[{low:g}, {high:g}]; use random Fourier features"
-            )
-        factor, pivots, self.error = found
+            raise InvalidInput(_rough(kernel, low, high, f"its rank is above {MOST_RANK}"))
+        factor, pivots, _ = found
         self.kernel, self.pivots, self.rank = kernel, line[pivots], len(pivots)
         # The factor's rows at the pivots are their Cholesky factor.
         self._lower = np.tril(factor[pivots])
+        between = np.linspace(low, high, FINER * LINE)[:, None]
+        missing = kernel.diagonal(between) - np.square(self.features(between)).sum(axis=1)
+        self.error = float(np.abs(missing).max())
+        self.top = float(kernel.diagonal(between).max())
+        if self.error > ACCURATE * self.top:
+            raise InvalidInput(_rough(kernel, low, high, f"its error is {self.error:.2g}"))
 
     def features(self, x: Array) -> Array:
         """The features phi at x (n, 1): (n, rank)."""
@@ -57,40 +70,43 @@ class AxisFeatures:
 class ProductFeatures(BoxSampler):
     """The outer product of the axes' features; for the squared exponential in few dimensions.
 
-    `error` bounds the covariance at the points the pivots were picked from, 400 even ones an
-    axis; between them it is of the same size (about 1e-12), gradients to about 1e-9.
+    `error` bounds the covariance's error on a grid of 1600 even points an axis; it is of the size
+    of 1e-12, and that of gradients 1e-9. Outside the box the features are not accurate.
 
     Cost: O(rank) a point, rank the product of the axes' ranks.
 
     Args:
-        box: where; outside of it the features are not accurate.
+        box: where.
         kernel: a product over axes.
+        most_features: the largest rank wanted.
+
     Raises:
-        InvalidInput: the kernel is no product over axes, or too rough for its box.
+        InvalidInput: the kernel is no product over axes, too rough for its box, or needs more
+            features than wanted.
     """
 
-    def __init__(self, box: Box, kernel: Kernel) -> None:
+    def __init__(self, box: Box, kernel: Kernel, most_features: int = MOST_FEATURES) -> None:
         kernels = kernel.axis_kernels(box.dim)
         if kernels is None:
             raise InvalidInput(
-                f"the kernel {kernel.type_name!r} is no product over axes; use 'fourier'"
+                f"the kernel {kernel.type_name!r} is no product over axes in {box.dim} "
+                "dimensions, as the squared exponential is; use 'fourier'"
             )
-        ends = zip(kernels, box.low, box.high, strict=True)
-        self.axes = tuple(AxisFeatures(k, float(a), float(b)) for k, a, b in ends)
-        self.rank = int(np.prod([axis.rank for axis in self.axes]))
-        variance = float(kernel.diagonal(box.low[None, :])[0])
-        self.error = variance * sum(axis.error for axis in self.axes)
-
-    @staticmethod
-    def fits(box: Box, kernel: Kernel, most_features: int) -> bool:
-        """Whether the exact features exist and are at most so many."""
-        kernels = kernel.axis_kernels(box.dim)
-        if kernels is None or not kernel.is_stationary:
-            return False
-        try:
-            return ProductFeatures(box, kernel).rank <= most_features
-        except InvalidInput:
-            return False
+        axes: list[AxisFeatures] = []
+        self.rank = 1
+        for own, low, high in zip(kernels, box.low.tolist(), box.high.tolist(), strict=True):
+            axes.append(AxisFeatures(own, low, high))
+            self.rank *= axes[-1].rank
+            if self.rank > most_features:
+                raise InvalidInput(
+                    f"exact features of the kernel {kernel.type_name!r} on {box.dim} axes are "
+                    f"more than {most_features}; use 'fourier'"
+                )
+        self.axes = tuple(axes)
+        tops = np.array([axis.top for axis in axes])
+        errors = np.array([axis.error for axis in axes])
+        # Of a product of covariances, each within an error of a variance.
+        self.error = float(np.prod(tops + errors) - np.prod(tops)) + 8.0 * EPS * float(tops.prod())
 
     def features(self, x: Array) -> Array:  # noqa: D102
         return reduce(_outer, (a.features(x[:, i : i + 1]) for i, a in enumerate(self.axes)))
@@ -103,6 +119,13 @@ class ProductFeatures(BoxSampler):
             slope = axis.slopes(columns[i])
             by_axis.append(reduce(_outer, [*plain[:i], slope, *plain[i + 1 :]]))
         return np.stack(by_axis, axis=2)
+
+
+def _rough(kernel: Kernel, low: float, high: float, why: str) -> str:
+    return (
+        f"the kernel {kernel.type_name!r} is too rough for exact features on [{low:g}, {high:g}]: "
+        f"{why}; use 'fourier'"
+    )
 
 
 def _outer(a: Array, b: Array) -> Array:

@@ -1,0 +1,60 @@
+"""The samplers used last, so that the trials of a process share them."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import TypeVar
+
+from gpbandits_env.samplers.base import Sampler
+
+S = TypeVar("S", bound=Sampler | None)
+
+
+class SamplerCache:
+    """The samplers used last, by key, as many as fit a number of bytes; for any thread.
+
+    Two threads that miss at once both make the sampler; what is made for one key is always equal.
+
+    Args:
+        most_bytes: what the samplers may take together; a larger one is made anew each time.
+        most_entries: how many there may be.
+    """
+
+    def __init__(self, most_bytes: int, most_entries: int) -> None:
+        self.most_bytes, self.most_entries = most_bytes, most_entries
+        self.nbytes = 0
+        self._kept: OrderedDict[Hashable, Sampler | None] = OrderedDict()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Hashable, make: Callable[[], S]) -> S:
+        """The sampler under the key, made now if it is not kept. Errors pass, and keep nothing."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]  # type: ignore[return-value]
+        made = make()
+        with self._lock:
+            self._keep(key, made)
+        return made
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._kept.clear()
+            self.nbytes = 0
+
+    def _keep(self, key: Hashable, made: Sampler | None) -> None:
+        if key in self._kept or _size(made) > self.most_bytes:
+            return
+        self._kept[key] = made
+        self.nbytes += _size(made)
+        while self.nbytes > self.most_bytes or len(self._kept) > self.most_entries:
+            _, oldest = self._kept.popitem(last=False)
+            self.nbytes -= _size(oldest)
+
+
+def _size(sampler: Sampler | None) -> int:
+    return 0 if sampler is None else sampler.nbytes
