@@ -13,7 +13,7 @@ from gpbandits_env.envs.noise import Noise
 from gpbandits_env.envs.rendering import METADATA, Scene, Viewer, check_render_mode
 from gpbandits_env.envs.world import World
 from gpbandits_env.errors import InvalidInput, NotReset, unknown
-from gpbandits_env.functions import Function
+from gpbandits_env.functions import Course, Function
 from gpbandits_env.problem import Problem
 from gpbandits_env.regret import Tally, instantaneous
 from gpbandits_env.seeding import child
@@ -25,8 +25,9 @@ Info: TypeAlias = dict[str, Any]
 class BanditEnv(gym.Env[Observation, NDArray[Any]]):
     """A bandit: each round takes m actions and returns their noisy rewards.
 
-    `reset` draws a function and its noise from two streams of their own, both set by the seed
-    alone, so that every learner meets the same function and the same noise.
+    `reset` draws a function (or, where it drifts, a path of functions) and the noise from two
+    streams of their own, both set by the seed alone, so that every learner meets the same
+    functions and the same noise. All actions of a round are played on the same function.
 
     Observation: ``{"actions": (m,) arms or (m, d) points, "rewards": (m,), "round": (1,)}``, the
     last round's; zeros (in a box: the low corner) at round 0. The step's reward is the sum of
@@ -56,7 +57,8 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
         self.action_space = world.problem.domain.action_space(self._batch_size)
         self.observation_space = world.observation_space()
         self._viewer = None if render_mode is None else Viewer(world)
-        self._function: Function | None = None
+        self._course: Course | None = None
+        self._moves = world.source.moves
         self._noise: Noise | None = None
         self._tally = Tally()
         self._round = 0
@@ -71,12 +73,14 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
     def function(self) -> Function:
         """The truth, for pictures and tests; a learner is never shown it.
 
+        That of the round just played; before the first step, of round 1.
+
         Raises:
             NotReset: before the first `reset`.
         """
-        if self._function is None:
+        if self._course is None:
             raise NotReset("there is no function yet: call reset() first")
-        return self._function
+        return self._course.function
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -91,7 +95,7 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
         """
         check_options(options)
         super().reset(seed=seed)
-        self._function, self._noise = begin(self.world, self.np_random)
+        self._course, self._noise = begin(self.world, self.np_random)
         self._tally = Tally()
         self._round = 0
         if self._viewer is not None:
@@ -109,10 +113,13 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
             NotReset: before the first `reset`.
             InvalidInput: wrong shape, type or range, or not finite; nothing has changed then.
         """
-        function, noise = self._function, self._noise
-        if function is None or noise is None:
+        course, noise = self._course, self._noise
+        if course is None or noise is None:
             raise NotReset("step() was called before reset()")
         actions = self._check(action, self._batch_size)
+        if self._moves and self._round:
+            course.advance()
+        function = course.function
         values = function(actions)
         regret = instantaneous(function.optimum, values)
         rewards = values + noise.next()
@@ -166,12 +173,12 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
         Raises:
             NotReset: before the first `reset`.
         """
-        if self._noise is None:
+        if self._course is None or self._noise is None:
             raise NotReset("there is nothing to snapshot yet: call reset() first")
         return {
             "generator": self.np_random.bit_generator.state,
             "seed": self.np_random_seed,
-            "function": {k: np.array(v) for k, v in self.function.state().items()},
+            "course": self._course.state(),
             "noise": self._noise.snapshot(),
             "round": self._round,
             "regret": (self._tally.cumulative, self._tally.simple),
@@ -184,40 +191,40 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
         Raises:
             InvalidInput: not a snapshot of such an environment; nothing has changed then.
         """
-        function, noise = revive(self.world, state)
+        course, noise = revive(self.world, state)
         super().reset(seed=0)
         self.np_random.bit_generator.state = state["generator"]
         self._np_random_seed = state["seed"]
-        self._function, self._noise = function, noise
+        self._course, self._noise = course, noise
         self._tally = Tally(*state["regret"])
         self._round = state["round"]
         if self._viewer is not None:
             self._viewer.restore(state["seen"])
 
 
-def begin(world: World, rng: np.random.Generator) -> tuple[Function, Noise]:
-    """A function and its noise, from two children of a generator."""
-    function = world.source.draw(child(rng))
-    return function, Noise(child(rng), noise_sd(world), world.problem.batch_size)
+def begin(world: World, rng: np.random.Generator) -> tuple[Course, Noise]:
+    """A course and its noise, from two children of a generator."""
+    course = world.source.begin(child(rng))
+    return course, Noise(child(rng), noise_sd(world), world.problem.batch_size)
 
 
-def revive(world: World, state: dict[str, Any]) -> tuple[Function, Noise]:
-    """The function and the noise of a snapshot.
+def revive(world: World, state: dict[str, Any]) -> tuple[Course, Noise]:
+    """The course and the noise of a snapshot.
 
     Raises:
         InvalidInput: the snapshot is not of such a world.
     """
     try:
-        function = world.source.revive(state["function"])
+        course = world.source.resume(state["course"])
         noise = Noise(np.random.default_rng(0), noise_sd(world), world.problem.batch_size)
         noise.restore(state["noise"])
         low = first_observation(world.problem.domain, world.problem.batch_size)["actions"]
-        function(low)
+        course.function(low)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InvalidInput(
             f"this is not a snapshot of an environment with the same arguments: {error!r}"
         ) from None
-    return function, noise
+    return course, noise
 
 
 def noise_sd(world: World) -> float:

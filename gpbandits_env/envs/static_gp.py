@@ -12,7 +12,7 @@ from gpbandits_env.envs.base import BanditEnv
 from gpbandits_env.envs.vector import BanditVectorEnv
 from gpbandits_env.envs.world import World, build_world
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.functions import GPOnArms, GPOnBox, Source
+from gpbandits_env.functions import GPOnArms, GPOnBox, StillSource
 from gpbandits_env.kernels import Kernel, kernel_from_dict
 from gpbandits_env.problem import Problem
 
@@ -88,7 +88,7 @@ def static_gp_world(
     domain = domain_of(grid, arms, box, low, high)
     covariance = kernel_from_dict(DEFAULT_KERNEL if kernel is None else kernel)
     problem = Problem(domain, covariance, variance, batch_size)
-    source: Source
+    source: GPOnArms | GPOnBox
     if isinstance(domain, Arms):
         covariance.check_points(domain.coordinates)
         source = GPOnArms(domain, covariance, sampler)
@@ -96,7 +96,7 @@ def static_gp_world(
         assert isinstance(domain, Box)
         covariance.check_points(np.stack([domain.low, domain.high]))
         source = GPOnBox(domain, covariance, sampler, features)
-    return World(problem, source, variance)
+    return World(problem, StillSource(source), variance)
 
 
 def domain_of(

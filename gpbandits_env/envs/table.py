@@ -15,7 +15,7 @@ from gpbandits_env.envs.base import BanditEnv
 from gpbandits_env.envs.vector import BanditVectorEnv
 from gpbandits_env.envs.world import World, build_world
 from gpbandits_env.errors import InvalidInput, unknown
-from gpbandits_env.functions import Rows
+from gpbandits_env.functions import Rows, StillSource
 from gpbandits_env.kernels import Empirical
 from gpbandits_env.problem import Problem
 
@@ -109,7 +109,7 @@ def table_world(
         prior_mean=train.mean(axis=0),
     )
     label = f"negated {unit}" if minimise and unit else unit
-    return World(problem, Rows(arms, test), variance, label, locations)
+    return World(problem, StillSource(Rows(arms, test)), variance, label, locations)
 
 
 def split(values: Array, train_fraction: float) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ from gpbandits_env.envs.noise import VectorNoise, generator_at
 from gpbandits_env.envs.rendering import METADATA, Scene, Viewer, check_render_mode
 from gpbandits_env.envs.world import World
 from gpbandits_env.errors import InvalidInput, NotReset
-from gpbandits_env.functions import batch_of
+from gpbandits_env.functions import Course, batch_of
 from gpbandits_env.problem import Problem
 from gpbandits_env.regret import Tallies, instantaneous
 from gpbandits_env.seeding import child
@@ -69,6 +69,7 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self._rngs: list[np.random.Generator | None] = [None] * num_envs
         self._seeds: list[int | None] = [None] * num_envs
         self._functions = batch_of(domain, num_envs)
+        self._courses: list[Course | None] = [None] * num_envs
         self._noise = VectorNoise(num_envs, noise_sd(world), m)
         self._tallies = Tallies(num_envs)
         self._round: IntArray = np.zeros(num_envs, dtype=np.int64)
@@ -136,6 +137,8 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             raise NotReset("step() was called before reset()")
         checked = self._checked(actions)
         functions, tallies = self._functions, self._tallies
+        if self.world.source.moves:
+            self._move()
         values = functions(checked)
         regret = instantaneous(functions.optimum[:, None], values)
         rewards = values + self._noise.next()
@@ -203,11 +206,10 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         """
         if not self._ready:
             raise NotReset("there is nothing to snapshot yet: call reset() first")
-        functions = [self._functions.get(i).state() for i in range(self.num_envs)]
         return {
             "generators": [rng.bit_generator.state for rng in self.np_random],
             "seeds": list(self._seeds),
-            "functions": [{k: np.array(v) for k, v in f.items()} for f in functions],
+            "courses": [c.state() for c in self._courses if c is not None],
             "noise": self._noise.snapshot(),
             "regret": (self._tallies.cumulative.copy(), self._tallies.simple.copy()),
             "round": self._round.copy(),
@@ -223,16 +225,17 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             InvalidInput: not a snapshot of such an environment; nothing has changed then.
         """
         try:
-            functions = [self.world.source.revive(f) for f in state["functions"]]
-            fits = state["last"][0].shape == self._shape and len(functions) == self.num_envs
-            for function in functions:
-                function(self._first["actions"])
+            courses = [self.world.source.resume(s) for s in state["courses"]]
+            fits = state["last"][0].shape == self._shape and len(courses) == self.num_envs
+            for course in courses:
+                course.function(self._first["actions"])
         except (KeyError, TypeError, ValueError, IndexError):
             fits = False
         if not fits:
             raise InvalidInput("this is not a snapshot of an environment with the same arguments")
-        for i, function in enumerate(functions):
-            self._functions.put(i, function)
+        for i, course in enumerate(courses):
+            self._courses[i] = course
+            self._functions.put(i, course.function)
         self._rngs = [generator_at(s) for s in state["generators"]]
         self._seeds = list(state["seeds"])
         self._noise.restore(state["noise"])
@@ -251,6 +254,14 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         flat = array.reshape(-1, *self._shape[2:])
         return self.world.problem.domain.check(flat).reshape(self._shape)
 
+    def _move(self) -> None:
+        """Every world that has played a round, and goes on, moves to its next function."""
+        for i in np.flatnonzero((self._round > 0) & ~self._over).tolist():
+            course = self._courses[i]
+            assert course is not None
+            course.advance()
+            self._functions.put(i, course.function)
+
     def _generator(self, world: int) -> np.random.Generator:
         rng = self._rngs[world]
         if rng is None:
@@ -260,7 +271,9 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
 
     def _begin(self, world: int) -> None:
         rng = self._generator(world)
-        self._functions.put(world, self.world.source.draw(child(rng)))
+        course = self.world.source.begin(child(rng))
+        self._courses[world] = course
+        self._functions.put(world, course.function)
         self._noise.put(world, child(rng))
         self._tallies.clear(world)
         self._round[world] = 0

@@ -10,7 +10,7 @@ from gymnasium import spaces
 
 from gpbandits_env.arrays import Array, positive
 from gpbandits_env.errors import unknown
-from gpbandits_env.functions import Source
+from gpbandits_env.functions import CourseSource
 from gpbandits_env.functions.base import NEVER_BEYOND
 from gpbandits_env.problem import Problem
 
@@ -21,14 +21,14 @@ class World:
 
     Args:
         problem: what a learner is told; its noise variance may differ from the true one.
-        source: what the function of an episode is drawn from.
+        source: what the functions of an episode are drawn from.
         noise_var: the variance of the noise on a reward, at least 0.
         unit: the unit of a reward, for pictures; "" if it has none.
         locations: (n, 2) where the arms are on a map, for pictures.
     """
 
     problem: Problem
-    source: Source
+    source: CourseSource
     noise_var: float
     unit: str = ""
     locations: Array | None = None

@@ -1,22 +1,40 @@
 """Reward functions: what a world draws, evaluates without noise, and knows the maximum of."""
 
+from gpbandits_env.functions.analytic import TEST_FUNCTIONS, AnalyticSource
 from gpbandits_env.functions.base import Function, Source
 from gpbandits_env.functions.batch import ArmBatch, Batch, FunctionList, batch_of
+from gpbandits_env.functions.course import (
+    Course,
+    CourseSource,
+    DriftingSource,
+    ReplaySource,
+    StillSource,
+)
 from gpbandits_env.functions.gp import BoxFunction, GPOnArms, GPOnBox
 from gpbandits_env.functions.maximum import BoxMaximum
+from gpbandits_env.functions.motion import MOTIONS, Motion
 from gpbandits_env.functions.tables import ArmFunction, Rows
 
 __all__ = [
+    "MOTIONS",
+    "TEST_FUNCTIONS",
+    "AnalyticSource",
     "ArmBatch",
     "ArmFunction",
     "Batch",
     "BoxFunction",
     "BoxMaximum",
+    "Course",
+    "CourseSource",
+    "DriftingSource",
     "Function",
     "FunctionList",
     "GPOnArms",
     "GPOnBox",
+    "Motion",
+    "ReplaySource",
     "Rows",
     "Source",
+    "StillSource",
     "batch_of",
 ]

@@ -33,6 +33,14 @@ class GPOnArms(Source):
         """A function on the arms. Cost: one call of the sampler."""
         return ArmFunction(self.sampler(rng.standard_normal(self.sampler.rank)))
 
+    def vectors(self, rng: np.random.Generator, size: int) -> Array:
+        """``size`` independent draws as vectors linear in white noise: their values, (size, n)."""
+        return self.sampler.draw(rng, size)
+
+    def function_of(self, vector: Array) -> ArmFunction:
+        """The function of such a vector; a weighted sum of vectors is that sum of functions."""
+        return ArmFunction(vector)
+
     def revive(self, state: dict[str, Any]) -> ArmFunction:  # noqa: D102
         return ArmFunction(np.array(state["values"]))
 
@@ -101,9 +109,16 @@ class GPOnBox(Source):
 
     def draw(self, rng: np.random.Generator) -> BoxFunction:
         """A function and its maximum. Cost: one search of the box (see `BoxMaximum`)."""
-        coefficients = rng.standard_normal(self.sampler.rank)
-        best, accuracy = self._maximum(coefficients)
-        return BoxFunction(self.sampler, coefficients, best, accuracy)
+        return self.function_of(rng.standard_normal(self.sampler.rank))
+
+    def vectors(self, rng: np.random.Generator, size: int) -> Array:
+        """``size`` independent draws as vectors linear in white noise: coefficients, (size, r)."""
+        return rng.standard_normal((size, self.sampler.rank))
+
+    def function_of(self, vector: Array) -> BoxFunction:
+        """The function of such a vector, and its maximum. Cost: one search of the box."""
+        best, accuracy = self._maximum(vector)
+        return BoxFunction(self.sampler, vector, best, accuracy)
 
     def revive(self, state: dict[str, Any]) -> BoxFunction:  # noqa: D102
         coefficients, best = np.array(state["coefficients"]), np.array(state["best"])

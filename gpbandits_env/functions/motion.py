@@ -1,0 +1,169 @@
+"""How an analytic function moves: its input is shifted, turned or stretched as rounds pass.
+
+In round t the function is f(A_t(x)), A_t an invertible map of the domain's plane, so that the
+optimum of round t is A_t^-1 of the one at rest: known in closed form.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, positive
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.specs import Family
+
+
+class Motion(ABC):
+    """A periodic map of the unit cube [-1, 1]^d, to which the box is scaled."""
+
+    period: float
+
+    @abstractmethod
+    def onto(self, u: Array, phase: float) -> Array:
+        """A_t: where in the function at rest the points u (n, d) are read; phase in [0, 1)."""
+
+    @abstractmethod
+    def back(self, u: Array, phase: float) -> Array:
+        """A_t^-1: where the points u (n, d) of the function at rest have gone."""
+
+
+MOTIONS: Family[Motion] = Family("motion")
+
+
+@MOTIONS.register("orbit")
+@dataclass(frozen=True)
+class Orbit(Motion):
+    """Translation on a circle (an ellipse in the box's units) in the first two coordinates.
+
+    Args:
+        radius: as a share of half the box's side, in (0, 1); in one dimension an oscillation.
+        period: rounds for a round trip.
+    Raises:
+        InvalidInput: a number out of range.
+    """
+
+    radius: float = 0.3
+    period: float = 100.0
+
+    def __post_init__(self) -> None:
+        _check(self.radius, self.period)
+
+    def _shift(self, dim: int, phase: float) -> Array:
+        shift = np.zeros(dim)
+        shift[:2] = (
+            self.radius * np.array([np.cos(2 * np.pi * phase), np.sin(2 * np.pi * phase)])[:dim]
+        )
+        return shift
+
+    def onto(self, u: Array, phase: float) -> Array:  # noqa: D102
+        return u - self._shift(u.shape[1], phase)
+
+    def back(self, u: Array, phase: float) -> Array:  # noqa: D102
+        return u + self._shift(u.shape[1], phase)
+
+
+@MOTIONS.register("line")
+@dataclass(frozen=True)
+class Line(Motion):
+    """Translation to and fro along the box's diagonal, at constant speed.
+
+    Args:
+        radius: the farthest shift, as a share of half the box's side, in (0, 1).
+        period: rounds for there and back.
+    Raises:
+        InvalidInput: a number out of range.
+    """
+
+    radius: float = 0.3
+    period: float = 100.0
+
+    def __post_init__(self) -> None:
+        _check(self.radius, self.period)
+
+    def _shift(self, phase: float) -> float:
+        return self.radius * (4.0 * abs(phase - 0.5) - 1.0)
+
+    def onto(self, u: Array, phase: float) -> Array:  # noqa: D102
+        return u - self._shift(phase)
+
+    def back(self, u: Array, phase: float) -> Array:  # noqa: D102
+        return u + self._shift(phase)
+
+
+@MOTIONS.register("turn")
+@dataclass(frozen=True)
+class Turn(Motion):
+    """Rotation about the box's centre in the plane of the first two coordinates.
+
+    Args:
+        period: rounds for a full turn.
+    Raises:
+        InvalidInput: a period that is not positive.
+    """
+
+    period: float = 100.0
+
+    def __post_init__(self) -> None:
+        _check(0.5, self.period)
+
+    def _turn(self, u: Array, angle: float) -> Array:
+        if u.shape[1] < 2:
+            raise InvalidInput("the motion 'turn' needs at least 2 dimensions")
+        turned = u.copy()
+        c, s = np.cos(angle), np.sin(angle)
+        turned[:, 0], turned[:, 1] = c * u[:, 0] - s * u[:, 1], s * u[:, 0] + c * u[:, 1]
+        return turned
+
+    def onto(self, u: Array, phase: float) -> Array:  # noqa: D102
+        return self._turn(u, -2.0 * np.pi * phase)
+
+    def back(self, u: Array, phase: float) -> Array:  # noqa: D102
+        return self._turn(u, 2.0 * np.pi * phase)
+
+
+@MOTIONS.register("stretch")
+@dataclass(frozen=True)
+class Stretch(Motion):
+    """Scaling about the box's centre: by factor^sin(2 pi t / period).
+
+    Args:
+        factor: the largest magnification, above 1.
+        period: rounds for out and in again.
+    Raises:
+        InvalidInput: a number out of range.
+    """
+
+    factor: float = 1.5
+    period: float = 100.0
+
+    def __post_init__(self) -> None:
+        _check(0.5, self.period)
+        if positive(self.factor, "factor") <= 1:
+            raise InvalidInput(f"factor must be above 1, got {self.factor!r}")
+
+    def _scale(self, phase: float) -> float:
+        return float(self.factor ** np.sin(2.0 * np.pi * phase))
+
+    def onto(self, u: Array, phase: float) -> Array:  # noqa: D102
+        return u / self._scale(phase)
+
+    def back(self, u: Array, phase: float) -> Array:  # noqa: D102
+        return u * self._scale(phase)
+
+
+def to_cube(x: Array, box: Box) -> Array:
+    """Points of a box in [-1, 1]^d."""
+    return (2.0 * x - (box.low + box.high)) / (box.high - box.low)
+
+
+def from_cube(u: Array, box: Box) -> Array:
+    """Points of [-1, 1]^d in a box."""
+    return 0.5 * (u * (box.high - box.low) + (box.low + box.high))
+
+
+def _check(radius: float, period: float) -> None:
+    positive(period, "period")
+    if positive(radius, "radius") >= 1:
+        raise InvalidInput(f"radius must be below 1 (half the box's side), got {radius!r}")
