@@ -176,6 +176,7 @@ def test_a_snapshot_resumes_the_very_run(case, before):
     rest = [*play(env, actions[before:]), env.reset(), *play(env, actions)]
     for other in (env, make(case).unwrapped):
         other.restore(pickle.loads(state))
+        assert other.np_random_seed == 6
         assert same(rest, [*play(other, actions[before:]), other.reset(), *play(other, actions)])
 
 
@@ -213,7 +214,8 @@ def test_worlds_side_by_side_equal_single_ones(case):
 
 
 def test_partial_resets_equal_single_ones(case):
-    ours, theirs = (vector(case, m, max_episode_steps=9) for m in ("vector_entry_point", "sync"))
+    # After three steps all episodes are over when some worlds are reset; later only some are.
+    ours, theirs = (vector(case, m, max_episode_steps=3) for m in ("vector_entry_point", "sync"))
     ours.reset(seed=[3, 1, 4]), theirs.reset(seed=[3, 1, 4])
     rng = np.random.default_rng(0)
     for t, action in enumerate(actions_for(ours.action_space, 60)):
