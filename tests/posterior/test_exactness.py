@@ -5,7 +5,7 @@ import pytest
 
 from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import Matern32, SquaredExponential
-from gpbandits_env.posterior import covariances, posterior_on
+from gpbandits_env.posterior import base, covariances, posterior_on
 from gpbandits_env.posterior.base import ArmPosterior
 from gpbandits_env.posterior.rows import RowsBack
 
@@ -100,6 +100,19 @@ def test_drift_on_more_arms_than_a_matrix_is_kept_for(dense_of, monkeypatch, eps
     assert back.rows.count < 2 * 28 / epsilon
 
 
+def test_refreshing_keeps_what_it_should(make, dense_of, monkeypatch, back):
+    monkeypatch.setattr(base, "REFRESH_EVERY", 10)
+    posterior = make("matern52", back, noise_var=0.01, prior_mean=0.5)
+    dense = dense_of(posterior)
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        one = data(rng, 30, 1)
+        for thing in (posterior, dense):
+            thing.update(*one)
+            thing.advance(0.05)
+        assert_equal(posterior, dense)
+
+
 def test_epsilon_one_brings_the_prior_back(make, dense_of, back):
     posterior = make("matern32", back, prior_mean=1.0)
     posterior.update([1, 2, 3], [0.0, 1.0, 2.0])
@@ -131,7 +144,7 @@ def test_information_gain_is_half_a_log_determinant(make, world, back):
     arms, rewards = data(np.random.default_rng(6), posterior.arms.size, 25)
     posterior.update(arms[:9], rewards[:9])
     for arm, reward in zip(arms[9:], rewards[9:], strict=True):
-        posterior.update([arm], [reward])
+        posterior.update(np.array([arm]), np.array([reward]))
     points = posterior.arms.coordinates[arms]
     gram = posterior.kernel(points, points) / posterior.noise_var + np.eye(25)
     assert posterior.information_gain == pytest.approx(0.5 * np.linalg.slogdet(gram)[1], abs=1e-8)
@@ -158,7 +171,7 @@ def test_repeated_arms_without_noise_use_a_jitter_and_say_so(make, together):
         posterior.update(arms, rewards)
     else:
         for arm, reward in zip(arms, rewards, strict=True):
-            posterior.update([arm], [reward])
+            posterior.update(np.array([arm]), np.array([reward]))
     once.update([3, 17], [0.5, -1.0])
     assert once.jitter == 0.0 < posterior.jitter <= 1e-12
     np.testing.assert_allclose(posterior.mean, once.mean, **TOLERANCE)

@@ -58,6 +58,9 @@ def test_draws_follow_new_data(make, back):
     posterior.update([4], [0.0])
     posterior.advance(0.1)
     assert posterior.sample(np.random.default_rng(1), 2000)[:, 20].std() > 0.5
+    assert posterior.sample(np.random.default_rng(1), 2000)[:, 4].std() < 0.4
+    posterior.advance(0.9)
+    assert posterior.sample(np.random.default_rng(1), 2000)[:, 4].std() > 0.8
     posterior.update([20] * 9, [3.0] * 9)
     near = posterior.sample(np.random.default_rng(1), 2000)[:, 20]
     assert near.std() < 0.1
