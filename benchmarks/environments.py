@@ -3,8 +3,10 @@
     python benchmarks/environments.py
 
 The trivial environment looks up one number of a table: what is left is Gymnasium's own cost. All
-are timed in turn, several times over, with one BLAS thread; the best time of each counts, and
-the ratios are of one run. Actions are checked, noise is drawn, episodes end and begin.
+are timed in turn, several times over, with one BLAS thread; the best processor time of each
+counts, and the ratios are of one run. Actions are checked, noise is drawn, and every 1000 rounds
+an episode ends and a function is drawn: for Matern 5/2 on this grid, which needs 25,600 normal
+numbers, that is half of the time.
 """
 
 import platform
@@ -80,8 +82,8 @@ def main() -> None:
     with threadpool_limits(1):
         for _ in range(REPEATS):
             for label, play in contestants.items():
-                start = time.perf_counter()
-                rates[label] = max(rates[label], play() / (time.perf_counter() - start))
+                start = time.process_time()
+                rates[label] = max(rates[label], play() / (time.process_time() - start))
     print(
         f"{platform.machine()}, {platform.system()}, Python {platform.python_version()}, ", end=""
     )
