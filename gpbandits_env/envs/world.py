@@ -40,6 +40,7 @@ class World:
         """The last actions, their noisy rewards, and the round."""
         m = self.problem.batch_size
         low, high = self.source.bounds()
+        low, high = min(low, 0.0), max(high, 0.0)  # a reset shows rewards of 0
         slack = NEVER_BEYOND * float(np.sqrt(self.noise_var)) + 1e-6 * (1.0 + high - low)
         return spaces.Dict(
             {

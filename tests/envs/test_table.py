@@ -1,6 +1,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import check_env
 
 import gpbandits_env  # noqa: F401
 from gpbandits_env.datasets import Readings
@@ -86,3 +87,10 @@ def test_one_column_is_a_table_too():
     env = Table(ROWS[:, :1])
     env.reset(seed=0)
     assert env.step([0])[-1]["regret"].tolist() == [0.0]
+
+
+@pytest.mark.parametrize("offset", [100.0, -100.0])
+def test_readings_far_from_zero_pass_gymnasiums_checker(offset):
+    """A reset shows rewards of 0, which no reading may be near."""
+    check_env(Table(ROWS + offset))
+    check_env(Table(ROWS + offset, minimise=True, noise_var=0.1))
