@@ -74,7 +74,7 @@ def pivoted_cholesky(
             four units of rounding it is taken as that.
         max_rank: the largest rank wanted.
         give_up: stop also when the remainder, at a quarter of the way or later, falls too slowly
-            to be within the tolerance at ``max_rank``: a guess that spares 9/10 of the work on a
+            to be within the tolerance at ``max_rank``: a guess that spares most of the work on a
             Matern kernel, and is wrong for kernels that stay flat long and then drop (a squared
             exponential whose lengthscale is a hundredth of the domain).
     Returns:

@@ -109,3 +109,8 @@ class BoxSampler(ABC):
 def held(array: Array) -> Array:
     """The array row by row, as a read-only view: samplers are shared, so none may be written to."""
     return frozen(np.ascontiguousarray(array).view())
+
+
+def row_products(a: Array, b: Array) -> Array:
+    """The Kronecker product of each row of a (m, r) with that of b (m, s): (m, r s)."""
+    return (a[:, :, None] * b[:, None, :]).reshape(len(a), a.shape[1] * b.shape[1])

@@ -70,8 +70,7 @@ def sampler_for(
         "circulant": lambda: circulant_sampler(arms, kernel, tolerance),
         "dense": lambda: dense_factor(arms, kernel),
     }
-    # Arms are equal if their points are, but only those that know their axes are a grid.
-    return _CACHE.get((kind, arms, arms.axes is None, kernel, tolerance), make[kind])
+    return _CACHE.get((kind, arms, kernel, tolerance), make[kind])
 
 
 def factor_for(
@@ -89,7 +88,7 @@ def factor_for(
     """
     kernel.check_points(arms.coordinates)
     tolerance = positive(tolerance, "tolerance", zero=True)
-    key = ("factor", arms, arms.axes is None, kernel, whole(max_rank, "max_rank"), tolerance)
+    key = ("factor", arms, kernel, whole(max_rank, "max_rank"), tolerance)
     return _CACHE.get(key, lambda: _factor(arms, kernel, max_rank, tolerance))
 
 

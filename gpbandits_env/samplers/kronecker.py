@@ -9,7 +9,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.linalg import EPS
-from gpbandits_env.samplers.base import Factor, MatrixFactor, held
+from gpbandits_env.samplers.base import Factor, MatrixFactor, held, row_products
 from gpbandits_env.samplers.dense import dense_factor
 from gpbandits_env.samplers.lowrank import low_rank_factor
 
@@ -50,7 +50,7 @@ class KroneckerFactor(Factor):
         places = np.unravel_index(arms, self.shape)
         product = self.factors[0][places[0]]
         for a, i in zip(self.factors[1:], places[1:], strict=True):
-            product = (product[:, :, None] * a[i][:, None, :]).reshape(len(i), -1)
+            product = row_products(product, a[i])
         return product
 
     def squared_norms(self) -> Array:  # noqa: D102

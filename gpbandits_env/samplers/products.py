@@ -10,7 +10,7 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.linalg import EPS, pivoted_cholesky
-from gpbandits_env.samplers.base import BoxSampler
+from gpbandits_env.samplers.base import BoxSampler, row_products
 
 # Pivots are picked from this many even points an axis, and tried on so many times more.
 LINE, FINER = 400, 4
@@ -109,7 +109,7 @@ class ProductFeatures(BoxSampler):
         self.error = float(np.prod(tops + errors) - np.prod(tops)) + 8.0 * EPS * float(tops.prod())
 
     def features(self, x: Array) -> Array:  # noqa: D102
-        return reduce(_outer, (a.features(x[:, i : i + 1]) for i, a in enumerate(self.axes)))
+        return reduce(row_products, (a.features(x[:, i : i + 1]) for i, a in enumerate(self.axes)))
 
     def gradient(self, x: Array) -> Array:  # noqa: D102
         columns = [x[:, i : i + 1] for i in range(len(self.axes))]
@@ -117,7 +117,7 @@ class ProductFeatures(BoxSampler):
         by_axis = []
         for i, axis in enumerate(self.axes):
             slope = axis.slopes(columns[i])
-            by_axis.append(reduce(_outer, [*plain[:i], slope, *plain[i + 1 :]]))
+            by_axis.append(reduce(row_products, [*plain[:i], slope, *plain[i + 1 :]]))
         return np.stack(by_axis, axis=2)
 
 
@@ -126,7 +126,3 @@ def _rough(kernel: Kernel, low: float, high: float, why: str) -> str:
         f"the kernel {kernel.type_name!r} is too rough for exact features on [{low:g}, {high:g}]: "
         f"{why}; use 'fourier'"
     )
-
-
-def _outer(a: Array, b: Array) -> Array:
-    return (a[:, :, None] * b[:, None, :]).reshape(len(a), -1)

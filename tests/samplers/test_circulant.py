@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Linear, Matern12, Matern32, Matern52, SquaredExponential
+from gpbandits_env.samplers import circulant_sampler
+
+SQUARE = Arms.grid((50, 50))
+
+
+def covariance_with(sampler, arm):
+    """Row ``arm`` of Phi Phi^T, without Phi: the draw's covariance by the torus's eigenvalues."""
+    field = np.fft.ifftn((sampler._weights**2).reshape(sampler.torus)).real * sampler.rank
+    places = np.indices(sampler.shape).reshape(2, -1)
+    lags = places - np.array(np.unravel_index(arm, sampler.shape))[:, None]
+    return field[tuple(lags)]
+
+
+@pytest.mark.parametrize("kernel", [Matern12(0.2), Matern32(0.2), Matern52(0.2, 3.0)])
+@pytest.mark.parametrize("arm", [0, 1275, 2499])
+def test_the_papers_grid_is_exact(kernel, arm):
+    sampler = circulant_sampler(SQUARE, kernel)
+    assert sampler.error <= 1.1e-12 * kernel.variance
+    exact = kernel(SQUARE.coordinates[[arm]], SQUARE.coordinates)[0]
+    assert np.abs(covariance_with(sampler, arm) - exact).max() <= sampler.error
+
+
+def test_the_matern_torus_is_a_few_times_the_grid():
+    # Matern 5/2 has negative eigenvalues at period 150, none at 160.
+    assert circulant_sampler(SQUARE, Matern52(0.2)).torus == (160, 160)
+    assert circulant_sampler(SQUARE, Matern12(0.2)).torus[0] <= 108
+
+
+def test_a_longer_lengthscale_grows_its_own_axis_only():
+    torus = circulant_sampler(Arms.grid((40, 40)), Matern52((0.1, 0.5))).torus
+    assert torus[0] <= 100 < 250 <= torus[1]
+
+
+def test_a_torus_that_is_too_large_is_refused_with_what_it_would_err():
+    line = Arms.grid(64)
+    with pytest.raises(InvalidInput, match=r"reaches too far.*error is .*'lowrank' or 'dense'"):
+        circulant_sampler(line, Matern52(2.0), most_points=300)
+
+
+@pytest.mark.parametrize("tolerance", [1e-2, 1e-4])
+def test_images_are_summed_within_a_larger_tolerance_and_measured(tolerance, phi):
+    line, kernel = Arms.grid(64), Matern52(0.15)
+    # No room to pad: the images decide.
+    sampler = circulant_sampler(line, kernel, tolerance, most_points=0)
+    matrix = phi(sampler)
+    gap = np.abs(matrix @ matrix.T - kernel(line.coordinates)).max()
+    assert 1e-7 < gap <= sampler.error + 1e-14
+    assert sampler.error <= 1.5 * gap + 1e-14
+
+
+def test_uneven_axes_and_free_points_and_other_kernels_are_refused_with_a_cure():
+    uneven = Arms(np.array([[0.0], [0.1], [0.3]]), (np.array([0.0, 0.1, 0.3]),))
+    with pytest.raises(InvalidInput, match=r"evenly spaced.*unevenly spaced grid; use 'lowrank'"):
+        circulant_sampler(uneven, Matern52(0.2))
+    with pytest.raises(InvalidInput, match="these are 3 free points"):
+        circulant_sampler(Arms([[0.0], [0.1], [0.2]]), Matern52(0.2))
+    with pytest.raises(InvalidInput, match="stationary kernel, and 'linear' is not"):
+        circulant_sampler(SQUARE, Linear())
+
+
+def test_axes_far_from_the_origin_are_even_within_the_rounding_of_their_points(phi):
+    far, kernel = Arms.grid(50, low=1e6, high=1e6 + 1), Matern32(0.2)
+    sampler, near = circulant_sampler(far, kernel), circulant_sampler(Arms.grid(50), kernel)
+    np.testing.assert_allclose(phi(sampler), phi(near), atol=1e-8)
+
+
+def test_the_squared_exponential_embeds_on_a_large_grid_of_three_axes(rng):
+    cube = Arms.grid((24, 20, 16))
+    sampler = circulant_sampler(cube, SquaredExponential((0.15, 0.2, 0.25), 2.0))
+    draws = sampler.draw(rng, 60)
+    spread = (draws**2).mean()
+    # About 100 independent cells a draw.
+    assert spread == pytest.approx(2.0, rel=0.1)

@@ -1,0 +1,77 @@
+"""Numerical ranks as measured independently of this code, and what low rank refuses."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Empirical, Linear, Matern52, SquaredExponential
+from gpbandits_env.samplers import factor_for, kronecker_factor, low_rank_factor, sampler_for
+
+SE = SquaredExponential(0.2)
+LINE, SQUARE = Arms.grid(1000), Arms.grid((50, 50))
+
+
+@pytest.mark.parametrize(
+    ("arms", "tolerance", "rank", "slack"),
+    [(LINE, 1e-12, 19, 1), (LINE, 1e-10, 17, 1), (SQUARE, 1e-12, 266, 3), (SQUARE, 1e-10, 219, 3)],
+)
+def test_ranks_of_the_squared_exponential(arms, tolerance, rank, slack):
+    factor = low_rank_factor(arms, SE, 400, tolerance)
+    assert abs(factor.rank - rank) <= slack
+    assert factor.error <= 1.1 * tolerance
+    rows = np.arange(0, arms.size, 97)
+    missing = factor.rows(rows) @ factor.matrix.T - SE(arms.coordinates[rows], arms.coordinates)
+    assert np.abs(missing).max() <= factor.error
+
+
+def test_the_kronecker_factor_has_the_axes_ranks():
+    factor = kronecker_factor(SQUARE, SE)
+    assert factor.ranks == (19, 19)
+    assert factor.rank == 361
+
+
+def test_linear_kernels_have_the_rank_of_their_dimension():
+    arms = Arms(np.random.default_rng(0).standard_normal((500, 120)))
+    # Flat up to its rank: no forecast may stop it.
+    assert factor_for(arms, Linear(), 300).rank == 120
+    assert type(sampler_for(arms, Linear())).__name__ == "LowRankFactor"
+    assert factor_for(arms, Linear(), 119) is None
+
+
+def test_an_empirical_covariance_of_few_readings_has_their_rank():
+    readings = np.random.default_rng(1).standard_normal((61, 200))
+    kernel = Empirical(np.cov(readings, rowvar=False))
+    assert factor_for(Arms(np.arange(200)), kernel, 100).rank == 60
+
+
+def test_covariances_that_are_indefinite_by_rounding_state_what_that_costs():
+    matrix = np.diag([1.0, 0.0, 0.0])
+    matrix[1, 2] = matrix[2, 1] = 1e-10
+    kernel, arms = Empirical(matrix), Arms(np.arange(3))
+    factor = low_rank_factor(arms, kernel, 3)
+    gap = np.abs(factor.matrix @ factor.matrix.T - matrix).max()
+    assert 5e-11 < gap <= factor.error
+
+
+def test_full_rank_is_none_for_a_learner_and_refused_to_a_user():
+    assert factor_for(SQUARE, Matern52(0.2), 512) is None
+    few = Arms.grid(30)
+    rough = Matern52(0.01)
+    assert low_rank_factor(few, rough, 29) is None
+    assert sampler_for(few, rough, "lowrank").rank == 30
+
+
+def test_a_users_lowrank_is_not_given_up_early():
+    # Flat over 60 ranks, then gone within 100: the forecast for auto gives it up.
+    arms, kernel = Arms.grid(1000), SquaredExponential(0.005)
+    assert factor_for(arms, kernel, 512) is None
+    sampler = sampler_for(arms, kernel, "lowrank")
+    assert 450 < sampler.rank < 520
+
+
+def test_max_rank_must_be_a_whole_number_above_zero():
+    with pytest.raises(InvalidInput, match="max_rank must be at least 1"):
+        factor_for(LINE, SE, 0)
+    with pytest.raises(InvalidInput, match="whole number"):
+        factor_for(LINE, SE, 10.5)
