@@ -8,6 +8,9 @@ HORIZON = 1000
 ENVIRONMENTS = {
     "gpbandits/StaticGP-v0": ("StaticGP", "StaticGPVector"),
     "gpbandits/Table-v0": ("Table", "TableVector"),
+    "gpbandits/MarkovGP-v0": ("MarkovGP", "MarkovGPVector"),
+    "gpbandits/Drifting-v0": ("Drifting", "DriftingVector"),
+    "gpbandits/Replay-v0": ("Replay", "ReplayVector"),
 }
 
 

@@ -1,6 +1,9 @@
 """The environments; `import gpbandits_env` registers them with Gymnasium."""
 
 from gpbandits_env.envs.base import BanditEnv
+from gpbandits_env.envs.drifting import Drifting, DriftingVector, drifting_world
+from gpbandits_env.envs.markov_gp import MarkovGP, MarkovGPVector, markov_gp_world
+from gpbandits_env.envs.replay import Replay, ReplayVector, replay_world
 from gpbandits_env.envs.static_gp import StaticGP, StaticGPVector, static_gp_world
 from gpbandits_env.envs.table import Table, TableVector, table_world
 from gpbandits_env.envs.vector import BanditVectorEnv
@@ -9,11 +12,20 @@ from gpbandits_env.envs.world import World
 __all__ = [
     "BanditEnv",
     "BanditVectorEnv",
+    "Drifting",
+    "DriftingVector",
+    "MarkovGP",
+    "MarkovGPVector",
+    "Replay",
+    "ReplayVector",
     "StaticGP",
     "StaticGPVector",
     "Table",
     "TableVector",
     "World",
+    "drifting_world",
+    "markov_gp_world",
+    "replay_world",
     "static_gp_world",
     "table_world",
 ]

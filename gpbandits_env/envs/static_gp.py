@@ -8,11 +8,12 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import positive, whole
 from gpbandits_env.domains import Arms, Box, Domain
+from gpbandits_env.drift import Drift, MarkovDrift
 from gpbandits_env.envs.base import BanditEnv
 from gpbandits_env.envs.vector import BanditVectorEnv
 from gpbandits_env.envs.world import World, build_world
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.functions import GPOnArms, GPOnBox, StillSource
+from gpbandits_env.functions import DriftingSource, GPOnArms, GPOnBox, StillSource
 from gpbandits_env.kernels import Kernel, kernel_from_dict
 from gpbandits_env.problem import Problem
 
@@ -83,11 +84,39 @@ def static_gp_world(
     features: int = 1024,
 ) -> World:
     """The world of `StaticGP`; see there for the arguments."""
+    domain = (grid, arms, box, low, high)
+    return gp_world(kernel, domain, noise_var, batch_size, sampler, features)
+
+
+def gp_world(
+    kernel: Mapping[str, Any] | Kernel | None,
+    place: tuple[Any, ...],
+    noise_var: float,
+    batch_size: int,
+    sampler: str,
+    features: int,
+    drift: Drift | None = None,
+    epsilon: float | None = None,
+) -> World:
+    """A world of GP draws, at rest or drifting.
+
+    Args:
+        kernel: see `StaticGP`.
+        place: the arguments of `domain_of`.
+        noise_var: see `StaticGP`.
+        batch_size: see `StaticGP`.
+        sampler: see `StaticGP`.
+        features: see `StaticGP`.
+        drift: how the function moves; None for a static one.
+        epsilon: what learners are told of it; by default that of a Markov drift.
+    """
     variance = positive(noise_var, "noise_var", zero=True)
     whole(features, "features")
-    domain = domain_of(grid, arms, box, low, high)
+    domain = domain_of(*place)
     covariance = kernel_from_dict(DEFAULT_KERNEL if kernel is None else kernel)
-    problem = Problem(domain, covariance, variance, batch_size)
+    if epsilon is None and isinstance(drift, MarkovDrift):
+        epsilon = drift.epsilon
+    problem = Problem(domain, covariance, variance, batch_size, epsilon=epsilon)
     source: GPOnArms | GPOnBox
     if isinstance(domain, Arms):
         covariance.check_points(domain.coordinates)
@@ -96,7 +125,8 @@ def static_gp_world(
         assert isinstance(domain, Box)
         covariance.check_points(np.stack([domain.low, domain.high]))
         source = GPOnBox(domain, covariance, sampler, features)
-    return World(problem, StillSource(source), variance)
+    course = StillSource(source) if drift is None else DriftingSource(source, drift)
+    return World(problem, course, variance)
 
 
 def domain_of(

@@ -1,6 +1,6 @@
 """gpbandits/Table-v0: real readings as reward functions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from gpbandits_env.envs.base import BanditEnv
 from gpbandits_env.envs.vector import BanditVectorEnv
 from gpbandits_env.envs.world import World, build_world
 from gpbandits_env.errors import InvalidInput, unknown
-from gpbandits_env.functions import Rows, StillSource
+from gpbandits_env.functions import CourseSource, Rows, StillSource
 from gpbandits_env.kernels import Empirical
 from gpbandits_env.problem import Problem
 
@@ -93,8 +93,38 @@ def table_world(
     batch_size: int = 1,
 ) -> World:
     """The world of `Table`; see there for the arguments."""
+    return recorded_world(
+        lambda arms, test: StillSource(Rows(arms, test)),
+        readings,
+        dataset_options,
+        train_fraction,
+        minimise,
+        noise_var,
+        model_noise_var,
+        batch_size,
+    )
+
+
+def recorded_world(
+    source: Callable[[Arms, Array], CourseSource],
+    readings: ArrayLike | str | Path | Readings,
+    dataset_options: Mapping[str, Any] | None,
+    train_fraction: float,
+    minimise: bool,
+    noise_var: float,
+    model_noise_var: float | None,
+    batch_size: int,
+    columns: Sequence[int] | None = None,
+    epsilon: float | None = None,
+) -> World:
+    """A world of recorded readings: ``source(arms, rows for play)`` says how they are played.
+
+    The other arguments are those of `Table` and `Replay`.
+    """
     variance = positive(noise_var, "noise_var", zero=True)
     values, unit, locations = _table(readings, dataset_options)
+    if columns is not None:
+        values, locations = _columns(values, locations, columns)
     train, test = split(-values if minimise else values, train_fraction)
     covariance = np.cov(train, rowvar=False).reshape(train.shape[1], -1)
     told = model_noise_var
@@ -107,9 +137,10 @@ def table_world(
         noise_var=positive(told, "model_noise_var", zero=True),
         batch_size=batch_size,
         prior_mean=train.mean(axis=0),
+        epsilon=epsilon,
     )
     label = f"negated {unit}" if minimise and unit else unit
-    return World(problem, StillSource(Rows(arms, test)), variance, label, locations)
+    return World(problem, source(arms, test), variance, label, locations)
 
 
 def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
@@ -130,6 +161,15 @@ def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
             f"covariance and {len(values) - rows} for play; at least 2 and 1 are needed"
         )
     return values[:rows], values[rows:]
+
+
+def _columns(
+    values: Array, locations: Array | None, columns: Sequence[int]
+) -> tuple[Array, Array | None]:
+    kept = Arms(np.arange(float(values.shape[1]))).check(columns)
+    if not len(kept) or len(set(kept.tolist())) < len(kept):
+        raise InvalidInput("columns must name at least one arm, and none twice")
+    return values[:, kept], None if locations is None else locations[kept]
 
 
 def _table(readings: Any, options: Mapping[str, Any] | None) -> tuple[Array, str, Array | None]:

@@ -32,6 +32,7 @@ class TestFunction:
         high: its upper end.
         best: (d,) a maximiser, or one number for every coordinate.
         maximum: the value there.
+        least: ``least(d, b)`` is below every value where all |x_i| <= b.
         dim: the number of coordinates; None for any.
     """
 
@@ -42,6 +43,7 @@ class TestFunction:
     high: float | tuple[float, ...]
     best: float | tuple[float, ...]
     maximum: float
+    least: Callable[[int, float], float]
     dim: int | None = None
 
 
@@ -63,15 +65,36 @@ def camelback(x: Array) -> Array:
     return -((4.0 - 2.1 * a**2 + a**4 / 3.0) * a**2 + a * b + (-4.0 + 4.0 * b**2) * b**2)
 
 
+def _least_ackley(dim: int, b: float) -> float:
+    return -20.0 - float(np.e)
+
+
+def _least_rosenbrock(dim: int, b: float) -> float:
+    return -(dim - 1) * (100.0 * (b + b**2) ** 2 + (1.0 + b) ** 2)
+
+
+def _least_camelback(dim: int, b: float) -> float:
+    return -((4.0 + 2.1 * b**2 + b**4 / 3.0) + 1.0 + (4.0 + 4.0 * b**2)) * b**2
+
+
 TEST_FUNCTIONS = {
-    "ackley": TestFunction(ackley, -32.768, 32.768, 0.0, 0.0),
-    "rosenbrock": TestFunction(rosenbrock, (-2.0, -1.0), (2.0, 3.0), 1.0, 0.0, 2),
+    "ackley": TestFunction(ackley, -32.768, 32.768, 0.0, 0.0, _least_ackley),
+    "rosenbrock": TestFunction(
+        rosenbrock,
+        (-2.0, -1.0),
+        (2.0, 3.0),
+        1.0,
+        0.0,
+        _least_rosenbrock,
+        2,
+    ),
     "camelback": TestFunction(
         camelback,
         (-3.0, -2.0),
         (3.0, 2.0),
         (0.08984201368301331, -0.7126564032704135),
         1.0316284534898774,
+        _least_camelback,
         2,
     ),
 }
@@ -82,32 +105,51 @@ class AnalyticFunction(Function):
 
     Args:
         formula: of the function at rest.
-        read: maps points (n, d) to where they are read in the function at rest.
+        view: maps points (n, d) to where they are read in the function at rest.
         best: (d,) the maximiser of this round.
         optimum: the maximum.
         stage: what identifies the round: its number and the motion's first phase.
     """
 
-    __slots__ = ("_formula", "_read", "_stage")
+    __slots__ = ("_formula", "_stage", "_view")
 
     def __init__(
         self,
         formula: Callable[[Array], Array],
-        read: Callable[[Array], Array],
+        view: "View",
         best: Array,
         optimum: float,
         stage: dict[str, float],
     ) -> None:
-        self._formula, self._read, self._stage = formula, read, stage
+        self._formula, self._view, self._stage = formula, view, stage
         self.best_action, self.optimum = frozen(best), optimum
         # The maximum is exact; the constants it is stated with have 16 digits.
         self.accuracy = 1e-9 * max(1.0, abs(optimum))
 
     def __call__(self, actions: NDArray[Any]) -> Array:  # noqa: D102
-        return self._formula(self._read(actions))
+        return self._formula(self._view(actions))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = (self._formula, self._view, self.best_action, self.optimum, self._stage)
+        return AnalyticFunction, parts
 
     def state(self) -> dict[str, Any]:  # noqa: D102
         return dict(self._stage)
+
+
+@dataclass(frozen=True)
+class View:
+    """Where a point is read in the function at rest: A_t of `motion`, in the box's units."""
+
+    motion: Motion | None
+    box: Box
+    phase: float
+
+    def __call__(self, x: Array) -> Array:
+        """The points (n, d) that the points x (n, d) are read at."""
+        if self.motion is None:
+            return x
+        return from_cube(self.motion.onto(to_cube(x, self.box), self.phase), self.box)
 
 
 class Moving(Course):
@@ -160,6 +202,7 @@ class AnalyticSource(CourseSource):
         self.box = self.domain if isinstance(self.domain, Box) else box
         best = np.array(np.broadcast_to(self.given.best, (size,)), dtype=np.float64)
         self._best = to_cube(best, self.box)[None]
+        self._ones = np.ones(size)
         for phase in np.arange(TRIED) / TRIED if motion else (0.0,):
             if (np.abs(self._gone(float(phase))) > 1.0 + 1e-12).any():
                 raise InvalidInput(
@@ -174,23 +217,29 @@ class AnalyticSource(CourseSource):
         return Moving(self, float(state["first"]), int(state["round"]))
 
     def bounds(self) -> tuple[float, float]:  # noqa: D102
-        return -np.inf, self.given.maximum + 1e-9
+        corners = (
+            np.stack([self.domain.low, self.domain.high])
+            if isinstance(self.domain, Box)
+            else self.domain.coordinates
+        )
+        reach = self.motion.reach if self.motion else 1.0
+        span = float(np.abs(to_cube(corners, self.box)).max()) * reach + (reach - 1.0)
+        farthest = float(
+            np.abs(from_cube(span * np.array([-self._ones, self._ones]), self.box)).max()
+        )
+        return self.given.least(self.box.dim, farthest), self.given.maximum + 1e-9
 
     def at(self, first: float, round_: int) -> Function:
         """The function of a round, from the phase of round 1."""
         period = self.motion.period if self.motion else 1.0
         phase = (first + (round_ - 1) / period) % 1.0
 
-        def read(x: Array) -> Array:
-            if self.motion is None:
-                return x
-            return from_cube(self.motion.onto(to_cube(x, self.box), phase), self.box)
-
+        view = View(self.motion, self.box, phase)
         if isinstance(self.domain, Arms):
-            return ArmFunction(self.given.formula(read(self.domain.coordinates)))
+            return ArmFunction(self.given.formula(view(self.domain.coordinates)))
         best = from_cube(self._gone(phase), self.box)[0]
         stage = {"first": first, "round": float(round_)}
-        return AnalyticFunction(self.given.formula, read, best, self.given.maximum, stage)
+        return AnalyticFunction(self.given.formula, view, best, self.given.maximum, stage)
 
     def _gone(self, phase: float) -> Array:
         return self._best if self.motion is None else self.motion.back(self._best, phase)

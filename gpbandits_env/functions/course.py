@@ -14,6 +14,9 @@ from gpbandits_env.functions.base import Function, Source
 from gpbandits_env.functions.gp import GPOnArms, GPOnBox
 from gpbandits_env.functions.tables import ArmFunction
 
+# Gymnasium wants finite bounds on observations; no reward of a user's drift is beyond this.
+ANYTHING = 1e100
+
 
 class Course(ABC):
     """What is played in an episode, round by round. Actions never enter.
@@ -132,8 +135,8 @@ class DriftingSource(CourseSource):
         return Drifting(path, self.source.function_of)
 
     def bounds(self) -> tuple[float, float]:
-        """Those of a draw; of any number, where the drift may leave the law of a draw."""
-        return self.source.bounds() if self.drift.keeps_marginal else (-np.inf, np.inf)
+        """Those of a draw; wide ones, where the drift may leave the law of a draw."""
+        return self.source.bounds() if self.drift.keeps_marginal else (-ANYTHING, ANYTHING)
 
 
 class Replay(Course):

@@ -20,6 +20,11 @@ class Motion(ABC):
 
     period: float
 
+    @property
+    @abstractmethod
+    def reach(self) -> float:
+        """Points of the cube are read within [-reach, reach]^d."""
+
     @abstractmethod
     def onto(self, u: Array, phase: float) -> Array:
         """A_t: where in the function at rest the points u (n, d) are read; phase in [0, 1)."""
@@ -49,6 +54,10 @@ class Orbit(Motion):
 
     def __post_init__(self) -> None:
         _check(self.radius, self.period)
+
+    @property
+    def reach(self) -> float:  # noqa: D102
+        return 1.0 + self.radius
 
     def _shift(self, dim: int, phase: float) -> Array:
         shift = np.zeros(dim)
@@ -82,6 +91,10 @@ class Line(Motion):
     def __post_init__(self) -> None:
         _check(self.radius, self.period)
 
+    @property
+    def reach(self) -> float:  # noqa: D102
+        return 1.0 + self.radius
+
     def _shift(self, phase: float) -> float:
         return self.radius * (4.0 * abs(phase - 0.5) - 1.0)
 
@@ -107,6 +120,10 @@ class Turn(Motion):
 
     def __post_init__(self) -> None:
         _check(0.5, self.period)
+
+    @property
+    def reach(self) -> float:  # noqa: D102
+        return float(np.sqrt(2.0))
 
     def _turn(self, u: Array, angle: float) -> Array:
         if u.shape[1] < 2:
@@ -142,6 +159,10 @@ class Stretch(Motion):
         _check(0.5, self.period)
         if positive(self.factor, "factor") <= 1:
             raise InvalidInput(f"factor must be above 1, got {self.factor!r}")
+
+    @property
+    def reach(self) -> float:  # noqa: D102
+        return self.factor
 
     def _scale(self, phase: float) -> float:
         return float(self.factor ** np.sin(2.0 * np.pi * phase))

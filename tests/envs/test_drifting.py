@@ -1,0 +1,176 @@
+"""Worlds that move: their laws by moments, what they tell a learner, and where they refuse."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env.drift import Drift
+from gpbandits_env.errors import GPBanditsError
+from gpbandits_env.kernels import Matern52, SquaredExponential
+
+SAMPLERS = [
+    ({"grid": [4, 3], "kernel": {"type": "se", "lengthscale": 0.5}, "sampler": s}, s)
+    for s in ("dense", "lowrank", "kronecker", "circulant")
+]
+
+
+def functions(env, seed, rounds):
+    env.reset(seed=seed)
+    seen = [env.unwrapped.function.values]
+    action = np.zeros(env.unwrapped.problem.batch_size, dtype=int)
+    env.step(action)
+    for _ in range(rounds - 1):
+        env.step(action)
+        seen.append(env.unwrapped.function.values)
+    return np.stack(seen)
+
+
+@pytest.mark.parametrize(("kwargs", "sampler"), SAMPLERS, ids=[s for _, s in SAMPLERS])
+def test_covariance_over_space_and_time(kwargs, sampler):
+    """Cov(f_t(x), f_{t+j}(z)) = (1 - eps)^(j/2) k(x, z), whichever way the draws are made."""
+    eps, trials = 0.2, 1500
+    env = gym.make("gpbandits/MarkovGP-v0", epsilon=eps, **kwargs)
+    paths = np.stack([functions(env, seed, 4) for seed in range(trials)])
+    points = env.unwrapped.problem.domain.coordinates
+    gram = SquaredExponential(0.5)(points)
+    for j in range(4):
+        estimate = paths[:, 0].T @ paths[:, j] / trials
+        np.testing.assert_allclose(
+            estimate, (1 - eps) ** (j / 2) * gram, atol=5 * np.sqrt(2 / trials)
+        )
+
+
+def test_matern_worlds_keep_their_law():
+    env = gym.make(
+        "gpbandits/MarkovGP-v0",
+        epsilon=0.5,
+        grid=[40, 40],
+        kernel={"type": "matern52", "lengthscale": 0.2},
+    )
+    arms = np.array([0, 1, 45, 820, 1599])
+    paths = np.stack([functions(env, seed, 2)[:, arms] for seed in range(800)])
+    gram = Matern52(0.2)(env.unwrapped.problem.domain.coordinates[arms])
+    np.testing.assert_allclose(paths[:, 1].T @ paths[:, 1] / 800, gram, atol=5 * np.sqrt(2 / 800))
+    across = paths[:, 0].T @ paths[:, 1] / 800
+    np.testing.assert_allclose(across, np.sqrt(0.5) * gram, atol=5 * np.sqrt(2 / 800))
+
+
+def test_a_box_drifts_too():
+    env = gym.make("gpbandits/MarkovGP-v0", epsilon=0.3, box=([0.0], [1.0]), features=32)
+    env.reset(seed=0)
+    first = env.unwrapped.function
+    grid = np.linspace(0, 1, 2001)[:, None]
+    for _ in range(4):
+        _, _, _, _, info = env.step(np.array([[0.5]]))
+        function = env.unwrapped.function
+        assert function(grid).max() <= info["optimum"] + function.accuracy
+        assert info["regret"][0] == info["optimum"] - function(np.array([[0.5]]))[0]
+    assert not np.allclose(first(grid), function(grid))
+
+
+def test_actions_never_touch_the_path():
+    env = gym.make("gpbandits/MarkovGP-v0", epsilon=0.1, grid=[20], batch_size=3)
+    runs = []
+    for choice in (0, 19):
+        env.reset(seed=4)
+        infos = [env.step(np.full(3, choice))[-1] for _ in range(30)]
+        runs.append([(i["optimum"], i["best_action"]) for i in infos])
+    assert runs[0] == runs[1]
+
+
+def test_all_actions_of_a_round_see_one_function():
+    env = gym.make("gpbandits/MarkovGP-v0", epsilon=0.9, grid=[20], batch_size=4)
+    env.reset(seed=4)
+    for _ in range(5):
+        info = env.step(np.array([3, 3, 3, 3]))[-1]
+        assert len(set(info["values"].tolist())) == 1
+
+
+def test_epsilon_0_is_a_static_world():
+    path = functions(gym.make("gpbandits/MarkovGP-v0", epsilon=0.0, grid=[10]), 0, 6)
+    assert (path == path[0]).all()
+
+
+def test_a_learner_is_told_epsilon_where_there_is_one():
+    assert gym.make("gpbandits/MarkovGP-v0", epsilon=0.2).unwrapped.problem.epsilon == 0.2
+    seasons = {"type": "seasonal", "period": 9}
+    assert gym.make("gpbandits/Drifting-v0", drift=seasons).unwrapped.problem.epsilon is None
+    told = gym.make("gpbandits/Drifting-v0", drift=seasons, epsilon=0.05)
+    assert told.unwrapped.problem.epsilon == 0.05
+    assert gym.make("gpbandits/StaticGP-v0").unwrapped.problem.epsilon is None
+
+
+def test_a_users_function_and_class_drive_a_world():
+    def every_third(f, fresh, t, rng):
+        return fresh() if t % 3 == 0 else f
+
+    path = functions(gym.make("gpbandits/Drifting-v0", drift=every_third, grid=[8]), 1, 9)
+    changed = [t + 1 for t in range(1, 9) if not np.array_equal(path[t], path[t - 1])]
+    assert changed == [4, 7]
+
+    class Flip(Drift):
+        def step(self, memory, fresh, t, rng):
+            return (-memory[0],)
+
+    path = functions(gym.make("gpbandits/Drifting-v0", drift=Flip(), grid=[8]), 1, 3)
+    np.testing.assert_array_equal(path[1], -path[0])
+
+
+@pytest.mark.parametrize("motion", ["orbit", "line", "turn", "stretch"])
+@pytest.mark.parametrize("function", ["ackley", "rosenbrock", "camelback"])
+def test_a_moving_optimum_is_where_it_is_said_to_be(function, motion):
+    spec = {"type": motion, "period": 12}
+    spec |= {} if motion == "turn" else {"factor": 1.1} if motion == "stretch" else {"radius": 0.1}
+    env = gym.make("gpbandits/Drifting-v0", function=function, motion=spec)
+    scattered = env.unwrapped.problem.domain.sample(np.random.default_rng(0), 4000)
+    env.reset(seed=3)
+    places = []
+    for _ in range(13):
+        info = env.step(scattered[:1])[-1]
+        best = info["best_action"]
+        places.append(best)
+        truth = env.unwrapped.function
+        assert truth(best[None])[0] == pytest.approx(info["optimum"], abs=1e-9)
+        assert truth(scattered).max() <= info["optimum"] + 1e-9
+    np.testing.assert_allclose(places[12], places[0], atol=1e-9)
+    moves = np.abs(np.diff(places, axis=0)).max()
+    assert moves > 1e-3 or (function, motion) in {("ackley", "turn"), ("ackley", "stretch")}
+
+
+def test_a_replay_plays_the_rows_in_order_and_again():
+    table = np.random.default_rng(0).normal(size=(12, 4))
+    env = gym.make("gpbandits/Replay-v0", readings=table, train_fraction=0.5)
+    path = functions(env, 0, 8)
+    np.testing.assert_array_equal(path, np.concatenate([table[6:], table[6:8]]))
+    some = gym.make("gpbandits/Replay-v0", readings=table, columns=[3, 1], starts=[2])
+    assert some.unwrapped.problem.domain.size == 2
+    np.testing.assert_array_equal(functions(some, 0, 2), table[10:12][:, [3, 1]])
+
+
+@pytest.mark.parametrize(
+    ("name", "kwargs", "says"),
+    [
+        ("MarkovGP", {"epsilon": 1.2}, r"\[0, 1\]"),
+        ("MarkovGP", {"epsilom": 0.2}, "epsilon"),
+        ("Drifting", {"drift": {"type": "markow"}}, "markov"),
+        ("Drifting", {"drift": 3}, "drift"),
+        ("Drifting", {"motion": {"type": "orbit"}}, "test function"),
+        ("Drifting", {"function": "ackley", "drift": {"type": "markov", "epsilon": 0.1}}, "motion"),
+        ("Drifting", {"function": "akley"}, "ackley"),
+        ("Drifting", {"function": "camelback", "dim": 3}, "dimensions"),
+        ("Drifting", {"function": "ackley", "dim": 1, "motion": {"type": "turn"}}, "2 dimensions"),
+        (
+            "Drifting",
+            {"function": "rosenbrock", "motion": {"type": "orbit", "radius": 0.9}},
+            "leaves",
+        ),
+        ("Drifting", {"function": "ackley", "motion": {"type": "orbit", "radius": 1.5}}, "below 1"),
+        ("Replay", {"readings": np.eye(9), "columns": [9]}, "0..8"),
+        ("Replay", {"readings": np.eye(9), "columns": [1, 1]}, "twice"),
+        ("Replay", {"readings": np.eye(9), "starts": [5]}, "starts"),
+    ],
+)
+def test_bad_worlds_are_refused(name, kwargs, says):
+    with pytest.raises(GPBanditsError, match=says):
+        gym.make(f"gpbandits/{name}-v0", **kwargs)
