@@ -92,5 +92,5 @@ def test_one_column_is_a_table_too():
 @pytest.mark.parametrize("offset", [100.0, -100.0])
 def test_readings_far_from_zero_pass_gymnasiums_checker(offset):
     """A reset shows rewards of 0, which no reading may be near."""
-    check_env(Table(ROWS + offset))
-    check_env(Table(ROWS + offset, minimise=True, noise_var=0.1))
+    for more in ({}, {"minimise": True, "noise_var": 0.1}):
+        check_env(gym.make("gpbandits/Table-v0", readings=ROWS + offset, **more).unwrapped)
