@@ -52,9 +52,10 @@ class Agent(ABC):
             InvalidInput: wrong shapes, actions outside the domain, rewards that are not finite;
                 nothing has changed then.
         """
-        if np.size(rewards) == 0:
+        given = rewards if type(rewards) is np.ndarray else finite_array(rewards, "rewards")
+        if given.size == 0:
             raise InvalidInput("tell needs at least one action and its reward, got none")
-        self._learn(actions, rewards)
+        self._learn(actions, given)
         self.round += 1
 
     def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
@@ -84,19 +85,26 @@ class Agent(ABC):
         return self._policy(observation, episode_start), None
 
     def snapshot(self) -> dict[str, Any]:
-        """All that changes, as plain copied data, the generator included; it pickles."""
+        """All that changes, as plain copied data, the generator included; it pickles.
+
+        Of an agent that plays several worlds by `predict`, only the first; pickle it to keep all.
+        """
         return {"round": self.round, "rng": copy.deepcopy(self.rng.bit_generator.state)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of this agent or of one made alike.
+        """Go on from a snapshot of this agent or of one made alike (in a box: of the same seed).
 
         Raises:
             InvalidInput: the snapshot is of another kind of agent; nothing has changed then.
         """
-        wanted = set(self.snapshot())
-        if not isinstance(state, Mapping) or set(state) != wanted:
-            raise InvalidInput(f"not a snapshot of {type(self).__name__}: it needs {wanted}")
-        self._restore(state)
+        before = self.snapshot()
+        if not isinstance(state, Mapping) or set(state) != set(before):
+            raise InvalidInput(f"not a snapshot of {type(self).__name__}: it needs {list(before)}")
+        try:
+            self._restore(state)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            self._restore(before)
+            raise InvalidInput(f"not a snapshot of such a {type(self).__name__}: {error}") from None
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self.rng.bit_generator.state = copy.deepcopy(state["rng"])

@@ -12,6 +12,7 @@ from gpbandits_env.agents.base import Agent
 from gpbandits_env.agents.candidates import Candidates
 from gpbandits_env.agents.forgetting import forgetting_for
 from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import ArmPosterior, posterior_on
 from gpbandits_env.problem import Problem
 
@@ -20,9 +21,12 @@ class GPAgent(Agent):
     """Plays the arm of the best score; a batch by hallucinated variance.
 
     After each choice of a batch the variance is conditioned on it as well, the mean is held, and
-    all of it is undone at the end (Desautels et al. 2014, GP-BUCB). Ties go to the lowest index.
+    all of it is undone at the end (Desautels et al. 2014, GP-BUCB).
 
-    In a box it chooses among ``candidates`` Sobol points, drawn once from its generator.
+    Departures of all such agents: 1. ties go to the lowest index: in the first round, under a
+    constant prior, that is arm 0; where every score is -inf, or 0 as a logarithm that has no more
+    digits, ties go to the largest posterior mean; 2. in a box they choose among ``candidates``
+    Sobol points, drawn once from the agent's generator, and can be told of no other points.
 
     Args:
         problem: where it acts and what it knows beforehand.
@@ -104,9 +108,11 @@ class GPAgent(Agent):
 
     def snapshot(self) -> dict[str, Any]:  # noqa: D102
         own = {"posterior": self.posterior.snapshot(), "forgetting": self.forgetting.snapshot()}
-        return super().snapshot() | own
+        return super().snapshot() | own | {"candidates": self._candidates.fingerprint}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
+        if state["candidates"] != self._candidates.fingerprint:
+            raise InvalidInput("the agent of the snapshot has other candidate points: another seed")
         self.posterior.restore(state["posterior"])
         self.forgetting.restore(state["forgetting"])
         super()._restore(state)
@@ -121,10 +127,15 @@ class GPAgent(Agent):
         return self.posterior.information_gain
 
 
-def best(score: Array, fallback: Array) -> int:
+def best(score: Array, mean: Array) -> int:
     """The index of the largest score, the lowest of several.
 
-    Where every score is -inf (no arm can improve at all), that of the largest fallback.
+    A log-EI or log-PI has no more digits at -inf (no arm can improve) and at 0 (several are sure
+    to): there the largest mean among the tied decides.
     """
     arm = int(score.argmax())
-    return arm if score.item(arm) != -np.inf else int(fallback.argmax())
+    top = score.item(arm)
+    if top in (-np.inf, 0.0):
+        tied = np.flatnonzero(score == top)
+        return int(tied[mean[tied].argmax()])
+    return arm

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.seeding import child
 
 if TYPE_CHECKING:
     from gpbandits_env.agents.base import Agent
@@ -18,9 +19,9 @@ KEYS = ("actions", "rewards", "round")
 class Policy:
     """Reads {"actions", "rewards", "round"}, tells its agent, and asks it.
 
-    Round 0 is a new episode and resets the agent. With a leading axis (vector environments) each
-    world has an agent of its own: the first is the agent itself, the others copies with streams
-    spawned from its generator.
+    Round 0 is a new episode and resets the agent; a round it has been told already is not told
+    again. With a leading axis (vector environments) each world has an agent of its own: the first
+    is the agent itself, the others copies whose generators are children of its own.
 
     Args:
         agent: whose policy this is.
@@ -40,16 +41,20 @@ class Policy:
         if not isinstance(observation, Mapping) or any(key not in observation for key in KEYS):
             raise InvalidInput(f"an observation is a dict with {KEYS}; is the env wrapped?")
         actions, rewards, rounds = (np.asarray(observation[key]) for key in KEYS)
-        if rewards.ndim == 1:
-            return self._act(0, actions, rewards, int(rounds.reshape(-1)[0]))
-        starts = np.zeros(len(rewards), bool) if episode_start is None else np.ravel(episode_start)
-        counts = np.where(starts, 0, rounds.reshape(len(rewards), -1)[:, 0])
-        return np.stack(
-            [
-                self._act(i, a, r, int(t))
-                for i, (a, r, t) in enumerate(zip(actions, rewards, counts, strict=True))
-            ]
-        )
+        single = rewards.ndim == 1
+        if single:
+            actions, rewards, rounds = actions[None], rewards[None], rounds[None]
+        counts = _rounds(rounds, len(rewards), episode_start)
+        if rewards.ndim != 2 or len(actions) != len(rewards):
+            raise InvalidInput(
+                f"rewards must have shape (m,) or (B, m), with as many actions, got "
+                f"{rewards.shape} and actions {actions.shape}"
+            )
+        asked = [
+            self._act(i, a, r, t)
+            for i, (a, r, t) in enumerate(zip(actions, rewards, counts, strict=True))
+        ]
+        return asked[0] if single else np.stack(asked)
 
     def _act(
         self, world: int, actions: NDArray[Any], rewards: NDArray[Any], round_: int
@@ -67,9 +72,22 @@ class Policy:
         first = self._agents[0]
         agents, self._agents = self._agents, []
         try:
-            twin = copy.deepcopy(first)
+            twin = copy.deepcopy(first, {id(first.problem): first.problem})
         finally:
             self._agents = agents
-        twin.rng = first.rng.spawn(1)[0]
+        twin.rng = child(first.rng)
         twin.reset()
         return twin
+
+
+def _rounds(rounds: NDArray[Any], worlds: int, episode_start: ArrayLike | None) -> list[int]:
+    """The round of each world; 0 where an episode starts."""
+    try:
+        counts = rounds.reshape(worlds, 1)[:, 0]
+        if episode_start is not None:
+            counts = np.where(np.reshape(episode_start, worlds), 0, counts)
+        return [int(t) for t in counts]
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"round and episode_start must be one per world ({worlds}), got round {rounds.shape}"
+        ) from None

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.base import Agent
+from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
@@ -83,8 +84,13 @@ def make(
             raise unknown(f"setting of the agent {name!r}", key, [*known, *OVERRIDES])
     problem = _problem(env_or_problem, {k: v for k, v in settings.items() if k in OVERRIDES})
     own = {k: v for k, v in settings.items() if k not in OVERRIDES}
-    rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(seed)
-    return cls(problem, rng, **own)
+    return cls(problem, _generator(seed), **own)
+
+
+def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
+    if isinstance(seed, np.random.Generator):
+        return seed
+    return np.random.default_rng(None if seed is None else whole(seed, "seed", 0))
 
 
 def _problem(source: Any, overrides: dict[str, Any]) -> Problem:
