@@ -1,6 +1,7 @@
 """Where tasks are played: in this process, or in worker processes."""
 
 import signal
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TypeAlias
@@ -31,25 +32,32 @@ def results(tasks: Sequence[Task], jobs: int) -> Iterator[Results]:
         return
     with joblib.parallel_config("loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(n_jobs=min(jobs, len(tasks)), return_as="generator")
-        with _interrupts_held_back():
-            generator = parallel(joblib.delayed(run_task)(task) for task in tasks)
+        with _interrupts_ignored():
+            generator = parallel(joblib.delayed(_work)(task) for task in tasks)
     try:
         yield generator
     finally:
         generator.close()
 
 
-@contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Let worker processes start with Ctrl-C blocked: a terminal sends it to them as well.
+def _work(task: Task) -> list[TrialRecord | TrialFailure]:
+    """A worker's task; Ctrl-C, which a terminal sends to workers too, is the driver's to answer."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return run_task(task)
 
-    What blocks a signal here is inherited by the workers; here it arrives a moment later.
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Start worker processes deaf to Ctrl-C: a signal ignored here is ignored in its children.
+
+    It takes a few hundredths of a second, in which a Ctrl-C is lost.
     """
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
+    if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.signal(signal.SIGINT, before)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Fig. 2: the rounds before the first one shown. After them GP-UCB, at seed 0, goes where the band is
-# wide, and then where the mean is high.
+# Fig. 2: the rounds before the first one shown. After them GP-UCB, at seed 0, goes where the band
+# is wide, and then where the mean is high.
 PLAYED = 3
 NOISE_VAR = 0.025
 
@@ -53,7 +53,8 @@ def two_iterations(figure: "Figure", seed: int) -> None:
         choice = int(np.argmax(posterior.mean + width))  # eq. (6)
         if t > PLAYED:
             axes = panels[t - PLAYED - 1]
-            _belief(axes, arms.coordinates[:, 0], truth, posterior.mean, width)
+            x = arms.coordinates[:, 0]
+            _belief(axes, x, truth, posterior.mean, width)
             axes.plot(
                 arms.coordinates[actions, 0],
                 rewards,
@@ -63,7 +64,7 @@ def two_iterations(figure: "Figure", seed: int) -> None:
                 label="rewards",
             )
             axes.plot(
-                arms.coordinates[choice, 0],
+                x[choice],
                 posterior.mean[choice] + width[choice],
                 "*",
                 markersize=14,
