@@ -9,8 +9,6 @@ from gpbandits_env.errors import NotPositiveDefinite
 
 EPS = float(np.finfo(np.float64).eps)
 LAST_JITTER = 1e-6
-# Ranks below this say nothing about how fast a remainder falls.
-FIRST_FORECAST = 32
 # Room for so many columns is taken at first, and doubled as they fill.
 FIRST_COLUMNS = 64
 
@@ -57,7 +55,6 @@ def pivoted_cholesky(
     diagonal: Array,
     tolerance: float,
     max_rank: int,
-    give_up: bool = False,
 ) -> tuple[Array, IntArray, float] | None:
     """A low-rank factor F of a covariance matrix, K = F F^T + E with |E_ij| <= error.
 
@@ -73,13 +70,9 @@ def pivoted_cholesky(
         tolerance: stop when no diagonal entry of E exceeds this times the largest of K; below
             four units of rounding it is taken as that.
         max_rank: the largest rank wanted.
-        give_up: stop also when the remainder, at a quarter of the way or later, falls too slowly
-            to be within the tolerance at ``max_rank``: a guess that spares most of the work on a
-            Matern kernel, and is wrong for kernels that stay flat long and then drop (a squared
-            exponential whose lengthscale is a hundredth of the domain).
     Returns:
         F (n, r), the pivots (r,) in the order taken, and the error; None if the rank exceeds
-        ``max_rank``, or seems to with ``give_up``.
+        ``max_rank``.
     Source: Harbrecht, Peters and Schneider (2012), Algorithm 1.
     """
     left = np.array(diagonal, dtype=np.float64)
@@ -87,11 +80,9 @@ def pivoted_cholesky(
     enough = max(tolerance, 4.0 * EPS) * top
     columns = np.empty((min(max_rank, n, FIRST_COLUMNS), n))
     pivots: list[int] = []
-    decades: list[float] = []
     while (most := float(left[pivot := int(left.argmax())])) > enough:
         r = len(pivots)
-        decades.append(np.log10(top / most))
-        if r >= max_rank or (give_up and _hopeless(decades, np.log10(top / enough), max_rank)):
+        if r >= max_rank:
             return None
         if r == len(columns):
             columns = np.concatenate([columns, np.empty((min(r, max_rank - r, n - r), n))])
@@ -105,20 +96,20 @@ def pivoted_cholesky(
     return factor, np.array(pivots, dtype=np.int64), most + (len(pivots) + 1) * EPS * top
 
 
-def _hopeless(decades: list[float], wanted: float, max_rank: int) -> bool:
-    """Whether the remainder will miss the tolerance at ``max_rank`` even at twice its pace.
+def least_missing(matrix: Array, rank: int) -> float:
+    """A bound from below on the error of any factor of a rank.
 
-    The pace is that of the last half of the ranks so far. The remainder of a Matern kernel falls
-    as a power of the rank, so its pace halves when the rank doubles; that of an analytic kernel
-    falls geometrically or faster.
+    If K - F F^T is positive semidefinite and F has ``rank`` columns, its trace is at least the sum
+    of the other eigenvalues of K, so its largest diagonal entry is at least their mean over n.
+    The same holds for any arms of which these are a part. O(n^3).
 
     Args:
-        decades: log10 of (largest variance / largest remaining one) at ranks 0, 1, ..., r.
-        wanted: the same at the tolerance.
-        max_rank: the largest rank wanted.
+        matrix: K, (n, n), symmetric.
+        rank: below n.
+    Returns:
+        The bound, less what rounding may have added to it.
     """
-    r = len(decades) - 1
-    if r < FIRST_FORECAST or 4 * r < max_rank:
-        return False
-    pace = (decades[r] - decades[r // 2]) / (r - r // 2)
-    return decades[r] + 2.0 * pace * (max_rank - r) < wanted
+    n = len(matrix)
+    eigenvalues = np.linalg.eigvalsh(matrix)
+    rounding = n * EPS * float(np.abs(eigenvalues).max())
+    return float(np.maximum(eigenvalues[: n - rank], 0.0).sum()) / n - rounding

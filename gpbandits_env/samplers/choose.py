@@ -78,8 +78,6 @@ def factor_for(
 ) -> Factor | None:
     """A factor of numerical rank at most ``max_rank`` for a learner, or None. Kept as samplers are.
 
-    None may also stand for a rank that only seemed to be too large (`pivoted_cholesky`, give_up).
-
     Args:
         arms: the n arms.
         kernel: the covariance.
@@ -133,7 +131,7 @@ def _cheapest(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler:
     embeds = arms.size >= CIRCULANT_FROM and can_embed(arms, kernel)
     most = min(arms.size // 4, LARGEST_RANK_BESIDE_FFT if embeds else LARGEST_RANK)
     most = max(1, min(most, LARGEST_FACTOR // arms.size))
-    low = low_rank_factor(arms, kernel, most, tolerance, give_up=True)
+    low = low_rank_factor(arms, kernel, most, tolerance)
     if low is not None:
         return low
     return (_cheap_circulant(arms, kernel, tolerance) if embeds else None) or _full(arms, kernel)
@@ -165,7 +163,7 @@ def _factor(arms: Arms, kernel: Kernel, max_rank: int, tolerance: float) -> Fact
         factor = kronecker_factor(arms, kernel, tolerance)
         if factor.rank <= max_rank:
             return factor
-    return low_rank_factor(arms, kernel, max_rank, tolerance, give_up=True)
+    return low_rank_factor(arms, kernel, max_rank, tolerance)
 
 
 def _is_product(arms: Arms, kernel: Kernel) -> bool:

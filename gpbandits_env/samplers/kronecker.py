@@ -1,5 +1,6 @@
 """Product kernels on product grids: Phi is a Kronecker product of small one-dimensional factors."""
 
+import math
 from functools import reduce
 
 import numpy as np
@@ -12,6 +13,9 @@ from gpbandits_env.linalg import EPS
 from gpbandits_env.samplers.base import Factor, MatrixFactor, held, row_products
 from gpbandits_env.samplers.dense import dense_factor
 from gpbandits_env.samplers.lowrank import low_rank_factor
+
+# A batch is worked on in blocks of so many numbers (512 kB), that stay in the cache.
+BLOCK = 1 << 16
 
 
 class KroneckerFactor(Factor):
@@ -61,13 +65,37 @@ def _apply(
     values: Array, shape: tuple[int, ...], left: tuple[Array, ...], right: tuple[Array, ...], n: int
 ) -> Array:
     """The Kronecker product of ``left`` times values (..., prod shape); right = left transposed."""
-    if len(shape) == 2:
-        tensor = values.reshape(*values.shape[:-1], *shape)
-        return (left[0] @ (tensor @ right[1])).reshape(*values.shape[:-1], n)
-    tensor = values.reshape(-1, *shape)
-    for axis, a in enumerate(left, start=1):
-        tensor = np.moveaxis(np.tensordot(tensor, a, axes=(axis, 1)), -1, axis)
-    return np.ascontiguousarray(tensor).reshape(*values.shape[:-1], n)
+    if values.ndim == 1 and len(shape) == 2:
+        return (left[0] @ (values.reshape(shape) @ right[1])).ravel()
+    batch = values.reshape(math.prod(values.shape[:-1]), math.prod(shape))
+    out = np.empty((len(batch), n))
+    step = max(1, BLOCK // max(n, batch.shape[1], 1))
+    for start in range(0, len(batch), step):
+        some = slice(start, start + step)
+        _apply_to(batch[some], shape, left, right, out[some])
+    return out.reshape(*values.shape[:-1], n)
+
+
+def _apply_to(
+    values: Array,
+    shape: tuple[int, ...],
+    left: tuple[Array, ...],
+    right: tuple[Array, ...],
+    out: Array,
+) -> None:
+    """The same for a batch (m, prod shape), into ``out``, axis by axis from the last."""
+    tensor = np.matmul(
+        values.reshape(len(values) * math.prod(shape[:-1]), shape[-1]),
+        right[-1],
+        out=out if len(shape) == 1 else None,
+    )
+    done = right[-1].shape[1]
+    for axis in range(len(shape) - 2, -1, -1):
+        before, a = len(values) * math.prod(shape[:axis]), left[axis]
+        tensor = tensor.reshape(before, shape[axis], done)
+        last = out.reshape(before, len(a), done) if axis == 0 else None
+        tensor = np.matmul(a, tensor, out=last)
+        done *= len(a)
 
 
 def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> KroneckerFactor:

@@ -5,7 +5,7 @@ import pytest
 
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Empirical, Linear, Matern52, SquaredExponential
+from gpbandits_env.kernels import Empirical, Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.samplers import factor_for, kronecker_factor, low_rank_factor, sampler_for
 
 SE = SquaredExponential(0.2)
@@ -62,12 +62,39 @@ def test_full_rank_is_none_for_a_learner_and_refused_to_a_user():
     assert sampler_for(few, rough, "lowrank").rank == 30
 
 
-def test_a_users_lowrank_is_not_given_up_early():
-    # Flat over 60 ranks, then gone within 100: the forecast for auto gives it up.
-    arms, kernel = Arms.grid(1000), SquaredExponential(0.005)
-    assert factor_for(arms, kernel, 512) is None
-    sampler = sampler_for(arms, kernel, "lowrank")
-    assert 450 < sampler.rank < 520
+FLAT_THEN_GONE = [SquaredExponential(ell) for ell in (0.02, 0.03, 0.05, 0.1, 0.3, 1.0)]
+LONG_TAILED = [
+    SquaredExponential(0.05) + SquaredExponential(0.5),
+    SquaredExponential(0.2) * SquaredExponential(0.5),
+    SquaredExponential(0.1) + 1e-9 * Matern32(0.2),
+    Matern32(100.0),
+    Matern52(5.0),
+]
+
+
+@pytest.mark.parametrize("kernel", FLAT_THEN_GONE + LONG_TAILED, ids=repr)
+@pytest.mark.parametrize("plane", [False, True])
+def test_no_kernel_within_the_rank_is_given_up_after_a_look_at_a_few_arms(kernel, plane):
+    points = np.random.default_rng(3).random((1500, 2)) if plane else np.linspace(0, 1, 1500)
+    arms = Arms(points)
+    whole = low_rank_factor(arms, kernel, arms.size)
+    if whole.rank <= arms.size // 9:
+        # So many arms that a few are looked at first, with no rank to spare.
+        assert 6 * (whole.rank * 3 // 2 + 1) <= arms.size
+        again = low_rank_factor(arms, kernel, whole.rank)
+        assert np.array_equal(again.matrix, whole.matrix)
+    assert low_rank_factor(arms, kernel, whole.rank - 1) is None
+
+
+def test_a_rough_kernel_is_dropped_after_a_look_at_a_few_arms(monkeypatch):
+    arms = Arms.grid((60, 60))
+
+    def refuse(*_):
+        raise AssertionError("the long way")
+
+    monkeypatch.setattr("gpbandits_env.samplers.lowrank.pivoted_cholesky", refuse)
+    for kernel in (Matern32(0.2), Matern52(1.0), SquaredExponential(0.05)):
+        assert low_rank_factor(arms, kernel, 256) is None
 
 
 def test_max_rank_must_be_a_whole_number_above_zero():
