@@ -1,0 +1,216 @@
+"""The acquisitions against 50 digits, and their derivatives against differences."""
+
+import mpmath
+import numpy as np
+import pytest
+
+from gpbandits_env.agents.acquisitions import KNOWN, UCB, LogEI, LogPI, Mean, Variance
+from gpbandits_env.agents.gp_agent import best
+from gpbandits_env.agents.improvement_logs import FAR, NEAR, hazard, log_h, log_h_slopes, mills
+
+mp = mpmath.mp.clone()
+mp.dps = 50
+
+TAIL = -np.logspace(-3, 12, 400)
+HEAD = np.logspace(-3, 3, 150)
+# Both sides of each switch between formulas, and where e^(-z^2 / 2) and z^2 leave the floats.
+SWITCHES = np.array([s + e for s in (0.0, NEAR, FAR, -38.5, 8.3, 38.5) for e in (-1e-6, 0, 1e-6)])
+Z = np.concatenate([TAIL, HEAD, SWITCHES, np.linspace(-45, 12, 500)])
+
+# (mean, variance) around an incumbent of 0.3: hopeless, close, sure, and of tiny variance.
+POINTS = [(m, v) for m in (-5.0, -0.2, 0.29, 0.31, 0.8, 4.0) for v in (1e-6, 1e-3, 0.04, 1.0, 9.0)]
+MEAN, VAR = (np.array(column) for column in zip(*POINTS, strict=True))
+
+ACQUISITIONS = {
+    "ucb": UCB(2.5),
+    "ei": LogEI(0.3),
+    "ei with a margin": LogEI(0.2, 0.1),
+    "pi": LogPI(0.3),
+    "pi with a margin": LogPI(0.2, 0.1),
+    "mean": Mean(),
+    "variance": Variance(),
+}
+
+
+def exact_mills(z):
+    """R(z) = Phi(z) / phi(z); below -30 by its continued fraction, which has no cancellation."""
+    z = mp.mpf(z)
+    if z > -30:
+        return mp.erfc(-z / mp.sqrt(2)) / 2 * mp.sqrt(2 * mp.pi) * mp.exp(z**2 / 2)
+    fraction = -z
+    for k in range(200, 0, -1):
+        fraction = -z + k / fraction
+    return 1 / fraction
+
+
+def exact_log_phi(z):
+    return -(mp.mpf(z) ** 2) / 2 - mp.log(2 * mp.pi) / 2
+
+
+def exact_log_h(z):
+    z = mp.mpf(z)
+    # 1 + z R loses 2 log10 |z| of the digits.
+    with mp.workdps(90):
+        return exact_log_phi(z) + mp.log(1 + z * exact_mills(z))
+
+
+def exact_log_cumulative(z):
+    return exact_log_phi(z) + mp.log(exact_mills(z))
+
+
+def exact_score(name, mean, var):
+    mean, var = mp.mpf(mean), mp.mpf(var)
+    gap, sd = mean - mp.mpf("0.3"), mp.sqrt(var)
+    return {
+        "ucb": lambda: mean + mp.sqrt(mp.mpf("2.5")) * sd,
+        "ei": lambda: exact_log_h(gap / sd) + mp.log(sd),
+        "pi": lambda: exact_log_cumulative(gap / sd),
+        "mean": lambda: mean,
+        "variance": lambda: var,
+    }[name.split()[0]]()
+
+
+def assert_digits(ours, exact, tolerance=1e-12):
+    """Relative error where the value is large, absolute error else."""
+    wanted = np.array([float(e) for e in exact])
+    error = np.array([float(abs(mp.mpf(o) - e)) for o, e in zip(ours, exact, strict=True)])
+    worst = (error / np.maximum(1.0, abs(wanted))).argmax()
+    assert (error <= tolerance * np.maximum(1.0, abs(wanted))).all(), (worst, error[worst])
+
+
+def test_the_exact_values_are_right():
+    # Both forms of the Mills ratio, where both have their digits.
+    with mp.workdps(400):
+        direct = mp.erfc(31 / mp.sqrt(2)) / 2 * mp.sqrt(2 * mp.pi) * mp.exp(mp.mpf(31) ** 2 / 2)
+    assert abs(exact_mills(-31) / direct - 1) < mp.mpf(10) ** -45
+    assert exact_log_h(0) == pytest.approx(-0.5 * np.log(2 * np.pi), rel=1e-15)
+
+
+def test_log_h_in_all_of_its_range():
+    assert_digits(log_h(Z), [exact_log_h(z) for z in Z])
+
+
+def test_log_h_rises():
+    ordered = np.sort(np.concatenate([Z, Z + 1e-9 * abs(Z)]))
+    assert (np.diff(log_h(ordered)) >= 0).all()
+
+
+def test_log_h_at_the_ends():
+    ends = log_h(np.array([-np.inf, -1e200, 1e200]))
+    assert ends.tolist() == [-np.inf, -np.inf, np.log(1e200)]
+    assert log_h(np.array(0.0)).shape == ()
+
+
+def test_the_slopes_of_log_h_in_all_of_its_range():
+    cumulative, density = log_h_slopes(Z)
+    for z, first, second in zip(Z, cumulative, density, strict=True):
+        with mp.workdps(90):
+            ratio = exact_mills(z)
+            bracket = 1 + mp.mpf(z) * ratio
+        assert first == pytest.approx(float(ratio / bracket), rel=1e-11), z
+        assert second == pytest.approx(float(1 / bracket), rel=1e-11, abs=1e-300), z
+
+
+def test_mills_ratio_and_hazard():
+    low = Z[Z < 37]
+    exact = [exact_mills(z) for z in low]
+    assert mills(low) == pytest.approx([float(e) for e in exact], rel=1e-13)
+    assert hazard(low) == pytest.approx([float(1 / e) for e in exact], rel=1e-13)
+    assert hazard(np.array([50.0])) == 0.0
+
+
+@pytest.mark.parametrize("name", ACQUISITIONS)
+def test_scores(name):
+    ours = ACQUISITIONS[name].score(MEAN, VAR)
+    # mean - incumbent is rounded before it is divided by sd: some digits of z are lost.
+    exact = [exact_score(name, m, v) for m, v in POINTS]
+    assert_digits(ours, exact, 1e-10)
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+@pytest.mark.parametrize("kind", [LogEI, LogPI])
+def test_a_margin_is_added_to_the_incumbent(kind, margin):
+    moved = kind(0.3 + margin).score(MEAN, VAR)
+    assert kind(0.3, margin).score(MEAN, VAR) == pytest.approx(moved, rel=1e-15)
+
+
+@pytest.mark.parametrize("name", ACQUISITIONS)
+def test_gradients_against_50_digits(name):
+    in_mean, in_var = ACQUISITIONS[name].gradient(MEAN, VAR)
+    for i, (mean, var) in enumerate(POINTS):
+        wanted = (
+            mp.diff(lambda m, v=var: exact_score(name, m, v), mp.mpf(mean)),
+            mp.diff(
+                lambda v, m=mean: exact_score(name, m, v), mp.mpf(var), h=mp.mpf("1e-15") * var
+            ),
+        )
+        assert in_mean[i] == pytest.approx(float(wanted[0]), rel=1e-8, abs=1e-30), (mean, var)
+        assert in_var[i] == pytest.approx(float(wanted[1]), rel=1e-8, abs=1e-30), (mean, var)
+
+
+@pytest.mark.parametrize("name", ACQUISITIONS)
+def test_gradients_against_differences_of_the_score(name):
+    acquisition = ACQUISITIONS[name]
+    mean, var = (array[VAR > 0.01] for array in (MEAN, VAR))
+    in_mean, in_var = acquisition.gradient(mean, var)
+    step = 1e-6
+    rise = acquisition.score(mean + step, var) - acquisition.score(mean - step, var)
+    assert in_mean == pytest.approx(rise / (2 * step), rel=1e-5, abs=1e-7)
+    rise = acquisition.score(mean, var * (1 + step)) - acquisition.score(mean, var * (1 - step))
+    assert in_var == pytest.approx(rise / (2 * step * var), rel=1e-5, abs=1e-7)
+
+
+@pytest.mark.parametrize("name", ACQUISITIONS)
+def test_arguments_stay_and_results_are_fresh(name):
+    mean, var = MEAN.copy(), VAR.copy()
+    mean.flags.writeable = var.flags.writeable = False  # as a posterior gives them
+    acquisition = ACQUISITIONS[name]
+    results = [acquisition.score(mean, var), *acquisition.gradient(mean, var)]
+    for result in results:
+        assert result.shape == mean.shape
+        assert not np.shares_memory(result, mean)
+        assert not np.shares_memory(result, var)
+        result[:] = 0.0
+
+
+@pytest.mark.parametrize("var", [0.0, 0.1 * KNOWN])
+def test_a_known_point_scores_its_limit(var):
+    mean, none = np.array([-1.0, 0.3, 0.5, 2.3]), np.full(4, var)
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.maximum(mean - 0.3, 0.0))
+    assert LogEI(0.3).score(mean, none).tolist() == logs.tolist()
+    assert LogPI(0.3).score(mean, none).tolist() == [-np.inf, -np.inf, 0.0, 0.0]
+    assert UCB(4.0).score(mean, none) == pytest.approx(mean, abs=1e-45)
+    # The limit is one: a variance just above what counts as none gives almost the same.
+    near = LogEI(0.3).score(mean[2:], np.full(2, 2 * KNOWN))
+    assert near == pytest.approx(logs[2:], rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ACQUISITIONS)
+@pytest.mark.parametrize("var", [0.0, 0.1 * KNOWN, 2 * KNOWN, 1e-30, 1e-300])
+def test_gradients_are_finite_everywhere(name, var):
+    mean = np.array([-1e3, -1.0, 0.3, 0.3 + 1e-12, 0.5, 1e3])
+    for part in ACQUISITIONS[name].gradient(mean, np.full(6, var)):
+        assert np.isfinite(part).all()
+
+
+def test_the_gradient_at_a_known_point():
+    mean, none = np.array([-1.0, 0.5, 2.3]), np.zeros(3)
+    in_mean, in_var = LogEI(0.3).gradient(mean, none)
+    assert in_mean == pytest.approx([0.0, 1 / 0.2, 1 / 2.0])
+    assert in_var.tolist() == [0.0] * 3
+    for part in LogPI(0.3).gradient(mean, none):
+        assert part.tolist() == [0.0] * 3
+
+
+def test_plain_improvement_would_underflow_where_the_logarithm_does_not():
+    scores = LogEI(100.0).score(np.array([0.0, 0.5, 0.2]), np.array([1.0, 1.0, 1.0]))
+    assert scores.argmax() == 1
+    assert (scores < -4000).all()
+
+
+def test_the_best_of_scores_without_digits_has_the_largest_mean():
+    mean = np.array([0.1, 0.4, 0.3, 0.2])
+    assert best(np.array([-np.inf] * 4), mean) == 1
+    assert best(np.array([-1.0, -np.inf, 0.0, 0.0]), mean) == 2
+    assert best(np.array([-1.0, -2.0, -1.0, -3.0]), mean) == 0
