@@ -23,6 +23,7 @@ AGENTS = {
     "r-gp-ucb": "r_gp_ucb:RGPUCB",
     "tv-gp-ucb": "tv_gp_ucb:TVGPUCB",
     "sw-gp-ucb": "sw_gp_ucb:SWGPUCB",
+    "genie": "genie:Genie",
 }
 
 # What a setting of the same name changes in the problem before the agent sees it.

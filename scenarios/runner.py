@@ -84,6 +84,9 @@ def play(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """One agent in one world.
 
+    An agent with a method ``reveal`` (the genie of bogunovic2016) is shown each round's function
+    after it was played.
+
     Args:
         env: the environment.
         agent: a fresh agent.
@@ -93,6 +96,8 @@ def play(
         The arrays of `records.ROUND_FIELDS`, and the seconds of "ask" and "tell" per round.
     """
     rounds, seconds, spent = Rounds(horizon), Rounds(horizon), 0
+    # Only a yardstick such as the genie has this method: learners never see the truth.
+    reveal = getattr(agent, "reveal", None)
     env.reset(seed=seed)
     for t in range(horizon):
         start = perf_counter()
@@ -102,6 +107,8 @@ def play(
         stepped = perf_counter()
         agent.tell(actions, observation["rewards"])
         told = perf_counter()
+        if reveal is not None:
+            reveal(env.unwrapped.function.values)  # type: ignore[attr-defined]
         spent += len(actions)
         rounds.put(
             t,
