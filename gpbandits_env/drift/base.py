@@ -33,7 +33,10 @@ class Drift(ABC):
     keeps_marginal: ClassVar[bool] = True
 
     def start(self, fresh: Fresh) -> Memory:
-        """The memory at round 1; ``fresh()`` draws an independent function g ~ GP(0, k)."""
+        """The memory at round 1; ``fresh()`` draws an independent function g ~ GP(0, k).
+
+        What it returns is the drift's own, to change in place if it likes.
+        """
         return (fresh(),)
 
     @abstractmethod

@@ -1,5 +1,6 @@
 """Markov drift: the past fades at a steady or a changing rate."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,9 +78,10 @@ def fade(values: Array, fresh: Fresh, epsilon: float) -> Array:
     """
     if epsilon == 0.0:
         return values
-    innovation = fresh() * np.sqrt(epsilon)
-    innovation += values * np.sqrt(1.0 - epsilon)
-    return innovation
+    moved = fresh()
+    moved *= math.sqrt(epsilon)
+    moved += values * math.sqrt(1.0 - epsilon)
+    return moved
 
 
 def check_epsilon(value: float, name: str = "epsilon") -> float:

@@ -1,5 +1,6 @@
 """A drift in motion: f_1, f_2, ... from one seed, streamed or drawn ahead with the same result."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -81,7 +82,8 @@ class Path:
 
     def _read(self) -> Array:
         values = self.drift.values(self._memory, self.round)
-        if not np.isfinite(values).all():
+        # A sum is finite only if every term is; one pass, and no array of answers.
+        if not math.isfinite(np.add.reduce(values)):
             raise InvalidInput(
                 f"the drift {type(self.drift).__name__} made NaN or infinity in round {self.round}"
             )
