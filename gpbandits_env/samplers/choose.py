@@ -23,7 +23,7 @@ BOX_KINDS = ("auto", "fourier", "product")
 MOST_DENSE = 3000
 # From here on an FFT can beat a product with the full factor. Measured: 14 ns a point of the
 # torus, its normal number included, and 0.14 ns times n^2.
-CIRCULANT_FROM = 1500
+CIRCULANT_FROM = 800
 ARMS_SQUARED_A_POINT = 100
 # A low-rank factor is tried up to this rank, and this many numbers (128 MB).
 LARGEST_RANK, LARGEST_FACTOR = 400, 1 << 24
@@ -41,7 +41,7 @@ def sampler_for(
 
     "auto" takes the first of these that there is: a Kronecker product (a product kernel on a grid
     of two or more axes), a low-rank factor (up to rank 400, or 256 on even grids), an FFT
-    circulant embedding (a stationary kernel on an even grid of 1500 arms or more, if its torus is
+    circulant embedding (a stationary kernel on an even grid of 800 arms or more, if its torus is
     cheaper than a full factor), a full factor (up to 3000 arms).
 
     The samplers used last are kept, 256 MB of them a process, so that trials share them.
