@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from gpbandits_env.agents.improvement_logs import hazard, log_h, log_h_slopes
@@ -74,7 +75,7 @@ class LogEI(Acquisition):
         score += np.log(sd)
         if known.any():
             with np.errstate(divide="ignore"):
-                np.log(np.maximum(gap, 0.0), out=score, where=known)
+                score[known] = np.log(np.maximum(gap[known], 0.0))
         return score
 
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:  # noqa: D102
@@ -135,6 +136,6 @@ class Variance(Acquisition):
         return np.zeros_like(mean), np.ones_like(var)
 
 
-def _standard(mean: Array, var: Array, level: float) -> tuple[Array, Array, Array]:
+def _standard(mean: Array, var: Array, level: float) -> tuple[Array, Array, NDArray[np.bool_]]:
     """How far the mean is above a level, the standard deviation (never 0), and who is known."""
     return mean - level, np.sqrt(np.maximum(var, KNOWN)), var < KNOWN

@@ -3,7 +3,8 @@
 Paper: Mockus et al. (1978), as a baseline of srinivas2010, Section 6.
 Assumes: Gaussian noise of known variance.
 Departures: 1. computed in logarithms (Ament et al. 2023), the same argmax; 2. the incumbent is the
-largest posterior mean at a sampled arm, since srinivas2010 does not say (option: "observed").
+largest posterior mean at a sampled arm, since srinivas2010 does not say (option: "observed");
+3. those of `GPAgent`.
 """
 
 from gpbandits_env.agents.acquisitions import Acquisition, LogEI

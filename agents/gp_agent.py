@@ -23,10 +23,11 @@ class GPAgent(Agent):
     After each choice of a batch the variance is conditioned on it as well, the mean is held, and
     all of it is undone at the end (Desautels et al. 2014, GP-BUCB).
 
-    Departures of all such agents: 1. ties go to the lowest index: in the first round, under a
-    constant prior, that is arm 0; where every score is -inf, or 0 as a logarithm that has no more
-    digits, ties go to the largest posterior mean; 2. in a box they choose among ``candidates``
-    Sobol points, drawn once from the agent's generator, and can be told of no other points.
+    Departures of all such agents: 1. equal scores go to the lowest index (in the first round, under
+    a constant prior, to arm 0 but for rounding); where every score is -inf, or 0 as a logarithm
+    that has no more digits, to the largest posterior mean; 2. in a box they choose among
+    ``candidates`` Sobol points, drawn once from the agent's generator, and can be told of no other
+    points.
 
     Args:
         problem: where it acts and what it knows beforehand.

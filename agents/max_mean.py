@@ -2,7 +2,8 @@
 
 Paper: srinivas2010, Section 6 ("naive methods which choose points of maximum mean only").
 Assumes: nothing more than the model.
-Departures: none. With a constant prior mean all arms tie in the first round: arm 0 is played.
+Departures: those of `GPAgent`. With a constant prior mean all arms tie in the first round: arm 0 is
+played.
 """
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean

@@ -2,7 +2,7 @@
 
 Paper: srinivas2010, eq. (4).
 Assumes: nothing more than the model; rewards do not matter.
-Departures: 1. ties go to the lowest index.
+Departures: those of `GPAgent`. Arms of equal variance may differ by rounding in coefficient space.
 """
 
 from gpbandits_env.agents.acquisitions import Acquisition, Variance

@@ -3,7 +3,7 @@
 Paper: Mockus (1989), as a baseline of srinivas2010, Section 6.
 Assumes: Gaussian noise of known variance.
 Departures: 1. computed in logarithms, the same argmax; 2. the incumbent is the largest posterior
-mean at a sampled arm and the margin 0.01, since srinivas2010 does not say.
+mean at a sampled arm and the margin 0.01, since srinivas2010 does not say; 3. those of `GPAgent`.
 """
 
 from typing import Any

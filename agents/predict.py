@@ -44,12 +44,12 @@ class Policy:
         single = rewards.ndim == 1
         if single:
             actions, rewards, rounds = actions[None], rewards[None], rounds[None]
-        counts = _rounds(rounds, len(rewards), episode_start)
-        if rewards.ndim != 2 or len(actions) != len(rewards):
+        if rewards.ndim != 2 or actions.shape[:2] != rewards.shape:
             raise InvalidInput(
-                f"rewards must have shape (m,) or (B, m), with as many actions, got "
-                f"{rewards.shape} and actions {actions.shape}"
+                f"rewards must have shape (m,) or (B, m), one per action, got {rewards.shape} "
+                f"for actions {actions.shape}"
             )
+        counts = _rounds(rounds, len(rewards), episode_start)
         asked = [
             self._act(i, a, r, t)
             for i, (a, r, t) in enumerate(zip(actions, rewards, counts, strict=True))

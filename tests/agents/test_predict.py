@@ -1,0 +1,129 @@
+"""Agents as policies: stable-baselines3's predict, single and vector environments."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
+from gpbandits_env.errors import InvalidInput
+
+KWARGS = {"grid": [20], "noise_var": 0.05, "batch_size": 2}
+ID = "gpbandits/StaticGP-v0"
+
+
+def observation(t=0, m=2):
+    return {"actions": np.zeros(m, int), "rewards": np.zeros(m), "round": np.array([t])}
+
+
+def ask_tell(agent, seed, episodes, horizon):
+    """What ask and tell do in a world of that seed: (episode, round) -> actions."""
+    env = gym.make(ID, **KWARGS)
+    played = {}
+    for episode in range(episodes):
+        env.reset(seed=seed if episode == 0 else None)
+        agent.reset()
+        for t in range(horizon):
+            played[episode, t] = agent.ask()
+            agent.tell(played[episode, t], env.step(played[episode, t])[0]["rewards"])
+    return played
+
+
+@pytest.mark.parametrize("name", ["gp-ucb", "ei", "max-variance"])
+@pytest.mark.parametrize(
+    ("mode", "autoreset"),
+    [
+        ("sync", AutoresetMode.NEXT_STEP),
+        ("sync", AutoresetMode.SAME_STEP),
+        ("vector_entry_point", AutoresetMode.NEXT_STEP),
+    ],
+)
+def test_each_world_of_a_vector_has_its_own_agent(name, mode, autoreset):
+    """Over three episodes, each world is played as ask and tell would play it alone."""
+    horizon, worlds = 6, 3
+    more = {"vector_kwargs": {"autoreset_mode": autoreset}} if mode == "sync" else {}
+    envs = gym.make_vec(
+        ID, worlds, vectorization_mode=mode, max_episode_steps=horizon, **KWARGS, **more
+    )
+    agent = agents.make(name, envs.envs[0] if mode == "sync" else envs, seed=0)
+    expected = [
+        ask_tell(agents.make(name, gym.make(ID, **KWARGS), seed=0), 10 + i, 3, horizon)
+        for i in range(worlds)
+    ]
+    seen, _ = envs.reset(seed=10)
+    episode, counted = -1, 0
+    state, start = None, np.ones(worlds, bool)
+    for _ in range(3 * (horizon + 1)):
+        actions, state = agent.predict(seen, state, start, deterministic=True)
+        assert actions in envs.action_space
+        t = int(seen["round"][0, 0])
+        episode += t == 0
+        if t < horizon and episode < 3:  # at the last round's observation the action is ignored
+            for i in range(worlds):
+                assert np.array_equal(actions[i], expected[i][episode, t])
+            counted += 1
+        seen, _, terminated, truncated, _ = envs.step(actions)
+        start = terminated | truncated
+    assert counted == 3 * horizon
+
+
+def test_a_single_environment_needs_no_leading_axis():
+    env = gym.make(ID, **KWARGS)
+    agent = agents.make("gp-ucb", env, seed=0)
+    expected = ask_tell(agents.make("gp-ucb", env, seed=0), 4, 2, 8)
+    for episode in range(2):
+        seen, _ = env.reset(seed=4 if episode == 0 else None)
+        for t in range(8):
+            actions, state = agent.predict(seen)
+            assert state is None
+            assert np.array_equal(actions, expected[episode, t])
+            seen = env.step(actions)[0]
+
+
+def test_the_same_observation_is_told_once():
+    agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0)
+    agent.predict(observation(0))
+    first, _ = agent.predict(observation(1))
+    again, _ = agent.predict(observation(1))
+    assert np.array_equal(first, again)
+    assert (agent.round, agent.posterior.size) == (1, 2)
+
+
+def test_an_episode_start_forgets_whatever_the_round():
+    agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0)
+    agent.predict(observation(0))
+    agent.predict(observation(1))
+    agent.predict(observation(2), episode_start=np.array([True]))
+    assert agent.posterior.size == 0
+
+
+def test_worlds_draw_from_streams_of_their_own():
+    envs = gym.make_vec(ID, 4, **KWARGS | {"batch_size": 12})
+    a, b = (agents.make("random", envs, seed=3) for _ in range(2))
+    seen, _ = envs.reset(seed=0)
+    actions, _ = a.predict(seen)
+    assert len(np.unique(actions, axis=0)) == 4
+    assert np.array_equal(actions, b.predict(seen)[0])
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        np.zeros(3),
+        {"rewards": np.zeros(2)},
+        observation() | {"round": np.zeros(3, int)},
+        observation() | {"round": np.array(["a"])},
+        observation(1) | {"rewards": np.zeros(3)},
+        observation(1) | {"rewards": np.array([0.0, np.nan])},
+        observation(1) | {"actions": np.array([0, 20])},
+        observation(1) | {"actions": np.zeros((3, 2), int), "rewards": np.zeros((2, 2))},
+        observation(1) | {"rewards": np.float64(1.0)},
+    ],
+    ids=range(9),
+)
+def test_observations_of_another_form(wrong):
+    agent = agents.make("gp-ucb", gym.make(ID, **KWARGS), seed=0)
+    with pytest.raises(InvalidInput):
+        agent.predict(wrong)
+    assert agent.posterior.size == agent.round == 0

@@ -1,0 +1,114 @@
+"""make: what it accepts, what settings replace, and what it complains of."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.kernels import Matern52, SquaredExponential
+
+KWARGS = {"grid": [8], "noise_var": 0.1, "batch_size": 2}
+
+
+def test_takes_environments_and_problems(world):
+    for env, horizon in (
+        (gym.make("gpbandits/StaticGP-v0", **KWARGS), 1000),
+        (gym.make("gpbandits/StaticGP-v0", max_episode_steps=70, **KWARGS), 70),
+        (gym.make("gpbandits/StaticGP-v0", **KWARGS).unwrapped, None),
+        (gym.make_vec("gpbandits/StaticGP-v0", 2, **KWARGS), 1000),
+    ):
+        agent = agents.make("gp-ucb", env, seed=0)
+        assert agent.problem == env.unwrapped.problem.replaced(horizon=horizon)
+        assert agent.ask().shape == (2,)
+    assert agents.make("gp-ucb", world.problem()).ask().shape == (1,)
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "gpbandits/StaticGP-v0", object()])
+def test_takes_nothing_else(wrong):
+    with pytest.raises(InvalidInput, match="environment or a Problem"):
+        agents.make("random", wrong)
+
+
+def test_takes_no_other_environment():
+    with pytest.raises(InvalidInput, match="environment or a Problem"):
+        agents.make("random", gym.make("CartPole-v1"))
+
+
+def test_settings_replace_what_the_problem_says(world):
+    """A mismatched model: the agent believes something else than the world."""
+    prior_mean = np.linspace(0, 1, 60)
+    agent = agents.make(
+        "gp-ucb",
+        world.problem(),
+        kernel={"type": "matern52", "lengthscale": 0.7},
+        noise_var=0.3,
+        prior_mean=prior_mean.tolist(),
+        batch_size=4,
+    )
+    posterior = agent.posterior
+    assert posterior.kernel == Matern52(0.7)
+    assert posterior.noise_var == 0.3
+    assert np.array_equal(posterior.mean, prior_mean)
+    assert agent.ask().shape == (4,)
+    assert world.problem().kernel == SquaredExponential(0.2)
+    same = agents.make("gp-ucb", world.problem(), kernel=Matern52(0.7))
+    assert same.posterior.kernel == Matern52(0.7)
+
+
+def test_every_setting_that_is_listed_can_be_given(world):
+    for name in agents.names():
+        given = {k: v for k, v in agents.settings_of(name).items() if v is not None}
+        if name in ("tv-gp-ucb", "r-gp-ucb"):
+            given |= {"tv-gp-ucb": {"epsilon": 0.1}, "r-gp-ucb": {"reset_every": 5}}[name]
+        agents.make(name, world.problem(), **given).ask()
+
+
+def test_unknown_names_are_answered_with_the_nearest():
+    with pytest.raises(UnknownName, match=r"did you mean 'gp-ucb'.*\('gpbandits agents' lists"):
+        agents.make("gpucb", None)
+
+
+def test_unknown_settings_are_answered_with_the_nearest(world):
+    with pytest.raises(UnknownName, match=r"setting of the agent 'ei'.*did you mean 'margin'"):
+        agents.make("ei", world.problem(), marginn=0.1)
+    with pytest.raises(UnknownName, match=r"known: .*noise_var"):
+        agents.make("random", world.problem(), temperature=1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("gp-ucb", {"seed": -1}, "seed"),
+        ("gp-ucb", {"seed": 1.5}, "seed"),
+        ("gp-ucb", {"noise_var": -0.1}, "noise_var"),
+        ("gp-ucb", {"batch_size": 0}, "batch_size"),
+        ("gp-ucb", {"prior_mean": [0.0, 1.0]}, "prior_mean"),
+        ("gp-ucb", {"kernel": {"type": "se"}}, "lengthscale"),
+        ("gp-ucb", {"kernel": "se"}, "kernel"),
+        ("gp-ucb", {"epsilon": 1.5}, "epsilon"),
+        ("gp-ucb", {"epsilon": 0.5, "window": 3}, "at most one"),
+        ("gp-ucb", {"window": 0}, "window"),
+        ("ei", {"margin": -0.1}, "margin"),
+        ("ei", {"margin": np.nan}, "margin"),
+        ("mpi", {"margin": "large"}, "margin"),
+    ],
+)
+def test_settings_out_of_range(world, name, settings, message):
+    with pytest.raises(InvalidInput, match=message):
+        agents.make(name, world.problem(), **settings)
+
+
+def test_unknown_choices(world):
+    with pytest.raises(UnknownName, match="incumbent"):
+        agents.make("ei", world.problem(), incumbent="best")
+    with pytest.raises(UnknownName, match="back"):
+        agents.make("gp-ucb", world.problem(), back="row")
+
+
+def test_a_generator_may_be_the_seed(world):
+    rng = np.random.default_rng(3)
+    agent = agents.make("random", world.problem(), seed=rng)
+    assert agent.rng is rng
+    assert agent.ask() == np.random.default_rng(3).integers(60, size=1)

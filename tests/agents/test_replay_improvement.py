@@ -1,0 +1,69 @@
+"""EI and MPI against their definitions, re-derived at every step.
+
+The formulas are those of the `normal` fixture: complementary error function and Gauss-Laguerre
+sums in place of the library's Mills ratios.
+"""
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+
+
+def incumbent(kind, dense, mean):
+    if not dense.arms:
+        return dense.prior_mean.max()
+    return max(dense.rewards) if kind == "observed" else max(mean[arm] for arm in dense.arms)
+
+
+@pytest.mark.parametrize("kind", ["posterior-mean", "observed"])
+@pytest.mark.parametrize("margin", [None, 0.0, 0.2])
+def test_ei_replays_its_definition(replay, normal, kind, margin):
+    """E max(f - incumbent - margin, 0) = sigma h(z), z = (mu - incumbent - margin) / sigma."""
+
+    def score(t, mean, var, dense):
+        # The mean is held within a batch, and so is the incumbent.
+        gap = mean - incumbent(kind, dense, mean) - (margin or 0.0)
+        return np.log(np.sqrt(var)) + normal.log_improvement(gap / np.sqrt(var))
+
+    given = {} if margin is None else {"margin": margin}
+    replay("ei", score, incumbent=kind, **given)
+
+
+@pytest.mark.parametrize("kind", ["posterior-mean", "observed"])
+@pytest.mark.parametrize("margin", [None, 0.2])
+def test_mpi_replays_its_definition(replay, normal, kind, margin):
+    """P(f > incumbent + margin) = Phi((mu - incumbent - margin) / sigma); the margin is 0.01."""
+
+    def score(t, mean, var, dense):
+        gap = mean - incumbent(kind, dense, mean) - (0.01 if margin is None else margin)
+        return normal.log_cumulative(gap / np.sqrt(var))
+
+    given = {} if margin is None else {"margin": margin}
+    replay("mpi", score, incumbent=kind, **given)
+
+
+def test_the_default_incumbent_is_the_posterior_mean(world):
+    for name in ("ei", "mpi"):
+        agent = agents.make(name, world.problem())
+        agent.tell([3, 40], [9.0, 0.0])
+        assert agent.incumbent == agent.posterior.mean[3] < 9.0
+
+
+@pytest.mark.parametrize("name", ["ei", "mpi"])
+def test_plays_on_when_plain_improvement_underflows(world, name, normal):
+    """Far below an incumbent, plain EI and PI are 0 at all arms: argmax would play arm 0."""
+    agent = agents.make(name, world.problem(), incumbent="observed")
+    agent.tell([0], [90.0])
+    agent.tell(np.zeros(400, int), np.full(400, -1.0))  # it was not true
+    mean, var = agent.posterior.mean, agent.posterior.var
+    gap = mean - agent.incumbent - agent.margin
+    assert normal.cumulative(gap / np.sqrt(var)).max() == 0.0
+    scores = {
+        "ei": normal.log_improvement(gap / np.sqrt(var)) + 0.5 * np.log(var),
+        "mpi": normal.log_cumulative(gap / np.sqrt(var)),
+    }[name]
+    arm = agent.ask()[0]
+    assert arm != 0
+    assert scores[arm] == pytest.approx(scores.max(), rel=1e-10)
+    assert np.sort(scores)[-2] < scores[arm]

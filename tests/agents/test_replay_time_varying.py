@@ -1,0 +1,59 @@
+"""The agents that forget, re-derived at every step over a dense time-varying posterior."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+
+LOGARITHM = {"type": "log", "c1": 0.8, "c2": 4.0}
+
+
+def ucb(t, mean, var, dense):
+    """beta_t = 0.8 log(4 t), t counted from the start: bogunovic2016, Section 5."""
+    return mean + np.sqrt(0.8 * np.log(4 * t) * var)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.03, 0.3, 1.0])
+def test_tv_gp_ucb_replays_algorithm_2(replay, world, epsilon):
+    dense = world.dense(epsilon=epsilon)
+    replay("tv-gp-ucb", ucb, dense=dense, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("block", [1, 7])
+def test_r_gp_ucb_replays_algorithm_1(replay, block):
+    """Reset at every t with t mod N = 1, and at every t if N = 1."""
+    replay("r-gp-ucb", ucb, forget=lambda t: t - (t - 1) % block, reset_every=block)
+
+
+@pytest.mark.parametrize("window", [1, 9])
+def test_sw_gp_ucb_replays(replay, window):
+    replay("sw-gp-ucb", ucb, forget=lambda t: t - window, window=window)
+
+
+def test_any_gp_agent_can_forget(replay, world):
+    replay("gp-ucb", ucb, dense=world.dense(epsilon=0.1), epsilon=0.1, beta=LOGARITHM)
+
+
+def test_thompson_sampling_draws_from_the_posterior(world):
+    """Each arm as often as it is the best of draws from the dense joint posterior."""
+    agent = agents.make("ts", world.problem(), seed=1, batch_size=40_000)
+    dense, shown = world.dense(), [20, 20, 45]
+    rewards = np.array([0.1, 0.3, -0.2])
+    agent.tell(shown, rewards)
+    dense.tell(shown, rewards, 0)
+    x = world.arms.coordinates
+    gram = np.exp(-0.5 * ((x - x.T) / 0.2) ** 2)
+    inner = gram[np.ix_(shown, shown)] + 0.025 * np.eye(3)
+    covariance = gram - gram[:, shown] @ np.linalg.solve(inner, gram[shown])
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    draws = dense.mean() + np.random.default_rng(2).standard_normal((40_000, 60)) @ root.T
+    ours, theirs = (
+        np.add.reduceat(np.bincount(arms, minlength=60), np.arange(0, 60, 5))
+        for arms in (agent.ask(), draws.argmax(axis=1))
+    )
+    both = ours + theirs
+    statistic = ((ours - theirs)[both > 0] ** 2 / both[both > 0]).sum()
+    # Chi-squared with at most 11 degrees of freedom: above 37 with probability 1e-4.
+    assert statistic < 37
+    assert (both > 400).sum() >= 4

@@ -1,0 +1,120 @@
+"""Schedules: the theorems' formulas, what is filled in, JSON, and mistakes."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.agents.schedules import (
+    RKHS,
+    SCHEDULES,
+    Betas,
+    Constant,
+    Continuous,
+    Finite,
+    LogTime,
+    schedule_for,
+)
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.kernels import Matern32
+from gpbandits_env.problem import Problem
+
+ARMS = Problem(Arms.grid((7, 5), high=[2.0, 1.0]), Matern32(0.3), 0.1, max_norm=3.0)
+BOX = Problem(Box([0.0, -1.0, 0.0], [1.0, 3.0, 1.0]), Matern32(0.3), 0.1)
+EXAMPLES = [
+    Finite(0.2, 0.5),
+    Continuous(0.2, 2.0, 3.0, scale=0.5),
+    RKHS(0.2, 4.0, 2.0),
+    RKHS(),
+    Constant(2.0),
+    LogTime(0.5, 0.3),
+]
+
+
+@pytest.mark.parametrize("schedule", EXAMPLES, ids=repr)
+def test_plain_dicts_round_trip(schedule):
+    for declared in (schedule, schedule.filled(ARMS, 35)):
+        spec = json.loads(json.dumps(SCHEDULES.to_dict(declared)))
+        assert SCHEDULES.from_dict(spec) == declared
+        assert schedule_for(spec, ARMS, 35) == schedule.filled(ARMS, 35)
+
+
+@pytest.mark.parametrize("schedule", EXAMPLES, ids=repr)
+def test_scale_multiplies_and_rounds_may_be_an_array(schedule):
+    t = np.arange(1, 2500)
+    one = schedule_for(schedule, ARMS, 35)
+    twice = schedule_for(SCHEDULES.to_dict(schedule) | {"scale": 2 * schedule.scale}, ARMS, 35)
+    assert twice(t, 1.5) == pytest.approx(2 * one(t, 1.5))
+    assert one(t, 1.5).shape == t.shape
+    assert (one(t, 1.5) >= 0).all()
+    betas = Betas(one)
+    for i in (1, 2, 1024, 1025, 2400, 3):
+        assert type(betas(i, 1.5)) is float
+        assert betas(i, 1.5) == pytest.approx(float(one(i, 1.5)), rel=1e-12)
+
+
+def test_what_the_problem_tells_is_filled_in():
+    assert schedule_for(Finite(), ARMS, 35) == Finite(arms=35)
+    assert schedule_for(Finite(arms=9), ARMS, 35) == Finite(arms=9)
+    assert schedule_for(Continuous(), ARMS, 35) == Continuous(r=2.0, dim=2)
+    assert schedule_for(Continuous(), BOX, 64) == Continuous(r=4.0, dim=3)
+    assert schedule_for(Continuous(r=1.0, dim=1), BOX, 64) == Continuous(r=1.0, dim=1)
+    assert schedule_for(RKHS(), ARMS, 35) == RKHS(norm_bound=3.0)
+    assert schedule_for(RKHS(norm_bound=5.0), ARMS, 35) == RKHS(norm_bound=5.0)
+    assert schedule_for(2, ARMS, 35) == Constant(2.0)
+
+
+def test_the_candidates_of_a_box_are_counted():
+    agent = agents.make("gp-ucb", BOX, seed=0, candidates=64, beta={"type": "finite"})
+    assert agent.schedule == Finite(arms=64)
+    assert agents.make("gp-ucb", BOX, seed=0).schedule == Finite(0.1, 0.2, 1024)
+
+
+def test_logarithms_are_clipped_at_0():
+    assert LogTime(0.8, 0.4)(np.array([1, 2, 3])).tolist()[:2] == [0.0, 0.0]
+    assert LogTime(0.8, 0.4)(3) == pytest.approx(0.8 * np.log(1.2))
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem", "message"),
+    [
+        ({"type": "rkhs"}, BOX, "max_norm"),
+        ({"type": "rkhs"}, ARMS.replaced(noise_var=0.0), "infinite without noise"),
+        ({"type": "finite", "delta": 0.0}, ARMS, "delta"),
+        ({"type": "finite", "delta": 1.0}, ARMS, "delta"),
+        ({"type": "finite", "delta": "much"}, ARMS, "delta"),
+        ({"type": "finite", "scale": -1.0}, ARMS, "scale"),
+        ({"type": "finite", "scale": np.nan}, ARMS, "scale"),
+        ({"type": "finite", "arms": 0}, ARMS, "arms"),
+        ({"type": "continuous", "b": 0.0}, ARMS, "b must be"),
+        ({"type": "continuous", "a": 1e-9}, ARMS, "a must be above"),
+        ({"type": "continuous", "r": -1.0}, ARMS, "r must be"),
+        ({"type": "continuous", "dim": 0}, ARMS, "dim"),
+        ({"type": "rkhs", "gamma": -1.0}, ARMS, "gamma"),
+        ({"type": "constant"}, ARMS, "value"),
+        ({"type": "constant", "value": -1.0}, ARMS, "value"),
+        ({"type": "log", "c2": 0.0}, ARMS, "c2"),
+        ({"delta": 0.1}, ARMS, "needs a 'type'"),
+        (-2.0, ARMS, "value"),
+        ("finite", ARMS, "a dict with a 'type'"),
+        (True, ARMS, "a dict with a 'type'"),
+    ],
+)
+def test_mistakes_are_named(spec, problem, message):
+    with pytest.raises(InvalidInput, match=re.escape(message)):
+        agents.make("gp-ucb", problem, beta=spec)
+
+
+def test_unknown_names():
+    with pytest.raises(UnknownName, match="did you mean 'finite'"):
+        agents.make("gp-ucb", ARMS, beta={"type": "finit"})
+    with pytest.raises(UnknownName, match="did you mean 'delta'"):
+        agents.make("gp-ucb", ARMS, beta={"type": "finite", "dleta": 0.1})
+
+
+def test_a_schedule_without_a_problem_says_what_it_lacks():
+    with pytest.raises(InvalidInput, match="'arms'"):
+        Finite()(1)
