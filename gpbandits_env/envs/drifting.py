@@ -8,62 +8,13 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import positive
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.drift import Drift, MarkovDrift, as_drift
-from gpbandits_env.envs.base import BanditEnv
+from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
 from gpbandits_env.envs.static_gp import DEFAULT_KERNEL, domain_of, gp_world
-from gpbandits_env.envs.vector import BanditVectorEnv
-from gpbandits_env.envs.world import World, build_world
+from gpbandits_env.envs.world import World
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions import MOTIONS, AnalyticSource
 from gpbandits_env.kernels import Kernel, kernel_from_dict
 from gpbandits_env.problem import Problem
-
-
-class Drifting(BanditEnv):
-    """A bandit whose reward function changes between rounds, in any declared way.
-
-    Either a GP draw with a drift, or a test function with a motion:
-
-        gym.make("gpbandits/Drifting-v0", drift={"type": "change-points", "times": [100, 200]})
-        gym.make("gpbandits/Drifting-v0", function="ackley", motion={"type": "orbit"})
-
-    Args:
-        render_mode: None, "ansi" or "rgb_array".
-        drift: of a GP draw: a dict with a "type" (markov, varying-markov, change-points, seasonal,
-            rotation, blend, then), a `Drift`, or your own ``step(f, fresh, t, rng) -> f_next``.
-        function: "gp", or a test function: ackley, rosenbrock, camelback.
-        motion: of a test function: a dict with a "type" (orbit, line, turn, stretch), or None.
-        dim: of a test function of any dimension, where no domain says it.
-        epsilon: the drift that learners are told; by default that of a Markov drift, else none.
-        kwargs: the other arguments of `StaticGP`; a test function is played in its usual box
-            unless a domain is given, and the kernel is then the learner's model of it.
-    Raises:
-        InvalidInput: a drift for a test function or a motion for a GP, or a value out of range.
-        UnknownName: a drift, motion, function or argument that does not exist.
-    """
-
-    def __init__(self, render_mode: str | None = None, **kwargs: Any) -> None:
-        super().__init__(build_world(drifting_world, kwargs), render_mode)
-
-
-class DriftingVector(BanditVectorEnv):
-    """B drifting bandits side by side; see `Drifting` and `BanditVectorEnv`.
-
-    Args:
-        num_envs: the number of worlds B.
-        max_episode_steps: the horizon; None for no end.
-        render_mode: None, "ansi" or "rgb_array".
-        kwargs: the arguments of `Drifting`.
-    """
-
-    def __init__(
-        self,
-        num_envs: int = 1,
-        max_episode_steps: int | None = None,
-        render_mode: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        world = build_world(drifting_world, kwargs)
-        super().__init__(world, num_envs, max_episode_steps, render_mode)
 
 
 def drifting_world(
@@ -101,3 +52,35 @@ def drifting_world(
     model = kernel_from_dict(DEFAULT_KERNEL if kernel is None else kernel)
     problem = Problem(source.domain, model, variance, batch_size, epsilon=epsilon)
     return World(problem, source, variance)
+
+
+class Drifting(DeclaredEnv):
+    """A bandit whose reward function changes between rounds, in any declared way.
+
+    Either a GP draw with a drift, or a test function with a motion:
+
+        gym.make("gpbandits/Drifting-v0", drift={"type": "change-points", "times": [100, 200]})
+        gym.make("gpbandits/Drifting-v0", function="ackley", motion={"type": "orbit"})
+
+    Args:
+        render_mode: None, "ansi" or "rgb_array".
+        drift: of a GP draw: a dict with a "type" (markov, varying-markov, change-points, seasonal,
+            rotation, blend, then), a `Drift`, or your own ``step(f, fresh, t, rng) -> f_next``.
+        function: "gp", or a test function: ackley, rosenbrock, camelback.
+        motion: of a test function: a dict with a "type" (orbit, line, turn, stretch), or None.
+        dim: of a test function of any dimension, where no domain says it.
+        epsilon: the drift that learners are told; by default that of a Markov drift, else none.
+        kwargs: the other arguments of `StaticGP`; a test function is played in its usual box
+            unless a domain is given, and the kernel is then the learner's model of it.
+    Raises:
+        InvalidInput: a drift for a test function or a motion for a GP, or a value out of range.
+        UnknownName: a drift, motion, function or argument that does not exist.
+    """
+
+    builder = staticmethod(drifting_world)
+
+
+class DriftingVector(DeclaredVectorEnv):
+    """B of `Drifting` side by side; see there and `BanditVectorEnv`."""
+
+    builder = staticmethod(drifting_world)

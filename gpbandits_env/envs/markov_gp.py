@@ -7,52 +7,10 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.drift import MarkovDrift
-from gpbandits_env.envs.base import BanditEnv
+from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
 from gpbandits_env.envs.static_gp import gp_world
-from gpbandits_env.envs.vector import BanditVectorEnv
-from gpbandits_env.envs.world import World, build_world
+from gpbandits_env.envs.world import World
 from gpbandits_env.kernels import Kernel
-
-
-class MarkovGP(BanditEnv):
-    """A drifting GP bandit: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}, g ~ GP(0, k).
-
-    Every f_t has the law GP(0, k); regret is against the maximum of the round's own function.
-    The path depends on the seed alone, never on the actions.
-
-    Args:
-        render_mode: None, "ansi" or "rgb_array".
-        epsilon: how fast the function drifts, in [0, 1]; the learner is told it.
-        kwargs: the other arguments of `StaticGP`.
-    Raises:
-        InvalidInput: epsilon outside [0, 1], several domains, or a value out of range.
-        UnknownName: an argument, kernel or sampler that does not exist.
-    Source: bogunovic2016, eqs. (3)-(4).
-    """
-
-    def __init__(self, render_mode: str | None = None, **kwargs: Any) -> None:
-        super().__init__(build_world(markov_gp_world, kwargs), render_mode)
-
-
-class MarkovGPVector(BanditVectorEnv):
-    """B drifting GP bandits side by side; see `MarkovGP` and `BanditVectorEnv`.
-
-    Args:
-        num_envs: the number of worlds B.
-        max_episode_steps: the horizon; None for no end.
-        render_mode: None, "ansi" or "rgb_array".
-        kwargs: the arguments of `MarkovGP`.
-    """
-
-    def __init__(
-        self,
-        num_envs: int = 1,
-        max_episode_steps: int | None = None,
-        render_mode: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        world = build_world(markov_gp_world, kwargs)
-        super().__init__(world, num_envs, max_episode_steps, render_mode)
 
 
 def markov_gp_world(
@@ -72,3 +30,28 @@ def markov_gp_world(
     drift = MarkovDrift(epsilon)
     domain = (grid, arms, box, low, high)
     return gp_world(kernel, domain, noise_var, batch_size, sampler, features, drift)
+
+
+class MarkovGP(DeclaredEnv):
+    """A drifting GP bandit: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}, g ~ GP(0, k).
+
+    Every f_t has the law GP(0, k); regret is against the maximum of the round's own function.
+    The path depends on the seed alone, never on the actions.
+
+    Args:
+        render_mode: None, "ansi" or "rgb_array".
+        epsilon: how fast the function drifts, in [0, 1]; the learner is told it.
+        kwargs: the other arguments of `StaticGP`.
+    Raises:
+        InvalidInput: epsilon outside [0, 1], several domains, or a value out of range.
+        UnknownName: an argument, kernel or sampler that does not exist.
+    Source: bogunovic2016, eqs. (3)-(4).
+    """
+
+    builder = staticmethod(markov_gp_world)
+
+
+class MarkovGPVector(DeclaredVectorEnv):
+    """B of `MarkovGP` side by side; see there and `BanditVectorEnv`."""
+
+    builder = staticmethod(markov_gp_world)

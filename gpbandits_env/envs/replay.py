@@ -7,62 +7,10 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from gpbandits_env.datasets import Readings
-from gpbandits_env.envs.base import BanditEnv
+from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
 from gpbandits_env.envs.table import recorded_world
-from gpbandits_env.envs.vector import BanditVectorEnv
-from gpbandits_env.envs.world import World, build_world
+from gpbandits_env.envs.world import World
 from gpbandits_env.functions import ReplaySource
-
-
-class Replay(BanditEnv):
-    """A bandit on recorded readings: each round plays the next row of the table.
-
-    As `Table`, but the rows for play are the functions of successive rounds; after the last one
-    comes the first again.
-
-    Args:
-        readings: see `Table`.
-        render_mode: None, "ansi" or "rgb_array".
-        kwargs: the other arguments of `Table`, and
-            columns: the arms to keep, by index; all when not given.
-            starts: rows (of those for play) that an episode may begin at, one drawn uniformly;
-                the first when not given.
-            epsilon: the drift that learners are told, e.g. as learned from the training rows.
-    Raises:
-        InvalidInput: as `Table`, or columns or starts that the table does not have.
-    Source: bogunovic2016, Section 5.2.
-    """
-
-    def __init__(
-        self,
-        readings: ArrayLike | str | Path | Readings,
-        render_mode: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(build_world(replay_world, {"readings": readings, **kwargs}), render_mode)
-
-
-class ReplayVector(BanditVectorEnv):
-    """B replays of one table side by side; see `Replay` and `BanditVectorEnv`.
-
-    Args:
-        readings: see `Table`.
-        num_envs: the number of worlds B.
-        max_episode_steps: the horizon; None for no end.
-        render_mode: None, "ansi" or "rgb_array".
-        kwargs: the other arguments of `Replay`.
-    """
-
-    def __init__(
-        self,
-        readings: ArrayLike | str | Path | Readings,
-        num_envs: int = 1,
-        max_episode_steps: int | None = None,
-        render_mode: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        world = build_world(replay_world, {"readings": readings, **kwargs})
-        super().__init__(world, num_envs, max_episode_steps, render_mode)
 
 
 def replay_world(
@@ -90,3 +38,31 @@ def replay_world(
         columns,
         epsilon,
     )
+
+
+class Replay(DeclaredEnv):
+    """A bandit on recorded readings: each round plays the next row of the table.
+
+    As `Table`, but the rows for play are the functions of successive rounds; after the last one
+    comes the first again.
+
+    Args:
+        readings: see `Table`.
+        render_mode: None, "ansi" or "rgb_array".
+        kwargs: the other arguments of `Table`, and
+            columns: the arms to keep, by index; all when not given.
+            starts: rows (of those for play) that an episode may begin at, one drawn uniformly;
+                the first when not given.
+            epsilon: the drift that learners are told, e.g. as learned from the training rows.
+    Raises:
+        InvalidInput: as `Table`, or columns or starts that the table does not have.
+    Source: bogunovic2016, Section 5.2.
+    """
+
+    builder = staticmethod(replay_world)
+
+
+class ReplayVector(DeclaredVectorEnv):
+    """B of `Replay` side by side; see there and `BanditVectorEnv`."""
+
+    builder = staticmethod(replay_world)

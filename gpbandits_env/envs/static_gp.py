@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import positive, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.drift import Drift, MarkovDrift
-from gpbandits_env.envs.base import BanditEnv
-from gpbandits_env.envs.vector import BanditVectorEnv
-from gpbandits_env.envs.world import World, build_world
+from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
+from gpbandits_env.envs.world import World
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions import DriftingSource, GPOnArms, GPOnBox, StillSource
 from gpbandits_env.kernels import Kernel, kernel_from_dict
@@ -19,56 +18,6 @@ from gpbandits_env.problem import Problem
 
 DEFAULT_KERNEL = {"type": "se", "lengthscale": 0.2}
 DEFAULT_GRID = (50, 50)
-
-
-class StaticGP(BanditEnv):
-    """A static GP bandit: f ~ GP(0, k), drawn anew at each reset; noise N(0, noise_var).
-
-    The domain is a grid, any set of arms, or a box; a grid of 50 x 50 on [0, 1]^2 if none is
-    given. In a box the maximum is found by search (`BoxMaximum`), which costs tens of
-    milliseconds a reset, and k is met to the box sampler's stated error.
-
-    Args:
-        render_mode: None, "ansi" or "rgb_array".
-        kernel: a kernel, or its plain dict; squared exponential of lengthscale 0.2 by default.
-        grid: points per axis of a product grid on [low, high].
-        arms: (n, d) points.
-        box: its two corners, (d,) each.
-        low: the grid's lower ends, a number or one per axis.
-        high: the grid's upper ends.
-        noise_var: the variance of the noise on a reward, at least 0.
-        batch_size: the number of actions m in a round.
-        sampler: how functions are drawn: "auto", or a name of `sampler_for` or `box_sampler_for`.
-        features: the number of random features in a box, where they are used.
-    Raises:
-        InvalidInput: several domains, or a value out of range.
-        UnknownName: an argument, kernel or sampler that does not exist.
-    Source: srinivas2010, Section 2.
-    """
-
-    def __init__(self, render_mode: str | None = None, **kwargs: Any) -> None:
-        super().__init__(build_world(static_gp_world, kwargs), render_mode)
-
-
-class StaticGPVector(BanditVectorEnv):
-    """B static GP bandits side by side; see `StaticGP` and `BanditVectorEnv`.
-
-    Args:
-        num_envs: the number of worlds B.
-        max_episode_steps: the horizon; None for no end.
-        render_mode: None, "ansi" or "rgb_array".
-        kwargs: the arguments of `StaticGP`.
-    """
-
-    def __init__(
-        self,
-        num_envs: int = 1,
-        max_episode_steps: int | None = None,
-        render_mode: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        world = build_world(static_gp_world, kwargs)
-        super().__init__(world, num_envs, max_episode_steps, render_mode)
 
 
 def static_gp_world(
@@ -167,3 +116,37 @@ def _box(corners: Any) -> Box:
     if isinstance(corners, (str, Mapping)) or np.ndim(corners) == 0 or len(corners) != 2:
         raise InvalidInput(f"box must be its two corners (low, high), got {corners!r}")
     return Box(np.asarray(corners[0]), np.asarray(corners[1]))
+
+
+class StaticGP(DeclaredEnv):
+    """A static GP bandit: f ~ GP(0, k), drawn anew at each reset; noise N(0, noise_var).
+
+    The domain is a grid, any set of arms, or a box; a grid of 50 x 50 on [0, 1]^2 if none is
+    given. In a box the maximum is found by search (`BoxMaximum`), which costs tens of
+    milliseconds a reset, and k is met to the box sampler's stated error.
+
+    Args:
+        render_mode: None, "ansi" or "rgb_array".
+        kernel: a kernel, or its plain dict; squared exponential of lengthscale 0.2 by default.
+        grid: points per axis of a product grid on [low, high].
+        arms: (n, d) points.
+        box: its two corners, (d,) each.
+        low: the grid's lower ends, a number or one per axis.
+        high: the grid's upper ends.
+        noise_var: the variance of the noise on a reward, at least 0.
+        batch_size: the number of actions m in a round.
+        sampler: how functions are drawn: "auto", or a name of `sampler_for` or `box_sampler_for`.
+        features: the number of random features in a box, where they are used.
+    Raises:
+        InvalidInput: several domains, or a value out of range.
+        UnknownName: an argument, kernel or sampler that does not exist.
+    Source: srinivas2010, Section 2.
+    """
+
+    builder = staticmethod(static_gp_world)
+
+
+class StaticGPVector(DeclaredVectorEnv):
+    """B of `StaticGP` side by side; see there and `BanditVectorEnv`."""
+
+    builder = staticmethod(static_gp_world)

@@ -11,9 +11,8 @@ from gpbandits_env import datasets
 from gpbandits_env.arrays import Array, frozen, positive
 from gpbandits_env.datasets import Readings, check_table, read_table
 from gpbandits_env.domains import Arms
-from gpbandits_env.envs.base import BanditEnv
-from gpbandits_env.envs.vector import BanditVectorEnv
-from gpbandits_env.envs.world import World, build_world
+from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
+from gpbandits_env.envs.world import World
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.functions import CourseSource, Rows, StillSource
 from gpbandits_env.kernels import Empirical
@@ -21,66 +20,6 @@ from gpbandits_env.problem import Problem
 
 # bogunovic2016, Section 5.2: the noise variance is 5% of the signal's.
 NOISE_SHARE = 0.05
-
-
-class Table(BanditEnv):
-    """A bandit on a table of readings: rows are times, columns are arms.
-
-    The first rows are what a learner may know: their empirical covariance is its kernel, their
-    mean its prior mean. Each of the other rows is a function; one is drawn uniformly at each
-    reset.
-
-    CHOICE (the papers do not say): the prior mean is the training mean of each arm, and no noise
-    is added to a reading.
-
-    Args:
-        readings: (rows, n) numbers; or the path of a .csv, .csv.gz, .npy or .npz file; or the
-            name of a data set ("intel-berkeley", "metr-la", ...); or `Readings`.
-        render_mode: None, "ansi" or "rgb_array".
-        dataset_options: options of the data set, or {"header": bool} for a .csv file.
-        train_fraction: the share of rows for the covariance, between 0 and 1.
-        minimise: whether the smallest reading is the best; rewards are then negated readings.
-        noise_var: the variance of noise added to a reading.
-        model_noise_var: the noise variance that the learner is told; by default noise_var, or 5%
-            of the mean training variance if that is 0.
-        batch_size: the number of actions m in a round.
-    Raises:
-        InvalidInput: a table with gaps (the error says where), or a value out of range.
-        MissingData: the file or data set is not there; the message says how to get it.
-        UnknownName: no such data set, option or argument.
-    Source: srinivas2010, Section 6; bogunovic2016, Section 5.2.
-    """
-
-    def __init__(
-        self,
-        readings: ArrayLike | str | Path | Readings,
-        render_mode: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(build_world(table_world, {"readings": readings, **kwargs}), render_mode)
-
-
-class TableVector(BanditVectorEnv):
-    """B bandits on one table side by side; see `Table` and `BanditVectorEnv`.
-
-    Args:
-        readings: as for `Table`.
-        num_envs: the number of worlds B.
-        max_episode_steps: the horizon; None for no end.
-        render_mode: None, "ansi" or "rgb_array".
-        kwargs: the other arguments of `Table`.
-    """
-
-    def __init__(
-        self,
-        readings: ArrayLike | str | Path | Readings,
-        num_envs: int = 1,
-        max_episode_steps: int | None = None,
-        render_mode: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        world = build_world(table_world, {"readings": readings, **kwargs})
-        super().__init__(world, num_envs, max_episode_steps, render_mode)
 
 
 def table_world(
@@ -192,3 +131,40 @@ def _file(path: str | Path, options: Mapping[str, Any] | None) -> Array:
         if key != "header":
             raise unknown("option of a file of readings", key, ["header"])
     return read_table(path, **(options or {}))[0]
+
+
+class Table(DeclaredEnv):
+    """A bandit on a table of readings: rows are times, columns are arms.
+
+    The first rows are what a learner may know: their empirical covariance is its kernel, their
+    mean its prior mean. Each of the other rows is a function; one is drawn uniformly at each
+    reset.
+
+    CHOICE (the papers do not say): the prior mean is the training mean of each arm, and no noise
+    is added to a reading.
+
+    Args:
+        readings: (rows, n) numbers; or the path of a .csv, .csv.gz, .npy or .npz file; or the
+            name of a data set ("intel-berkeley", "metr-la", ...); or `Readings`.
+        render_mode: None, "ansi" or "rgb_array".
+        dataset_options: options of the data set, or {"header": bool} for a .csv file.
+        train_fraction: the share of rows for the covariance, between 0 and 1.
+        minimise: whether the smallest reading is the best; rewards are then negated readings.
+        noise_var: the variance of noise added to a reading.
+        model_noise_var: the noise variance that the learner is told; by default noise_var, or 5%
+            of the mean training variance if that is 0.
+        batch_size: the number of actions m in a round.
+    Raises:
+        InvalidInput: a table with gaps (the error says where), or a value out of range.
+        MissingData: the file or data set is not there; the message says how to get it.
+        UnknownName: no such data set, option or argument.
+    Source: srinivas2010, Section 6; bogunovic2016, Section 5.2.
+    """
+
+    builder = staticmethod(table_world)
+
+
+class TableVector(DeclaredVectorEnv):
+    """B of `Table` side by side; see there and `BanditVectorEnv`."""
+
+    builder = staticmethod(table_world)

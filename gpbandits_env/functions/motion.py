@@ -37,13 +37,12 @@ class Motion(ABC):
 MOTIONS: Family[Motion] = Family("motion")
 
 
-@MOTIONS.register("orbit")
 @dataclass(frozen=True)
-class Orbit(Motion):
-    """Translation on a circle (an ellipse in the box's units) in the first two coordinates.
+class _Translation(Motion):
+    """A shift that never exceeds `radius` in any coordinate.
 
     Args:
-        radius: as a share of half the box's side, in (0, 1); in one dimension an oscillation.
+        radius: the farthest shift, as a share of half the box's side, in (0, 1).
         period: rounds for a round trip.
     Raises:
         InvalidInput: a number out of range.
@@ -56,53 +55,39 @@ class Orbit(Motion):
         _check(self.radius, self.period)
 
     @property
-    def reach(self) -> float:  # noqa: D102
+    def reach(self) -> float:
         return 1.0 + self.radius
 
-    def _shift(self, dim: int, phase: float) -> Array:
+    @abstractmethod
+    def shift(self, dim: int, phase: float) -> Array:
+        """How far everything has gone, (d,)."""
+
+    def onto(self, u: Array, phase: float) -> Array:
+        return u - self.shift(u.shape[1], phase)
+
+    def back(self, u: Array, phase: float) -> Array:
+        return u + self.shift(u.shape[1], phase)
+
+
+@MOTIONS.register("orbit")
+@dataclass(frozen=True)
+class Orbit(_Translation):
+    """Translation on a circle in the first two coordinates; in one, an oscillation."""
+
+    def shift(self, dim: int, phase: float) -> Array:  # noqa: D102
+        angle = 2.0 * np.pi * phase
         shift = np.zeros(dim)
-        shift[:2] = (
-            self.radius * np.array([np.cos(2 * np.pi * phase), np.sin(2 * np.pi * phase)])[:dim]
-        )
+        shift[:2] = (self.radius * np.array([np.cos(angle), np.sin(angle)]))[:dim]
         return shift
-
-    def onto(self, u: Array, phase: float) -> Array:  # noqa: D102
-        return u - self._shift(u.shape[1], phase)
-
-    def back(self, u: Array, phase: float) -> Array:  # noqa: D102
-        return u + self._shift(u.shape[1], phase)
 
 
 @MOTIONS.register("line")
 @dataclass(frozen=True)
-class Line(Motion):
-    """Translation to and fro along the box's diagonal, at constant speed.
+class Line(_Translation):
+    """Translation to and fro along the box's diagonal, at constant speed."""
 
-    Args:
-        radius: the farthest shift, as a share of half the box's side, in (0, 1).
-        period: rounds for there and back.
-    Raises:
-        InvalidInput: a number out of range.
-    """
-
-    radius: float = 0.3
-    period: float = 100.0
-
-    def __post_init__(self) -> None:
-        _check(self.radius, self.period)
-
-    @property
-    def reach(self) -> float:  # noqa: D102
-        return 1.0 + self.radius
-
-    def _shift(self, phase: float) -> float:
-        return self.radius * (4.0 * abs(phase - 0.5) - 1.0)
-
-    def onto(self, u: Array, phase: float) -> Array:  # noqa: D102
-        return u - self._shift(phase)
-
-    def back(self, u: Array, phase: float) -> Array:  # noqa: D102
-        return u + self._shift(phase)
+    def shift(self, dim: int, phase: float) -> Array:  # noqa: D102
+        return np.full(dim, self.radius * (4.0 * abs(phase - 0.5) - 1.0))
 
 
 @MOTIONS.register("turn")

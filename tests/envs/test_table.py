@@ -12,7 +12,7 @@ ROWS = np.random.default_rng(0).normal(np.arange(4.0), size=(30, 4))
 
 
 def test_the_learner_is_told_what_the_training_rows_say():
-    problem = Table(ROWS).problem
+    problem = Table(readings=ROWS).problem
     arms = np.arange(4.0)[:, None]
     assert np.allclose(problem.kernel(arms), np.cov(ROWS[:20].T))
     assert np.allclose(problem.prior_mean, ROWS[:20].mean(0))
@@ -20,7 +20,7 @@ def test_the_learner_is_told_what_the_training_rows_say():
 
 
 def test_each_function_is_one_of_the_other_rows():
-    env, seen = Table(ROWS.tolist()), set()
+    env, seen = Table(readings=ROWS.tolist()), set()
     for seed in range(200):
         env.reset(seed=seed)
         seen.add(tuple(env.function(np.arange(4))))
@@ -28,20 +28,20 @@ def test_each_function_is_one_of_the_other_rows():
 
 
 def test_no_noise_is_added_to_a_reading_unless_asked_for():
-    env = Table(ROWS)
+    env = Table(readings=ROWS)
     env.reset(seed=0)
     observation, reward, *_, info = env.step([2])
     assert reward == observation["rewards"][0] == info["values"][0]
-    noisy = Table(ROWS, noise_var=0.3)
+    noisy = Table(readings=ROWS, noise_var=0.3)
     assert noisy.problem.noise_var == 0.3
-    assert Table(ROWS, noise_var=0.3, model_noise_var=0.5).problem.noise_var == 0.5
+    assert Table(readings=ROWS, noise_var=0.3, model_noise_var=0.5).problem.noise_var == 0.5
     noisy.reset(seed=0)
     observation, *_, info = noisy.step([2])
     assert observation["rewards"][0] != info["values"][0]
 
 
 def test_minimising_negates_everything():
-    least, most = Table(ROWS, minimise=True), Table(-ROWS)
+    least, most = Table(readings=ROWS, minimise=True), Table(readings=-ROWS)
     assert np.array_equal(least.problem.prior_mean, most.problem.prior_mean)
     for env in (least, most):
         env.reset(seed=1)
@@ -54,9 +54,9 @@ def test_files_and_readings(tmp_path):
     np.savetxt(path, ROWS, delimiter=",", header="a,b,c,d", comments="", fmt="%.17g")
     readings = Readings("r", ROWS, np.zeros(30, int), tuple("abcd"), "mph", "", "")
     for given in (str(path), path, readings):
-        assert np.array_equal(Table(given).problem.prior_mean, Table(ROWS).problem.prior_mean)
-    table = Table(str(path), dataset_options={"header": True})
-    assert np.array_equal(table.problem.prior_mean, Table(ROWS).problem.prior_mean)
+        assert np.array_equal(Table(readings=given).problem.prior_mean, Table(readings=ROWS).problem.prior_mean)
+    table = Table(readings=str(path), dataset_options={"header": True})
+    assert np.array_equal(table.problem.prior_mean, Table(readings=ROWS).problem.prior_mean)
     copy = gym.make(gym.make("gpbandits/Table-v0", readings=str(path)).spec)
     assert copy.unwrapped.problem.domain.size == 4
 
@@ -80,11 +80,11 @@ def test_files_and_readings(tmp_path):
 )
 def test_mistakes_are_said_plainly(readings, kwargs, error, says):
     with pytest.raises(error, match=says):
-        Table(readings, **kwargs)
+        Table(readings=readings, **kwargs)
 
 
 def test_one_column_is_a_table_too():
-    env = Table(ROWS[:, :1])
+    env = Table(readings=ROWS[:, :1])
     env.reset(seed=0)
     assert env.step([0])[-1]["regret"].tolist() == [0.0]
 
