@@ -5,8 +5,9 @@ agents of a trial face the same world, so the standard error is that of the pair
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -41,10 +42,25 @@ class Check:
         return ", ".join(f"{name} {value:.4g}" for name, value in self.numbers.items())
 
 
-class Finding(ABC):
-    """One claim about the results of a scenario; `metric` names the figure it speaks of."""
+class Evidence(Protocol):
+    """The results of one cell, as findings look at them: over the trials that all have played."""
 
-    metric: str
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The agents that have been run."""
+
+    def final(self, metric: str, labels: tuple[str, ...]) -> Mapping[str, Array]:
+        """Per agent, (trials,) a metric at the last round."""
+
+    def regret(self, labels: tuple[str, ...]) -> Mapping[str, Array]:
+        """Per agent, (trials, T) the regret of every round, summed over its actions."""
+
+    def model_order(self, label: str) -> Array:
+        """(T,) the mean number of data points in an agent's posterior after every round."""
+
+
+class Finding(ABC):
+    """One claim about the results of a scenario."""
 
     @property
     @abstractmethod
@@ -57,6 +73,25 @@ class Finding(ABC):
         """The agents it speaks of."""
 
     @abstractmethod
+    def look(self, evidence: Evidence) -> Check:
+        """Check the claim in the results of a cell."""
+
+    def undecided(self, run: Collection[str], trials: int) -> Check | None:
+        """That it cannot be checked, if an agent is missing or there is but one trial."""
+        missing = [label for label in self.labels if label not in run]
+        if missing:
+            return Check(None, f"{self.statement}; not run: {', '.join(missing)}", {})
+        if trials < 2:
+            return Check(None, f"{self.statement}; needs 2 trials or more", {})
+        return None
+
+
+class FinalFinding(Finding):
+    """A claim about the last round; `metric` names the figure it speaks of."""
+
+    metric: str
+
+    @abstractmethod
     def judge(self, final: Mapping[str, Array]) -> Check:
         """Check the claim, all its agents being there."""
 
@@ -66,12 +101,11 @@ class Finding(ABC):
         Args:
             final: per agent, (trials,) the metric at the horizon; one order of trials for all.
         """
-        missing = [label for label in self.labels if label not in final]
-        if missing:
-            return Check(None, f"{self.statement}; not run: {', '.join(missing)}", {})
-        if len(final[self.labels[0]]) < 2:
-            return Check(None, f"{self.statement}; needs 2 trials or more", {})
-        return self.judge(final)
+        trials = min((len(v) for k, v in final.items() if k in self.labels), default=0)
+        return self.undecided(final, trials) or self.judge(final)
+
+    def look(self, evidence: Evidence) -> Check:  # noqa: D102
+        return self.check(evidence.final(self.metric, self.labels))
 
 
 FINDINGS: Family[Finding] = Family("finding")
@@ -79,7 +113,7 @@ FINDINGS: Family[Finding] = Family("finding")
 
 @FINDINGS.register("below")
 @dataclass(frozen=True)
-class Below(Finding):
+class Below(FinalFinding):
     """Agent a has the smaller mean, clearly: by more than ``errors`` paired standard errors.
 
     Args:
@@ -110,7 +144,7 @@ class Below(Finding):
 
 @FINDINGS.register("level")
 @dataclass(frozen=True)
-class Level(Finding):
+class Level(FinalFinding):
     """Agents a and b do not differ much, seen on the scale of the paper's figure.
 
     The means differ by at most ``within`` times the gap between the best and the worst of

@@ -46,7 +46,7 @@ def write_page(root: Path, paper: str) -> Path:
 
 
 def _section(scenario: Scenario, kept: dict[str, Any]) -> list[str]:
-    plot = f"{scenario.id.replace('/', '-')}.svg"
+    plot = f"{scenario.id.replace('/', '-')}.png"
     parts = [
         f"## {scenario.id}",
         f"{scenario.title[0].upper()}{scenario.title[1:]} ({scenario.source}): "

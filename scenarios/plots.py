@@ -1,10 +1,12 @@
 """Regret against rounds, from a store alone."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gpbandits_env.arrays import IntArray
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.statistics import mean_and_error
@@ -14,9 +16,16 @@ from gpbandits_env.scenarios.style import INK, line_style, new_figure, share_leg
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+POINTS = 400
+
 
 def plot(
-    store: Store, stem: Path | None = None, *, log: bool = False, bounds: bool = False
+    store: Store,
+    stem: Path | None = None,
+    *,
+    log: bool = False,
+    bounds: bool = False,
+    suffixes: Sequence[str] = (".png", ".svg"),
 ) -> list[Path]:
     """Draw every metric, one column each, one row a cell; bands of one standard error.
 
@@ -25,8 +34,9 @@ def plot(
         stem: the files' path less the suffix; None puts them beside the store.
         log: logarithmic regret.
         bounds: lay the theory curves over.
+        suffixes: the kinds of file.
     Returns:
-        The files, PNG and SVG.
+        The files.
     Raises:
         StoreError: nothing to plot, or a file cannot be written.
     """
@@ -53,7 +63,7 @@ def plot(
             color=INK,
         )
         share_legend(figure, grid[0][0], min(len(labels) + bounds, 6))
-        return write(figure, stem or store.path.with_suffix(""))
+        return write(figure, stem or store.path.with_suffix(""), suffixes)
 
 
 def _panel(axes: "Axes", store: Store, cell: int, name: str, labels: list[str], log: bool) -> None:
@@ -63,7 +73,8 @@ def _panel(axes: "Axes", store: Store, cell: int, name: str, labels: list[str], 
         curves = metric.curves(store.arrays(cell, label, "regret"))
         mean, error = mean_and_error(curves)
         error = np.nan_to_num(error)
-        rounds = np.arange(1, len(mean) + 1)
+        rounds = _shown(len(mean))
+        mean, error = mean[rounds - 1], error[rounds - 1]
         style: dict[str, Any] = line_style(labels.index(label))
         axes.plot(rounds, mean, label=label, **style)
         axes.fill_between(
@@ -73,16 +84,29 @@ def _panel(axes: "Axes", store: Store, cell: int, name: str, labels: list[str], 
     axes.set_title(metric.title)
     axes.set_xlabel("round $t$")
     axes.set_ylabel(metric.formula)
-    axes.set_xlim(1, max(len(mean), 2))
+    axes.set_xlim(1, max(int(rounds[-1]), 2))
     if log and top > 0:
         axes.set_yscale("log")
     else:
         axes.set_ylim(0.0, 1.05 * top or 1.0)
 
 
+def _shown(horizon: int) -> IntArray:
+    """The rounds to draw: all early ones, then no more than a plot can show."""
+    evenly = np.linspace(1, horizon, min(horizon, POINTS)).round().astype(np.int64)
+    return np.union1d(np.arange(1, min(horizon, 50) + 1), evenly)
+
+
 def _bounds(axes: "Axes", store: Store, cell: int, name: str) -> None:
     for title, (metric, curve) in store.bounds(cell).items():
         if metric == name:
-            rounds = np.arange(1, len(curve) + 1)
-            axes.plot(rounds, curve, color=INK, linewidth=1.2, linestyle=(0, (1, 2)), label=title)
+            rounds = _shown(len(curve))
+            axes.plot(
+                rounds,
+                curve[rounds - 1],
+                color=INK,
+                linewidth=1.2,
+                linestyle=(0, (1, 2)),
+                label=title,
+            )
             axes.autoscale(axis="y")

@@ -1,6 +1,7 @@
 """What a study found: tables of means and standard errors, comparisons, the paper's findings."""
 
 import itertools
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios import course_findings as course_findings  # registers its findings
 from gpbandits_env.scenarios.findings import FINDINGS, Check
 from gpbandits_env.scenarios.metrics import METRICS, metric_named
 from gpbandits_env.scenarios.statistics import Paired, mean_and_error, mean_ranks, paired
@@ -127,7 +129,8 @@ def _cell(store: Store, index: int, params: dict[str, Any], metric: str) -> Cell
     pairs = itertools.combinations(labels, 2)
     comparisons = tuple(Comparison(a, b, paired(shared[a], shared[b])) for a, b in pairs)
     specs = [FINDINGS.from_dict(spec) for spec in store.scenario["findings"]]
-    checks = tuple(f.check(_shared(finals[f.metric], f.labels)) for f in specs)
+    evidence = _Evidence(store, index, finals)
+    checks = tuple(f.look(evidence) for f in specs)
     return CellReport(index, params, results, comparisons, checks)
 
 
@@ -138,6 +141,36 @@ def _shared(
     chosen = {k: v for k, v in values.items() if labels is None or k in labels}
     common = sorted(set.intersection(*(set(v) for v in chosen.values()))) if chosen else []
     return {label: np.array([v[trial] for trial in common]) for label, v in chosen.items()}
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What findings are judged by; see `findings.Evidence`."""
+
+    store: Store
+    cell: int
+    finals: Mapping[str, dict[str, dict[int, float]]]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(self.store.labels(self.cell))
+
+    def final(self, metric: str, labels: tuple[str, ...]) -> dict[str, Array]:
+        return _shared(self.finals[metric], labels)
+
+    def regret(self, labels: tuple[str, ...]) -> dict[str, Array]:
+        played = {k: self.store.trials(self.cell, k) for k in self.labels if k in labels}
+        common = set.intersection(*(set(v) for v in played.values())) if played else set()
+        found = {}
+        for label, trials in played.items():
+            kept = [trial in common for trial in trials]
+            rounds = self.store.arrays(self.cell, label, "regret").sum(axis=2)
+            found[label] = rounds[kept]
+        return found
+
+    def model_order(self, label: str) -> Array:
+        mean: Array = self.store.arrays(self.cell, label, "model_order").mean(axis=0)
+        return mean
 
 
 def _agent(

@@ -52,7 +52,7 @@ def reference(scenario: str, check: bool, jobs: int | None, trials: int | None, 
             result = report(store)
             click.echo(text(result, pairs=False))
             if kept is None and trials is None:
-                plot(store, pages.plot_stem(root, scenario))
+                plot(store, pages.plot_stem(root, scenario), suffixes=[".png"])
     now = references.to_reference(result)
     if kept is not None:
         _check(kept, now)
