@@ -102,10 +102,10 @@ def _problem(source: Any, overrides: dict[str, Any]) -> Problem:
         raise InvalidInput(
             f"an agent needs a gpbandits environment or a Problem, got {type(source).__name__}"
         )
-    spec = getattr(source, "spec", None)
-    if problem.horizon is None and getattr(spec, "max_episode_steps", None):
-        # Gymnasium keeps the horizon in the outer wrapper's spec; the bare environment has none.
-        problem = problem.replaced(horizon=spec.max_episode_steps)
+    # Gymnasium keeps the horizon in the outer wrapper's spec; the bare environment has none.
+    horizon = getattr(getattr(source, "spec", None), "max_episode_steps", None)
+    if problem.horizon is None and horizon is not None:
+        problem = problem.replaced(horizon=horizon)
     if "kernel" in overrides:
         overrides["kernel"] = kernel_from_dict(overrides["kernel"])
     return problem.replaced(**overrides)

@@ -1,0 +1,46 @@
+"""agents/ and scenarios/ import as parts of gpbandits_env, and never as themselves."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHOW = (
+    "import gpbandits_env, gpbandits_env.agents, gpbandits_env.scenarios;"
+    "print(gpbandits_env.__file__, gpbandits_env.agents.__file__, gpbandits_env.scenarios.__file__)"
+)
+
+
+def files_seen_from(folder):
+    run = subprocess.run(
+        [sys.executable, "-c", SHOW], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return [Path(p).resolve() for p in run.stdout.split()]
+
+
+def test_started_in_the_checkout_python_reads_the_checkout():
+    """The checkout's gpbandits_env comes first there, and its agents must come with it."""
+    package, agents, scenarios = files_seen_from(ROOT)
+    assert package == ROOT / "gpbandits_env" / "__init__.py"
+    # After a plain install the installed copies stand first on no path: the checkout's are read.
+    assert agents == ROOT / "agents" / "__init__.py"
+    assert scenarios == ROOT / "scenarios" / "__init__.py"
+
+
+def test_elsewhere_python_reads_one_installation(tmp_path):
+    package, agents, scenarios = files_seen_from(tmp_path)
+    homes = {package.parent.parent, agents.parent.parent, scenarios.parent.parent}
+    # Editable: all in the checkout. Installed: below site-packages/gpbandits_env.
+    assert homes in ({ROOT}, {package.parent.parent, package.parent})
+
+
+@pytest.mark.parametrize(
+    "folder", ["gpbandits_env", "agents", "scenarios", "benchmarks", "examples"]
+)
+def test_nobody_imports_agents_or_scenarios_as_top_level_names(folder):
+    top_level = re.compile(r"^\s*(from|import) (agents|scenarios)\b", re.MULTILINE)
+    for path in (ROOT / folder).rglob("*.py"):
+        assert not top_level.search(path.read_text(encoding="utf-8")), path

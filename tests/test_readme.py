@@ -1,0 +1,47 @@
+"""What the README and the manual say must run and be complete."""
+
+import re
+from pathlib import Path
+
+import gymnasium as gym
+import pytest
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_scripts_of_the_readme_run(capsys):
+    scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(scripts) == 2
+    names: dict[str, object] = {}
+    for script in scripts:
+        exec(script, names)
+    assert "simple regret" in capsys.readouterr().out
+    assert names["agent"].ask().shape == (1,)
+
+
+def test_the_first_script_is_a_dozen_lines():
+    first = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
+    assert len([line for line in first.splitlines() if line.strip()]) <= 13
+
+
+def test_pages_and_pictures_that_are_linked_exist():
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    for page in pages:
+        for link in re.findall(r"\]\(([^)#]+?)\)", page.read_text(encoding="utf-8")):
+            if not link.startswith("http"):
+                assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_every_agent_is_in_the_manual(name):
+    assert f"`{name}`" in (ROOT / "docs/agents.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", sorted(n for n in gym.registry if n.startswith("gpbandits/")))
+def test_every_environment_is_in_the_manual(name):
+    assert f"## {name}" in (ROOT / "docs/environments.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in README
