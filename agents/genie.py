@@ -80,4 +80,5 @@ class Genie(Agent):
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         super()._restore(state)
-        self._shown = state["shown"]
+        shown = state["shown"]
+        self._shown = None if shown is None else (int(shown[0]), int(shown[1]))

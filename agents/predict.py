@@ -50,6 +50,9 @@ class Policy:
                 f"for actions {actions.shape}"
             )
         counts = _rounds(rounds, len(rewards), episode_start)
+        # All at once and first, so that no world's stream depends on what another draws.
+        while len(self._agents) < len(rewards):
+            self._agents.append(self._another())
         asked = [
             self._act(i, a, r, t)
             for i, (a, r, t) in enumerate(zip(actions, rewards, counts, strict=True))
@@ -59,8 +62,6 @@ class Policy:
     def _act(
         self, world: int, actions: NDArray[Any], rewards: NDArray[Any], round_: int
     ) -> NDArray[Any]:
-        while len(self._agents) <= world:
-            self._agents.append(self._another())
         agent = self._agents[world]
         if round_ == 0:
             agent.reset()
