@@ -22,8 +22,11 @@ def finite_array(value: ArrayLike, name: str, ndim: int | None = None) -> Array:
         InvalidInput: not numeric, not finite, or of another dimension.
     """
     try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        array = np.asarray(value)
+        if array.dtype.kind not in "fiubO":  # complex numbers, dates and words would be cast
+            raise TypeError(f"got {array.dtype}")
+        array = array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"{name} must be an array of numbers: {error}") from None
     if ndim is not None and array.ndim != ndim:
         raise InvalidInput(f"{name} must have {ndim} dimension(s), got shape {array.shape}")

@@ -136,7 +136,10 @@ class Arms(Domain):
         return spaces.MultiDiscrete(np.full(whole(batch_size, "batch_size"), self.size))
 
     def check(self, actions: ArrayLike, batch_size: int | None = None) -> IntArray:  # noqa: D102
-        array = np.asarray(actions)
+        try:
+            array = np.asarray(actions)
+        except ValueError as error:
+            raise InvalidInput(f"actions must be an array of arm indices: {error}") from None
         if array.ndim != 1 or (batch_size is not None and len(array) != batch_size):
             want = "(m,)" if batch_size is None else f"({batch_size},)"
             raise InvalidInput(f"actions must be arm indices of shape {want}, got {array.shape}")

@@ -277,10 +277,7 @@ class ArmPosterior:
         self._kept = None
 
     def _indices(self, actions: ArrayLike) -> IntArray:
-        # An empty list has no type of its own.
-        return self.arms.check(
-            np.asarray(actions, np.int64) if np.shape(actions) == (0,) else actions
-        )
+        return self.arms.check(actions)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
@@ -361,6 +358,7 @@ class ArmPosterior:
 
     def snapshot(self) -> dict[str, Any]:
         """The whole state as a plain dict of arrays, numbers and strings, all copied."""
+        hallucinated = self._kept is not None
         return self._back.snapshot() | {
             "back": self._back.name,
             "mean": self._mean.copy(),
@@ -371,10 +369,11 @@ class ArmPosterior:
             "information_gain": self.information_gain,
             "since_refresh": self._since_refresh,
             "static": self._static,
-            "hallucinated": self._kept is not None,
+            "hallucinated": hallucinated,
             "kept": self._kept or 0,
-            "kept_var": self._kept_var.copy(),
-            "kept_jitter": self._kept_jitter,
+            # What earlier hallucinations left behind is no part of the state.
+            "kept_var": self._kept_var.copy() if hallucinated else np.zeros(self._n),
+            "kept_jitter": self._kept_jitter if hallucinated else 0.0,
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
