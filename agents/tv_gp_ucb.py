@@ -3,7 +3,7 @@
 Paper: bogunovic2016, Algorithm 2, eqs. (7)-(8); epsilon by Appendix B when it is learned.
 Assumes: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}.
 Departures: 1. ties go to the lowest index; 2. c1 log(c2 t) is clipped at 0; 3. actions of one batch
-share one time.
+share one time; 4. when epsilon is learned, all that is older than the window is dropped then.
 """
 
 from collections import deque
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.forgetting import Fade
 from gpbandits_env.agents.gp_ucb import GPUCB
-from gpbandits_env.arrays import whole
+from gpbandits_env.arrays import positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import Observations, fit
 from gpbandits_env.problem import Problem
@@ -35,7 +35,8 @@ class TVGPUCB(GPUCB):
         learn_window: rounds to learn from; a fit costs O((m window)^3).
         settings: those of `GPUCB`; beta is 0.8 log(4 t) by default.
     Raises:
-        InvalidInput: no epsilon, and the problem does not tell it.
+        InvalidInput: no epsilon, and the problem does not tell it; or epsilon is to be learned
+            without noise, where there is no likelihood.
     Source: bogunovic2016, Algorithm 2.
     """
 
@@ -57,7 +58,9 @@ class TVGPUCB(GPUCB):
                 "tv-gp-ucb needs epsilon: the problem does not tell its drift; give epsilon, or "
                 "learn_every to learn it"
             )
-        self.epsilon = 0.01 if known is None else float(known)
+        if learn_every is not None and problem.noise_var == 0.0:
+            raise InvalidInput("tv-gp-ucb cannot learn epsilon without noise: give it a noise_var")
+        self.epsilon = 0.01 if known is None else positive(known, "epsilon", zero=True)
         self._first_epsilon = self.epsilon
         self.learn_every = None if learn_every is None else whole(learn_every, "learn_every")
         self._rounds: deque[tuple[NDArray[Any], NDArray[Any]]] = deque(
