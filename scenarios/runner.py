@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 import gpbandits_env  # noqa: F401  (registers the environments)
@@ -80,7 +81,7 @@ def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
 
 
 def play(
-    env: gym.Env[Any, Any], agent: Any, horizon: int, seed: int
+    env: gym.Env[Any, Any], agent: Any, horizon: int, seed: int, opening: int | None = None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """One agent in one world.
 
@@ -92,6 +93,7 @@ def play(
         agent: a fresh agent.
         horizon: rounds to play.
         seed: of the environment's reset.
+        opening: an arm to play in round 1 instead of the agent's own choice.
     Returns:
         The arrays of `records.ROUND_FIELDS`, and the seconds of "ask" and "tell" per round.
     """
@@ -103,6 +105,8 @@ def play(
         start = perf_counter()
         actions = agent.ask()
         asked = perf_counter()
+        if t == 0 and opening is not None:
+            actions = np.full(len(actions), opening)
         observation, _, _, _, info = env.step(actions)
         stepped = perf_counter()
         agent.tell(actions, observation["rewards"])
@@ -160,6 +164,7 @@ def _play(task: Task, trial: int, label: str) -> TrialRecord:
     world_seed, agent_seed = seeds(task, label, trial)
     env = make_env(task.env, task.cell.env_kwargs, task.cell.horizon)
     agent = make_agent(entry, env, agent_seed)
-    rounds, seconds = play(env, agent, task.cell.horizon, world_seed)
+    opening = task.cell.opening(trial)
+    rounds, seconds = play(env, agent, task.cell.horizon, world_seed, opening)
     key = TrialKey(task.cell.index, label, trial)
     return TrialRecord(key, world_seed, agent_seed, rounds, seconds)

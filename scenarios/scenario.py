@@ -52,6 +52,7 @@ class Cell:
         env_kwargs: keyword arguments of the environment.
         horizon: rounds.
         agents: the learners with their settings.
+        openings: the scenario's.
     """
 
     index: int
@@ -59,6 +60,11 @@ class Cell:
     env_kwargs: Mapping[str, Any]
     horizon: int
     agents: tuple[AgentEntry, ...]
+    openings: tuple[int, ...] = ()
+
+    def opening(self, trial: int) -> int | None:
+        """The arm that every agent plays in round 1 of a trial; None where it is free."""
+        return self.openings[trial % len(self.openings)] if self.openings else None
 
     @property
     def world(self) -> dict[str, Any]:
@@ -89,6 +95,9 @@ class Scenario:
         departures: where this is not what the paper did.
         metric: the figure that reports rank by (see `metrics.METRICS`).
         bounds: theory curves that a plot can lay over the result.
+        openings: arms that are played in round 1 whatever an agent asks for: trial i plays the
+            (i mod k)-th of these k.
+        sweep: the setting in which the agents differ, if a plot should show regret against it.
     """
 
     id: str
@@ -106,6 +115,8 @@ class Scenario:
     departures: tuple[str, ...] = ()
     metric: str = "average_regret"
     bounds: tuple[Bound, ...] = ()
+    openings: tuple[int, ...] = ()
+    sweep: str = ""
 
     def __post_init__(self) -> None:
         whole(self.horizon, "horizon")
@@ -141,7 +152,7 @@ class Scenario:
                 for target in [settings[label]] if one else settings.values():
                     _put(target, key if one else rest, value)
         agents = tuple(replace(e, settings=settings[e.label]) for e in self.agents)
-        return Cell(index, dict(point), env_kwargs, horizon, agents)
+        return Cell(index, dict(point), env_kwargs, horizon, agents, self.openings)
 
     def select(
         self,
@@ -213,6 +224,8 @@ class Scenario:
             "choices": list(self.choices),
             "departures": list(self.departures),
             "bounds": [BOUNDS.to_dict(b) for b in self.bounds],
+            "openings": list(self.openings),
+            "sweep": self.sweep,
         }
         try:
             result: dict[str, Any] = json.loads(json.dumps(plain, allow_nan=False))

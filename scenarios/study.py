@@ -23,7 +23,7 @@ from gpbandits_env.scenarios.store import Store
 # A task is worth sending to a worker when it plays about this many rounds.
 ROUNDS_PER_TASK = 4000
 # What shapes a result; a store with other values of these is of another study.
-IDENTITY = ("id", "env", "env_kwargs", "points", "horizon", "seed")
+IDENTITY = ("id", "env", "env_kwargs", "points", "horizon", "seed", "openings")
 
 
 @dataclass(frozen=True)
@@ -187,8 +187,10 @@ def _merge(store: Store, meta: Mapping[str, Any]) -> None:
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     for key in IDENTITY:
-        if old[key] != new[key]:
-            return f"its {key} is {_short(old[key])}, asked for is {_short(new[key])}"
+        # Files of an earlier version have no openings.
+        before = old.get(key, [])
+        if before != new[key]:
+            return f"its {key} is {_short(before)}, asked for is {_short(new[key])}"
     for label in old["agents"].keys() & new["agents"].keys():
         a, b = ({**s["agents"][label], "note": ""} for s in (old, new))
         if a != b:
