@@ -1,4 +1,4 @@
-"""Fading, resetting and sliding: the limits in which they are GP-UCB, and other agents that fade."""
+"""Fading, resetting and sliding: where they are GP-UCB in the limit, and other agents that fade."""
 
 import numpy as np
 import pytest
