@@ -224,9 +224,10 @@ class Scenario:
             "choices": list(self.choices),
             "departures": list(self.departures),
             "bounds": [BOUNDS.to_dict(b) for b in self.bounds],
-            "openings": list(self.openings),
-            "sweep": self.sweep,
         }
+        # Only where they are used, so that results without them keep their digests.
+        plain |= {"openings": list(self.openings)} if self.openings else {}
+        plain |= {"sweep": self.sweep} if self.sweep else {}
         try:
             result: dict[str, Any] = json.loads(json.dumps(plain, allow_nan=False))
         except (TypeError, ValueError) as error:

@@ -187,10 +187,8 @@ def _merge(store: Store, meta: Mapping[str, Any]) -> None:
 
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     for key in IDENTITY:
-        # Files of an earlier version have no openings.
-        before = old.get(key, [])
-        if before != new[key]:
-            return f"its {key} is {_short(before)}, asked for is {_short(new[key])}"
+        if old.get(key) != new.get(key):
+            return f"its {key} is {_short(old.get(key))}, asked for is {_short(new.get(key))}"
     for label in old["agents"].keys() & new["agents"].keys():
         a, b = ({**s["agents"][label], "note": ""} for s in (old, new))
         if a != b:
