@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EPSILON = 0.01
-TIMES = (1, 101, 201, 301)
+TIMES = (1, 151, 301, 451)
 EVERY, DAY, TRAINING_DAYS = 10, 24 * 60, 3
 
 

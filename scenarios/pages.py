@@ -28,14 +28,14 @@ def write_page(root: Path, paper: str) -> Path:
     parts = [
         f"# Results: {paper}",
         "Mean over the trials ± standard error, at the last round. Each table was written by the "
-        "command above it, and `--check` repeats it. Rows after the first five, where there are "
-        "more, are other readings of the paper (its CHOICEs).",
+        "command above it, and `--check` repeats it. Last come other readings of the paper (its "
+        "CHOICEs); the last column says which.",
     ]
     for scenario in registry.scenarios().values():
         if isinstance(scenario, Scenario) and scenario.id.startswith(f"{paper}/"):
             kept = references.load_from(root / "scenarios", scenario.id)
             if kept is not None:
-                parts += _section(scenario, kept)
+                parts += _section(scenario, kept, root)
     path = root / "docs" / "results" / f"{paper}.md"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,8 +45,8 @@ def write_page(root: Path, paper: str) -> Path:
     return path
 
 
-def _section(scenario: Scenario, kept: dict[str, Any]) -> list[str]:
-    plot = f"{scenario.id.replace('/', '-')}.png"
+def _section(scenario: Scenario, kept: dict[str, Any], root: Path) -> list[str]:
+    stem = plot_stem(root, scenario.id)
     parts = [
         f"## {scenario.id}",
         f"{scenario.title[0].upper()}{scenario.title[1:]} ({scenario.source}): "
@@ -58,7 +58,10 @@ def _section(scenario: Scenario, kept: dict[str, Any]) -> list[str]:
         if cell["params"]:
             parts.append("### " + ", ".join(f"{k} = {v}" for k, v in cell["params"].items()))
         parts += [_table(cell, notes), _findings(cell)]
-    parts.append(f"![regret of all agents against rounds]({plot})")
+    parts.append(f"![regret of all agents]({stem.name}.png)")
+    with_bounds = stem.with_name(f"{stem.name}-bounds.png")
+    if with_bounds.is_file():
+        parts.append(f"![regret and the bounds of the theory]({with_bounds.name})")
     if scenario.choices:
         parts.append("Choices:\n\n" + "\n".join(f"- {line}" for line in scenario.choices))
     if scenario.departures:

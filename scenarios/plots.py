@@ -8,6 +8,7 @@ import numpy as np
 
 from gpbandits_env.arrays import IntArray
 from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.course_findings import resets
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.statistics import mean_and_error
 from gpbandits_env.scenarios.store import Store
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POINTS = 400
+DOTS: tuple[Any, ...] = ((0, (1, 2)), (0, (4, 2)), (0, (8, 2)), (0, (6, 2, 1, 2)))
 
 
 def plot(
@@ -50,9 +52,9 @@ def plot(
         for row, cell in zip(grid, cells, strict=True):
             params = ", ".join(f"{k} = {v}" for k, v in scenario["points"][cell].items())
             for axes, name in zip(row, METRICS, strict=True):
-                _panel(axes, store, cell, name, labels, log)
+                draw_curves(axes, store, cell, name, log=log)
                 if bounds:
-                    _bounds(axes, store, cell, name)
+                    draw_bounds(axes, store, cell, name)
             row[0].set_title(f"{METRICS['average_regret'].title}  {params}".strip())
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
         figure.suptitle(
@@ -66,16 +68,27 @@ def plot(
         return write(figure, stem or store.path.with_suffix(""), suffixes)
 
 
-def _panel(axes: "Axes", store: Store, cell: int, name: str, labels: list[str], log: bool) -> None:
-    metric = METRICS[name]
+def draw_curves(axes: "Axes", store: Store, cell: int, name: str, *, log: bool = False) -> None:
+    """One metric of all agents of a cell; a dot where an agent has just forgotten everything.
+
+    Args:
+        axes: an empty panel.
+        store: an open store.
+        cell: which.
+        name: the metric's.
+        log: logarithmic regret.
+    """
+    metric, labels = METRICS[name], list(store.scenario["agents"])
     top = 0.0
     for label in store.labels(cell):
         curves = metric.curves(store.arrays(cell, label, "regret"))
         mean, error = mean_and_error(curves)
         error = np.nan_to_num(error)
+        style: dict[str, Any] = line_style(labels.index(label))
+        forgotten = resets(store.arrays(cell, label, "model_order").mean(axis=0))
+        axes.plot(forgotten, mean[forgotten - 1], ".", color=style["color"], markersize=5)
         rounds = _shown(len(mean))
         mean, error = mean[rounds - 1], error[rounds - 1]
-        style: dict[str, Any] = line_style(labels.index(label))
         axes.plot(rounds, mean, label=label, **style)
         axes.fill_between(
             rounds, mean - error, mean + error, color=style["color"], alpha=0.18, linewidth=0
@@ -97,8 +110,9 @@ def _shown(horizon: int) -> IntArray:
     return np.union1d(np.arange(1, min(horizon, 50) + 1), evenly)
 
 
-def _bounds(axes: "Axes", store: Store, cell: int, name: str) -> None:
-    for title, (metric, curve) in store.bounds(cell).items():
+def draw_bounds(axes: "Axes", store: Store, cell: int, name: str) -> None:
+    """The theory's bounds on a metric in a cell, over what is drawn there already."""
+    for i, (title, (metric, curve)) in enumerate(store.bounds(cell).items()):
         if metric == name:
             rounds = _shown(len(curve))
             axes.plot(
@@ -106,7 +120,7 @@ def _bounds(axes: "Axes", store: Store, cell: int, name: str) -> None:
                 curve[rounds - 1],
                 color=INK,
                 linewidth=1.2,
-                linestyle=(0, (1, 2)),
+                linestyle=DOTS[i % len(DOTS)],
                 label=title,
             )
             axes.autoscale(axis="y")

@@ -3,7 +3,7 @@
 import click
 
 import gpbandits_env
-from gpbandits_env.scenarios.cli import listing, reference, results, run
+from gpbandits_env.scenarios.cli import listing, reference, results, run, tune
 from gpbandits_env.scenarios.cli.group import Group
 
 
@@ -20,5 +20,11 @@ def main() -> None:
     """  # noqa: D301
 
 
-for command in (*run.COMMANDS, *results.COMMANDS, *listing.COMMANDS, *reference.COMMANDS):
+for command in (
+    *run.COMMANDS,
+    *results.COMMANDS,
+    *listing.COMMANDS,
+    *reference.COMMANDS,
+    *tune.COMMANDS,
+):
     main.add_command(command)

@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from gpbandits_env.errors import InvalidInput, StoreError
-from gpbandits_env.scenarios import pages, references, registry
-from gpbandits_env.scenarios.plots import plot
+from gpbandits_env.scenarios import figures, pages, references, registry
 from gpbandits_env.scenarios.report import report
 from gpbandits_env.scenarios.scenario import Picture
 from gpbandits_env.scenarios.store import Store
@@ -27,7 +26,15 @@ from gpbandits_env.scenarios.tables import text
     default=Path(),
     help="The checkout whose scenarios/reference and docs/results are written.",
 )
-def reference(scenario: str, check: bool, jobs: int | None, trials: int | None, root: Path) -> None:
+@click.option("--out", type=click.Path(path_type=Path), help="Results file to keep and resume.")
+def reference(
+    scenario: str,
+    check: bool,
+    jobs: int | None,
+    trials: int | None,
+    root: Path,
+    out: Path | None,
+) -> None:
     """Run SCENARIO with its agents and every CHOICE, and keep or check the result.
 
     \b
@@ -44,7 +51,7 @@ def reference(scenario: str, check: bool, jobs: int | None, trials: int | None, 
     if not check and not (root / "scenarios" / "registry.py").is_file():
         raise InvalidInput(f"{root.absolute()} is not a checkout of gpbandits-env; give --root")
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "reference.sqlite"
+        path = out or Path(folder) / "reference.sqlite"
         outcome = run_study(found.select(["all"], trials), path, jobs=jobs)
         if outcome.done < outcome.total:
             raise StoreError(f"{outcome.total - outcome.done} trials were not finished")
@@ -52,7 +59,7 @@ def reference(scenario: str, check: bool, jobs: int | None, trials: int | None, 
             result = report(store)
             click.echo(text(result, pairs=False))
             if kept is None and trials is None:
-                plot(store, pages.plot_stem(root, scenario), suffixes=[".png"])
+                figures.draw(store, pages.plot_stem(root, scenario))
     now = references.to_reference(result)
     if kept is not None:
         _check(kept, now)
