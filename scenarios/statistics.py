@@ -40,7 +40,9 @@ def mean_and_error(values: Array, axis: int = 0) -> tuple[Array, Array]:
     mean: Array = values.mean(axis=axis)
     if count < 2:
         return mean, np.full_like(mean, np.nan)
-    return mean, values.std(axis=axis, ddof=1) / np.sqrt(count)
+    error: Array = values.std(axis=axis, ddof=1) / np.sqrt(count)
+    # Trials that are all alike have no spread; the mean's rounding would show one.
+    return mean, np.where(np.ptp(values, axis=axis) == 0.0, 0.0, error)
 
 
 def paired(a: Array, b: Array) -> Paired:

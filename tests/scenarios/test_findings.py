@@ -28,6 +28,12 @@ def test_one_trial_has_no_error():
     assert np.isnan(paired(WORLDS[:1], WORLDS[:1]).p)
 
 
+def test_trials_that_are_all_alike_have_no_standard_error():
+    mean, error = mean_and_error(np.full((7, 2), 0.1))
+    np.testing.assert_array_equal(error, 0.0)
+    np.testing.assert_allclose(mean, 0.1)
+
+
 def test_ranks_share_ties():
     assert mean_ranks(np.array([[1.0, 1.0], [1.0, 2.0], [3.0, 0.0]])).tolist() == [1.75, 2.25, 2.0]
 
