@@ -256,6 +256,48 @@ class Wider(FinalFinding):
         return Check(bool(p.difference > self.errors * p.se), self.statement, numbers)
 
 
+@FINDINGS.register("slower-rise")
+@dataclass(frozen=True)
+class SlowerRise(FinalFinding):
+    """From a common start the metric rises more slowly one way than the other, per unit of way.
+
+    Args:
+        start: where both ways begin.
+        slow: the end of the slow way.
+        fast: the end of the fast way.
+        ways: the lengths of the two ways, e.g. differences of the epsilon that is assumed.
+        share: the largest share of the fast way's slope that the slow one may have.
+        metric: see `metrics.METRICS`.
+    """
+
+    start: str
+    slow: str
+    fast: str
+    ways: tuple[float, float]
+    share: float = 0.2
+    metric: str = "average_regret"
+
+    @property
+    def statement(self) -> str:  # noqa: D102
+        return (
+            f"from {self.start} the regret rises to {self.slow} at most {self.share:g} times as "
+            f"fast, per unit, as to {self.fast}"
+        )
+
+    @property
+    def labels(self) -> tuple[str, ...]:  # noqa: D102
+        return self.start, self.slow, self.fast
+
+    def judge(self, final: Mapping[str, Array]) -> Check:  # noqa: D102
+        start, slow, fast = (float(final[label].mean()) for label in self.labels)
+        slopes = (slow - start) / self.ways[0], (fast - start) / self.ways[1]
+        numbers = {self.start: start, self.slow: slow, self.fast: fast}
+        numbers |= {
+            "slope to " + label: v for label, v in zip(self.labels[1:], slopes, strict=True)
+        }
+        return Check(slopes[1] > 0 and slopes[0] <= self.share * slopes[1], self.statement, numbers)
+
+
 def resets(model_order: Array) -> IntArray:
     """The rounds after which a posterior was empty, counted from 1; (k,).
 
@@ -267,7 +309,8 @@ def resets(model_order: Array) -> IntArray:
 
 
 def _in_errors(values: Array) -> Array:
-    """Mean over the trials in standard errors, 0 where all values are 0."""
-    mean, error = mean_and_error(values)
-    scaled: Array = np.divide(mean, error, out=np.sign(mean) * np.inf, where=error > 0)
+    """Mean over the trials in standard errors, along the first axis; infinite if there is none."""
+    mean, error = (np.asarray(part) for part in mean_and_error(values))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled: Array = mean / error
     return np.where(mean == 0.0, 0.0, scaled)

@@ -69,7 +69,7 @@ def _panels(store: Store, stem: Path, suffixes: Sequence[str], *, bounds: bool) 
 def _tops(axes: "Axes") -> float:
     """What must be seen of a panel: all but the first rounds, when nobody knows anything."""
     lines = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.get_lines()]
-    return 1.1 * max(float(y[len(y) // 20 :].max()) for y in lines if len(y) > 20)
+    return 1.1 * max((float(y[len(y) // 20 :].max()) for y in lines if len(y)), default=1.0)
 
 
 def _sweep(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
