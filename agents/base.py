@@ -42,21 +42,58 @@ class Agent(ABC):
         What the agent believes does not change; it may be asked again (one that draws, draws anew).
         """
 
-    def tell(self, actions: ArrayLike, rewards: ArrayLike) -> None:
+    def tell(
+        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
+    ) -> None:
         """Learn the rewards of one round; also of actions that were never asked for.
 
         Args:
             actions: (k,) arms or (k, d) points, k >= 1.
             rewards: (k,) noisy rewards.
+            observed: (k,) bool, which of the actions were evaluated; all when left out. The
+                rewards of the others may be anything, and teach nothing; the round counts even if
+                none was.
         Raises:
             InvalidInput: wrong shapes, actions outside the domain, rewards that are not finite;
                 nothing has changed then.
         """
+        if observed is not None:
+            actions, rewards = self._observed(actions, rewards, observed)
         given = rewards if type(rewards) is np.ndarray else finite_array(rewards, "rewards")
-        if given.size == 0:
+        if given.size == 0 and observed is None:
             raise InvalidInput("tell needs at least one action and its reward, got none")
         self._learn(actions, given)
         self.round += 1
+
+    def _observed(
+        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike
+    ) -> tuple[NDArray[Any], Array]:
+        """The actions that were evaluated, and their rewards."""
+        checked, mask = self.problem.domain.check(actions), np.asarray(observed)
+        try:
+            values = np.asarray(rewards)
+        except ValueError as error:
+            raise InvalidInput(f"rewards must be an array of numbers: {error}") from None
+        shape = (len(checked),)
+        if mask.dtype != np.bool_ or mask.shape != shape or values.shape != shape or not shape[0]:
+            raise InvalidInput(
+                "rewards and observed (bool) must have one entry for each of at least one action, "
+                f"got {values.shape} and {mask.shape} {mask.dtype} for {len(checked)} actions"
+            )
+        return checked[mask], finite_array(values[mask], "rewards")
+
+    def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
+        """Which of these actions would teach something if they were evaluated now, (m,) fresh.
+
+        Of an agent that lets everything in: all. What it rejects need not be evaluated; say so by
+        ``tell(actions, rewards, observed=...)``.
+
+        Args:
+            actions: (m,) arms or (m, d) points; those of `ask`, before they are evaluated.
+        Raises:
+            InvalidInput: wrong shape, or actions outside the domain.
+        """
+        return np.ones(len(self.problem.domain.check(actions)), dtype=np.bool_)
 
     def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         """Check first, then absorb; an agent that learns nothing only checks."""

@@ -11,7 +11,8 @@ from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.base import Agent
 from gpbandits_env.agents.candidates import Candidates
 from gpbandits_env.agents.forgetting import forgetting_for
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.agents.gate import Compression, gate_for
+from gpbandits_env.arrays import Array, IntArray, finite_array
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import ArmPosterior, posterior_on
 from gpbandits_env.problem import Problem
@@ -36,6 +37,10 @@ class GPAgent(Agent):
         epsilon: if given, past data fade at this rate (see `forgetting`).
         reset_every: if given, all data are forgotten every so many rounds.
         window: if given, only so many last rounds count.
+        compress: if given, only informative observations are let in (see `gate`): a rule as a dict,
+            {"type": "constant", "epsilon": 1e-4} or {"type": "horizon", "alpha": 0.5}, or a number,
+            which is a constant epsilon. What is rejected counts as a round and is forgotten; a
+            window or a learner of epsilon sees only what was let in.
         candidates: the number of points in a box.
     """
 
@@ -50,12 +55,14 @@ class GPAgent(Agent):
         epsilon: float | None = None,
         reset_every: int | None = None,
         window: int | None = None,
+        compress: Mapping[str, Any] | Compression | float | None = None,
         candidates: int = 1024,
     ) -> None:
         super().__init__(problem, rng)
         self.forgetting = forgetting_for(
             {"epsilon": epsilon, "reset_every": reset_every, "window": window}
         )
+        self.gate = gate_for(compress, problem)
         self._candidates = Candidates.of(problem.domain, candidates, rng)
         self.posterior = posterior_on(
             self._candidates.arms,
@@ -84,23 +91,43 @@ class GPAgent(Agent):
     def ask(self) -> NDArray[Any]:  # noqa: D102
         return self._candidates.actions(self.choose())
 
-    def absorb(self, arms: ArrayLike, rewards: ArrayLike) -> None:
-        """Let the posterior learn; it checks first."""
+    def absorb(self, arms: ArrayLike, rewards: ArrayLike) -> tuple[IntArray, Array]:
+        """Let the posterior learn what the gate lets in; checks first.
+
+        Returns:
+            The arms (k,) and rewards (k,) that were let in, fresh.
+        """
+        if not self.gate.open:
+            arms, rewards = self._let_in(arms, rewards)
         self.posterior.update(arms, rewards)
+        return np.array(arms, dtype=np.int64), np.array(rewards, dtype=np.float64)
+
+    def _let_in(self, arms: ArrayLike, rewards: ArrayLike) -> tuple[IntArray, Array]:
+        indices = self.posterior.arms.check(arms)
+        values = finite_array(rewards, "rewards", ndim=1)
+        if len(values) != len(indices):
+            raise InvalidInput(
+                f"rewards must have shape ({len(indices)},), one per action, got {values.shape}"
+            )
+        passed = self.gate.passing(self.posterior, indices)
+        return indices[passed], values[passed]
+
+    def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:  # noqa: D102
+        arms = self.posterior.arms.check(self._candidates.indices(actions))
+        return self.gate.passing(self.posterior, arms)
 
     def forget(self) -> None:
         """Back to the prior, in mid-episode."""
         self.posterior.forget()
 
-    def tell(self, actions: ArrayLike, rewards: ArrayLike) -> None:  # noqa: D102
-        super().tell(actions, rewards)
+    def tell(  # noqa: D102
+        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
+    ) -> None:
+        super().tell(actions, rewards, observed)
         self.forgetting.after(self, *self._told)
 
     def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
-        arms = self._candidates.indices(actions)
-        self.absorb(arms, rewards)
-        # As arrays, which the posterior has found good; copies, in case the caller's change.
-        self._told = (np.array(arms, dtype=np.int64), np.array(rewards, dtype=np.float64))
+        self._told = self.absorb(self._candidates.indices(actions), rewards)
 
     def reset(self) -> None:  # noqa: D102
         super().reset()

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import positive
+from gpbandits_env.arrays import Array, IntArray, positive
 from gpbandits_env.errors import unknown
 from gpbandits_env.problem import Problem
 
-INCUMBENTS = ("posterior-mean", "observed")
+INCUMBENTS = ("posterior-mean", "observed", "max-mean")
 
 
 class ImprovementAgent(GPAgent):
@@ -22,8 +22,9 @@ class ImprovementAgent(GPAgent):
     Args:
         problem: where it acts and what it knows beforehand.
         rng: its own randomness.
-        incumbent: "posterior-mean", the largest posterior mean at an arm told of; or "observed",
-            the largest (noisy) reward told. Before any data both are the largest prior mean.
+        incumbent: "posterior-mean", the largest posterior mean at an arm told of; "observed", the
+            largest (noisy) reward told (and let in, if the agent is compressed); or "max-mean", the
+            largest posterior mean at any arm. Before any data all are the largest prior mean.
         margin: how far above the incumbent an improvement starts, at least 0, in reward units.
         settings: those of `GPAgent`.
     """
@@ -49,6 +50,8 @@ class ImprovementAgent(GPAgent):
     @property
     def incumbent(self) -> float:
         """The value to improve on in this round."""
+        if self._kind == "max-mean":
+            return float(self.posterior.mean.max())
         told = self.posterior.told
         if not len(told):
             return float(self.posterior.prior_mean.max())
@@ -56,9 +59,10 @@ class ImprovementAgent(GPAgent):
             return self._best_reward
         return float(self.posterior.mean[told].max())
 
-    def absorb(self, arms: ArrayLike, rewards: ArrayLike) -> None:  # noqa: D102
-        super().absorb(arms, rewards)
-        self._best_reward = max(self._best_reward, float(np.max(rewards)))
+    def absorb(self, arms: ArrayLike, rewards: ArrayLike) -> tuple[IntArray, Array]:  # noqa: D102
+        absorbed = super().absorb(arms, rewards)
+        self._best_reward = max(self._best_reward, float(absorbed[1].max(initial=-np.inf)))
+        return absorbed
 
     def forget(self) -> None:  # noqa: D102
         super().forget()

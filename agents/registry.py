@@ -24,6 +24,9 @@ AGENTS = {
     "tv-gp-ucb": "tv_gp_ucb:TVGPUCB",
     "sw-gp-ucb": "sw_gp_ucb:SWGPUCB",
     "genie": "genie:Genie",
+    "cub": "compressed:CUB",
+    "cei": "compressed:CEI",
+    "cmpi": "compressed:CMPI",
 }
 
 # What a setting of the same name changes in the problem before the agent sees it.

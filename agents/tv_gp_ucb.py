@@ -68,12 +68,13 @@ class TVGPUCB(GPUCB):
         )
         super().__init__(problem, rng, epsilon=self.epsilon, **settings)
 
-    def tell(self, actions: Any, rewards: Any) -> None:  # noqa: D102
-        super().tell(actions, rewards)
+    def tell(self, actions: Any, rewards: Any, observed: Any = None) -> None:  # noqa: D102
+        super().tell(actions, rewards, observed)
         if self.learn_every is None:
             return
         self._rounds.append(self._told)
-        if self.round % self.learn_every == 0 and len(self._rounds) > 1:
+        # Rounds of which nothing was observed, or let in, tell no correlations.
+        if self.round % self.learn_every == 0 and sum(len(a) > 0 for a, _ in self._rounds) > 1:
             self._set_epsilon(self._learned())
 
     def _learned(self) -> float:

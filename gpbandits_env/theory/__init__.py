@@ -1,6 +1,16 @@
 """The theory of GP bandits as numbers: confidence widths, information gain, regret bounds."""
 
 from gpbandits_env.theory.betas import beta_continuous, beta_finite, beta_rkhs
+from gpbandits_env.theory.compression import (
+    bkb_qbar,
+    compression_budget,
+    compression_threshold,
+    model_order_bound,
+    model_order_bound_by_gain,
+    regret_bound_compressed,
+    regret_bound_compressed_ei,
+    regret_bound_compressed_finite,
+)
 from gpbandits_env.theory.information import (
     greedy_design,
     greedy_information_gain,
@@ -23,6 +33,9 @@ __all__ = [
     "beta_continuous",
     "beta_finite",
     "beta_rkhs",
+    "bkb_qbar",
+    "compression_budget",
+    "compression_threshold",
     "gain_order_linear",
     "gain_order_matern",
     "gain_order_se",
@@ -30,7 +43,12 @@ __all__ = [
     "greedy_information_gain",
     "information_gain",
     "information_gain_bound",
+    "model_order_bound",
+    "model_order_bound_by_gain",
     "regret_bound",
+    "regret_bound_compressed",
+    "regret_bound_compressed_ei",
+    "regret_bound_compressed_finite",
     "regret_bound_theorem1",
     "regret_bound_theorem2",
     "regret_bound_theorem3",

@@ -110,10 +110,11 @@ def batch_size(request):
 def replay(world, batch_size):
     """Run an agent; at every choice hold it against a score of dense mean and variance.
 
-    ``score(t, mean, var, dense)`` is the paper's formula; ``dense`` holds the data told so far.
+    ``score(t, mean, var, dense)`` is the paper's formula; ``dense`` holds the data told so far, or
+    of them those whose variance, given those let in before, is above ``threshold``.
     """
 
-    def run(name, score, rounds=ROUNDS, dense=None, forget=lambda t: 0, **settings):
+    def run(name, score, rounds=ROUNDS, dense=None, forget=lambda t: 0, threshold=-1.0, **settings):
         agent = agents.make(name, world.problem(), seed=0, batch_size=batch_size, **settings)
         dense = dense or world.dense()
         played = []
@@ -125,9 +126,13 @@ def replay(world, batch_size):
             for i, arm in enumerate(actions):
                 scores = score(t, mean, dense.var(also=actions[:i], now=t), dense)
                 assert scores[arm] == pytest.approx(scores.max(), abs=1e-8), (t, i)
-            rewards = world.rewards(actions)
+            rewards, passed = world.rewards(actions), np.zeros(batch_size, bool)
+            for i, arm in enumerate(actions):
+                passed[i] = dense.var(also=actions[passed], now=t)[arm] > threshold
+            assert np.array_equal(agent.informative(actions), passed)
             agent.tell(actions, rewards)
-            dense.tell(actions, rewards, t)
+            dense.tell(actions[passed], rewards[passed], t)
+            assert agent.posterior.size == len(dense.arms) or forget(t) or dense.epsilon == 1.0
             played += actions.tolist()
         return played
 

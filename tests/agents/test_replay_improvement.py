@@ -11,12 +11,12 @@ from gpbandits_env import agents
 
 
 def incumbent(kind, dense, mean):
-    if not dense.arms:
-        return dense.prior_mean.max()
+    if not dense.arms or kind == "max-mean":
+        return mean.max()
     return max(dense.rewards) if kind == "observed" else max(mean[arm] for arm in dense.arms)
 
 
-@pytest.mark.parametrize("kind", ["posterior-mean", "observed"])
+@pytest.mark.parametrize("kind", ["posterior-mean", "observed", "max-mean"])
 @pytest.mark.parametrize("margin", [None, 0.0, 0.2])
 def test_ei_replays_its_definition(replay, normal, kind, margin):
     """E max(f - incumbent - margin, 0) = sigma h(z), z = (mu - incumbent - margin) / sigma."""
@@ -30,7 +30,7 @@ def test_ei_replays_its_definition(replay, normal, kind, margin):
     replay("ei", score, incumbent=kind, **given)
 
 
-@pytest.mark.parametrize("kind", ["posterior-mean", "observed"])
+@pytest.mark.parametrize("kind", ["posterior-mean", "observed", "max-mean"])
 @pytest.mark.parametrize("margin", [None, 0.2])
 def test_mpi_replays_its_definition(replay, normal, kind, margin):
     """P(f > incumbent + margin) = Phi((mu - incumbent - margin) / sigma); the margin is 0.01."""

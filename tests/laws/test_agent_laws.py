@@ -26,6 +26,12 @@ VARIANTS = {
     "r-gp-ucb": [{"reset_every": 3}],
     "sw-gp-ucb": [{"window": 3}],
     "tv-gp-ucb": [{"learn_every": 4, "learn_window": 6}],
+    "cub": [
+        {"compress": 0.5},
+        {"compress": {"type": "horizon", "alpha": 0.5, "horizon": 50}, "epsilon": 0.1},
+    ],
+    "cei": [{"compress": 0.5, "window": 3}],
+    "cmpi": [{"compress": 0.5, "reset_every": 4}],
 }
 CASES = [(name, given) for name in agents.names() for given in [{}, *VARIANTS.get(name, [])]]
 DOMAINS = {

@@ -1,0 +1,157 @@
+r"""Which observations a compressed agent lets into its posterior.
+
+.. math:: \sigma_D^2(x_t) > s^2 (e^{2\epsilon} - 1)
+
+(bedi2022, eq. (2.12)): the conditional entropy of y_t must exceed that of the noise by more than
+epsilon nats. The test needs no reward, so what it rejects need not be evaluated at all.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpbandits_env.arrays import Array, IntArray, positive, whole
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.problem import Problem
+from gpbandits_env.specs import Family
+from gpbandits_env.theory.compression import compression_budget, compression_threshold
+
+
+class Compression(ABC):
+    """How the budget epsilon is set, as a declaration."""
+
+    @property
+    @abstractmethod
+    def budget(self) -> float:
+        """Epsilon in nats, at least 0."""
+
+    def filled(self, problem: Problem) -> Self:
+        """The same rule with what it needs of the problem, where that was left out."""
+        return self
+
+
+COMPRESSIONS: Family[Compression] = Family("compression")
+
+
+@COMPRESSIONS.register("constant")
+@dataclass(frozen=True)
+class ConstantBudget(Compression):
+    """The same epsilon whatever the horizon: a bounded model for ever.
+
+    Args:
+        epsilon: in nats, at least 0; 0 lets everything in.
+    Source: bedi2022, Theorem 3.1.
+    """
+
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        positive(self.epsilon, "the compression's epsilon", zero=True)
+
+    @property
+    def budget(self) -> float:  # noqa: D102
+        return float(self.epsilon)
+
+
+@COMPRESSIONS.register("horizon")
+@dataclass(frozen=True)
+class HorizonBudget(Compression):
+    """epsilon = 1/2 log(1 + T^-alpha), for a model of order T^(alpha p) in p dimensions.
+
+    Args:
+        alpha: at least 0; the theory wants 0 < alpha < 1/p.
+        horizon: T; the problem's when left out.
+    Source: bedi2022, Theorem 3.1.
+    """
+
+    alpha: float
+    horizon: int | None = None
+
+    def __post_init__(self) -> None:
+        positive(self.alpha, "alpha", zero=True)
+        if self.horizon is not None:
+            whole(self.horizon, "horizon")
+
+    @property
+    def budget(self) -> float:  # noqa: D102
+        if self.horizon is None:
+            raise InvalidInput(
+                "the compression 'horizon' needs a horizon: give it one, or the problem"
+            )
+        return float(compression_budget(self.horizon, self.alpha))
+
+    def filled(self, problem: Problem) -> Self:  # noqa: D102
+        return replace(self, horizon=problem.horizon) if self.horizon is None else self
+
+
+class Uncertain(Protocol):
+    """What the gate asks of a posterior."""
+
+    @property
+    def var(self) -> Array: ...  # noqa: D102
+
+    def hallucinate(self, actions: ArrayLike) -> None: ...  # noqa: D102
+
+    def rollback(self) -> None: ...  # noqa: D102
+
+
+class Gate:
+    """The test of eq. (2.12), before the posterior.
+
+    Args:
+        epsilon: the budget in nats; at 0 the gate is open, whatever rounding did to a variance.
+        noise_var: s^2.
+    Raises:
+        InvalidInput: a budget above 0 without noise, when every observation teaches something.
+    """
+
+    def __init__(self, epsilon: float, noise_var: float) -> None:
+        if epsilon > 0.0 and noise_var == 0.0:
+            raise InvalidInput(
+                "compression weighs what is not known against the noise: it needs a noise_var "
+                "above 0 (or an epsilon of 0, which lets everything in)"
+            )
+        self.epsilon = epsilon
+        self.open = epsilon == 0.0
+        self.threshold = compression_threshold(epsilon, noise_var)
+
+    def passing(self, posterior: Uncertain, arms: IntArray) -> NDArray[np.bool_]:
+        """Which observations would be let in, (k,), each given those of this batch let in before.
+
+        The posterior stays as it is; what it had hallucinated is dropped.
+
+        Args:
+            posterior: what is known before the batch.
+            arms: (k,) checked indices.
+        """
+        passed = np.ones(len(arms), dtype=np.bool_)
+        if self.open:
+            return passed
+        posterior.rollback()
+        for i, arm in enumerate(arms.tolist()):
+            passed[i] = posterior.var.item(arm) > self.threshold  # eq. (2.12)
+            if passed[i] and i + 1 < len(arms):
+                posterior.hallucinate(arms[i : i + 1])
+        posterior.rollback()
+        return passed
+
+
+def gate_for(spec: Mapping[str, Any] | Compression | float | None, problem: Problem) -> Gate:
+    """The gate of a dict, a number (a constant budget), a rule, or None (open).
+
+    Args:
+        spec: e.g. {"type": "constant", "epsilon": 1e-4} or {"type": "horizon", "alpha": 0.5}.
+        problem: the learner's.
+    Raises:
+        InvalidInput: a number out of range, no horizon to be had, or no noise.
+        UnknownName: no such type or field.
+    """
+    if spec is None:
+        return Gate(0.0, problem.noise_var)
+    number = isinstance(spec, (int, float)) and not isinstance(spec, bool)
+    rule = COMPRESSIONS.from_dict(ConstantBudget(float(spec)) if number else spec)  # type: ignore[arg-type]
+    return Gate(rule.filled(problem).budget, problem.noise_var)
