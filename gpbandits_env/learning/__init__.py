@@ -1,6 +1,7 @@
 """Learning hyper-parameters from data: epsilon, the noise and the kernel's own."""
 
 from gpbandits_env.learning.data import Observations, Panel
+from gpbandits_env.learning.diagnose import Diagnosis, ModelScore, diagnose
 from gpbandits_env.learning.fit import Fit, epsilon_interval, fit, fit_panels
 from gpbandits_env.learning.likelihood import (
     Likelihood,
@@ -10,11 +11,14 @@ from gpbandits_env.learning.likelihood import (
 )
 
 __all__ = [
+    "Diagnosis",
     "Fit",
     "Likelihood",
+    "ModelScore",
     "Observations",
     "Panel",
     "PanelLikelihood",
+    "diagnose",
     "epsilon_interval",
     "fit",
     "fit_panels",

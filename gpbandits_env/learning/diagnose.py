@@ -76,6 +76,8 @@ def diagnose(
     *,
     noise_var: float | None = None,
     train_fraction: float = 0.6,
+    mean: ArrayLike | None = None,
+    covariance: ArrayLike | None = None,
 ) -> Diagnosis:
     """Judge how a table of readings varies in time.
 
@@ -87,6 +89,10 @@ def diagnose(
         times: (T,) increasing, in any unit; 0, 1, ... when not given.
         noise_var: of a reading; learned when not given.
         train_fraction: the share of rows, from the start, to train on.
+        mean: (n,) of the arms, or one number; that of the training rows when not given.
+        covariance: (n, n) of the arms; that of the training rows when not given. The interval
+            takes both as known: estimated from a short or slow series they make epsilon look
+            larger than it is.
     Raises:
         InvalidInput: too few rows, columns that never vary, infinite readings, times out of order.
     """
@@ -98,19 +104,16 @@ def diagnose(
             "diagnose needs at least 10 training rows without a gap and 5 test rows, got "
             f"{len(whole_rows)} and {len(table) - split}"
         )
-    train = table[whole_rows]
-    mean, covariance = train.mean(axis=0), np.cov(train.T).reshape(table.shape[1], -1)
-    if not (np.diag(covariance) > 0).all():
-        raise InvalidInput("a column never varies in the training rows; leave it out")
-    panel = Panel(train - mean, stamps[whole_rows])
-    start = noise_var if noise_var is not None else 0.05 * float(np.diag(covariance).mean())
-    found = fit_panels(covariance, start, [panel], learn_noise=noise_var is None)
-    likelihood = PanelLikelihood(covariance, [panel])
+    centre, spread = _moments(table[whole_rows], mean, covariance)
+    panel = Panel(table[whole_rows] - centre, stamps[whole_rows])
+    start = noise_var if noise_var is not None else 0.05 * float(np.diag(spread).mean())
+    found = fit_panels(spread, start, [panel], learn_noise=noise_var is None)
+    likelihood = PanelLikelihood(spread, [panel])
     interval = epsilon_interval(lambda e: likelihood(found.noise_var, e).value, found.epsilon)
 
-    world = _Predictor(covariance, found.noise_var)
-    past = (table[:split] - mean, stamps[:split])
-    future = (table[split:] - mean, stamps[split:])
+    world = _Predictor(spread, found.noise_var)
+    past = (table[:split] - centre, stamps[:split])
+    future = (table[split:] - centre, stamps[split:])
     block = max(BLOCKS, key=lambda n: world.score(*past, 0.0, n)[0].mean())
     settings = {"static": (0.0, None), "resetting": (0.0, block), "drifting": (found.epsilon, None)}
     scores = {name: world.score(*future, *at) for name, at in settings.items()}
@@ -179,6 +182,24 @@ def _recommend(logs: dict[str, Array]) -> tuple[str, str]:
     rest = [name for name in order if name != best]
     gains = ", ".join(f"{float((logs[best] - logs[n]).mean()):.3g} over {n}" for n in rest)
     return best, f"it predicts the next readings best, by {gains} (nats a reading)"
+
+
+def _moments(
+    train: Array, mean: ArrayLike | None, covariance: ArrayLike | None
+) -> tuple[Array, Array]:
+    """The arms' mean (n,) and covariance (n, n), as given or of the training rows."""
+    n = train.shape[1]
+    centre = train.mean(axis=0) if mean is None else finite_array(mean, "mean")
+    spread = np.cov(train.T) if covariance is None else finite_array(covariance, "covariance")
+    spread = spread.reshape(n, n) if spread.size == n * n else spread
+    if centre.shape not in ((), (n,)) or spread.shape != (n, n):
+        raise InvalidInput(
+            f"mean must have shape ({n},) and covariance ({n}, {n}), got {centre.shape} and "
+            f"{spread.shape}"
+        )
+    if not (np.diag(spread) > 0).all():
+        raise InvalidInput("a column never varies in the training rows; leave it out")
+    return centre, spread
 
 
 def _checked(values: ArrayLike, times: ArrayLike | None) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 import click
 
 import gpbandits_env
-from gpbandits_env.scenarios.cli import listing, reference, results, run, tune
+from gpbandits_env.scenarios.cli import diagnose, listing, new, reference, results, run, tune
 from gpbandits_env.scenarios.cli.group import Group
 
 
@@ -26,5 +26,7 @@ for command in (
     *listing.COMMANDS,
     *reference.COMMANDS,
     *tune.COMMANDS,
+    *new.COMMANDS,
+    *diagnose.COMMANDS,
 ):
     main.add_command(command)

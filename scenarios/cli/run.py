@@ -9,6 +9,7 @@ from gpbandits_env import agents as learners
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli.group import INTERRUPTED
+from gpbandits_env.scenarios.files import load
 from gpbandits_env.scenarios.pictures import save
 from gpbandits_env.scenarios.plots import plot
 from gpbandits_env.scenarios.report import report
@@ -37,7 +38,7 @@ def run(
     out: Path | None,
     fresh: bool,
 ) -> None:
-    """Play SCENARIO, then print its table and findings and plot it.
+    """Play SCENARIO (an id, or a .toml file), then print its table and findings and plot it.
 
     A run that was stopped goes on where it was when the command is given again; more trials or
     more agents are added to what is there.
@@ -48,8 +49,9 @@ def run(
       gpbandits run srinivas2010/se-1d --trials 5 --horizon 200 --out small.sqlite
       gpbandits run srinivas2010/temperature --agents gp-ucb,ei,random
       gpbandits run srinivas2010/fig-2
+      gpbandits run my_scenario.toml
     """  # noqa: D301
-    found = registry.get(scenario)
+    found = load(Path(scenario)) if scenario.endswith(".toml") else registry.get(scenario)
     if isinstance(found, Picture):
         if agents or trials or horizon:
             raise InvalidInput(f"{scenario} only draws: it has no agents, trials or horizon")
@@ -91,7 +93,8 @@ def _kept(outcome: Outcome, state: str) -> str:
 
 
 def _file(scenario: str, suffix: str) -> str:
-    return scenario.replace("/", "-") + suffix
+    name = Path(scenario).stem if scenario.endswith(".toml") else scenario
+    return name.replace("/", "-") + suffix
 
 
 def _announce(files: list[Path]) -> None:

@@ -1,0 +1,109 @@
+"""`gpbandits diagnose`."""
+
+import csv
+import json
+from pathlib import Path
+
+import click
+import numpy as np
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.errors import InvalidInput, MissingData, unknown
+from gpbandits_env.learning import Diagnosis
+from gpbandits_env.learning import diagnose as judge
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--time-column", metavar="NAME", help="Column of time stamps (numbers).")
+@click.option("--noise-var", type=click.FloatRange(0, min_open=True), help="Learned if not given.")
+@click.option(
+    "--train-fraction",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.6,
+    show_default=True,
+    help="Share of the rows to learn from.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+def diagnose(
+    file: Path,
+    time_column: str | None,
+    noise_var: float | None,
+    train_fraction: float,
+    as_json: bool,
+) -> None:
+    """Say whether the readings of FILE drift, how fast, and which model to use.
+
+    FILE is a table: a line of column names, then one row a time and one column an arm; empty
+    cells are gaps.
+
+    \b
+    Examples:
+      gpbandits diagnose readings.csv
+      gpbandits diagnose readings.csv --time-column hour --json
+    """  # noqa: D301
+    values, times = read_readings(file, time_column)
+    found = judge(values, times, noise_var=noise_var, train_fraction=train_fraction)
+    click.echo(json.dumps(found.to_dict(), indent=2) if as_json else table(found))
+
+
+def table(found: Diagnosis) -> str:
+    """What `diagnose` found, for people."""
+    low, high = found.interval
+    lines = [
+        f"{found.rows[0]} rows to learn from, {found.rows[1]} to test on",
+        f"epsilon    {found.epsilon:.4g} per unit of time (95% interval {low:.4g} to {high:.4g})",
+        f"noise_var  {found.noise_var:.4g}",
+        "",
+        "  model      epsilon   forgets after  log score a reading  in the 95% band",
+    ]
+    for m in found.models:
+        rows = "never" if m.block is None else f"{m.block} rows"
+        lines.append(
+            f"  {m.name:<10} {m.epsilon:<9.4g} {rows:<14} {m.log_score:>19.4f} {m.coverage:>16.1%}"
+        )
+    return "\n".join([*lines, "", f"recommended: {found.recommended}, because {found.reason}"])
+
+
+def read_readings(file: Path, time_column: str | None = None) -> tuple[Array, Array | None]:
+    """The readings (T, n) of a CSV file, NaN where a cell is empty, and the time stamps (T,).
+
+    Raises:
+        MissingData: there is no such file.
+        InvalidInput: not a table of numbers; the message names the line and the column.
+        UnknownName: no such time column.
+    """
+    try:
+        with file.open(newline="", encoding="utf-8") as handle:
+            rows = [row for row in csv.reader(handle) if row]
+    except FileNotFoundError:
+        raise MissingData(f"{file}: no such file") from None
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInput(f"{file}: {error}") from None
+    if len(rows) < 2:
+        raise InvalidInput(f"{file}: needs a line of column names and rows of numbers")
+    names, body = [name.strip() for name in rows[0]], rows[1:]
+    table = np.array([_numbers(file, names, row, i) for i, row in enumerate(body, start=2)])
+    if time_column is None:
+        return table, None
+    if time_column not in names:
+        raise unknown("column", time_column, names)
+    place = names.index(time_column)
+    return np.delete(table, place, axis=1), table[:, place]
+
+
+def _numbers(file: Path, names: list[str], row: list[str], line: int) -> list[float]:
+    if len(row) != len(names):
+        raise InvalidInput(f"{file}: line {line} has {len(row)} cells, the first {len(names)}")
+    numbers = []
+    for name, cell in zip(names, row, strict=True):
+        try:
+            numbers.append(float(cell) if cell.strip() else np.nan)
+        except ValueError:
+            raise InvalidInput(
+                f"{file}: line {line}, column {name!r}: {cell!r} is no number; leave gaps empty"
+            ) from None
+    return numbers
+
+
+COMMANDS = (diagnose,)

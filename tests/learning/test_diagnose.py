@@ -1,0 +1,153 @@
+"""The diagnosis finds what the data were made of, and refuses what it cannot judge."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.learning import diagnose
+from gpbandits_env.scenarios.cli import main
+
+ARMS = np.linspace(0, 1, 8)
+K = np.exp(-((ARMS[:, None] - ARMS) ** 2) / (2 * 0.3**2))
+ROOT = np.linalg.cholesky(K + 1e-9 * np.eye(8))
+NOISE = 0.05
+
+
+def readings(rounds, step, seed, gaps=None):
+    """A path f_{t+1} = step(f_t, draw, t), seen in noise."""
+    rng = np.random.default_rng(seed)
+    f, rows = ROOT @ rng.standard_normal(8), []
+    for t in range(rounds):
+        rows.append(f + np.sqrt(NOISE) * rng.standard_normal(8))
+        gap = 1.0 if gaps is None else gaps[t]
+        f = step(f, lambda: ROOT @ rng.standard_normal(8), t + 1, gap)
+    return np.array(rows)
+
+
+def markov(epsilon):
+    def step(f, draw, t, gap):
+        keep = (1 - epsilon) ** gap
+        return np.sqrt(keep) * f + np.sqrt(1 - keep) * draw()
+
+    return step
+
+
+def score(found, name):
+    return next(m for m in found.models if m.name == name)
+
+
+def test_drifting_data():
+    found = diagnose(readings(400, markov(0.05), 1), mean=0.0, covariance=K)
+    assert found.recommended == "drifting"
+    assert found.interval[0] < 0.05 < found.interval[1]
+    assert found.noise_var == pytest.approx(NOISE, rel=0.3)
+    drifting = score(found, "drifting")
+    assert drifting.coverage == pytest.approx(0.95, abs=0.03)
+    assert drifting.log_score > score(found, "resetting").log_score > -10
+    assert score(found, "static").coverage < 0.9
+    assert found.rows == (240, 160)
+
+
+@pytest.mark.slow
+def test_a_long_series_needs_no_given_moments():
+    found = diagnose(readings(3000, markov(0.1), 7))
+    assert found.recommended == "drifting"
+    assert found.epsilon == pytest.approx(0.1, rel=0.15)
+
+
+def test_independent_rows_are_static_with_rows_of_their_own():
+    """Readings of functions that change completely: epsilon near 1, or forgetting each row."""
+    found = diagnose(readings(300, markov(1.0), 2))
+    assert found.epsilon > 0.9
+    assert found.recommended in ("resetting", "drifting")
+
+
+def test_abrupt_changes_ask_for_resets():
+    found = diagnose(readings(640, lambda f, draw, t, gap: draw() if t % 16 == 0 else f, 3))
+    assert score(found, "resetting").block == 16
+    assert found.recommended == "resetting"
+    assert "predicts" in found.reason
+
+
+def test_a_slow_function_needs_no_drift():
+    """The training rows vary around their mean by noise and little else."""
+    rng = np.random.default_rng(4)
+    base = 3 * ROOT @ rng.standard_normal(8)
+    wander = 0.05 * rng.standard_normal((300, 1))
+    found = diagnose(base + wander + 0.3 * rng.standard_normal((300, 8)), noise_var=0.09)
+    assert score(found, "static").log_score > score(found, "resetting").log_score - 0.05
+
+
+def test_gaps_and_irregular_times():
+    gaps = np.random.default_rng(0).choice([0.5, 1.0, 3.0], size=400)
+    values = readings(400, markov(0.05), 5, gaps)
+    values[np.random.default_rng(1).random(values.shape) < 0.03] = np.nan
+    times = np.concatenate([[0.0], np.cumsum(gaps)[:-1]])
+    found = diagnose(values, times, mean=0.0, covariance=K)
+    assert found.recommended == "drifting"
+    assert found.interval[0] < 0.05 < found.interval[1]
+    assert found.rows[0] < 240
+
+
+@pytest.mark.parametrize(
+    ("values", "times", "says"),
+    [
+        (np.zeros((8, 3)), None, "10 training rows"),
+        (np.ones((50, 2)), None, "never varies"),
+        (np.full((50, 2), np.inf), None, "infinity"),
+        (np.zeros((0, 3)), None, "table"),
+        (np.random.default_rng(0).normal(size=(50, 2)), np.arange(50.0)[::-1], "increasing"),
+        (np.random.default_rng(0).normal(size=(50, 2)), np.arange(49.0), "increasing"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(values, times, says):
+    with pytest.raises(InvalidInput, match=says):
+        diagnose(values, times)
+
+
+def write(path, values, names=None):
+    names = names or [f"a{i}" for i in range(values.shape[1])]
+    lines = [",".join("" if np.isnan(v) else repr(float(v)) for v in row) for row in values]
+    path.write_text("\n".join([",".join(names), *lines]), encoding="utf-8")
+
+
+def test_the_command_reads_a_table(tmp_path):
+    values = readings(120, markov(0.1), 6)
+    values[100, 2] = np.nan
+    path = tmp_path / "r.csv"
+    timed = np.column_stack([np.arange(120.0), values])
+    write(path, timed, ["hour", *(f"a{i}" for i in range(8))])
+    result = CliRunner().invoke(main, ["diagnose", str(path), "--time-column", "hour"])
+    assert result.exit_code == 0, result.output
+    assert "recommended: " in result.output
+    told = CliRunner().invoke(main, ["diagnose", str(path), "--time-column", "hour", "--json"])
+    found = diagnose(values, np.arange(120.0))
+    assert json.loads(told.output)["epsilon"] == found.epsilon
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "says"),
+    [
+        ("a,b\n1,2\n3\n", [], "line 3 has 1 cells"),
+        ("a,b\n1,2\n3,x\n", [], "line 3, column 'b'"),
+        ("a,b\n", [], "rows of numbers"),
+        ("a,b\n1,2\n", ["--time-column", "c"], "no column named 'c'"),
+        ("a,b\n1,2\n", ["--noise-var", "-1"], "noise-var"),
+    ],
+)
+def test_the_command_says_what_is_wrong(tmp_path, text, args, says):
+    path = tmp_path / "r.csv"
+    path.write_text(text, encoding="utf-8")
+    result = CliRunner().invoke(main, ["diagnose", str(path), *args])
+    assert result.exit_code == 2
+    assert says in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_missing_file(tmp_path):
+    result = CliRunner().invoke(main, ["diagnose", str(tmp_path / "none.csv")])
+    assert result.exit_code == 2
+    assert "no such file" in result.output

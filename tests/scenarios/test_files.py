@@ -1,0 +1,124 @@
+"""Scenario files: what they declare, and errors that name the file and the key."""
+
+import tomllib
+
+import pytest
+from click.testing import CliRunner
+
+from gpbandits_env import agents
+from gpbandits_env.errors import InvalidInput, MissingData
+from gpbandits_env.scenarios.cli import main
+from gpbandits_env.scenarios.files import load, read, template
+
+SMALL = """
+id = "my/small"
+horizon = 6
+trials = 2
+[environment]
+id = "gpbandits/MarkovGP-v0"
+grid = [5]
+epsilon = 0.1
+[[agents]]
+agent = "tv-gp-ucb"
+[[agents]]
+label = "slow"
+agent = "tv-gp-ucb"
+settings = { epsilon = 0.01 }
+"""
+
+
+def written(folder, text):
+    path = folder / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_a_file_is_read(tmp_path):
+    scenario = load(written(tmp_path, SMALL))
+    assert (scenario.id, scenario.horizon, scenario.trials) == ("my/small", 6, 2)
+    assert scenario.env_kwargs == {"grid": [5], "epsilon": 0.1}
+    assert [(e.label, dict(e.settings)) for e in scenario.agents] == [
+        ("tv-gp-ucb", {}),
+        ("slow", {"epsilon": 0.01}),
+    ]
+
+
+def test_the_template_is_valid_and_says_its_name(tmp_path):
+    text = template("mine.toml")
+    assert "gpbandits run mine.toml" in text
+    scenario = load(written(tmp_path, text))
+    assert len(scenario.agents) == 5
+    assert scenario.id == "my/mine"
+
+
+def test_every_agent_runs_in_a_scenario_of_ones_own(tmp_path):
+    needs = {"r-gp-ucb": "settings = { reset_every = 3 }"}
+    tables = [f'[[agents]]\nagent = "{n}"\n{needs.get(n, "")}' for n in agents.names()]
+    text = SMALL[: SMALL.index("[[agents]]")] + "\n".join(tables)
+    path = written(tmp_path, text)
+    result = CliRunner().invoke(
+        main, ["run", str(path), "--jobs", "1", "--out", str(tmp_path / "all.sqlite")]
+    )
+    assert result.exit_code == 0, result.output
+    assert all(name in result.output for name in agents.names())
+
+
+def test_a_grid_is_swept(tmp_path):
+    text = SMALL + '\n[grid]\nepsilon = [0.1, 0.2]\n"agents.slow.epsilon" = [0.0, 0.5]\n'
+    assert len(load(written(tmp_path, text)).cells()) == 4
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("horizon = 6", "horizon = 0", "horizon"),
+        ("horizon = 6", 'horizon = "six"', "horizon: must be a whole number"),
+        ("horizon = 6", "", "horizon: is missing"),
+        ("horizon = 6", "horzion = 6", "'horzion'; did you mean 'horizon'"),
+        ("epsilon = 0.1", "epsilon = 2", "environment.*epsilon must lie in"),
+        ("epsilon = 0.1", "epsilom = 0.1", "environment.*epsilom.*did you mean 'epsilon'"),
+        ("MarkovGP-v0", "MarkowGP-v0", "environment.id"),
+        ("[environment]", "[enviroment]", "enviroment.*did you mean 'environment'"),
+        ("0.01 }", "1.5 }", r"agents\[1\].settings.epsilon"),
+        ("{ epsilon = 0.01", "{ epsilno = 0.01", r"agents\[1\].settings.epsilno"),
+        ('"slow"', '"a,b"', r"agents\[1\].label"),
+        ('"slow"', '"tv-gp-ucb"', "labels of their own"),
+        ('agent = "tv-gp-ucb"\n[[', 'agent = "tv-gp-ucp"\n[[', r"agents\[0\].agent.*tv-gp-ucb"),
+        ("grid = [5]", "grid = [5", "mine.toml"),
+        ("epsilon = 0.1", 'kernel = { type = "see" }', "environment.kernel.*'se'"),
+    ],
+)
+def test_errors_name_the_file_and_the_key(tmp_path, old, new, says):
+    assert old in SMALL
+    with pytest.raises(
+        InvalidInput, match=f"(?s)mine.toml.*{says}" if "mine" not in says else says
+    ):
+        load(written(tmp_path, SMALL.replace(old, new, 1)))
+
+
+def test_a_drift_that_is_wrong_is_named(tmp_path):
+    text = template("mine.toml").replace("epsilon = 0.005", "epsilon = 5")
+    with pytest.raises(InvalidInput, match=r"mine.toml: environment.drift: epsilon must lie"):
+        load(written(tmp_path, text))
+
+
+def test_no_agents_and_no_file(tmp_path):
+    with pytest.raises(InvalidInput, match="agents"):
+        read(tomllib.loads(SMALL[: SMALL.index("[[agents]]")]))
+    with pytest.raises(MissingData, match="gpbandits new"):
+        load(tmp_path / "none.toml")
+
+
+def test_new_writes_a_file_once(tmp_path):
+    path = tmp_path / "a.toml"
+    run = CliRunner().invoke
+    assert run(main, ["new", str(path)]).exit_code == 0
+    assert load(path).id == "my/a"
+    path.write_text("mine", encoding="utf-8")
+    refused = run(main, ["new", str(path)])
+    assert refused.exit_code == 2
+    assert "--force" in refused.output
+    assert path.read_text(encoding="utf-8") == "mine"
+    assert run(main, ["new", str(path), "--force"]).exit_code == 0
+    assert run(main, ["new", str(tmp_path / "a.yaml")]).exit_code == 2
+    assert run(main, ["new", str(tmp_path / "no" / "a.toml")]).exit_code == 2

@@ -1,0 +1,18 @@
+"""Every example runs as it stands."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda p: p.stem)
+def test_the_example_runs(path, tmp_path):
+    run = subprocess.run(
+        [sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, timeout=200
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout
