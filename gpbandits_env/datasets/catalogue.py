@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpbandits_env.datasets import i880, intel, metr_la
+from gpbandits_env.datasets import i880, intel, intel_raw, metr_la
 from gpbandits_env.datasets.locate import data_folders, find
 from gpbandits_env.datasets.readings import Readings
 from gpbandits_env.errors import MissingData, require_extra, unknown
@@ -59,6 +59,15 @@ DATASETS: dict[str, Dataset] = {
             intel.SUBFOLDER,
             intel.load_intel,
             intel.HOW_TO_GET,
+        ),
+        Dataset(
+            "intel-berkeley-raw",
+            "temperature, the same 46 sensors, five weeks of raw messages (34 MB packed)",
+            intel_raw.FILES,
+            intel_raw.SUBFOLDER,
+            intel_raw.load_intel_raw,
+            intel_raw.HOW_TO_GET,
+            intel_raw.URL,
         ),
         Dataset(
             "metr-la",
@@ -148,7 +157,7 @@ def download(name: str) -> Path:
         raise require_extra("pooch", "data") from None
     folder = data_folders()[0] / dataset.subfolder
     try:
-        got = pooch.retrieve(dataset.url, dataset.checksum, dataset.files[0], folder)
+        got = pooch.retrieve(dataset.url, dataset.checksum, Path(dataset.url).name, folder)
     except (OSError, ValueError) as error:
         raise MissingData(f"{name} could not be downloaded from {dataset.url}: {error}") from error
     return Path(got)

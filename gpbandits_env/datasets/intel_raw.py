@@ -1,0 +1,174 @@
+"""The Intel lab's raw readings: a line a message, with every defect of a real deployment.
+
+Lines are "date time epoch moteid temperature humidity light voltage". Fields are missing, motes
+fall silent, and near the end of a battery a mote reports nonsense (122 degrees) with conviction.
+"""
+
+import gzip
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TextIO, cast
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.datasets.intel import ABSENT, LABELS, MINUTES
+from gpbandits_env.datasets.locate import locate
+from gpbandits_env.datasets.readings import Readings
+from gpbandits_env.errors import InvalidInput
+
+FILES = ("data.txt", "data.txt.gz")
+SUBFOLDER = "intel_berkeley_raw"
+URL = "https://db.csail.mit.edu/labdata/data.txt.gz"
+HOW_TO_GET = (
+    f"Download {URL} (34 MB, 150 MB unpacked; no checksum is published), or call "
+    "gpbandits_env.datasets.download('intel-berkeley-raw')."
+)
+# Below this a mote's readings drift off before it dies; the lab's rooms were never beyond those.
+LEAST_VOLTAGE = 2.3
+COLDEST, WARMEST = 5.0, 50.0
+COLUMN = {int(label): i for i, label in enumerate(LABELS)}
+
+
+@dataclass
+class Tally:
+    """What was done with the lines.
+
+    Attributes:
+        used: went into the table.
+        malformed: not eight fields of the right kind.
+        other_motes: of motes that are left out, or do not exist.
+        weak: with a voltage below 2.3.
+        absurd: temperatures below 5 or above 50 degrees.
+        filled: cells of the table that were interpolated.
+    """
+
+    used: int = 0
+    malformed: int = 0
+    other_motes: int = 0
+    weak: int = 0
+    absurd: int = 0
+    filled: int = 0
+
+
+def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 120) -> Readings:
+    """The 46 motes' temperatures as a table, a row every so many minutes.
+
+    A cell is the mean of the mote's good readings in its minutes. Gaps are interpolated in time;
+    days in which some mote is silent for longer than ``longest_gap`` minutes are left out.
+
+    Cost: one pass over the file, memory for the sums alone.
+
+    Args:
+        every: minutes a row, a divisor of a day.
+        days: the number of (complete) days to keep, from the first; None for all.
+        longest_gap: minutes.
+    Raises:
+        MissingData: the file is not there.
+        InvalidInput: an option out of range, or a file without one complete day.
+    """
+    path = locate(FILES, SUBFOLDER, HOW_TO_GET)
+    try:
+        with _open(path) as lines:
+            return from_lines(lines, every, days, longest_gap)[0]
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path} cannot be read: {error}") from None
+
+
+def from_lines(
+    lines: Iterable[str], every: int = 10, days: int | None = None, longest_gap: int = 120
+) -> tuple[Readings, Tally]:
+    """The table of such lines, and what was done with them; see `load_intel_raw`."""
+    if MINUTES % whole(every, "every"):
+        raise InvalidInput(f"every must divide a day of {MINUTES} minutes, got {every}")
+    positive(longest_gap, "longest_gap")
+    tally = Tally()
+    table = _binned(lines, every, tally)
+    slots = MINUTES // every
+    kept = [
+        day for day in table.reshape(-1, slots, len(LABELS)) if _fits(day, longest_gap // every)
+    ]
+    kept = kept if days is None else kept[: whole(days, "days")]
+    if not kept:
+        raise InvalidInput(
+            f"no day has all 46 motes without a gap above {longest_gap} minutes ({tally}); allow "
+            "a larger longest_gap, or check that the file is whole"
+        )
+    tally.filled = int(sum(np.isnan(day).sum() for day in kept))
+    values = np.concatenate([_filled(day) for day in kept])
+    readings = Readings(
+        "intel-berkeley-raw",
+        values,
+        np.repeat(np.arange(len(kept)), slots),
+        LABELS,
+        "°C",
+        "Intel Berkeley Research Lab: Peter Bodik, Wei Hong, Carlos Guestrin, Sam Madden, Mark "
+        "Paskin and Romain Thibaux",
+        "free to use and reproduce in any format; acknowledgement requested",
+    )
+    return readings, tally
+
+
+def _open(path: Path) -> TextIO:
+    if path.suffix == ".gz":
+        return cast(TextIO, gzip.open(path, "rt", encoding="ascii", errors="replace"))
+    return path.open(encoding="ascii", errors="replace")
+
+
+def _binned(lines: Iterable[str], every: int, tally: Tally) -> Array:
+    """Means by (slot since the first midnight, mote), NaN where a mote said nothing."""
+    sums: dict[tuple[int, int], list[float]] = {}
+    for day, minute, mote, temperature in _good(lines, tally):
+        cell = sums.setdefault((day * (MINUTES // every) + minute // every, mote), [0.0, 0.0])
+        cell[0] += temperature
+        cell[1] += 1.0
+    if not sums:
+        raise InvalidInput(f"there is not one good reading in the file ({tally})")
+    first = min(slot for slot, _ in sums) // (MINUTES // every)
+    last = max(slot for slot, _ in sums) // (MINUTES // every)
+    table = np.full(((last - first + 1) * (MINUTES // every), len(LABELS)), np.nan)
+    for (slot, mote), (total, count) in sums.items():
+        table[slot - first * (MINUTES // every), mote] = total / count
+    return table
+
+
+def _good(lines: Iterable[str], tally: Tally) -> Iterator[tuple[int, int, int, float]]:
+    """(day number, minute of the day, column, temperature) of the lines worth having."""
+    for line in lines:
+        fields = line.split()
+        try:
+            when = datetime.fromisoformat(f"{fields[0]} {fields[1][:8]}")
+            mote, temperature, voltage = int(fields[3]), float(fields[4]), float(fields[7])
+        except (IndexError, ValueError):
+            tally.malformed += bool(fields)
+            continue
+        if mote in ABSENT or mote not in COLUMN:
+            tally.other_motes += 1
+        elif not voltage >= LEAST_VOLTAGE:
+            tally.weak += 1
+        elif not COLDEST <= temperature <= WARMEST:
+            tally.absurd += 1
+        else:
+            tally.used += 1
+            yield when.toordinal(), when.hour * 60 + when.minute, COLUMN[mote], temperature
+
+
+def _fits(day: Array, most: int) -> bool:
+    """Whether no mote is silent for more than ``most`` slots in a row."""
+    for silent in np.isnan(day).T:
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], silent.astype(int), [0]])))
+        if len(edges) and (edges[1::2] - edges[::2]).max() > most:
+            return False
+    return True
+
+
+def _filled(day: Array) -> Array:
+    """Gaps interpolated in time within the day; before the first and after the last, held."""
+    slots = np.arange(len(day))
+    columns = []
+    for column in day.T:
+        there = np.isfinite(column)
+        columns.append(np.interp(slots, slots[there], column[there]))
+    return np.stack(columns, axis=1)
