@@ -22,7 +22,7 @@ VARIANTS = {
     "gp-ucb": [{"beta": {"type": "rkhs", "norm_bound": 1.0, "scale": 1e-3}, "back": "rows"}],
     "ei": [{"incumbent": "observed"}, {"epsilon": 0.1}],
     "mpi": [{"reset_every": 4}],
-    "ts": [{"window": 3}, {"epsilon": 0.1}],
+    "ts": [{"window": 3}, {"epsilon": 0.1}, {"qbar": 3.0}],
     "r-gp-ucb": [{"reset_every": 3}],
     "sw-gp-ucb": [{"window": 3}],
     "tv-gp-ucb": [{"learn_every": 4, "learn_window": 6}],
@@ -32,6 +32,9 @@ VARIANTS = {
     ],
     "cei": [{"compress": 0.5, "window": 3}],
     "cmpi": [{"compress": 0.5, "reset_every": 4}],
+    "bkb-ucb": [{"qbar": 0.5}],
+    "bkb-ei": [{"compress": 0.5, "window": 3}],
+    "bkb-mpi": [{"qbar": 1.5, "reset_every": 4}],
 }
 CASES = [(name, given) for name in agents.names() for given in [{}, *VARIANTS.get(name, [])]]
 DOMAINS = {
@@ -40,7 +43,9 @@ DOMAINS = {
     "box": Box([-1.0, 0.0], [1.0, 3.0]),
 }
 # Those who draw their actions: asked twice, they answer differently.
-DRAWING = {"ts", "random"}
+DRAWING = {"ts", "random", "rexp3"}
+# Those that say so when they are given a box.
+ARMS_ONLY = {"genie", "rexp3"}
 ROUNDS = 11
 
 # One environment of each id, on finitely many arms and, where there is one, in a box.
@@ -77,8 +82,10 @@ def build(case, problem, seed=3, **more):
     """The agent of a case; those for arms alone are not tried in a box."""
     name, given = case
     box = isinstance(problem.domain, Box)
-    if box and name == "genie":
-        pytest.skip("the genie plays arms")
+    if box and name in ARMS_ONLY:
+        with pytest.raises(InvalidInput, match="arms"):
+            agents.make(name, problem, **given)
+        pytest.skip(f"{name} plays arms")
     candidates = {"candidates": 16} if box and "candidates" in agents.settings_of(name) else {}
     return agents.make(name, problem, seed=seed, **given, **candidates, **more)
 
@@ -153,7 +160,7 @@ def test_the_seed_decides_everything(case, problem):
     assert same(one.snapshot(), other.snapshot())
 
 
-@pytest.mark.parametrize("name", sorted(DRAWING))
+@pytest.mark.parametrize("name", sorted(DRAWING & set(agents.names())))
 def test_another_seed_draws_other_actions(name):
     problem = problem_on("arms", 4)
     assert len({play(build((name, {}), problem, seed=seed)).tobytes() for seed in range(4)}) == 4
