@@ -23,6 +23,7 @@ AGENTS = {
     "r-gp-ucb": "r_gp_ucb:RGPUCB",
     "tv-gp-ucb": "tv_gp_ucb:TVGPUCB",
     "sw-gp-ucb": "sw_gp_ucb:SWGPUCB",
+    "rexp3": "rexp3:RExp3",
     "genie": "genie:Genie",
     "cub": "compressed:CUB",
     "cei": "compressed:CEI",

@@ -201,6 +201,10 @@ SCENARIOS = (
             level("r/200", "gp-ucb", ("r/1", "r/38", "gp-ucb"), within=0.0),
             below("tv-gp-ucb", "r/38"),
         ),
+        choices=(
+            "that the spread grows with N is checked from N = 20 on; for smaller N it is large "
+            "for another reason: a learner that hardly learns plays the same few arms for ever",
+        ),
         departures=("GP-UCB, which N = T is, and TV-GP-UCB run beside it",),
     ),
     Scenario(
@@ -237,6 +241,7 @@ SCENARIOS = (
                 reset_every=TEMPERATURE_BLOCK,
             ),
             _ucb("sw-gp-ucb", "sw-gp-ucb", "the last 15 rounds", WARM, window=15),
+            AgentEntry("rexp3", "rexp3", {}, "Exp3 with restarts (footnote 3), variation 1"),
         ),
         horizon=288,
         trials=20,

@@ -167,7 +167,7 @@ class BelowAt(CourseFinding):
         return self.a, self.b
 
     def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:  # noqa: D102
-        numbers = {}
+        numbers: dict[str, float] = {}
         for t in sorted({self.horizon, *self.also}):
             p = paired(*(regret[label][:, :t].mean(axis=1) for label in self.labels))
             numbers |= {

@@ -50,7 +50,7 @@ def _panels(store: Store, stem: Path, suffixes: Sequence[str], *, bounds: bool) 
     """The scenario's metric, one panel a cell; with bounds on a logarithmic scale."""
     scenario, metric = store.scenario, store.scenario["metric"]
     cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
-    with new_figure(max(4.2 * len(cells), 8.4), 4.2 + 0.3 * bounds) as figure:
+    with new_figure(max(4.2 * len(cells), 10.5), 4.2 + 0.6 * bounds) as figure:
         row: Any = figure.subplots(1, len(cells), squeeze=False, sharey=True)[0]
         for axes, cell in zip(row, cells, strict=True):
             draw_curves(axes, store, cell, metric, log=bounds)
@@ -62,7 +62,7 @@ def _panels(store: Store, stem: Path, suffixes: Sequence[str], *, bounds: bool) 
         if not bounds:
             row[0].set_ylim(0.0, max(_tops(axes) for axes in row))
         _entitle(figure, store)
-        share_legend(figure, row[0], 5)
+        share_legend(figure, row[0], 3 if bounds else 5)
         return write(figure, stem, suffixes)
 
 

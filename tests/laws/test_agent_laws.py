@@ -45,7 +45,7 @@ DOMAINS = {
 # Those who draw their actions: asked twice, they answer differently.
 DRAWING = {"ts", "random", "rexp3"}
 # Those that say so when they are given a box.
-ARMS_ONLY = {"genie", "rexp3"}
+ARMS_ONLY = {"genie"}
 ROUNDS = 11
 
 # One environment of each id, on finitely many arms and, where there is one, in a box.
