@@ -14,7 +14,7 @@ from gpbandits_env.agents.forgetting import forgetting_for
 from gpbandits_env.agents.gate import Compression, gate_for
 from gpbandits_env.arrays import Array, IntArray, finite_array
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.posterior import ArmPosterior, posterior_on
+from gpbandits_env.posterior import ArmPosterior, NystromPosterior, posterior_on
 from gpbandits_env.problem import Problem
 
 
@@ -41,10 +41,13 @@ class GPAgent(Agent):
             {"type": "constant", "epsilon": 1e-4} or {"type": "horizon", "alpha": 0.5}, or a number,
             which is a constant epsilon. What is rejected counts as a round and is forgotten; a
             window or a learner of epsilon sees only what was let in.
+        qbar: if given, the belief is that of BKB: a Nystrom posterior whose dictionary is redrawn
+            after each round from the whole history, each past point with probability
+            min(1, qbar sigma~^2) (see `NystromPosterior`). It cannot fade.
         candidates: the number of points in a box.
     """
 
-    posterior: ArmPosterior
+    posterior: ArmPosterior | NystromPosterior
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class GPAgent(Agent):
         reset_every: int | None = None,
         window: int | None = None,
         compress: Mapping[str, Any] | Compression | float | None = None,
+        qbar: float | None = None,
         candidates: int = 1024,
     ) -> None:
         super().__init__(problem, rng)
@@ -64,14 +68,22 @@ class GPAgent(Agent):
         )
         self.gate = gate_for(compress, problem)
         self._candidates = Candidates.of(problem.domain, candidates, rng)
-        self.posterior = posterior_on(
-            self._candidates.arms,
-            problem.kernel,
-            problem.noise_var,
-            problem.prior_mean,
-            back=back,
-            horizon=problem.horizon,
-        )
+        self.posterior = self._prior(back, qbar, epsilon)
+
+    def _prior(
+        self, back: str, qbar: float | None, epsilon: float | None
+    ) -> ArmPosterior | NystromPosterior:
+        """The posterior before any data."""
+        problem, arms = self.problem, self._candidates.arms
+        model = (arms, problem.kernel, problem.noise_var, problem.prior_mean)
+        if qbar is None:
+            return posterior_on(*model, back=back, horizon=problem.horizon)
+        if back != "auto" or epsilon is not None:
+            raise InvalidInput(
+                f"with qbar the belief is a Nystrom posterior: it has no other back, and its data "
+                f"cannot fade; leave out back and epsilon (got {back!r} and {epsilon!r})"
+            )
+        return NystromPosterior(*model, qbar=qbar)
 
     @abstractmethod
     def acquisition(self) -> Acquisition:
@@ -100,7 +112,10 @@ class GPAgent(Agent):
         if not self.gate.open:
             arms, rewards = self._let_in(arms, rewards)
         self.posterior.update(arms, rewards)
-        return np.array(arms, dtype=np.int64), np.array(rewards, dtype=np.float64)
+        absorbed = np.array(arms, dtype=np.int64), np.array(rewards, dtype=np.float64)
+        if isinstance(self.posterior, NystromPosterior) and len(absorbed[0]):
+            self.posterior.redraw(self.rng)
+        return absorbed
 
     def _let_in(self, arms: ArrayLike, rewards: ArrayLike) -> tuple[IntArray, Array]:
         indices = self.posterior.arms.check(arms)

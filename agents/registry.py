@@ -28,6 +28,9 @@ AGENTS = {
     "cub": "compressed:CUB",
     "cei": "compressed:CEI",
     "cmpi": "compressed:CMPI",
+    "bkb-ucb": "bkb:BKBUCB",
+    "bkb-ei": "bkb:BKBEI",
+    "bkb-mpi": "bkb:BKBMPI",
 }
 
 # What a setting of the same name changes in the problem before the agent sees it.

@@ -2,5 +2,6 @@
 
 from gpbandits_env.posterior.base import ArmPosterior
 from gpbandits_env.posterior.choose import posterior_on
+from gpbandits_env.posterior.nystrom import NystromPosterior
 
-__all__ = ["ArmPosterior", "posterior_on"]
+__all__ = ["ArmPosterior", "NystromPosterior", "posterior_on"]

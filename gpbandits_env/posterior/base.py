@@ -72,7 +72,7 @@ class ArmPosterior:
         n = arms.size
         self.arms, self.kernel = arms, kernel
         self.noise_var = positive(noise_var, "noise_var", zero=True)
-        self.prior_mean = frozen(_one_per_arm(prior_mean, n))
+        self.prior_mean = frozen(one_per_arm(prior_mean, n))
         self._has_prior_mean = bool(self.prior_mean.any())
         self._back = back
         self._n = n
@@ -409,7 +409,12 @@ class ArmPosterior:
         self._back.check(state)
 
 
-def _one_per_arm(value: ArrayLike, n: int) -> Array:
+def one_per_arm(value: ArrayLike, n: int) -> Array:
+    """A prior mean as (n,) fresh numbers, from one number or one per arm.
+
+    Raises:
+        InvalidInput: another shape, or not finite.
+    """
     mean = finite_array(value, "prior_mean")
     if mean.shape not in ((), (n,)):
         raise InvalidInput(f"prior_mean must be a number or have shape ({n},), got {mean.shape}")
