@@ -15,7 +15,8 @@ from gpbandits_env import agents as learners
 from gpbandits_env.drift import as_drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, unknown
 from gpbandits_env.kernels import kernel_from_dict
-from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Scenario
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Picture, Scenario
 
 TOP = ("id", "title", "source", "horizon", "trials", "metric", "environment", "agents", "grid")
 ENTRY = ("label", "agent", "settings", "note")
@@ -43,6 +44,17 @@ def load(path: Path) -> Scenario:
     except GPBanditsError as error:
         raise InvalidInput(f"{path}: {error}") from None
     return scenario
+
+
+def find(name: str) -> Scenario | Picture:
+    """The scenario of an id, or of a file whose name ends in .toml.
+
+    Raises:
+        UnknownName: no such id.
+        MissingData: no such file.
+        InvalidInput: the file declares no scenario; see `load`.
+    """
+    return load(Path(name)) if name.endswith(".toml") else registry.get(name)
 
 
 def read(declared: Mapping[str, Any], name: str = "scenario") -> Scenario:

@@ -11,6 +11,8 @@ from gpbandits_env.envs.world import World
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.functions import Function
 
+# Rounds whose readings a picture of a moving world shows.
+RECENT = 15
 METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
 
 
@@ -70,6 +72,9 @@ class Viewer:
     def record(self, actions: NDArray[Any], rewards: Array, regret: Array) -> None:
         """Remember a round; the arrays are copied."""
         self.batches.append(Batch(actions.copy(), rewards.copy(), regret.copy()))
+        if self.world.source.moves:
+            # Readings of functions long gone would only confuse.
+            del self.batches[:-RECENT]
 
     def attach(self, agent: Any) -> None:
         """Show this agent's belief; None shows none.

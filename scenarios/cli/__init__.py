@@ -3,7 +3,16 @@
 import click
 
 import gpbandits_env
-from gpbandits_env.scenarios.cli import diagnose, listing, new, reference, results, run, tune
+from gpbandits_env.scenarios.cli import (
+    animate,
+    diagnose,
+    listing,
+    new,
+    reference,
+    results,
+    run,
+    tune,
+)
 from gpbandits_env.scenarios.cli.group import Group
 
 
@@ -27,6 +36,7 @@ for command in (
     *reference.COMMANDS,
     *tune.COMMANDS,
     *new.COMMANDS,
+    *animate.COMMANDS,
     *diagnose.COMMANDS,
 ):
     main.add_command(command)

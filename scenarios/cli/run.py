@@ -7,9 +7,8 @@ import click
 
 from gpbandits_env import agents as learners
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli.group import INTERRUPTED
-from gpbandits_env.scenarios.files import load
+from gpbandits_env.scenarios.files import find
 from gpbandits_env.scenarios.pictures import save
 from gpbandits_env.scenarios.plots import plot
 from gpbandits_env.scenarios.report import report
@@ -51,7 +50,7 @@ def run(
       gpbandits run srinivas2010/fig-2
       gpbandits run my_scenario.toml
     """  # noqa: D301
-    found = load(Path(scenario)) if scenario.endswith(".toml") else registry.get(scenario)
+    found = find(scenario)
     if isinstance(found, Picture):
         if agents or trials or horizon:
             raise InvalidInput(f"{scenario} only draws: it has no agents, trials or horizon")

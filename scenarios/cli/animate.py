@@ -1,0 +1,35 @@
+"""`gpbandits animate`."""
+
+from pathlib import Path
+
+import click
+
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.animation import animate as draw
+from gpbandits_env.scenarios.files import find
+from gpbandits_env.scenarios.scenario import Picture
+
+
+@click.command()
+@click.argument("scenario")
+@click.option("--agent", required=True, help="A label of the scenario, or any agent.")
+@click.option("--rounds", type=click.IntRange(1), default=60, show_default=True, help="Frames.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+@click.option("--fps", type=click.IntRange(1, 50), default=5, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), help="The GIF file.")
+def animate(scenario: str, agent: str, rounds: int, seed: int, fps: int, out: Path | None) -> None:
+    """Show AGENT at work in the first world of SCENARIO as an animated GIF.
+
+    \b
+    Examples:
+      gpbandits animate bogunovic2016/se --agent tv-gp-ucb
+      gpbandits animate my_scenario.toml --agent r-gp-ucb --rounds 120 --out r.gif
+    """  # noqa: D301
+    found = find(scenario)
+    if isinstance(found, Picture):
+        raise InvalidInput(f"{scenario} only draws: there is nothing to animate")
+    path = out or Path(f"{found.id}-{agent}".replace("/", "-") + ".gif")
+    click.echo(f"animation  {draw(found, agent, path, rounds, seed, fps)}")
+
+
+COMMANDS = (animate,)
