@@ -77,8 +77,10 @@ class RExp3(Agent):
         drawn = self.rng.choice(len(self._log_weights), self.batch_size, p=self.probabilities)
         return self._candidates.actions(np.asarray(drawn, dtype=np.int64))
 
-    def tell(self, actions: ArrayLike, rewards: ArrayLike) -> None:  # noqa: D102
-        super().tell(actions, rewards)
+    def tell(  # noqa: D102
+        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
+    ) -> None:
+        super().tell(actions, rewards, observed)
         if self.round % self.reset_every == 0:
             self._log_weights[:] = 0.0
 
