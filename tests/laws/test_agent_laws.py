@@ -232,6 +232,32 @@ def test_reset_returns_to_the_prior(case, problem):
     assert np.array_equal(play(agent), play(fresh))
 
 
+def test_what_was_not_observed_teaches_nothing(case, domain):
+    """But the round counts; and what is informative can be asked for without a trace."""
+    problem = problem_on(domain, 4)
+    one, other = (build(case, problem) for _ in range(2))
+    nothing = np.zeros(4, bool)
+    for t in range(ROUNDS):
+        actions = one.ask()
+        assert np.array_equal(other.ask(), actions)
+        before = one.snapshot()
+        wanted = one.informative(actions)
+        assert (wanted.shape, wanted.dtype) == ((4,), np.bool_)
+        assert same(one.snapshot(), before)
+        observed = np.arange(4) != t % 4
+        rewards = truth(actions, t)
+        other.tell(actions[observed], rewards[observed])
+        one.tell(actions, np.where(observed, rewards, np.nan), observed=observed)
+        for agent in (one, other):
+            if hasattr(agent, "reveal"):
+                agent.reveal(truth(np.arange(problem.domain.size), agent.round))
+        assert same(one.snapshot(), other.snapshot())
+    one.tell(actions, np.full(4, np.nan), observed=nothing)
+    assert one.round == ROUNDS + 1
+    with pytest.raises(InvalidInput):
+        one.informative([[9.9, 9.9]] if domain == "box" else [99])
+
+
 def test_the_belief_is_one_of_means_and_deviations(case, problem):
     agent = build(case, problem)
     play(agent)
