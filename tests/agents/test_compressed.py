@@ -1,14 +1,18 @@
 """The gate of bedi2022, eq. (2.12): choice and gate re-derived from dense formulas; skipping."""
 
 import math
+import pickle
+import time
 
 import numpy as np
 import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents.gate import Gate
-from gpbandits_env.domains import Box
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
 
 NOISE_VAR = 0.025
 
@@ -277,3 +281,33 @@ def test_in_a_box_too(world):
     assert agent.posterior.size == 0
     twice = np.concatenate([actions, actions])
     assert agent.informative(twice).tolist() == [True, False]
+
+
+def example(**settings):
+    """The example function of bedi2022: sin x + cos x + 0.1 x on [-10, 10], in 1000 points."""
+    x = np.linspace(-10.0, 10.0, 1000)
+    problem = Problem(Arms(x[:, None]), SquaredExponential(1.0), 0.001)
+    return agents.make("cub", problem, seed=0, **settings), np.sin(x) + np.cos(x) + 0.1 * x
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("back", ["rows", "coefficients"])
+def test_runs_in_perpetuity(back):
+    """A million rounds: a bounded model, constant memory and constant time a round."""
+    agent, function = example(compress=0.01, back=back)
+    noise = math.sqrt(0.001) * np.random.default_rng(1).standard_normal(1_000_000)
+    orders, sizes, seconds = [], [], []
+    for part in np.split(noise, 20):
+        start = time.process_time()
+        for disturbance in part:
+            arms = agent.ask()
+            agent.tell(arms, function[arms] + disturbance)
+        seconds.append(time.process_time() - start)
+        orders.append(agent.posterior.size)
+        sizes.append(len(pickle.dumps(agent.snapshot())))
+    assert 60 < orders[0] <= orders[-1] < 160
+    assert orders[-1] - orders[9] <= 8  # beta_t still grows, as log t^2
+    assert sizes[-1] < 1.3 * sizes[0]
+    assert np.median(seconds[-5:]) < 1.5 * np.median(seconds[:5])
+    mean, sd = agent.belief()
+    assert np.abs(mean - function).max() < 6 * sd.max()
