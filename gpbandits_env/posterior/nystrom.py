@@ -14,7 +14,6 @@ Section 3 and Algorithm 1.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior.base import one_per_arm
 from gpbandits_env.posterior.covariances import prior_covariance
 from gpbandits_env.posterior.elimination import root
+from gpbandits_env.posterior.nystrom_features import Solved, solved
 from gpbandits_env.posterior.state import check_keys, check_shape
 from gpbandits_env.posterior.threads import OneThread
 
@@ -34,25 +34,7 @@ from gpbandits_env.posterior.threads import OneThread
 # exp(-qbar): with 2, one in seven is missing in each round; with 5, one in 150. The theory asks for
 # hundreds (`bkb_qbar`).
 QBAR = 5.0
-# Eigenvalues of K_S below this part of the largest count as 0. Rounding of the kernel alone changes
-# a feature of relative eigenvalue v by about 1e-16 / v, which shows where past points outside the
-# dictionary lean on it. Held against 60 digits (1000 arms, neighbours in the dictionary): mostly
-# within 1e-8, at worst 7e-5 in the mean and 5e-7 in the variance.
-CUT_OFF = 1e-13
 PER_ARM = ("counts", "sums", "copies", "sampling_var")
-
-
-@dataclass(frozen=True)
-class Solved:
-    """The posterior under one dictionary: mean, variance (n,), and two (r, n) blocks.
-
-    The covariance of two arms is k(x, x') - features^T features' + lambda white^T white'.
-    """
-
-    mean: Array
-    var: Array
-    features: Array
-    white: Array
 
 
 class NystromPosterior:
@@ -297,38 +279,11 @@ class NystromPosterior:
     def _solve(self) -> Solved:
         if self._solved is None:
             with OneThread():
-                self._solved = self._fresh()
+                self._solved = solved(
+                    self._prior,
+                    self.prior_mean,
+                    self.noise_var,
+                    self.dictionary,
+                    (self._counts, self._sums),
+                )
         return self._solved
-
-    def _fresh(self) -> Solved:
-        chosen, told, lam = self.dictionary, self.told, self.noise_var
-        prior_var = self._prior.diagonal
-        cross = self._prior.rows(chosen)
-        features = nystrom_features(cross[:, chosen], cross)  # z(x) for all arms
-        weighted = features[:, told] * np.sqrt(self._counts[told])
-        matrix = weighted @ weighted.T  # Z^T Z
-        matrix.flat[:: len(matrix) + 1] += lam  # A
-        inverse = np.linalg.inv(np.linalg.cholesky(matrix))
-        white = inverse @ features
-        mean = self.prior_mean + (inverse @ (features[:, told] @ self._sums[told])) @ white
-        # z^T Z^T Z A^-1 z = z^T z - lam z^T A^-1 z.
-        missed = np.maximum(prior_var - np.einsum("ij,ij->j", features, features), 0.0)
-        return Solved(mean, missed + lam * np.einsum("ij,ij->j", white, white), features, white)
-
-
-def nystrom_features(gram: Array, cross: Array) -> Array:
-    """The features (K_S^(1/2))^+ k_S(x), turned into the eigenbasis of K_S: (r, n), r <= m.
-
-    Eigenvalues of K_S below `CUT_OFF` of the largest count as 0. The turn leaves every product of
-    two feature vectors as it is.
-
-    Args:
-        gram: (m, m) K_S; may be singular.
-        cross: (m, n) k_S at n points.
-    """
-    if not len(gram):
-        return cross[:0].copy()
-    values, vectors = np.linalg.eigh(gram)
-    kept = values > CUT_OFF * values[-1]
-    features: Array = (vectors[:, kept] / np.sqrt(values[kept])).T @ cross
-    return features
