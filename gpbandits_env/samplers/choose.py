@@ -161,6 +161,8 @@ def _full(arms: Arms, kernel: Kernel) -> Sampler:
 def _factor(arms: Arms, kernel: Kernel, max_rank: int, tolerance: float) -> Factor | None:
     if _is_product(arms, kernel):
         factor = kronecker_factor(arms, kernel, tolerance)
+        top = float(kernel.diagonal(arms.coordinates).max())
+        factor = factor.thinned(tolerance * top - factor.error)
         if factor.rank <= max_rank:
             return factor
     return low_rank_factor(arms, kernel, max_rank, tolerance)

@@ -16,6 +16,8 @@ from gpbandits_env.samplers.lowrank import low_rank_factor
 
 # A batch is worked on in blocks of so many numbers (512 kB), that stay in the cache.
 BLOCK = 1 << 16
+# Columns are left out where these are so large a part: putting coefficients in place costs a call.
+SPARED = 0.1
 
 
 class KroneckerFactor(Factor):
@@ -24,41 +26,80 @@ class KroneckerFactor(Factor):
     Applying it costs sum_i of (elements so far) * r_i instead of n * rank: on a 50 x 50 grid of
     the squared exponential, about 20 columns an axis, some 10 microseconds.
 
+    Products of two late columns are tiny: with ``kept`` only some columns of the product have a
+    coefficient. A learner's cost grows with the square of their number, a draw's does not.
+
     Args:
         factors: A_i, (n_i, r_i); the grid's last axis runs fastest.
         error: a bound on the entries of |K - Phi Phi^T|.
+        kept: columns of the Kronecker product, in order; all when None.
     """
 
-    def __init__(self, factors: tuple[Array, ...], error: float) -> None:
+    def __init__(
+        self, factors: tuple[Array, ...], error: float, kept: IntArray | None = None
+    ) -> None:
         self.factors = tuple(held(a) for a in factors)
         self._transposed = tuple(held(a.T) for a in factors)
         self.shape = tuple(len(a) for a in factors)
         self.ranks = tuple(a.shape[1] for a in factors)
-        self.size, self.rank = int(np.prod(self.shape)), int(np.prod(self.ranks))
+        self.size, self._columns = int(np.prod(self.shape)), int(np.prod(self.ranks))
+        self.kept = kept
+        self.rank = self._columns if kept is None else len(kept)
         self.error = error
 
     def __call__(self, xi: Array) -> Array:  # noqa: D102
-        return _apply(xi, self.ranks, self.factors, self._transposed, self.size)
+        return _apply(self._spread(xi), self.ranks, self.factors, self._transposed, self.size)
 
     def transpose(self, values: Array) -> Array:  # noqa: D102
-        return _apply(values, self.shape, self._transposed, self.factors, self.rank)
+        columns = _apply(values, self.shape, self._transposed, self.factors, self._columns)
+        return columns if self.kept is None else columns[..., self.kept]
 
     def row(self, arm: int) -> Array:  # noqa: D102
         if len(self.factors) == 2:
             i, j = divmod(arm, self.shape[1])
-            return np.multiply.outer(self.factors[0][i], self.factors[1][j]).ravel()
-        places = np.unravel_index(arm, self.shape)
-        return reduce(np.kron, (a[i] for a, i in zip(self.factors, places, strict=True)))
+            columns = np.multiply.outer(self.factors[0][i], self.factors[1][j]).ravel()
+        else:
+            places = np.unravel_index(arm, self.shape)
+            columns = reduce(np.kron, (a[i] for a, i in zip(self.factors, places, strict=True)))
+        return columns if self.kept is None else columns.take(self.kept)
 
     def rows(self, arms: IntArray) -> Array:  # noqa: D102
         places = np.unravel_index(arms, self.shape)
         product = self.factors[0][places[0]]
         for a, i in zip(self.factors[1:], places[1:], strict=True):
             product = row_products(product, a[i])
-        return product
+        return product if self.kept is None else product[:, self.kept]
 
     def squared_norms(self) -> Array:  # noqa: D102
-        return reduce(np.kron, (np.einsum("ij,ij->i", a, a) for a in self.factors))
+        squares = tuple(a * a for a in self.factors)
+        turned = tuple(held(a.T) for a in squares)
+        return _apply(self._spread(np.ones(self.rank)), self.ranks, squares, turned, self.size)
+
+    def thinned(self, budget: float) -> "KroneckerFactor":
+        """The factor without the columns that change no entry of K by more than ``budget``.
+
+        A column c changes an entry by at most max_x c(x)^2, the product of its axes' maxima.
+
+        Args:
+            budget: what the columns left out may amount to together; it adds to the error.
+        """
+        heights = reduce(np.multiply.outer, (np.max(a * a, axis=0) for a in self.factors)).ravel()
+        order = np.argsort(heights, kind="stable")
+        lost = np.cumsum(heights[order])
+        few = int(np.searchsorted(lost, budget, side="right"))
+        if few < SPARED * len(heights):
+            return self
+        return KroneckerFactor(
+            self.factors, self.error + float(lost[few - 1]), np.sort(order[few:])
+        )
+
+    def _spread(self, xi: Array) -> Array:
+        """Coefficients (..., rank) in their places among all columns, the others 0."""
+        if self.kept is None:
+            return xi
+        columns = np.zeros((*xi.shape[:-1], self._columns))
+        columns[..., self.kept] = xi
+        return columns
 
 
 def _apply(

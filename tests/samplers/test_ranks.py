@@ -31,6 +31,29 @@ def test_the_kronecker_factor_has_the_axes_ranks():
     assert factor.rank == 361
 
 
+@pytest.mark.parametrize("shape", [(50, 50), (11, 9, 10), (40, 3)])
+def test_a_learner_gets_the_columns_that_matter(shape):
+    arms, rng = Arms.grid(shape), np.random.default_rng(0)
+    whole = kronecker_factor(arms, SE)
+    thin = whole.thinned(1e-12 - whole.error)
+    assert thin.error <= 1e-12
+    phi = thin(np.eye(thin.rank)).T
+    assert phi.shape == (arms.size, thin.rank)
+    assert np.abs(phi @ phi.T - SE(arms.coordinates)).max() <= thin.error + 1e-14
+    some = rng.integers(arms.size, size=5)
+    np.testing.assert_allclose(thin.rows(some), phi[some], atol=1e-14)
+    np.testing.assert_allclose(thin.row(int(some[0])), phi[some[0]], atol=1e-14)
+    np.testing.assert_allclose(thin.squared_norms(), (phi**2).sum(axis=1), atol=1e-14)
+    values = rng.standard_normal((2, arms.size))
+    np.testing.assert_allclose(thin.transpose(values), values @ phi, atol=1e-11)
+    assert whole.thinned(-1.0) is whole
+
+
+def test_the_learner_of_the_square_has_a_fifth_fewer():
+    # A joint factorisation, without the grid's structure, needs 266.
+    assert 266 <= factor_for(SQUARE, SE, 400).rank <= 300
+
+
 def test_linear_kernels_have_the_rank_of_their_dimension():
     arms = Arms(np.random.default_rng(0).standard_normal((500, 120)))
     # Flat up to its rank: no forecast may stop it.
