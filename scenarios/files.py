@@ -138,7 +138,7 @@ def _known(table: Mapping[str, Any], keys: tuple[str, ...], where: str) -> None:
 def _table(
     table: Mapping[str, Any], key: str, default: Any = None, where: str = ""
 ) -> dict[str, Any]:
-    return dict(_of(table, key, Mapping, default, where))  # type: ignore[type-abstract]
+    return dict(_of(table, key, Mapping, default, where))
 
 
 def _of(table: Mapping[str, Any], key: str, kind: type[Any], default: Any, where: str = "") -> Any:
