@@ -53,10 +53,11 @@ def test_files_and_readings(tmp_path):
     path = tmp_path / "rows.csv"
     np.savetxt(path, ROWS, delimiter=",", header="a,b,c,d", comments="", fmt="%.17g")
     readings = Readings("r", ROWS, np.zeros(30, int), tuple("abcd"), "mph", "", "")
+    expected = Table(readings=ROWS).problem.prior_mean
     for given in (str(path), path, readings):
-        assert np.array_equal(Table(readings=given).problem.prior_mean, Table(readings=ROWS).problem.prior_mean)
+        assert np.array_equal(Table(readings=given).problem.prior_mean, expected)
     table = Table(readings=str(path), dataset_options={"header": True})
-    assert np.array_equal(table.problem.prior_mean, Table(readings=ROWS).problem.prior_mean)
+    assert np.array_equal(table.problem.prior_mean, expected)
     copy = gym.make(gym.make("gpbandits/Table-v0", readings=str(path)).spec)
     assert copy.unwrapped.problem.domain.size == 4
 
