@@ -76,6 +76,9 @@ class ArmPosterior:
         self._has_prior_mean = bool(self.prior_mean.any())
         self._back = back
         self._n = n
+        # A stationary kernel's prior variance is one number, to the rounding of its factor.
+        level, spread = float(back.prior_var.max()), float(np.ptp(back.prior_var))
+        self._level = level if spread <= FLOOR * level else None
         self._floor = max(FLOOR * float(back.prior_var.max()), np.finfo(float).tiny)
         self._mean, self._var = np.empty(n), np.empty(n)
         self._make_views()
@@ -253,8 +256,11 @@ class ArmPosterior:
             np.multiply(self.prior_mean, 1.0 - rho, out=scratch)
             mean += scratch
         var *= rho**2
-        np.multiply(self._back.prior_var, 1.0 - rho**2, out=scratch)
-        var += scratch
+        if self._level is not None and rho > 0.0:
+            var += (1.0 - rho**2) * self._level
+        else:
+            np.multiply(self._back.prior_var, 1.0 - rho**2, out=scratch)
+            var += scratch
         if rho == 0.0:
             self._back.clear()
             self._counts[:] = 0.0
