@@ -5,13 +5,11 @@ import pytest
 
 
 @pytest.fixture
-def real_data(monkeypatch):
+def real_data():
     """The folder with the real files; the test is skipped where they are not."""
-    beside = Path(__file__).resolve().parents[3] / "shared" / "data"
-    folder = Path(os.environ.get("GPBANDITS_DATA") or beside)
-    if not folder.is_dir():
+    folder = Path(os.environ.get("GPBANDITS_DATA", ""))
+    if "GPBANDITS_DATA" not in os.environ or not folder.is_dir():
         pytest.skip("the real data are not here: set GPBANDITS_DATA to their folder")
-    monkeypatch.setenv("GPBANDITS_DATA", str(folder))
     return folder
 
 
