@@ -57,13 +57,27 @@ class Agent(ABC):
             InvalidInput: wrong shapes, actions outside the domain, rewards that are not finite;
                 nothing has changed then.
         """
+        self._take(actions, rewards, observed)
+        self.round += 1
+
+    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
+        """Learn what was known before round 1; no round is counted, and no time passes.
+
+        Args:
+            actions: (k,) arms or (k, d) points, k >= 1.
+            rewards: (k,) noisy rewards.
+        Raises:
+            InvalidInput: as `tell`; nothing has changed then.
+        """
+        self._take(actions, rewards, None)
+
+    def _take(self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None) -> None:
         if observed is not None:
             actions, rewards = self._observed(actions, rewards, observed)
         given = rewards if type(rewards) is np.ndarray else finite_array(rewards, "rewards")
         if given.size == 0 and observed is None:
             raise InvalidInput("tell needs at least one action and its reward, got none")
         self._learn(actions, given)
-        self.round += 1
 
     def _observed(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike

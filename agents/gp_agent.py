@@ -1,4 +1,4 @@
-"""An agent put together from a posterior, an acquisition and a search over arms."""
+"""An agent put together from a posterior, an acquisition, a search and a batch rule."""
 
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.base import Agent
+from gpbandits_env.agents.batch import BatchRule, rule_for
 from gpbandits_env.agents.candidates import Candidates
 from gpbandits_env.agents.forgetting import forgetting_for
 from gpbandits_env.agents.gate import Compression, gate_for
+from gpbandits_env.agents.search import ArmSearch, Search
 from gpbandits_env.arrays import Array, IntArray, finite_array
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import ArmPosterior, NystromPosterior, posterior_on
@@ -19,10 +21,7 @@ from gpbandits_env.problem import Problem
 
 
 class GPAgent(Agent):
-    """Plays the arm of the best score; a batch by hallucinated variance.
-
-    After each choice of a batch the variance is conditioned on it as well, the mean is held, and
-    all of it is undone at the end (Desautels et al. 2014, GP-BUCB).
+    """Plays the arm of the best score, in batches by a rule.
 
     Departures of all such agents: 1. equal scores go to the lowest index (in the first round, under
     a constant prior, to arm 0 but for rounding); where every score is -inf, or 0 as a logarithm
@@ -45,9 +44,15 @@ class GPAgent(Agent):
             after each round from the whole history, each past point with probability
             min(1, qbar sigma~^2) (see `NystromPosterior`). It cannot fade.
         candidates: the number of points in a box.
+        batch: how a batch is put together: a rule's name or dict (see `batch`); by default one
+            action after the other by hallucinated variance.
     """
 
+    DEFAULT_BATCH: str | Mapping[str, Any] = "hallucinate"
+
     posterior: ArmPosterior | NystromPosterior
+    search: Search
+    rule: BatchRule
 
     def __init__(
         self,
@@ -61,6 +66,7 @@ class GPAgent(Agent):
         compress: Mapping[str, Any] | Compression | float | None = None,
         qbar: float | None = None,
         candidates: int = 1024,
+        batch: Mapping[str, Any] | BatchRule | str | None = None,
     ) -> None:
         super().__init__(problem, rng)
         self.forgetting = forgetting_for(
@@ -69,6 +75,9 @@ class GPAgent(Agent):
         self.gate = gate_for(compress, problem)
         self._candidates = Candidates.of(problem.domain, candidates, rng)
         self.posterior = self._prior(back, qbar, epsilon)
+        self.search = ArmSearch()
+        self.rule = rule_for(self.DEFAULT_BATCH if batch is None else batch)
+        self.rule.check(self)
 
     def _prior(
         self, back: str, qbar: float | None, epsilon: float | None
@@ -89,16 +98,9 @@ class GPAgent(Agent):
     def acquisition(self) -> Acquisition:
         """What scores the arms in this round."""
 
-    def choose(self) -> IntArray:
-        """The arms of this round, (m,)."""
-        acquisition, posterior, m = self.acquisition(), self.posterior, self.batch_size
-        arms = np.empty(m, dtype=np.int64)
-        for i in range(m):
-            arms[i] = best(acquisition.score(posterior.mean, posterior.var), posterior.mean)
-            if i + 1 < m:
-                posterior.hallucinate(arms[i : i + 1])
-        posterior.rollback()
-        return arms
+    def choose(self) -> NDArray[Any]:
+        """The actions of this round in the posterior's terms, (m,) or (m, d)."""
+        return self.rule.choose(self)
 
     def ask(self) -> NDArray[Any]:  # noqa: D102
         return self._candidates.actions(self.choose())
@@ -168,17 +170,3 @@ class GPAgent(Agent):
     def information_gain(self) -> float:
         """I(y; f) of what was told, in nats (srinivas2010, Lemma 5.3)."""
         return self.posterior.information_gain
-
-
-def best(score: Array, mean: Array) -> int:
-    """The index of the largest score, the lowest of several.
-
-    A log-EI or log-PI has no more digits at -inf (no arm can improve) and at 0 (several are sure
-    to): there the largest mean among the tied decides.
-    """
-    arm = int(score.argmax())
-    top = score.item(arm)
-    if top in (-np.inf, 0.0):
-        tied = np.flatnonzero(score == top)
-        return int(tied[mean[tied].argmax()])
-    return arm

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents.acquisitions import KNOWN, UCB, LogEI, LogPI, Mean, Variance
-from gpbandits_env.agents.gp_agent import best
+from gpbandits_env.agents.search.arms import best
 from gpbandits_env.agents.improvement_logs import FAR, NEAR, hazard, log_h, log_h_slopes, mills
 
 mp = mpmath.mp.clone()

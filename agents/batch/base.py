@@ -1,0 +1,45 @@
+"""What a batch rule is."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from gpbandits_env.specs import Family
+
+if TYPE_CHECKING:
+    from gpbandits_env.agents.gp_agent import GPAgent
+
+
+class BatchRule(ABC):
+    """Chooses the m actions of a round; a declaration that keeps nothing between rounds."""
+
+    @abstractmethod
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:
+        """The actions (m,) or (m, d), in the terms of the agent's posterior.
+
+        What the posterior holds is the same afterwards: what was hallucinated is rolled back.
+
+        Args:
+            agent: its posterior, search, acquisition, generator and batch size are used.
+        """
+
+    def check(self, agent: "GPAgent") -> None:
+        """Refuse an agent that the rule makes no sense for.
+
+        Raises:
+            InvalidInput: with the reason.
+        """
+
+
+RULES: Family[BatchRule] = Family("batch rule")
+
+
+def rule_for(spec: Mapping[str, Any] | BatchRule | str) -> BatchRule:
+    """The rule of a name, a dict {"type": name, ...}, or a rule.
+
+    Raises:
+        UnknownName: no such rule, or it has no such field.
+    """
+    return RULES.from_dict({"type": spec} if isinstance(spec, str) else spec)

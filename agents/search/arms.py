@@ -1,0 +1,61 @@
+"""The search over finitely many arms: all of them are looked at."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.agents.acquisitions import Acquisition
+from gpbandits_env.agents.search.base import Search, Within
+from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.posterior import ArmPosterior, NystromPosterior
+
+Posterior: TypeAlias = ArmPosterior | NystromPosterior
+
+
+class ArmSearch(Search):
+    """Exact: O(n) a call."""
+
+    def best(  # noqa: D102
+        self,
+        acquisition: Acquisition,
+        posterior: Posterior,
+        allowed: NDArray[np.bool_] | None = None,
+    ) -> IntArray:
+        score = acquisition.score(posterior.mean, posterior.var)
+        if allowed is not None:
+            if not allowed.any():
+                raise InvalidInput("the region to search holds no arm")
+            score[~allowed] = -np.inf
+        return np.array([best(score, posterior.mean, allowed)])
+
+    def region(self, posterior: Posterior, within: Within) -> NDArray[np.bool_]:  # noqa: D102
+        return within(posterior.mean, posterior.var)
+
+    def sampled(  # noqa: D102
+        self, posterior: Posterior, rng: np.random.Generator, size: int
+    ) -> tuple[IntArray, Array]:
+        values = posterior.sample(rng, size)
+        arms = values.argmax(axis=1)
+        return arms, values[np.arange(size), arms]
+
+    def options(self, posterior: Posterior) -> tuple[IntArray, Array, Array]:  # noqa: D102
+        return np.arange(posterior.arms.size), posterior.mean.copy(), posterior.var.copy()
+
+    def largest_mean(self, posterior: Posterior) -> float:  # noqa: D102
+        return float(posterior.mean.max())
+
+
+def best(score: Array, mean: Array, allowed: NDArray[np.bool_] | None = None) -> int:
+    """The index of the largest score, the lowest of several.
+
+    A log-EI or log-PI has no more digits at -inf (no arm can improve) and at 0 (several are sure
+    to): there the largest mean among the tied decides.
+    """
+    arm = int(score.argmax())
+    top = score.item(arm)
+    if top in (-np.inf, 0.0):
+        tied = np.flatnonzero(score == top if allowed is None else (score == top) & allowed)
+        return int(tied[mean[tied].argmax()])
+    return arm
