@@ -1,0 +1,130 @@
+r"""Priors and bounds that keep hyper-parameters sane when there are few data.
+
+A prior is a density of the logarithm of a positive number: that is the scale on which it is
+learned, so its mode is not moved by the change of variables.
+"""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.errors import InvalidInput
+
+
+class Prior(ABC):
+    """A density of u = log(theta), theta > 0."""
+
+    @abstractmethod
+    def __call__(self, u: Array) -> tuple[Array, Array]:
+        """The log density at u, up to a constant, and its derivative in u; both of u's shape."""
+
+    @property
+    @abstractmethod
+    def centre(self) -> float:
+        """A likely theta, where a search may start."""
+
+
+@dataclass(frozen=True)
+class LogNormal(Prior):
+    """log(theta) ~ N(log(median), sd^2).
+
+    Args:
+        median: > 0, in the units of theta.
+        sd: > 0, of log(theta).
+    """
+
+    median: float
+    sd: float
+
+    def __post_init__(self) -> None:
+        positive(self.median, "median")
+        positive(self.sd, "sd")
+
+    def __call__(self, u: Array) -> tuple[Array, Array]:  # noqa: D102
+        z = (u - np.log(self.median)) / self.sd
+        return -0.5 * z**2, -z / self.sd
+
+    @property
+    def centre(self) -> float:  # noqa: D102
+        return self.median
+
+
+@dataclass(frozen=True)
+class Gamma(Prior):
+    """theta ~ Gamma(shape, rate), as a density of log(theta).
+
+    Args:
+        shape: > 0.
+        rate: > 0, in the inverse units of theta.
+    """
+
+    shape: float
+    rate: float
+
+    def __post_init__(self) -> None:
+        positive(self.shape, "shape")
+        positive(self.rate, "rate")
+
+    def __call__(self, u: Array) -> tuple[Array, Array]:  # noqa: D102
+        decay = self.rate * np.exp(u)
+        return self.shape * u - decay, self.shape - decay
+
+    @property
+    def centre(self) -> float:  # noqa: D102
+        return self.shape / self.rate
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A prior, cut off outside [low, high]."""
+
+    prior: Prior
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.low < self.high < np.inf:
+            raise InvalidInput(f"bounds must be 0 < low < high, got {self.low!r}, {self.high!r}")
+
+
+def _variance() -> Bounded:
+    return Bounded(LogNormal(1.0, 1.0), 1e-2, 1e3)
+
+
+def _noise() -> Bounded:
+    return Bounded(LogNormal(float(np.exp(-5.0)), 2.0), 1e-6, 1.0)
+
+
+@dataclass(frozen=True)
+class HyperPriors:
+    r"""Priors of a stationary kernel and the noise where x is in [-1, 1]^D and y is standard.
+
+    Args:
+        lengthscale: of each lengthscale, independently when there are several.
+        variance: of the kernel's variance, in units of the rewards' sample variance: about 1,
+            within a factor 2.7 either way.
+        noise_var: of the noise, in the same units. By default e^-5, within a factor 7.4 either way,
+            and never below 1e-6: without a floor a model of few data explains them to the last
+            digit, and its matrix cannot be factorised.
+    """
+
+    lengthscale: Bounded
+    variance: Bounded = field(default_factory=_variance)
+    noise_var: Bounded = field(default_factory=_noise)
+
+    @staticmethod
+    def default(dim: int) -> "HyperPriors":
+        r"""Those for D coordinates: lengthscales proportional to sqrt(D).
+
+        Two random points of [-1, 1]^D are about 0.8 sqrt(D) apart. Were lengthscales near 1 for
+        every D, twenty points of a hundred dimensions would be uncorrelated and teach nothing.
+        The median is 2 e^{sqrt 2 - 3} sqrt(D) = 0.41 sqrt(D), the spread of the log sqrt(3): the
+        mode of the log-normal prior of Hvarfner, Hellsten & Nardi (2024), "Vanilla Bayesian
+        Optimization Performs Great in High Dimensions", brought from [0, 1]^D. Bounds are 0.02
+        and 20 times sqrt(D).
+        """
+        root = float(np.sqrt(whole(dim, "dim")))
+        median = 2.0 * float(np.exp(np.sqrt(2.0) - 3.0)) * root
+        return HyperPriors(Bounded(LogNormal(median, float(np.sqrt(3.0))), 0.02 * root, 20 * root))

@@ -1,0 +1,110 @@
+"""Inputs on one scale and outputs on another, as small explicit objects.
+
+A model is learned where the box is [-1, 1]^D and the rewards have mean 0 and variance 1, and is
+handed back in the units of the problem: nothing else ever sees scaled numbers.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, finite_array, frozen
+from gpbandits_env.domains import Arms, Box, Domain
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Stationary
+
+
+@dataclass(frozen=True, eq=False)
+class InputScaling:
+    """The affine map of a box onto [-1, 1]^D (or another cube), coordinate by coordinate.
+
+    Args:
+        low: (D,) the corner that becomes (-1, ..., -1).
+        high: (D,) the corner that becomes (1, ..., 1).
+        onto: the sides of the cube, (-1, 1) or e.g. (0, 1).
+    Raises:
+        InvalidInput: low not below high.
+    """
+
+    low: Array
+    high: Array
+    onto: tuple[float, float] = (-1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        low, high = finite_array(self.low, "low", 1), finite_array(self.high, "high", 1)
+        if low.shape != high.shape or not (low < high).all() or self.onto[0] >= self.onto[1]:
+            raise InvalidInput("low (D,) must be below high (D,) in every coordinate")
+        object.__setattr__(self, "low", frozen(low.copy()))
+        object.__setattr__(self, "high", frozen(high.copy()))
+
+    @staticmethod
+    def of(domain: Domain, onto: tuple[float, float] = (-1.0, 1.0)) -> "InputScaling":
+        """The scaling of a box, or of the box around arms; a side without extent has length 2."""
+        if isinstance(domain, Box):
+            return InputScaling(domain.low, domain.high, onto)
+        assert isinstance(domain, Arms)
+        low, high = domain.coordinates.min(axis=0), domain.coordinates.max(axis=0)
+        flat = low == high
+        return InputScaling(low - flat, high + flat, onto)
+
+    @property
+    def unit(self) -> Array:
+        """(D,) the length in x of one unit of the cube."""
+        return (self.high - self.low) / (self.onto[1] - self.onto[0])
+
+    def scale(self, x: Array) -> Array:
+        """Points (n, D) of the box to the cube, fresh."""
+        return np.asarray((x - self.low) / self.unit + self.onto[0])
+
+    def unscale(self, u: Array) -> Array:
+        """Points (n, D) of the cube back to the box, fresh; never outside it by rounding."""
+        x = self.low + (u - self.onto[0]) * self.unit
+        return np.clip(x, self.low, self.high)
+
+    def lengthscales(self, kernel: Stationary) -> Array:
+        """(D,) the kernel's lengthscales in units of the cube."""
+        return np.asarray(np.asarray(kernel.lengthscale) / self.unit)
+
+    def kernel(self, kernel: Stationary, lengthscales: Array) -> Stationary:
+        """The kernel with lengthscales (D,) or () of the cube, in the units of the box.
+
+        One number stays one number where all sides are equal.
+        """
+        ell = np.broadcast_to(lengthscales, self.unit.shape) * self.unit
+        alike = np.ndim(lengthscales) == 0 and np.ptp(ell) <= 1e-12 * ell.max()
+        return replace(kernel, lengthscale=float(ell[0]) if alike else tuple(ell.tolist()))
+
+
+@dataclass(frozen=True)
+class OutputScaling:
+    """The affine map of rewards to mean 0 and standard deviation 1.
+
+    Args:
+        mean: what becomes 0.
+        sd: > 0, what becomes 1.
+    """
+
+    mean: float = 0.0
+    sd: float = 1.0
+
+    @staticmethod
+    def of(rewards: Array, mean: float | None = None) -> "OutputScaling":
+        """That of these rewards (n,); of equal rewards the standard deviation counts as 1.
+
+        Args:
+            rewards: at least one.
+            mean: if known; else that of the rewards.
+        """
+        centre = float(np.mean(rewards)) if mean is None else mean
+        sd = float(np.sqrt(np.mean((rewards - centre) ** 2)))
+        # Below the rounding of the rewards themselves there is nothing to scale by.
+        enough = sd > 1e-12 * (abs(centre) + float(np.abs(rewards).max()))
+        return OutputScaling(centre, sd if enough else 1.0)
+
+    def scale(self, y: Array) -> Array:
+        """Rewards to standard ones, fresh."""
+        return np.asarray((y - self.mean) / self.sd)
+
+    def unscale(self, z: Array) -> Array:
+        """Standard rewards back, fresh."""
+        return np.asarray(z * self.sd + self.mean)

@@ -1,0 +1,222 @@
+"""Evidence against the dense formula and finite differences; learning against known truth."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.kernels import Linear, Matern, Matern52, SquaredExponential
+from gpbandits_env.learning import HyperPriors, InputScaling, OutputScaling, learn
+from gpbandits_env.learning.evidence import Anisotropic, Isotropic
+from gpbandits_env.learning.priors import Bounded, Gamma, LogNormal
+
+KERNELS = [SquaredExponential(1.0), Matern52(1.0), Matern(1.0, nu=1.7)]
+
+
+def readings(n, dim, kernel, noise_var, seed=0, mean=0.0):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-1, 1, (n, dim))
+    factor = np.linalg.cholesky(kernel(x) + noise_var * np.eye(n))
+    return x, mean + factor @ rng.standard_normal(n)
+
+
+def cube(dim):
+    return InputScaling.of(Box(-np.ones(dim), np.ones(dim)))
+
+
+def evidences(kernel, x, y, mean):
+    rng = np.random.default_rng(5)
+    yield Isotropic(kernel, x, y, mean), np.log([0.7, 1.3, 0.1])
+    scales = rng.uniform(0.3, 2.0, x.shape[1])
+    yield Anisotropic(kernel, x, y, mean), np.log([*scales, 0.6, 0.2])
+
+
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("dim", [1, 3, 60])
+def test_evidence_is_the_gaussian_density_at_its_best_mean(kernel, dim):
+    x, y = readings(25, dim, kernel, 0.1, mean=2.0)
+    for evidence, u in evidences(kernel, x, y, None):
+        ell, v, s2 = np.exp(u[:-2]), *np.exp(u[-2:])
+        sigma = v * kernel(x / ell) + s2 * np.eye(25)
+        value, _ = evidence(u)
+
+        def density(mean, sigma=sigma):
+            return multivariate_normal(np.full(25, mean), sigma).logpdf(y)
+
+        best = evidence.mean(u)
+        assert value == pytest.approx(density(best), abs=1e-8)
+        assert value > max(density(best + 0.01), density(best - 0.01))
+    for evidence, u in evidences(kernel, x, y, 0.3):
+        assert evidence.mean(u) == 0.3
+        ell, v, s2 = np.exp(u[:-2]), *np.exp(u[-2:])
+        sigma = v * kernel(x / ell) + s2 * np.eye(25)
+        expected = multivariate_normal(np.full(25, 0.3), sigma).logpdf(y)
+        assert evidence(u)[0] == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("mean", [None, 0.3])
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_gradient_is_that_of_finite_differences(kernel, mean):
+    x, y = readings(30, 4, kernel, 0.1, mean=1.0)
+    for evidence, u in evidences(kernel, x, y, mean):
+        _, slope = evidence(u)
+        for j in range(len(u)):
+            step = 1e-5 * np.eye(len(u))[j]
+            numeric = (evidence(u + step)[0] - evidence(u - step)[0]) / 2e-5
+            assert slope[j] == pytest.approx(numeric, rel=1e-5, abs=1e-5)
+
+
+@pytest.mark.parametrize("prior", [LogNormal(0.3, 1.7), Gamma(2.0, 3.0)])
+def test_priors_are_densities_of_the_logarithm(prior):
+    u = np.linspace(-25, 8, 20001)
+    value, slope = prior(u)
+    assert slope[1:-1] == pytest.approx(
+        (value[2:] - value[:-2]) / (u[2] - u[0]), abs=2e-2, rel=1e-4
+    )
+    mass = np.exp(value - value.max())
+    centre = np.sum(mass * np.exp(u)) / np.sum(mass)
+    expected = 0.3 * np.exp(1.7**2 / 2) if isinstance(prior, LogNormal) else prior.centre
+    assert centre == pytest.approx(expected, rel=2e-2)
+
+
+def test_bounds_must_be_ordered():
+    with pytest.raises(InvalidInput, match="low < high"):
+        Bounded(LogNormal(1.0, 1.0), 2.0, 1.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_known_hyper_parameters_are_recovered(seed):
+    true = Matern52(0.6, 4.0)
+    x, y = readings(250, 3, true, 0.09, seed=seed, mean=10.0)
+    found = learn(Matern52(3.0), 1.0, x, y, inputs=cube(3))
+    assert found.kernel.lengthscale == pytest.approx(0.6, rel=0.25)
+    assert found.kernel.variance == pytest.approx(4.0, rel=0.6)
+    assert found.noise_var == pytest.approx(0.09, rel=0.35)
+    assert abs(found.mean - 10.0) < 3.0
+    assert found.lengthscale == found.kernel.lengthscale
+
+
+def test_a_lengthscale_per_coordinate():
+    true = SquaredExponential((0.4, 6.0, 0.8), 1.0)
+    x, y = readings(150, 3, true, 0.01, seed=1)
+    found = learn(SquaredExponential(1.0), 0.1, x, y, inputs=cube(3), ard=True)
+    assert np.array(found.kernel.lengthscale) == pytest.approx([0.4, 6.0, 0.8], rel=0.5)
+    pooled = learn(SquaredExponential(1.0), 0.1, x, y, inputs=cube(3))
+    assert found.log_likelihood > pooled.log_likelihood + 10
+    again = learn(found.kernel, found.noise_var, x, y, inputs=cube(3), ard=True, starts=1)
+    assert again.kernel.lengthscale == pytest.approx(found.kernel.lengthscale, rel=0.02)
+
+
+def test_no_value_of_the_posterior_beats_what_was_learned():
+    """Against a grid of the three numbers, priors and all."""
+    x, y = readings(40, 2, SquaredExponential(0.5), 0.05)
+    found = learn(SquaredExponential(1.0), 0.1, x, y, inputs=cube(2), starts=3)
+    priors, outputs = HyperPriors.default(2), OutputScaling.of(y)
+    evidence = Isotropic(SquaredExponential(1.0), x, outputs.scale(y))
+
+    def posterior(u):
+        parts = (priors.lengthscale, priors.variance, priors.noise_var)
+        return evidence(u)[0] + sum(float(b.prior(v)[0]) for b, v in zip(parts, u, strict=True))
+
+    grid = np.stack(
+        np.meshgrid(
+            np.log(np.geomspace(0.1, 5, 15)),
+            np.log(np.geomspace(0.1, 10, 12)),
+            np.log(np.geomspace(1e-3, 1, 12)),
+        ),
+        axis=-1,
+    ).reshape(-1, 3)
+    best = max(posterior(u) for u in grid)
+    assert max(found.starts) >= best - 1e-3
+
+
+@pytest.mark.parametrize("ard", [False, True])
+@pytest.mark.parametrize("reward", [lambda x: np.sin(9 * x.sum(1)), lambda x: 0 * x[:, 0] + 7])
+def test_twenty_points_in_a_hundred_dimensions_do_not_blow_up(reward, ard):
+    x = np.random.default_rng(3).uniform(-1, 1, (20, 100))
+    y = reward(x)
+    found = learn(Matern52(1.0), 0.1, x, y, inputs=cube(100), ard=ard, starts=3)
+    priors, unit = HyperPriors.default(100), OutputScaling.of(y).sd ** 2
+    for ell in np.ravel(found.kernel.lengthscale):
+        assert priors.lengthscale.low <= ell <= priors.lengthscale.high
+    assert priors.variance.low <= found.kernel.variance / unit <= priors.variance.high
+    assert priors.noise_var.low <= found.noise_var / unit <= priors.noise_var.high
+    assert y.min() <= found.mean <= y.max()
+
+
+def test_only_what_is_named_is_learned():
+    x, y = readings(40, 2, Matern52(0.5), 0.05)
+    given = Matern52((0.5, 0.7), 2.0)
+    noise = learn(given, 0.2, x, y, inputs=cube(2), what=["noise_var"], mean=0.0)
+    assert noise.kernel.lengthscale == pytest.approx((0.5, 0.7))
+    assert noise.kernel.variance == pytest.approx(2.0)
+    assert noise.noise_var != pytest.approx(0.2, rel=1e-3)
+    assert noise.mean == 0.0
+    rest = learn(given, 0.2, x, y, inputs=cube(2), what=["lengthscale", "variance"])
+    assert rest.noise_var == pytest.approx(0.2)
+
+
+def test_units_do_not_matter():
+    """The same data in other units give the same model in those units."""
+    x, y = readings(60, 3, Matern52(0.6), 0.05)
+    low, high = np.array([-5.0, 0.0, 100.0]), np.array([5.0, 1.0, 400.0])
+    inputs = InputScaling(low, high)
+    one = learn(Matern52(1.0), 0.1, x, y, inputs=cube(3))
+    given = Matern52(tuple(1.0 * inputs.unit), 49.0)
+    two = learn(given, 4.9, inputs.unscale(x), 7 * y - 3, inputs=inputs)
+    assert two.kernel.lengthscale == pytest.approx(one.kernel.lengthscale * inputs.unit, rel=1e-3)
+    assert two.kernel.variance == pytest.approx(49 * one.kernel.variance, rel=1e-3)
+    assert two.noise_var == pytest.approx(49 * one.noise_var, rel=1e-3)
+    assert two.mean == pytest.approx(7 * one.mean - 3, rel=1e-3)
+
+
+def test_a_warm_start_stays():
+    x, y = readings(60, 3, Matern52(0.6), 0.05)
+    one = learn(Matern52(1.0), 0.1, x, y, inputs=cube(3))
+    two = learn(one.kernel, one.noise_var, x, y, inputs=cube(3), starts=1)
+    assert two.evaluations <= 5
+    assert two.kernel.lengthscale == pytest.approx(one.kernel.lengthscale, rel=1e-2)
+
+
+def test_bad_input_is_refused():
+    x, y = readings(10, 2, Matern52(0.6), 0.05)
+    with pytest.raises(InvalidInput, match="stationary"):
+        learn(Linear(), 0.1, x, y, inputs=cube(2))
+    with pytest.raises(InvalidInput, match="must agree"):
+        learn(Matern52(1.0), 0.1, x, y[:5], inputs=cube(2))
+    with pytest.raises(InvalidInput, match="must agree"):
+        learn(Matern52(1.0), 0.1, x, y, inputs=cube(3))
+    with pytest.raises(UnknownName, match="noise_var"):
+        learn(Matern52(1.0), 0.1, x, y, inputs=cube(2), what=["noise"])
+    with pytest.raises(InvalidInput, match="nothing to learn"):
+        learn(Matern52(1.0), 0.1, x, y, inputs=cube(2), what=[])
+    with pytest.raises(InvalidInput, match="without noise"):
+        learn(Matern52(1.0), 0.0, x, y, inputs=cube(2), what=["lengthscale"])
+
+
+def test_scaling_of_inputs():
+    box = Box([-5.0, 0.0], [10.0, 1.0])
+    inputs = InputScaling.of(box)
+    x = box.sample(np.random.default_rng(0), 50)
+    assert np.abs(inputs.scale(x)).max() <= 1
+    assert inputs.scale(np.array([[-5.0, 1.0]])).tolist() == [[-1.0, 1.0]]
+    assert inputs.unscale(inputs.scale(x)) == pytest.approx(x, abs=1e-14)
+    assert InputScaling.of(box, onto=(0.0, 1.0)).scale(box.high[None]).tolist() == [[1.0, 1.0]]
+    square = InputScaling.of(Box([0.0, 0.0], [4.0, 4.0]))
+    assert square.kernel(Matern52(1.0), np.array(0.5)).lengthscale == 1.0
+    assert inputs.kernel(Matern52(1.0), np.array(2.0)).lengthscale == (15.0, 1.0)
+    flat = InputScaling.of(Arms([[0.0, 3.0], [2.0, 3.0]]))
+    assert flat.scale(np.array([[2.0, 3.0]])).tolist() == [[1.0, 0.0]]
+    with pytest.raises(InvalidInput, match="below high"):
+        InputScaling(np.zeros(2), np.zeros(2))
+
+
+def test_scaling_of_outputs():
+    y = np.array([3.0, 5.0, 10.0])
+    outputs = OutputScaling.of(y)
+    assert outputs.scale(y).mean() == pytest.approx(0.0, abs=1e-15)
+    assert outputs.scale(y).std() == pytest.approx(1.0)
+    assert outputs.unscale(outputs.scale(y)) == pytest.approx(y)
+    assert OutputScaling.of(np.full(4, 0.1)).sd == 1.0
+    assert OutputScaling.of(y, mean=3.0).mean == 3.0
