@@ -11,6 +11,7 @@ ENVIRONMENTS = {
     "gpbandits/MarkovGP-v0": ("MarkovGP", "MarkovGPVector"),
     "gpbandits/Drifting-v0": ("Drifting", "DriftingVector"),
     "gpbandits/Replay-v0": ("Replay", "ReplayVector"),
+    "gpbandits/Task-v0": ("TaskEnv", "TaskVector"),
 }
 
 

@@ -6,6 +6,7 @@ from gpbandits_env.envs.markov_gp import MarkovGP, MarkovGPVector, markov_gp_wor
 from gpbandits_env.envs.replay import Replay, ReplayVector, replay_world
 from gpbandits_env.envs.static_gp import StaticGP, StaticGPVector, static_gp_world
 from gpbandits_env.envs.table import Table, TableVector, table_world
+from gpbandits_env.envs.task import TaskEnv, TaskVector, task_world
 from gpbandits_env.envs.vector import BanditVectorEnv
 from gpbandits_env.envs.world import World
 
@@ -22,10 +23,13 @@ __all__ = [
     "StaticGPVector",
     "Table",
     "TableVector",
+    "TaskEnv",
+    "TaskVector",
     "World",
     "drifting_world",
     "markov_gp_world",
     "replay_world",
     "static_gp_world",
     "table_world",
+    "task_world",
 ]

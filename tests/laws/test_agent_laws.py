@@ -56,6 +56,7 @@ WORLDS = {
     "gpbandits/Drifting-v0": [{"grid": [6]}, {"function": "ackley", "dim": 3}],
     "gpbandits/Table-v0": [{"readings": READINGS}],
     "gpbandits/Replay-v0": [{"readings": READINGS}],
+    "gpbandits/Task-v0": [{"task": "ackley", "grid": 6}, {"task": "camelback"}],
 }
 IDS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))
 ENVS = [(name, kwargs) for name in IDS for kwargs in WORLDS.get(name, [{}])]

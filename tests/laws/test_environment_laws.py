@@ -42,6 +42,10 @@ EXAMPLES = {
         {"readings": TABLE, "batch_size": 2, "noise_var": 0.1},
         {"readings": TABLE, "columns": [0, 3, 4], "starts": list(range(10))},
     ],
+    "gpbandits/Task-v0": [
+        {"task": "ackley", "box": [[-5.0] * 3, [5.0] * 3], "batch_size": 2, "noise_var": 0.1},
+        {"task": "rosenbrock", "grid": [7, 6], "scaled": True, "noise_var": 0.1},
+    ],
 }
 IDS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))
 CASES = [(name, kwargs) for name in IDS for kwargs in EXAMPLES.get(name, [{}])]

@@ -1,0 +1,19 @@
+"""Tasks: settings in a box whose value is computed by training, simulating or optimising."""
+
+from gpbandits_env.tasks.analytic import Analytic
+from gpbandits_env.tasks.base import Axes, Axis, Best, Task
+from gpbandits_env.tasks.catalogue import TASKS, TaskEntry, make_task
+from gpbandits_env.tasks.source import TaskFunction, TaskSource
+
+__all__ = [
+    "TASKS",
+    "Analytic",
+    "Axes",
+    "Axis",
+    "Best",
+    "Task",
+    "TaskEntry",
+    "TaskFunction",
+    "TaskSource",
+    "make_task",
+]

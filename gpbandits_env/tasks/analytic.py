@@ -1,0 +1,79 @@
+"""A test function as a task."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.functions import AnalyticSource, Function
+from gpbandits_env.tasks.base import Axis, Best, Task
+
+
+@dataclass(frozen=True)
+class Analytic(Task):
+    """One of `TEST_FUNCTIONS`, in its usual box or another.
+
+    Args:
+        name: of the function.
+        dim: the number of coordinates, for functions of any.
+        box: its two corners, numbers or (d,) each; the usual box if not given.
+    Raises:
+        UnknownName: no such function.
+        InvalidInput: a dimension that does not fit, or a box without the maximum.
+    """
+
+    name: str
+    dim: int | None = None
+    box: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+
+    def __post_init__(self) -> None:
+        _ = self._source  # complains of what does not fit
+
+    @cached_property
+    def _source(self) -> AnalyticSource:
+        given = None if self.box is None else Box(np.array(self.box[0]), np.array(self.box[1]))
+        return AnalyticSource(self.name, given, self.dim)
+
+    @cached_property
+    def _function(self) -> Function:
+        return self._source.at(0.0, 1)
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """x_1 to x_d."""
+        box = self._source.box
+        ends = zip(box.low.tolist(), box.high.tolist(), strict=True)
+        return tuple(Axis(f"x{i}", low, high) for i, (low, high) in enumerate(ends, start=1))
+
+    def values(self, points: Array, drawn: Array) -> Array:
+        """The formula's."""
+        return self._function(points)
+
+    def best(self, drawn: Array) -> Best:
+        """The function's own, in closed form to 1e-9 or as its source states."""
+        function = self._function
+        return Best(np.array(function.best_action), function.optimum, function.accuracy)
+
+    def bounds(self) -> tuple[float, float]:
+        """Those of the formula in the box."""
+        return self._source.bounds()
+
+
+def corners(box: Any, dim: int | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Two corners from (low, high), each a number for every coordinate or one per coordinate.
+
+    Raises:
+        InvalidInput: not two corners, or no dimension to go by.
+    """
+    if isinstance(box, Box):
+        return tuple(box.low.tolist()), tuple(box.high.tolist())
+    if not isinstance(box, (Sequence, np.ndarray)) or isinstance(box, str) or len(box) != 2:
+        raise InvalidInput(f"box must be its two corners (low, high), got {box!r}")
+    size = max(np.size(box[0]), np.size(box[1]), dim or 1)
+    given = Box(*(np.full(size, c) if np.ndim(c) == 0 else np.asarray(c) for c in box))
+    return tuple(given.low.tolist()), tuple(given.high.tolist())

@@ -1,0 +1,63 @@
+"""The tasks there are, one line each."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.functions import TEST_FUNCTIONS
+from gpbandits_env.tasks.analytic import Analytic, corners
+from gpbandits_env.tasks.base import Task
+
+
+@dataclass(frozen=True)
+class TaskEntry:
+    """A task that an environment can be made of.
+
+    Attributes:
+        summary: one line.
+        make: the task; its keyword arguments are the task's options.
+        source: the paper and section.
+    """
+
+    summary: str
+    make: Callable[..., Task]
+    source: str
+
+
+TASKS: dict[str, TaskEntry] = {}
+
+
+def make_task(
+    name: str,
+    options: Mapping[str, Any] | None = None,
+    dim: int | None = None,
+    box: Any = None,
+) -> Task:
+    """A task by name.
+
+    Args:
+        name: one of `TASKS`, or of `TEST_FUNCTIONS`.
+        options: the task's own.
+        dim: of a test function of any dimension.
+        box: another box for a test function, (low, high).
+    Raises:
+        UnknownName: no such task, or no such option.
+        InvalidInput: dim or box for a task that is not a test function, or a value out of range.
+    """
+    if name in TEST_FUNCTIONS:
+        for key in options or {}:
+            raise unknown(f"option of the test function {name!r}", key, (), "there are none")
+        size = TEST_FUNCTIONS[name].dim or dim
+        return Analytic(name, dim, None if box is None else corners(box, size))
+    if name not in TASKS:
+        raise unknown("task", name, [*TASKS, *TEST_FUNCTIONS])
+    if dim is not None or box is not None:
+        raise InvalidInput(f"dim and box belong to a test function; {name!r} takes task_options")
+    make = TASKS[name].make
+    known = inspect.signature(make).parameters
+    for key in options or {}:
+        if key not in known:
+            raise unknown(f"option of the task {name!r}", key, known)
+    return make(**(options or {}))

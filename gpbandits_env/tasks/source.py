@@ -1,0 +1,87 @@
+"""Tasks as functions that a world draws: in their box, in the cube, or on arms in either."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array, frozen
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.functions import ArmFunction, Function, Source
+from gpbandits_env.tasks.base import Task
+
+
+class TaskFunction(Function):
+    """A task in a box, with what was drawn for this episode.
+
+    Args:
+        task: what is evaluated.
+        drawn: by `Task.draw`.
+        scaled: points come in the cube [-1, 1]^d instead of natural units.
+    """
+
+    __slots__ = ("drawn", "scaled", "task")
+
+    def __init__(self, task: Task, drawn: Array, scaled: bool) -> None:
+        self.task, self.drawn, self.scaled = task, frozen(np.array(drawn)), scaled
+        best = task.best(self.drawn)
+        action = task.coordinates.to_cube(best.action[None])[0] if scaled else best.action
+        self.best_action, self.optimum = frozen(np.array(action)), best.optimum
+        self.accuracy = best.accuracy
+
+    def __call__(self, actions: NDArray[Any]) -> Array:  # noqa: D102
+        return self.task.values(self.natural(actions), self.drawn)
+
+    def natural(self, actions: NDArray[Any]) -> Array:
+        """Checked actions (m, d) in natural units, whole-numbered coordinates rounded."""
+        axes = self.task.coordinates
+        return axes.rounded(axes.natural(actions) if self.scaled else actions)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TaskFunction, (self.task, self.drawn, self.scaled)
+
+    def state(self) -> dict[str, Any]:  # noqa: D102
+        return {"drawn": self.drawn}
+
+
+class TaskSource(Source):
+    """The functions of a task.
+
+    On arms all of them are evaluated when a function is drawn (once, for a task that draws
+    nothing), and their maximum is exact.
+
+    Args:
+        task: prepared already.
+        scaled: the domain is in the cube [-1, 1]^d instead of natural units.
+        arms: inside the box or the cube; the whole of it if not given.
+    """
+
+    def __init__(self, task: Task, scaled: bool = False, arms: Arms | None = None) -> None:
+        axes = task.coordinates
+        self.task, self.scaled = task, scaled
+        self.domain: Arms | Box = arms if arms is not None else axes.cube if scaled else axes.box
+        self._kept: Function | None = None
+
+    def draw(self, rng: np.random.Generator) -> Function:  # noqa: D102
+        return self._of(self.task.draw(rng))
+
+    def revive(self, state: dict[str, Any]) -> Function:  # noqa: D102
+        if "values" in state:
+            return ArmFunction(np.array(state["values"]))
+        return self._of(np.array(state["drawn"]))
+
+    def bounds(self) -> tuple[float, float]:  # noqa: D102
+        return self.task.bounds()
+
+    def _of(self, drawn: Array) -> Function:
+        if drawn.size:
+            return self._built(drawn)
+        if self._kept is None:
+            self._kept = self._built(drawn)
+        return self._kept
+
+    def _built(self, drawn: Array) -> Function:
+        function = TaskFunction(self.task, drawn, self.scaled)
+        if isinstance(self.domain, Arms):
+            return ArmFunction(function(self.domain.coordinates))
+        return function
