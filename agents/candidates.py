@@ -1,4 +1,4 @@
-"""The arms a learner chooses among: the domain's own, or points of a box."""
+"""Where a learner's belief lives: the domain's own arms, a whole box, or some points of a box."""
 
 import zlib
 from typing import Any
@@ -13,50 +13,71 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.seeding import child
 
 
-class Candidates:
-    """Arms, and how actions of the domain name them. On arms an action is the index already."""
+class Places:
+    """Where the belief lives, and how actions name its points. Here: the problem's own domain.
 
-    def __init__(self, arms: Arms) -> None:
-        self.arms = arms
+    Args:
+        domain: of the posterior: arms, or a box.
+    """
 
-    @staticmethod
-    def of(domain: Domain, count: int, rng: np.random.Generator) -> "Candidates":
-        """The domain's arms, or ``count`` Sobol points of a box.
-
-        Raises:
-            InvalidInput: fewer than 2 points, or a domain of another kind.
-        """
-        if isinstance(domain, Arms):
-            return Candidates(domain)
-        if not isinstance(domain, Box):
-            raise InvalidInput(f"a domain is Arms or a Box, got {type(domain).__name__}")
-        power = int(np.ceil(np.log2(whole(count, "candidates", 2))))
-        unit = qmc.Sobol(domain.dim, rng=child(rng)).random_base2(power)[:count]
-        points = domain.low + (domain.high - domain.low) * unit
-        return BoxCandidates(Arms(np.minimum(points, domain.high)), domain)
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
 
     @property
     def fingerprint(self) -> int:
-        """What tells candidates drawn differently apart; 0 for the domain's own arms."""
+        """What tells places drawn differently apart; 0 for the problem's own domain."""
         return 0
 
-    def actions(self, arms: IntArray) -> NDArray[Any]:
-        """The actions that play these arms, fresh."""
-        return arms
+    def actions(self, places: NDArray[Any]) -> NDArray[Any]:
+        """The actions that play these arms or points of the belief's domain, fresh."""
+        return places
 
     def indices(self, actions: ArrayLike) -> ArrayLike:
-        """The arms that these actions play; on arms the posterior itself checks them."""
+        """The arms or points of the belief's domain that these actions play.
+
+        In the problem's own domain they are the same; the posterior itself checks them.
+        """
         return actions
 
 
-class BoxCandidates(Candidates):
+def places_of(domain: Domain, candidates: int | None, rng: np.random.Generator) -> Places:
+    """The domain itself, or so many Sobol points of a box.
+
+    Args:
+        domain: the problem's.
+        candidates: how many points of a box; None for all of it. On arms it does not matter.
+        rng: the points are drawn from its child.
+    Raises:
+        InvalidInput: fewer than 2 points, or a domain of another kind.
+    """
+    if not isinstance(domain, (Arms, Box)):
+        raise InvalidInput(f"a domain is Arms or a Box, got {type(domain).__name__}")
+    if isinstance(domain, Arms) or candidates is None:
+        return Places(domain)
+    return Candidates.of(domain, candidates, rng)
+
+
+class Candidates(Places):
     """Points of a box, named by their coordinates."""
 
     def __init__(self, arms: Arms, box: Box) -> None:
         super().__init__(arms)
+        self.arms = arms
         self._box = box
         self._index = {point.tobytes(): i for i, point in enumerate(arms.coordinates)}
         self._fingerprint = zlib.crc32(arms.coordinates.tobytes())
+
+    @staticmethod
+    def of(box: Box, count: int, rng: np.random.Generator) -> "Candidates":
+        """``count`` Sobol points.
+
+        Raises:
+            InvalidInput: fewer than 2 points.
+        """
+        power = int(np.ceil(np.log2(whole(count, "candidates", 2))))
+        unit = qmc.Sobol(box.dim, rng=child(rng)).random_base2(power)[:count]
+        points = box.low + (box.high - box.low) * unit
+        return Candidates(Arms(np.minimum(points, box.high)), box)
 
     @property
     def fingerprint(self) -> int:  # noqa: D102

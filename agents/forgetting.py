@@ -27,9 +27,18 @@ class Forgetting(ABC):
 
         Args:
             agent: its `round` counts the round just learned.
-            actions: (k,) arms of that round.
+            actions: (k,) arms of that round, or (k, d) points.
             rewards: (k,) what they gave.
         """
+
+    def before(self, actions: NDArray[Any], rewards: NDArray[Any]) -> None:
+        """Take note of what was learned before round 1.
+
+        Args:
+            actions: (k,) arms, or (k, d) points.
+            rewards: (k,) what they gave.
+        """
+        return
 
     def reset(self) -> None:
         """Back to the start of an episode."""
@@ -105,6 +114,9 @@ class Window(Forgetting):
             agent.forget()
             for old_actions, old_rewards in self._rounds:
                 agent.absorb(old_actions, old_rewards)
+
+    def before(self, actions: NDArray[Any], rewards: NDArray[Any]) -> None:  # noqa: D102
+        self._rounds.append((actions, rewards))
 
     def snapshot(self) -> Any:  # noqa: D102
         return [(a.copy(), r.copy()) for a, r in self._rounds]

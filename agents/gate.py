@@ -14,7 +14,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, IntArray, positive, whole
+from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
@@ -91,8 +91,7 @@ class HorizonBudget(Compression):
 class Uncertain(Protocol):
     """What the gate asks of a posterior."""
 
-    @property
-    def var(self) -> Array: ...  # noqa: D102
+    def var_at(self, actions: NDArray[Any]) -> Array: ...  # noqa: D102
 
     def hallucinate(self, actions: ArrayLike) -> None: ...  # noqa: D102
 
@@ -119,23 +118,24 @@ class Gate:
         self.open = epsilon == 0.0
         self.threshold = compression_threshold(epsilon, noise_var)
 
-    def passing(self, posterior: Uncertain, arms: IntArray) -> NDArray[np.bool_]:
+    def passing(self, posterior: Uncertain, places: NDArray[Any]) -> NDArray[np.bool_]:
         """Which observations would be let in, (k,), each given those of this batch let in before.
 
         The posterior stays as it is; what it had hallucinated is dropped.
 
         Args:
             posterior: what is known before the batch.
-            arms: (k,) checked indices.
+            places: (k,) checked indices of arms, or (k, d) points.
         """
-        passed = np.ones(len(arms), dtype=np.bool_)
+        passed = np.ones(len(places), dtype=np.bool_)
         if self.open:
             return passed
         posterior.rollback()
-        for i, arm in enumerate(arms.tolist()):
-            passed[i] = posterior.var.item(arm) > self.threshold  # eq. (2.12)
-            if passed[i] and i + 1 < len(arms):
-                posterior.hallucinate(arms[i : i + 1])
+        for i in range(len(places)):
+            one = places[i : i + 1]
+            passed[i] = posterior.var_at(one).item() > self.threshold  # eq. (2.12)
+            if passed[i] and i + 1 < len(places):
+                posterior.hallucinate(one)
         posterior.rollback()
         return passed
 

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,29 +10,34 @@ from numpy.typing import ArrayLike, NDArray
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.base import Agent
 from gpbandits_env.agents.batch import BatchRule, rule_for
-from gpbandits_env.agents.candidates import Candidates
+from gpbandits_env.agents.candidates import Places, places_of
 from gpbandits_env.agents.forgetting import forgetting_for
 from gpbandits_env.agents.gate import Compression, gate_for
-from gpbandits_env.agents.search import ArmSearch, Search
-from gpbandits_env.arrays import Array, IntArray, finite_array
+from gpbandits_env.agents.search import Search, search_for
+from gpbandits_env.arrays import Array, finite_array
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import ArmPosterior, NystromPosterior, posterior_on
 from gpbandits_env.problem import Problem
 
+Posterior: TypeAlias = ArmPosterior | NystromPosterior
+# A Nystrom posterior lives on arms: in a box it is given so many points.
+NYSTROM_CANDIDATES = 1024
+
 
 class GPAgent(Agent):
-    """Plays the arm of the best score, in batches by a rule.
+    """Plays the action of the best score, in batches by a rule.
 
     Departures of all such agents: 1. equal scores go to the lowest index (in the first round, under
     a constant prior, to arm 0 but for rounding); where every score is -inf, or 0 as a logarithm
-    that has no more digits, to the largest posterior mean; 2. in a box they choose among
-    ``candidates`` Sobol points, drawn once from the agent's generator, and can be told of no other
-    points.
+    that has no more digits, to the largest posterior mean; 2. in a box the search is local, from
+    many starts; with ``candidates`` it is exact over so many Sobol points, drawn once from the
+    agent's generator, and the agent can be told of no other points.
 
     Args:
         problem: where it acts and what it knows beforehand.
         rng: its own randomness.
-        back: the posterior's representation: "auto", "rows" or "coefficients".
+        back: the posterior's representation on arms: "auto", "rows" or "coefficients".
         epsilon: if given, past data fade at this rate (see `forgetting`).
         reset_every: if given, all data are forgotten every so many rounds.
         window: if given, only so many last rounds count.
@@ -42,15 +47,18 @@ class GPAgent(Agent):
             window or a learner of epsilon sees only what was let in.
         qbar: if given, the belief is that of BKB: a Nystrom posterior whose dictionary is redrawn
             after each round from the whole history, each past point with probability
-            min(1, qbar sigma~^2) (see `NystromPosterior`). It cannot fade.
-        candidates: the number of points in a box.
+            min(1, qbar sigma~^2) (see `NystromPosterior`). It cannot fade, and in a box it lives on
+            candidates, 1024 if their number is not given.
+        candidates: in a box, the number of points to choose among; by default all of the box is
+            searched.
+        search: how a box is searched, as a dict (see `search`).
         batch: how a batch is put together: a rule's name or dict (see `batch`); by default one
             action after the other by hallucinated variance.
     """
 
     DEFAULT_BATCH: str | Mapping[str, Any] = "hallucinate"
 
-    posterior: ArmPosterior | NystromPosterior
+    posterior: Posterior
     search: Search
     rule: BatchRule
 
@@ -65,7 +73,8 @@ class GPAgent(Agent):
         window: int | None = None,
         compress: Mapping[str, Any] | Compression | float | None = None,
         qbar: float | None = None,
-        candidates: int = 1024,
+        candidates: int | None = 1024,
+        search: Mapping[str, Any] | str | None = None,
         batch: Mapping[str, Any] | BatchRule | str | None = None,
     ) -> None:
         super().__init__(problem, rng)
@@ -73,18 +82,30 @@ class GPAgent(Agent):
             {"epsilon": epsilon, "reset_every": reset_every, "window": window}
         )
         self.gate = gate_for(compress, problem)
-        self._candidates = Candidates.of(problem.domain, candidates, rng)
+        if qbar is not None and candidates is None:
+            candidates = NYSTROM_CANDIDATES
+        self.places = self._belief_lives(candidates)
         self.posterior = self._prior(back, qbar, epsilon)
-        self.search = ArmSearch()
+        self.search = search_for(self.places.domain, search, rng)
         self.rule = rule_for(self.DEFAULT_BATCH if batch is None else batch)
         self.rule.check(self)
 
-    def _prior(
-        self, back: str, qbar: float | None, epsilon: float | None
-    ) -> ArmPosterior | NystromPosterior:
+    def _belief_lives(self, candidates: int | None) -> Places:
+        """The domain of the posterior; an embedding has another one than the problem."""
+        return places_of(self.problem.domain, candidates, self.rng)
+
+    def _prior(self, back: str, qbar: float | None, epsilon: float | None) -> Posterior:
         """The posterior before any data."""
-        problem, arms = self.problem, self._candidates.arms
-        model = (arms, problem.kernel, problem.noise_var, problem.prior_mean)
+        problem, domain = self.problem, self.places.domain
+        if isinstance(domain, Box):
+            if back != "auto":
+                raise InvalidInput(f"in a box the posterior has one representation, got {back!r}")
+            assert isinstance(problem.prior_mean, float)
+            from gpbandits_env.posterior.box import BoxPosterior
+
+            return BoxPosterior(domain, problem.kernel, problem.noise_var, problem.prior_mean)
+        assert isinstance(domain, Arms)
+        model = (domain, problem.kernel, problem.noise_var, problem.prior_mean)
         if qbar is None:
             return posterior_on(*model, back=back, horizon=problem.horizon)
         if back != "auto" or epsilon is not None:
@@ -96,42 +117,47 @@ class GPAgent(Agent):
 
     @abstractmethod
     def acquisition(self) -> Acquisition:
-        """What scores the arms in this round."""
+        """What scores the actions in this round."""
 
     def choose(self) -> NDArray[Any]:
         """The actions of this round in the posterior's terms, (m,) or (m, d)."""
         return self.rule.choose(self)
 
     def ask(self) -> NDArray[Any]:  # noqa: D102
-        return self._candidates.actions(self.choose())
+        return self.places.actions(self.choose())
 
-    def absorb(self, arms: ArrayLike, rewards: ArrayLike) -> tuple[IntArray, Array]:
+    def absorb(self, places: ArrayLike, rewards: ArrayLike) -> tuple[NDArray[Any], Array]:
         """Let the posterior learn what the gate lets in; checks first.
 
+        Args:
+            places: (k,) arms or (k, d) points of the belief's domain.
+            rewards: (k,).
+
         Returns:
-            The arms (k,) and rewards (k,) that were let in, fresh.
+            The places (k',) or (k', d) and rewards (k',) that were let in, fresh.
         """
         if not self.gate.open:
-            arms, rewards = self._let_in(arms, rewards)
-        self.posterior.update(arms, rewards)
-        absorbed = np.array(arms, dtype=np.int64), np.array(rewards, dtype=np.float64)
+            places, rewards = self._let_in(places, rewards)
+        self.posterior.update(places, rewards)
+        kind = np.float64 if isinstance(self.places.domain, Box) else np.int64
+        absorbed = np.array(places, dtype=kind), np.array(rewards, dtype=np.float64)
         if isinstance(self.posterior, NystromPosterior) and len(absorbed[0]):
             self.posterior.redraw(self.rng)
         return absorbed
 
-    def _let_in(self, arms: ArrayLike, rewards: ArrayLike) -> tuple[IntArray, Array]:
-        indices = self.posterior.arms.check(arms)
+    def _let_in(self, places: ArrayLike, rewards: ArrayLike) -> tuple[NDArray[Any], Array]:
+        checked = self.places.domain.check(places)
         values = finite_array(rewards, "rewards", ndim=1)
-        if len(values) != len(indices):
+        if len(values) != len(checked):
             raise InvalidInput(
-                f"rewards must have shape ({len(indices)},), one per action, got {values.shape}"
+                f"rewards must have shape ({len(checked)},), one per action, got {values.shape}"
             )
-        passed = self.gate.passing(self.posterior, indices)
-        return indices[passed], values[passed]
+        passed = self.gate.passing(self.posterior, checked)
+        return checked[passed], values[passed]
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:  # noqa: D102
-        arms = self.posterior.arms.check(self._candidates.indices(actions))
-        return self.gate.passing(self.posterior, arms)
+        places = self.places.domain.check(self.places.indices(actions))
+        return self.gate.passing(self.posterior, places)
 
     def forget(self) -> None:
         """Back to the prior, in mid-episode."""
@@ -143,8 +169,12 @@ class GPAgent(Agent):
         super().tell(actions, rewards, observed)
         self.forgetting.after(self, *self._told)
 
+    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:  # noqa: D102
+        super().prior_data(actions, rewards)
+        self.forgetting.before(*self._told)
+
     def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
-        self._told = self.absorb(self._candidates.indices(actions), rewards)
+        self._told = self.absorb(self.places.indices(actions), rewards)
 
     def reset(self) -> None:  # noqa: D102
         super().reset()
@@ -153,18 +183,33 @@ class GPAgent(Agent):
 
     def snapshot(self) -> dict[str, Any]:  # noqa: D102
         own = {"posterior": self.posterior.snapshot(), "forgetting": self.forgetting.snapshot()}
-        return super().snapshot() | own | {"candidates": self._candidates.fingerprint}
+        return super().snapshot() | own | {"candidates": self.places.fingerprint}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        if state["candidates"] != self._candidates.fingerprint:
+        if state["candidates"] != self.places.fingerprint:
             raise InvalidInput("the agent of the snapshot has other candidate points: another seed")
         self.posterior.restore(state["posterior"])
         self.forgetting.restore(state["forgetting"])
         super()._restore(state)
 
-    def belief(self) -> tuple[Array, Array]:
-        """Posterior mean and standard deviation at the arms (or candidates), (n,) each, fresh."""
-        return self.posterior.mean.copy(), self.posterior.sd
+    def belief(self, points: ArrayLike | None = None) -> tuple[Array, Array] | None:
+        """Posterior mean and standard deviation, (n,) each, fresh.
+
+        Args:
+            points: (n, d) points of a box; on arms (or candidates) leave it out: it is all of them.
+        Returns:
+            None where points are needed and were not given.
+        Raises:
+            InvalidInput: points on arms, or outside the box.
+        """
+        if not isinstance(self.places.domain, Box):
+            if points is not None:
+                raise InvalidInput("this agent believes something of arms: leave out the points")
+            return self.posterior.mean.copy(), self.posterior.sd
+        if points is None:
+            return None
+        mean, var = self.posterior.moments(self.places.domain.check(points))
+        return mean, np.sqrt(var)
 
     @property
     def information_gain(self) -> float:

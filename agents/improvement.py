@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import Array, IntArray, positive
+from gpbandits_env.arrays import Array, positive
 from gpbandits_env.errors import unknown
 from gpbandits_env.problem import Problem
 
@@ -51,16 +51,17 @@ class ImprovementAgent(GPAgent):
     def incumbent(self) -> float:
         """The value to improve on in this round."""
         if self._kind == "max-mean":
-            return float(self.posterior.mean.max())
-        told = self.posterior.told
-        if not len(told):
-            return float(self.posterior.prior_mean.max())
+            return self.search.largest_mean(self.posterior)
+        if not self.posterior.size:
+            return float(np.max(self.posterior.prior_mean))
         if self._kind == "observed":
             return self._best_reward
-        return float(self.posterior.mean[told].max())
+        return float(self.posterior.mean_at_told().max())
 
-    def absorb(self, arms: ArrayLike, rewards: ArrayLike) -> tuple[IntArray, Array]:  # noqa: D102
-        absorbed = super().absorb(arms, rewards)
+    def absorb(  # noqa: D102
+        self, places: ArrayLike, rewards: ArrayLike
+    ) -> tuple[NDArray[Any], Array]:
+        absorbed = super().absorb(places, rewards)
         self._best_reward = max(self._best_reward, float(absorbed[1].max(initial=-np.inf)))
         return absorbed
 

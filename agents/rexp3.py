@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.base import Agent
-from gpbandits_env.agents.candidates import Candidates
+from gpbandits_env.agents.candidates import places_of
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
@@ -54,15 +54,17 @@ class RExp3(Agent):
         candidates: int = 1024,
     ) -> None:
         super().__init__(problem, rng)
-        self._candidates = Candidates.of(problem.domain, candidates, rng)
-        arms = self._candidates.arms.size
+        self._places = places_of(problem.domain, whole(candidates, "candidates", 2), rng)
+        domain = self._places.domain
+        assert isinstance(domain, Arms)
+        arms = domain.size
         effort = arms * math.log(max(arms, 2))  # K log K
         if reset_every is None:
             rounds = (problem.horizon or USUAL_HORIZON) / positive(variation, "variation")
             reset_every = math.ceil(effort ** (1.0 / 3.0) * rounds ** (2.0 / 3.0))
         self.reset_every = whole(reset_every, "reset_every")
         self.exploration = min(1.0, math.sqrt(effort / ((math.e - 1.0) * self.reset_every)))
-        self.low, self.high = _limits(problem, self._candidates.arms, low, high)
+        self.low, self.high = _limits(problem, domain, low, high)
         self._log_weights: Array = np.zeros(arms)
 
     @property
@@ -75,7 +77,7 @@ class RExp3(Agent):
 
     def ask(self) -> NDArray[Any]:  # noqa: D102
         drawn = self.rng.choice(len(self._log_weights), self.batch_size, p=self.probabilities)
-        return self._candidates.actions(np.asarray(drawn, dtype=np.int64))
+        return self._places.actions(np.asarray(drawn, dtype=np.int64))
 
     def tell(  # noqa: D102
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
@@ -86,7 +88,7 @@ class RExp3(Agent):
 
     def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         super()._learn(actions, rewards)  # it checks
-        arms = np.asarray(self._candidates.indices(actions), dtype=np.int64)
+        arms = np.asarray(self._places.indices(actions), dtype=np.int64)
         gains = np.clip((np.asarray(rewards) - self.low) / (self.high - self.low), 0.0, 1.0)
         # w_k <- w_k exp(gamma X_k / (K p_k))
         steps = self.exploration * gains / (len(self._log_weights) * self.probabilities[arms])
@@ -98,10 +100,10 @@ class RExp3(Agent):
 
     def snapshot(self) -> dict[str, Any]:  # noqa: D102
         weights = {"log_weights": self._log_weights.copy()}
-        return super().snapshot() | weights | {"candidates": self._candidates.fingerprint}
+        return super().snapshot() | weights | {"candidates": self._places.fingerprint}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        if state["candidates"] != self._candidates.fingerprint:
+        if state["candidates"] != self._places.fingerprint:
             raise InvalidInput("the agent of the snapshot has other candidate points: another seed")
         self._log_weights[:] = state["log_weights"]
         super()._restore(state)

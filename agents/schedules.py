@@ -31,12 +31,12 @@ class Schedule(ABC):
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         """beta_t, of the shape of t."""
 
-    def filled(self, problem: Problem, arms: int) -> Self:
+    def filled(self, problem: Problem, arms: int | None) -> Self:
         """The same schedule with what it needs of the problem, where that was left out.
 
         Args:
             problem: the learner's.
-            arms: how many arms it chooses among; in a box, its candidates.
+            arms: how many arms it chooses among; in a box, its candidates, or None.
         Raises:
             InvalidInput: the problem does not tell.
         """
@@ -70,7 +70,7 @@ class Finite(Schedule):
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:  # noqa: D102
         return self.scale * beta_finite(t, _known(self.arms, "arms"), self.delta)
 
-    def filled(self, problem: Problem, arms: int) -> Self:  # noqa: D102
+    def filled(self, problem: Problem, arms: int | None) -> Self:  # noqa: D102
         return replace(self, arms=arms) if self.arms is None else self
 
 
@@ -110,7 +110,7 @@ class Continuous(Schedule):
         dim, side = _known(self.dim, "dim"), _known(self.r, "r")
         return self.scale * beta_continuous(t, dim, self.delta, self.a, self.b, side)
 
-    def filled(self, problem: Problem, arms: int) -> Self:  # noqa: D102
+    def filled(self, problem: Problem, arms: int | None) -> Self:  # noqa: D102
         side = _longest_side(problem.domain) if self.r is None else self.r
         return replace(self, r=side, dim=problem.domain.dim if self.dim is None else self.dim)
 
@@ -148,7 +148,7 @@ class RKHS(Schedule):
         bound = _known(self.norm_bound, "norm_bound")
         return self.scale * beta_rkhs(t, gamma, self.delta, bound)
 
-    def filled(self, problem: Problem, arms: int) -> Self:  # noqa: D102
+    def filled(self, problem: Problem, arms: int | None) -> Self:  # noqa: D102
         if self.gamma is None and problem.noise_var == 0.0:
             raise InvalidInput(
                 "the beta schedule 'rkhs' takes gamma from the information gained, which is "
@@ -200,14 +200,14 @@ class LogTime(Schedule):
 
 
 def schedule_for(
-    spec: Mapping[str, Any] | Schedule | float, problem: Problem, arms: int
+    spec: Mapping[str, Any] | Schedule | float, problem: Problem, arms: int | None
 ) -> Schedule:
     """The schedule of a dict, a number (constant) or a schedule, filled in from the problem.
 
     Args:
         spec: e.g. {"type": "finite", "delta": 0.1, "scale": 0.2}.
         problem: the learner's.
-        arms: how many arms it chooses among.
+        arms: how many arms it chooses among; None in a box.
     Raises:
         InvalidInput: a number out of range, or the problem lacks what the schedule needs.
         UnknownName: no such type or field.

@@ -26,11 +26,12 @@ class BatchRule(ABC):
         """
 
     def check(self, agent: "GPAgent") -> None:
-        """Refuse an agent that the rule makes no sense for.
+        """Refuse an agent that the rule makes no sense for; by default none.
 
         Raises:
             InvalidInput: with the reason.
         """
+        return
 
 
 RULES: Family[BatchRule] = Family("batch rule")

@@ -2,5 +2,6 @@
 
 from gpbandits_env.agents.search.arms import ArmSearch
 from gpbandits_env.agents.search.base import Search, Within
+from gpbandits_env.agents.search.choose import search_for
 
-__all__ = ["ArmSearch", "Search", "Within"]
+__all__ = ["ArmSearch", "Search", "Within", "search_for"]

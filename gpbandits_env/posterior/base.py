@@ -113,6 +113,14 @@ class ArmPosterior:
         """The arms observed at least once since the prior, in order; fresh."""
         return np.flatnonzero(self._counts)
 
+    def var_at(self, actions: IntArray) -> Array:
+        """(k,) the variance at checked arms, fresh, hallucinated points included."""
+        return self.var[actions]
+
+    def mean_at_told(self) -> Array:
+        """The posterior mean at each arm of `told`, fresh."""
+        return self.mean[self.told]
+
     def update(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         """Learn from observations; hallucinated points are dropped first.
 

@@ -1,0 +1,31 @@
+"""Which search an agent gets."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.search.arms import ArmSearch
+from gpbandits_env.agents.search.base import Search
+from gpbandits_env.domains import Arms, Domain
+from gpbandits_env.errors import InvalidInput
+
+
+def search_for(domain: Domain, spec: Mapping[str, Any] | None, rng: np.random.Generator) -> Search:
+    """The search over the domain of a belief.
+
+    Args:
+        domain: arms, or a box.
+        spec: the settings of `BoxSearch` as a dict; None for its defaults. On arms there are none.
+        rng: the agent's randomness, which draws where a box is looked at.
+    Raises:
+        InvalidInput: settings on arms, or out of range.
+        UnknownName: no such setting.
+    """
+    if isinstance(domain, Arms):
+        if spec is not None:
+            raise InvalidInput("arms are all looked at: leave out search (it is for boxes)")
+        return ArmSearch()
+    from gpbandits_env.agents.search.box import box_search
+
+    return box_search(domain, spec or {}, rng)
