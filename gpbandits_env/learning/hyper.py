@@ -1,7 +1,7 @@
 """Hyper-parameters of a stationary kernel, the noise and a constant mean, from noisy readings."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import minimize
@@ -102,10 +102,16 @@ def learn(
         tuple(what),
         whole(evaluations, "evaluations"),
     )
-    given = _Values(inputs.lengthscales(family), family.variance / outputs.sd**2, 0.0)
     noise = noise_var / outputs.sd**2 or search.priors.noise_var.prior.centre
-    given = _Values(given.lengthscales, given.variance, noise)
-    return search.run(given, ard, whole(starts, "starts")).in_units(family, inputs, outputs)
+    given = _Values(inputs.lengthscales(family), family.variance / outputs.sd**2, noise)
+    found = search.run(given, ard, whole(starts, "starts")).in_units(family, inputs, outputs)
+    kept = replace(
+        found.kernel,
+        lengthscale=(found.kernel if "lengthscale" in what else family).lengthscale,
+        variance=(found.kernel if "variance" in what else family).variance,
+    )
+    noise_kept = found.noise_var if "noise_var" in what else noise_var
+    return replace(found, kernel=kept, noise_var=noise_kept)
 
 
 @dataclass(frozen=True)

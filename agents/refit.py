@@ -1,0 +1,259 @@
+"""A model learned as the data come in: refitted every so many rounds, and recorded.
+
+Assumes: a stationary kernel, one function for all the data it learns from.
+Departures: 1. data that fade (`epsilon`) are learned from as if they did not; ``last`` bounds how
+far back.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array, whole
+from gpbandits_env.domains import Domain
+from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.kernels import Kernel, Stationary, kernel_from_dict
+from gpbandits_env.learning import InputScaling, OutputScaling, learn
+from gpbandits_env.learning.hyper import WHAT
+from gpbandits_env.problem import Problem
+
+if TYPE_CHECKING:
+    from gpbandits_env.agents.gp_agent import GPAgent
+
+
+@dataclass(frozen=True)
+class Model:
+    """A learner's model of the reward: what a posterior is made of.
+
+    Args:
+        kernel: in the units of the posterior's domain.
+        noise_var: in reward units squared.
+        prior_mean: a number, or (n,) one an arm.
+    """
+
+    kernel: Kernel
+    noise_var: float
+    prior_mean: float | Array
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain copied data."""
+        mean = self.prior_mean
+        return {
+            "kernel": self.kernel.to_dict(),
+            "noise_var": self.noise_var,
+            "prior_mean": mean.copy() if isinstance(mean, np.ndarray) else mean,
+        }
+
+
+@dataclass(frozen=True)
+class Learning:
+    """What to learn and when: the agent's settings ``learn`` and ``standardise``.
+
+    Args:
+        every: rounds from one fit to the next.
+        what: of "lengthscale", "variance" and "noise_var"; empty to learn none of them.
+        starts: of each fit; the first is what was learned before (see `learn`).
+        ard: a lengthscale per coordinate.
+        standardise: the prior mean and the scale of what is not learned come from the rewards too:
+            the model is that of the problem for rewards of mean 0 and variance 1, brought to the
+            units of the rewards told. (Rewards themselves are never changed.)
+        first: observations before the first fit.
+        last: a fit looks at so many last observations, since it costs O(n^3).
+    """
+
+    every: int = 10
+    what: tuple[str, ...] = WHAT
+    starts: int = 2
+    ard: bool = False
+    standardise: bool = False
+    first: int = 5
+    last: int = 500
+
+    def __post_init__(self) -> None:
+        for name, least in (("every", 1), ("starts", 1), ("first", 2), ("last", 2)):
+            whole(getattr(self, name), name, least)
+        object.__setattr__(self, "what", tuple(self.what))
+        for word in self.what:
+            if word not in WHAT:
+                raise unknown("hyper-parameter to learn", word, WHAT)
+
+
+def learning_for(
+    spec: Mapping[str, Any] | Sequence[str] | bool | None, standardise: bool
+) -> Learning | None:
+    """What the settings ``learn`` and ``standardise`` of an agent say; None for a fixed model.
+
+    Args:
+        spec: {"every": 10, "what": ["lengthscale"], ...}, the list of ``what`` alone, True for the
+            defaults, or None.
+        standardise: see `Learning`.
+    Raises:
+        InvalidInput: a number out of range, or a spec of another kind.
+        UnknownName: a field that is not one of `Learning`.
+    """
+    if spec is None or spec is False:
+        return Learning(what=(), standardise=True) if standardise else None
+    if spec is True:
+        return Learning(standardise=standardise)
+    if isinstance(spec, Mapping):
+        known = [name for name in Learning.__dataclass_fields__ if name != "standardise"]
+        for name in spec:
+            if name not in known:
+                raise unknown("field of the setting 'learn'", name, known)
+        return Learning(**{**spec, "standardise": standardise})
+    if isinstance(spec, Sequence) and not isinstance(spec, str):
+        return Learning(what=tuple(spec), standardise=standardise)
+    raise InvalidInput(f"learn is a dict, a list of names or true, got {spec!r}")
+
+
+@dataclass
+class Refit:
+    """Keeps what was told, and has the agent's posterior replaced by a better model at times.
+
+    Args:
+        learning: what and when.
+        problem: whose model is where it starts.
+        domain: of the posterior, in whose units the kernel is.
+
+    Attributes:
+        learned: one dict a fit: round, observations, lengthscale (a number or a list), variance,
+            noise_var, mean, log_likelihood.
+        model: the model in use.
+    """
+
+    learning: Learning
+    problem: Problem
+    domain: Domain
+    learned: list[dict[str, Any]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        problem = self.problem
+        self._given = Model(problem.kernel, problem.noise_var, problem.prior_mean)
+        if self.learning.what:
+            if not isinstance(problem.kernel, Stationary):
+                raise InvalidInput(
+                    "learn needs a stationary kernel (se, matern), the problem's is a "
+                    f"{problem.kernel.type_name!r}"
+                )
+            if problem.noise_var == 0.0 and "noise_var" not in self.learning.what:
+                raise InvalidInput(
+                    "there is no likelihood without noise: learn noise_var too, or give a noise_var"
+                )
+        self._inputs = InputScaling.of(self.domain)
+        self.model = self._given
+        self._places: list[NDArray[Any]] = []
+        self._rewards: list[Array] = []
+        self._fitted: int | None = None
+
+    def told(self, agent: "GPAgent", places: NDArray[Any], rewards: Array) -> None:
+        """Remember what the posterior was told, and refit when it is time.
+
+        Args:
+            agent: its `replace_model(kernel, noise_var, prior_mean)` is called; its `round` counts
+                the round just told.
+            places: (k,) arms or (k, d) points in the terms of its posterior.
+            rewards: (k,).
+        """
+        self._places.append(np.array(places))
+        self._rewards.append(np.array(rewards))
+        soon = self._fitted is not None and agent.round - self._fitted < self.learning.every
+        if soon or sum(map(len, self._rewards)) < self.learning.first:
+            return
+        self._fitted = agent.round
+        self._keep_last()
+        self.model = self._fit(agent.round)
+        agent.replace_model(self.model.kernel, self.model.noise_var, self.model.prior_mean)
+
+    def _keep_last(self) -> None:
+        last = self.learning.last
+        self._places = [np.concatenate(self._places)[-last:]]
+        self._rewards = [np.concatenate(self._rewards)[-last:]]
+
+    def _fit(self, now: int) -> Model:
+        learning, given = self.learning, self._given
+        places, rewards = self._places[0], self._rewards[0]
+        base = given.prior_mean
+        base_here = base[places] if isinstance(base, np.ndarray) else base
+        gap = rewards - base_here
+        outputs = OutputScaling.of(gap) if learning.standardise else OutputScaling()
+        kernel, noise = given.kernel.scaled(outputs.sd**2), given.noise_var * outputs.sd**2
+        mean, likelihood = outputs.mean, None
+        if learning.what:
+            found = learn(
+                self._start(kernel),
+                self.model.noise_var if "noise_var" in learning.what else noise,
+                self.domain.points(places),
+                gap,
+                inputs=self._inputs,
+                what=learning.what,
+                ard=learning.ard,
+                mean=None if learning.standardise else 0.0,
+                starts=learning.starts,
+            )
+            kernel, noise, mean = found.kernel, found.noise_var, found.mean
+            likelihood = found.log_likelihood
+        model = Model(kernel, noise, base + mean if mean else base)
+        self.learned.append(_record(model, now, len(rewards), mean, likelihood))
+        return model
+
+    def _start(self, scaled: Kernel) -> Kernel:
+        """What was learned before, and what is never learned as given."""
+        before = self.model.kernel
+        if "lengthscale" not in self.learning.what:
+            before = scaled.with_parameters({"variance": before.parameters()["variance"]})
+        if "variance" not in self.learning.what:
+            before = before.with_parameters({"variance": scaled.parameters()["variance"]})
+        return before
+
+    def reset(self, agent: "GPAgent") -> None:
+        """Back to the model and to no data; the agent's posterior is emptied by the agent."""
+        self._clear()
+        agent.replace_model(self.model.kernel, self.model.noise_var, self.model.prior_mean)
+
+    def _clear(self) -> None:
+        self.model, self._fitted = self._given, None
+        self._places, self._rewards = [], []
+        self.learned.clear()
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that changes, as plain copied data."""
+        return {
+            "model": self.model.to_dict(),
+            "fitted": self._fitted,
+            "places": [p.copy() for p in self._places],
+            "rewards": [r.copy() for r in self._rewards],
+            "learned": [dict(record) for record in self.learned],
+        }
+
+    def restore(self, agent: "GPAgent", state: Mapping[str, Any]) -> None:
+        """Go on from a snapshot; the posterior's own snapshot must be restored after this."""
+        model = state["model"]
+        kernel = kernel_from_dict(model["kernel"])
+        mean = model["prior_mean"]
+        self.model = Model(
+            kernel, float(model["noise_var"]), np.copy(mean) if np.ndim(mean) else mean
+        )
+        self._fitted = None if state["fitted"] is None else int(state["fitted"])
+        self._places = [np.array(p) for p in state["places"]]
+        self._rewards = [np.array(r) for r in state["rewards"]]
+        self.learned[:] = [dict(record) for record in state["learned"]]
+        agent.replace_model(self.model.kernel, self.model.noise_var, self.model.prior_mean)
+
+
+def _record(
+    model: Model, now: int, observations: int, mean: float, likelihood: float | None
+) -> dict[str, Any]:
+    kernel = model.kernel
+    ell = kernel.lengthscale if isinstance(kernel, Stationary) else None
+    return {
+        "round": now,
+        "observations": observations,
+        "lengthscale": list(ell) if isinstance(ell, tuple) else ell,
+        "variance": kernel.parameters().get("variance"),
+        "noise_var": model.noise_var,
+        "mean": mean,
+        "log_likelihood": likelihood,
+    }

@@ -1,0 +1,189 @@
+"""What is learned, when, and in whose units; on arms and in a box."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from gpbandits_env.agents.refit import Learning, Refit, learning_for
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.kernels import Linear, Matern52, SquaredExponential
+from gpbandits_env.learning import InputScaling, learn
+from gpbandits_env.posterior import posterior_on
+from gpbandits_env.problem import Problem
+
+RNG = np.random.default_rng(0)
+ARMS = Arms(RNG.uniform([0, -3], [4, 9], (60, 2)))
+BOX = Box([0.0, -3.0], [4.0, 9.0])
+
+
+class Host:
+    """What a refit needs of an agent: a round, and a model that can be replaced."""
+
+    def __init__(self, problem, domain):
+        self.problem, self.domain, self.round, self.models = problem, domain, 0, []
+
+    def replace_model(self, kernel, noise_var, prior_mean):
+        self.models.append((kernel, noise_var, prior_mean))
+
+
+def function(x):
+    return 40 + 5 * np.sin(x[:, 0] * 2) + np.cos(x[:, 1] / 2)
+
+
+def play(refit, host, rounds, m=2, seed=1):
+    rng = np.random.default_rng(seed)
+    for _ in range(rounds):
+        places = host.domain.sample(rng, m)
+        y = function(host.domain.points(places)) + 0.1 * rng.standard_normal(m)
+        host.round += 1
+        refit.told(host, places, y)
+
+
+def build(domain, prior_mean=0.0, noise_var=0.1, kernel=None, **settings):
+    problem = Problem(domain, kernel or Matern52(1.0), noise_var, prior_mean=prior_mean)
+    return Refit(Learning(**settings), problem, domain), Host(problem, domain)
+
+
+@pytest.mark.parametrize("domain", [ARMS, BOX], ids=["arms", "box"])
+def test_fits_every_k_rounds_from_the_first_that_has_data(domain):
+    refit, host = build(domain, every=4, first=5)
+    play(refit, host, 12)
+    assert [record["round"] for record in refit.learned] == [3, 7, 11]
+    assert [record["observations"] for record in refit.learned] == [6, 14, 22]
+    assert len(host.models) == 3
+    last = refit.learned[-1]
+    kernel, noise_var, mean = host.models[-1]
+    assert list(kernel.lengthscale) == last["lengthscale"]
+    assert (kernel.variance, noise_var, mean) == (last["variance"], last["noise_var"], 0.0)
+
+
+def test_what_is_learned_is_what_learn_finds():
+    refit, host = build(BOX, every=100, first=30, starts=3, standardise=True)
+    play(refit, host, 15)
+    rng = np.random.default_rng(1)
+    x, y = [], []
+    for _ in range(15):
+        x.append(BOX.sample(rng, 2))
+        y.append(function(x[-1]) + 0.1 * rng.standard_normal(2))
+    inputs = InputScaling.of(BOX)
+    expected = learn(
+        Matern52(1.0).scaled(np.var(np.concatenate(y))),
+        0.1,
+        np.concatenate(x),
+        np.concatenate(y),
+        inputs=inputs,
+        starts=3,
+    )
+    kernel, noise_var, mean = host.models[0]
+    assert kernel.lengthscale == pytest.approx(expected.kernel.lengthscale, rel=1e-3)
+    assert kernel.variance == pytest.approx(expected.kernel.variance, rel=1e-3)
+    assert noise_var == pytest.approx(expected.noise_var, rel=1e-2)
+    assert mean == pytest.approx(expected.mean, rel=1e-3)
+
+
+def test_a_refit_starts_where_the_last_one_ended():
+    refit, host = build(BOX, every=1, starts=1, standardise=True)
+    play(refit, host, 30)
+    ell = np.array([record["lengthscale"] for record in refit.learned])
+    assert np.abs(np.diff(np.log(ell[10:]), axis=0)).max() < 0.5
+
+
+def test_standardise_alone_brings_the_given_model_to_the_units_of_the_rewards():
+    refit, host = build(ARMS, what=(), standardise=True, every=1, first=6)
+    play(refit, host, 8)
+    kernel, noise_var, mean = host.models[-1]
+    rng = np.random.default_rng(1)
+    y = []
+    for _ in range(8):
+        y.append(function(ARMS.points(ARMS.sample(rng, 2))) + 0.1 * rng.standard_normal(2))
+    assert mean == pytest.approx(np.mean(y))
+    assert kernel.lengthscale == 1.0
+    assert kernel.variance == pytest.approx(np.var(y))
+    assert noise_var == pytest.approx(0.1 * np.var(y))
+
+
+def test_standardised_model_is_the_model_of_standardised_rewards():
+    """The same posterior, in other units."""
+    refit, host = build(ARMS, what=(), standardise=True, every=100, first=16)
+    play(refit, host, 8)
+    arms, y = np.concatenate(refit._places), np.concatenate(refit._rewards)
+    ours = posterior_on(ARMS, *host.models[-1])
+    ours.update(arms, y)
+    plain = posterior_on(ARMS, Matern52(1.0), 0.1)
+    plain.update(arms, (y - y.mean()) / y.std())
+    assert ours.mean == pytest.approx(plain.mean * y.std() + y.mean(), abs=1e-8)
+    assert ours.var == pytest.approx(plain.var * y.var(), abs=1e-8)
+
+
+def test_a_prior_mean_per_arm_is_kept_and_moved():
+    base = np.linspace(30, 50, ARMS.size)
+    refit, host = build(ARMS, prior_mean=base, standardise=True, every=5)
+    play(refit, host, 10)
+    mean = host.models[-1][2]
+    assert np.ptp(mean - base) < 1e-9
+    assert mean[0] - base[0] == pytest.approx(refit.learned[-1]["mean"])
+    kept, host = build(ARMS, prior_mean=base, every=5)
+    play(kept, host, 10)
+    assert np.array_equal(host.models[-1][2], base)
+
+
+def test_only_what_is_named_moves():
+    refit, host = build(BOX, what=("noise_var",), every=3)
+    play(refit, host, 9)
+    assert {model[0] for model in host.models} == {Matern52(1.0)}
+    assert len({model[1] for model in host.models}) == len(host.models)
+    ell, host = build(BOX, what=("lengthscale",), every=3, standardise=True)
+    play(ell, host, 9)
+    ratios = [noise / kernel.variance for kernel, noise, _ in host.models]
+    assert ratios == pytest.approx([0.1] * len(ratios))
+
+
+def test_the_oldest_observations_are_left_out():
+    refit, host = build(BOX, every=5, last=12)
+    play(refit, host, 20)
+    assert max(record["observations"] for record in refit.learned) == 12
+
+
+def test_resuming_a_snapshot_equals_never_stopping():
+    refit, host = build(BOX, every=3, standardise=True)
+    play(refit, host, 7)
+    state = pickle.loads(pickle.dumps(refit.snapshot()))
+    play(refit, host, 7, seed=9)
+    other, twin = build(BOX, every=3, standardise=True)
+    play(other, twin, 2)
+    other.restore(twin, state)
+    twin.round = 7
+    assert twin.models[-1][0] == refit_kernel(state)
+    play(other, twin, 7, seed=9)
+    assert twin.models[-1] == host.models[-1]
+    assert other.learned == refit.learned
+    other.reset(twin)
+    assert other.learned == []
+    assert twin.models[-1] == (Matern52(1.0), 0.1, 0.0)
+
+
+def refit_kernel(state):
+    from gpbandits_env.kernels import kernel_from_dict
+
+    return kernel_from_dict(state["model"]["kernel"])
+
+
+def test_settings():
+    assert learning_for(None, False) is None
+    assert learning_for(False, False) is None
+    assert learning_for(None, True).what == ()
+    assert learning_for(True, False) == Learning()
+    assert learning_for(["lengthscale"], True) == Learning(what=("lengthscale",), standardise=True)
+    assert learning_for({"every": 3, "ard": True}, False) == Learning(every=3, ard=True)
+    with pytest.raises(UnknownName, match="every"):
+        learning_for({"evry": 3}, False)
+    with pytest.raises(UnknownName, match="lengthscale"):
+        learning_for(["lengthscales"], False)
+    with pytest.raises(InvalidInput, match="learn is"):
+        learning_for(3, False)
+    with pytest.raises(InvalidInput, match="stationary"):
+        build(BOX, kernel=Linear())
+    with pytest.raises(InvalidInput, match="without noise"):
+        build(BOX, noise_var=0.0, what=("lengthscale",), kernel=SquaredExponential(1.0))
