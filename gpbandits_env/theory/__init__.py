@@ -28,14 +28,23 @@ from gpbandits_env.theory.regret_bounds import (
     regret_bound_theorem3,
     regret_constant,
 )
+from gpbandits_env.theory.subspaces import (
+    beta_subspaces,
+    covering_term,
+    new_subspaces,
+    regret_order_subspaces,
+    subspaces_by,
+)
 
 __all__ = [
     "beta_continuous",
     "beta_finite",
     "beta_rkhs",
+    "beta_subspaces",
     "bkb_qbar",
     "compression_budget",
     "compression_threshold",
+    "covering_term",
     "gain_order_linear",
     "gain_order_matern",
     "gain_order_se",
@@ -45,6 +54,7 @@ __all__ = [
     "information_gain_bound",
     "model_order_bound",
     "model_order_bound_by_gain",
+    "new_subspaces",
     "regret_bound",
     "regret_bound_compressed",
     "regret_bound_compressed_ei",
@@ -53,7 +63,9 @@ __all__ = [
     "regret_bound_theorem2",
     "regret_bound_theorem3",
     "regret_constant",
+    "regret_order_subspaces",
     "running_information_gain",
     "spectral_bound",
+    "subspaces_by",
     "theorem4_bound",
 ]
