@@ -6,8 +6,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
+
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import unknown
+from gpbandits_env.kernels.columns import Columns, PlainColumns
 from gpbandits_env.specs import Family
 
 
@@ -72,6 +75,23 @@ class Kernel(ABC):
         Raises:
             InvalidInput: the kernel is for points of another kind or dimension.
         """
+
+    def diagonal_gradient(self, x: Array) -> Array:
+        """The gradient d k(x_i, x_i) / d x_i, (n, d); 0 for a stationary kernel."""
+        if self.is_stationary:
+            return np.zeros(x.shape)
+        # k is symmetric, so both arguments contribute the same.
+        rows = [2.0 * self.gradient(row, row)[0] for row in x[:, None, :]]
+        return np.concatenate(rows) if rows else np.zeros(x.shape)
+
+    def columns(self, z: Array, centre: Array) -> Columns:
+        """The functions k(., z_j), prepared for many calls.
+
+        Args:
+            z: (m, d) fixed points; not to be changed while the columns are in use.
+            centre: (d,) somewhere in the middle of all points, against cancellation.
+        """
+        return PlainColumns(self, z)
 
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...] | None:
         """One 1-D kernel for each axis whose product is this kernel, or None if there are none.

@@ -11,6 +11,7 @@ import numpy as np
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels.base import KERNELS, Kernel, check_names
+from gpbandits_env.kernels.columns import Columns, ProductColumns, SumColumns
 
 
 @KERNELS.register("sum")
@@ -37,6 +38,12 @@ class Sum(Kernel):
 
     def gradient(self, x: Array, z: Array) -> Array:  # noqa: D102
         return _total([term.gradient(x, z) for term in self.terms])
+
+    def diagonal_gradient(self, x: Array) -> Array:  # noqa: D102
+        return _total([term.diagonal_gradient(x) for term in self.terms])
+
+    def columns(self, z: Array, centre: Array) -> Columns:  # noqa: D102
+        return SumColumns([term.columns(z, centre) for term in self.terms])
 
     def parameters(self) -> dict[str, float]:  # noqa: D102
         return _parameters("terms", self.terms)
@@ -90,6 +97,14 @@ class Product(Kernel):
         others = _others([factor(x, z) for factor in self.factors])
         parts = zip(self.factors, others, strict=True)
         return _total([rest[:, :, None] * factor.gradient(x, z) for factor, rest in parts])
+
+    def diagonal_gradient(self, x: Array) -> Array:  # noqa: D102
+        others = _others([factor.diagonal(x) for factor in self.factors])
+        parts = zip(self.factors, others, strict=True)
+        return _total([rest[:, None] * factor.diagonal_gradient(x) for factor, rest in parts])
+
+    def columns(self, z: Array, centre: Array) -> Columns:  # noqa: D102
+        return ProductColumns([factor.columns(z, centre) for factor in self.factors])
 
     def parameters(self) -> dict[str, float]:  # noqa: D102
         return _parameters("factors", self.factors)

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, positive
 from gpbandits_env.kernels.base import KERNELS, Kernel, check_names
+from gpbandits_env.kernels.columns import Columns, Pulled
 
 
 @KERNELS.register("linear")
@@ -43,6 +44,12 @@ class Linear(Kernel):
     def gradient(self, x: Array, z: Array) -> Array:  # noqa: D102
         return np.tile(self.variance * z, (len(x), 1, 1))
 
+    def diagonal_gradient(self, x: Array) -> Array:  # noqa: D102
+        return 2.0 * self.variance * x
+
+    def columns(self, z: Array, centre: Array) -> Columns:  # noqa: D102
+        return LinearColumns(self.variance * z)
+
     def parameters(self) -> dict[str, float]:  # noqa: D102
         return {"variance": self.variance}
 
@@ -62,3 +69,21 @@ class Linear(Kernel):
 
     def check_points(self, x: Array) -> None:  # noqa: D102
         return None
+
+
+class LinearColumns(Columns):
+    """v x^T z_j.
+
+    Args:
+        gradients: (m, d) v z.
+    """
+
+    def __init__(self, gradients: Array) -> None:
+        self._gradients = gradients
+
+    def __call__(self, x: Array) -> Array:  # noqa: D102
+        return x @ self._gradients.T
+
+    def pull(self, x: Array) -> tuple[Array, Pulled]:  # noqa: D102
+        shape = len(x), len(self._gradients)
+        return self(x), lambda weights: np.broadcast_to(weights, shape) @ self._gradients

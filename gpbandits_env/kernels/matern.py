@@ -60,6 +60,14 @@ class Matern32(Stationary):
         s *= 3.0
         return s
 
+    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:  # noqa: D102
+        a: Array = sqrt(3.0) * r
+        s: Array = np.exp(-a)
+        a += 1.0
+        a *= s
+        s *= 3.0
+        return a, s
+
 
 @KERNELS.register("matern52")
 @dataclass(frozen=True)
@@ -91,6 +99,18 @@ class Matern52(Stationary):
         s *= a
         s *= 5.0 / 3.0
         return s
+
+    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:  # noqa: D102
+        a: Array = sqrt(5.0) * r
+        e: Array = np.exp(-a)
+        s = a + 1.0
+        s *= e  # (1 + a) e^-a
+        a *= a
+        a *= e
+        a *= 1.0 / 3.0
+        a += s
+        s *= 5.0 / 3.0
+        return a, s
 
 
 _CLOSED: dict[float, Stationary] = {0.5: Matern12(1.0), 1.5: Matern32(1.0), 2.5: Matern52(1.0)}
@@ -127,6 +147,10 @@ class Matern(Stationary):
     def slope(self, r: Array) -> Array:  # noqa: D102
         closed = _CLOSED.get(self.nu)
         return closed.slope(r) if closed else matern_slope(self.nu, sqrt(2.0 * self.nu) * r)
+
+    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:  # noqa: D102
+        closed = _CLOSED.get(self.nu)
+        return closed.profile_and_slope(r) if closed else (self.profile(r), self.slope(r))
 
 
 def smoothness(kernel: Kernel) -> float | None:

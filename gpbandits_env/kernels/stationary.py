@@ -12,7 +12,9 @@ import numpy as np
 from gpbandits_env.arrays import Array, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels.base import KERNELS, Kernel, check_names
+from gpbandits_env.kernels.columns import Columns
 from gpbandits_env.kernels.distances import distances
+from gpbandits_env.kernels.near import StationaryColumns
 
 
 @dataclass(frozen=True)
@@ -44,14 +46,19 @@ class Stationary(Kernel):
     def slope(self, r: Array) -> Array:
         """-p'(r) / r; finite: where the limit at 0 is infinite, its value there is 0."""
 
+    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
+        """Both, each as an array of its own; cheaper than one after the other where they share."""
+        return self.profile(r), self.slope(r)
+
     @cached_property
-    def _scale(self) -> float | Array:
+    def scale(self) -> float | Array:
+        """The lengthscale as a number or an array (d,)."""
         return (
             self.lengthscale if isinstance(self.lengthscale, float) else np.array(self.lengthscale)
         )
 
     def _distances(self, x: Array, z: Array | None) -> Array:
-        return distances(x, x if z is None else z, self._scale)
+        return distances(x, x if z is None else z, self.scale)
 
     def __call__(self, x: Array, z: Array | None = None) -> Array:  # noqa: D102
         k = self.profile(self._distances(x, z))
@@ -65,7 +72,10 @@ class Stationary(Kernel):
     def gradient(self, x: Array, z: Array) -> Array:  # noqa: D102
         slope = self.slope(self._distances(x, z))
         slope *= -self.variance
-        return slope[:, :, None] * ((x[:, None, :] - z[None, :, :]) / self._scale / self._scale)
+        return slope[:, :, None] * ((x[:, None, :] - z[None, :, :]) / self.scale / self.scale)
+
+    def columns(self, z: Array, centre: Array) -> Columns:  # noqa: D102
+        return StationaryColumns(self, z, centre)
 
     def parameters(self) -> dict[str, float]:  # noqa: D102
         if isinstance(self.lengthscale, float):
@@ -130,6 +140,10 @@ class SquaredExponential(Stationary):
 
     def slope(self, r: Array) -> Array:  # noqa: D102
         return self.profile(r)
+
+    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:  # noqa: D102
+        k = self.profile(r)
+        return k, k.copy()
 
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...]:  # noqa: D102
         ell = self.lengthscale if isinstance(self.lengthscale, tuple) else (self.lengthscale,) * dim

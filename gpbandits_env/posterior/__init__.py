@@ -1,7 +1,8 @@
-"""What a learner believes after its data: mean, variance and joint draws on a set of arms."""
+"""What a learner believes after its data: mean, variance and joint draws."""
 
 from gpbandits_env.posterior.base import ArmPosterior
+from gpbandits_env.posterior.box import BoxPosterior
 from gpbandits_env.posterior.choose import posterior_on
 from gpbandits_env.posterior.nystrom import NystromPosterior
 
-__all__ = ["ArmPosterior", "NystromPosterior", "posterior_on"]
+__all__ = ["ArmPosterior", "BoxPosterior", "NystromPosterior", "posterior_on"]

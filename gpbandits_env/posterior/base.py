@@ -326,7 +326,7 @@ class ArmPosterior:
         self._counts[arm] += 1.0
         self.size += 1
         self._since_refresh += 1
-        self.information_gain += _gain(before, self.noise_var)
+        self.information_gain += observed_gain(before, self.noise_var)
         self._settle()
 
     def _absorb_block(self, arms: IntArray, rewards: Array) -> None:
@@ -334,7 +334,7 @@ class ArmPosterior:
         totals = self._condition(arms, rewards)
         for arm, total in zip(arms.tolist(), totals.tolist(), strict=True):
             self._counts[arm] += 1.0
-            self.information_gain += _gain(max(total - self.noise_var, 0.0), self.noise_var)
+            self.information_gain += observed_gain(max(total - self.noise_var, 0.0), self.noise_var)
         self.size += len(arms)
         self._since_refresh += len(arms)
         self._settle()
@@ -435,7 +435,8 @@ def one_per_arm(value: ArrayLike, n: int) -> Array:
     return np.array(np.broadcast_to(mean, (n,)))
 
 
-def _gain(var: float, noise_var: float) -> float:
+def observed_gain(var: float, noise_var: float) -> float:
+    """1/2 log(1 + var / noise_var): what one observation tells; infinite without noise."""
     if noise_var > 0.0:
         return 0.5 * math.log1p(var / noise_var)
     return math.inf if var > 0.0 else 0.0

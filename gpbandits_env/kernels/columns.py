@@ -1,0 +1,109 @@
+"""A kernel against fixed points: values and gradients at many x, without an (n, m, d) array.
+
+For data z_1..z_m that stay while x moves, `Columns` holds what can be computed once. Its `pull`
+gives the values together with a function that contracts their gradients:
+
+    k, pulled = columns.pull(x);  pulled(weights)[i] = sum_j weights[i, j] dk(x_i, z_j) / dx_i
+
+so the gradient of any function of k costs a matrix product or two.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpbandits_env.arrays import Array
+
+if TYPE_CHECKING:
+    from gpbandits_env.kernels.base import Kernel
+
+Pulled = Callable[[Array], Array]
+# Points whose gradients (n, m, d) are held at once take at most so many numbers (16 MB).
+MOST_NUMBERS = 1 << 21
+
+
+class Columns(ABC):
+    """The functions k(., z_j) of m fixed points."""
+
+    @abstractmethod
+    def __call__(self, x: Array) -> Array:
+        """k(x_i, z_j), (n, d) -> a fresh (n, m)."""
+
+    @abstractmethod
+    def pull(self, x: Array) -> tuple[Array, Pulled]:
+        """k(x_i, z_j), fresh, and the function weights -> sum_j weights_ij dk(x_i, z_j)/dx_i.
+
+        The function takes (n, m) weights, or (m,) the same for all x, and returns (n, d); it may
+        be called again, and does not mind if the values are written to.
+        """
+
+
+class PlainColumns(Columns):
+    """Any kernel, by its own values and gradients; block by block where these are large."""
+
+    def __init__(self, kernel: Kernel, z: Array) -> None:
+        self._kernel, self._z = kernel, z
+
+    def __call__(self, x: Array) -> Array:  # noqa: D102
+        return self._kernel(x, self._z)
+
+    def pull(self, x: Array) -> tuple[Array, Pulled]:  # noqa: D102
+        step = max(1, MOST_NUMBERS // max(self._z.size, 1))
+
+        def pulled(weights: Array) -> Array:
+            weights = np.broadcast_to(weights, (len(x), len(self._z)))
+            out = np.empty(x.shape)
+            for start in range(0, len(x), step):
+                part = slice(start, start + step)
+                gradient = self._kernel.gradient(x[part], self._z)
+                out[part] = np.einsum("ij,ijk->ik", weights[part], gradient)
+            return out
+
+        return self(x), pulled
+
+
+class SumColumns(Columns):
+    """The sum of several columns on the same points."""
+
+    def __init__(self, parts: Sequence[Columns]) -> None:
+        self._parts = tuple(parts)
+
+    def __call__(self, x: Array) -> Array:  # noqa: D102
+        return reduce(np.add, [part(x) for part in self._parts])
+
+    def pull(self, x: Array) -> tuple[Array, Pulled]:  # noqa: D102
+        values, pulls = zip(*(part.pull(x) for part in self._parts), strict=True)
+
+        def pulled(weights: Array) -> Array:
+            return reduce(np.add, [own(weights) for own in pulls])
+
+        return reduce(np.add, values), pulled
+
+
+class ProductColumns(Columns):
+    """The product of several columns on the same points."""
+
+    def __init__(self, parts: Sequence[Columns]) -> None:
+        self._parts = tuple(parts)
+
+    def __call__(self, x: Array) -> Array:  # noqa: D102
+        return reduce(np.multiply, [part(x) for part in self._parts])
+
+    def pull(self, x: Array) -> tuple[Array, Pulled]:  # noqa: D102
+        values, pulls = zip(*(part.pull(x) for part in self._parts), strict=True)
+
+        def pulled(weights: Array) -> Array:
+            total = np.zeros(x.shape)
+            for i, own in enumerate(pulls):
+                # No division by the own value: it may be 0.
+                others = (value for j, value in enumerate(values) if j != i)
+                total += own(reduce(np.multiply, others, weights))
+            return total
+
+        product = values[0] * values[1] if len(values) > 1 else values[0].copy()
+        return reduce(np.multiply, values[2:], product), pulled

@@ -1,0 +1,113 @@
+"""What a posterior on a box keeps of its observations, and how much they have faded."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.posterior.state import check_shape
+
+COLUMNS = ("rewards", "stamps", "beta")
+
+
+class Log:
+    """Observed points, rewards, times and whitened surprises, in storage that doubles.
+
+    Time is counted in units of lost correlation: what was seen at clock c' is correlated with the
+    present, clock c, by exp(c' - c) of what it was then. Differences of clocks are all that counts,
+    so nothing underflows.
+
+    Args:
+        dim: the number of coordinates.
+
+    Attributes:
+        count: the number of points.
+        clock: the present.
+    """
+
+    def __init__(self, dim: int) -> None:
+        self._points = np.empty((16, dim))
+        self._columns = np.zeros((len(COLUMNS), 16))
+        self.count, self.clock = 0, 0.0
+
+    @property
+    def points(self) -> Array:
+        """(t, d), a view."""
+        return self._points[: self.count]
+
+    @property
+    def rewards(self) -> Array:
+        """(t,), a view."""
+        return self._columns[0, : self.count]
+
+    @property
+    def stamps(self) -> Array:
+        """(t,) the clock when each was seen, a view."""
+        return self._columns[1, : self.count]
+
+    @property
+    def beta(self) -> Array:
+        """(t,) W (y - m), 0 for hallucinated points, a view."""
+        return self._columns[2, : self.count]
+
+    def extend(self, points: Array, rewards: Array, beta: Array) -> None:
+        """Append what is seen at the present clock."""
+        start, end = self.count, self.count + len(points)
+        if end > len(self._points):
+            self._reserve(max(end, 2 * len(self._points)))
+        self._points[start:end] = points
+        self._columns[:, start:end] = rewards, np.full(len(points), self.clock), beta
+        self.count = end
+
+    def fade(self) -> Array | None:
+        """(t,) what is left of each point's correlation since it was seen; None if all is."""
+        if not self.count or self.stamps[0] == self.clock:  # The first is the oldest.
+            return None
+        return np.exp(self.stamps - self.clock)
+
+    def faded(self, tolerance: float) -> int:
+        """How many points, the oldest, have shrunk below the tolerance."""
+        return int(np.searchsorted(self.stamps, self.clock + np.log(tolerance)))
+
+    def drop(self, oldest: int) -> None:
+        """Drop the oldest points, and set the clock to 0."""
+        kept = self.count - oldest
+        self._points[:kept] = self._points[oldest : self.count].copy()
+        self._columns[:, :kept] = self._columns[:, oldest : self.count].copy()
+        self._columns[1, :kept] -= self.clock
+        self.count, self.clock = kept, 0.0
+
+    def clear(self) -> None:
+        """Drop all points."""
+        self.count, self.clock = 0, 0.0
+
+    def _reserve(self, size: int) -> None:
+        points, columns = self.points, self._columns[:, : self.count]
+        self._points = np.empty((size, points.shape[1]))
+        self._columns = np.zeros((len(COLUMNS), size))
+        self._points[: self.count], self._columns[:, : self.count] = points, columns
+
+    def snapshot(self) -> dict[str, Any]:
+        """A copy of the state."""
+        named = dict(zip(COLUMNS, self._columns[:, : self.count].copy(), strict=True))
+        return {"points": self.points.copy(), "clock": self.clock, **named}
+
+    def check(self, state: Mapping[str, Any]) -> int:
+        """The number of points of a snapshot that `restore` can take.
+
+        Raises:
+            InvalidInput: it cannot.
+        """
+        count = len(state["rewards"])
+        check_shape(state, "points", (count, self._points.shape[1]))
+        for name in COLUMNS:
+            check_shape(state, name, (count,))
+        return count
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Back to a snapshot that was checked."""
+        self.clear()
+        self.extend(state["points"], state["rewards"], state["beta"])
+        self.stamps[:] = state["stamps"]
+        self.clock = float(state["clock"])
