@@ -9,6 +9,7 @@ from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.functions import TEST_FUNCTIONS
 from gpbandits_env.tasks.analytic import Analytic, corners
 from gpbandits_env.tasks.base import Task
+from gpbandits_env.tasks.push import push_3d, push_4d
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,10 @@ class TaskEntry:
     source: str
 
 
-TASKS: dict[str, TaskEntry] = {}
+TASKS: dict[str, TaskEntry] = {
+    "push-3d": TaskEntry("push a disc to a goal: place and time", push_3d, "ren2024, Section 5"),
+    "push-4d": TaskEntry("push a disc: place, time and angle", push_4d, "ren2024, Section 5"),
+}
 
 
 def make_task(
