@@ -41,7 +41,7 @@ def test_evaluations_leave_no_trace(task):
 
 
 def test_the_time_counts_in_tenths_of_a_second(task):
-    point = np.array([2.0, 2.0, 1.0, 2.0])[: len(task.axes)]
+    point = np.array([2.0, 2.0, 1.0, 0.8])[: len(task.axes)]
 
     def after(seconds):
         return task.end(np.array([*point[:2], seconds, *point[3:]]), np.zeros(2))
