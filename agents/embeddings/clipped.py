@@ -1,0 +1,82 @@
+"""Linear embeddings whose points are clipped to the cube: those of REMBO and SRE."""
+
+import numpy as np
+
+from gpbandits_env.agents.embeddings.base import Embedding
+from gpbandits_env.arrays import Array
+
+STEPS = 20
+
+
+class ClippedEmbedding(Embedding):
+    """x = clip(A y, -1, 1), y in [-half, half].
+
+    Args:
+        matrix: A, (D, d).
+        half: (d,).
+    """
+
+    def __init__(self, matrix: Array, half: Array) -> None:
+        self.matrix, self.half, self.dim = matrix, half, len(matrix)
+
+    def lift(self, y: Array) -> Array:  # noqa: D102
+        return np.clip(y @ self.matrix.T, -1.0, 1.0)
+
+    def lower(self, x: Array) -> Array:  # noqa: D102
+        return np.array([self._preimage(row) for row in x]).reshape(len(x), len(self.half))
+
+    def pull(self, y: Array, gradients: Array) -> Array:  # noqa: D102
+        # Where the clip holds a coordinate, moving y does not move x.
+        moving = np.abs(y @ self.matrix.T) < 1.0
+        return np.asarray((gradients * moving) @ self.matrix)
+
+    @property
+    def stretch(self) -> float:  # noqa: D102
+        return float(np.sqrt(np.mean(np.sum(self.matrix**2, axis=0))))
+
+    def _preimage(self, x: Array) -> Array:
+        """A y in the small box whose lift is as near to x (D,) as was found.
+
+        Where at least d coordinates of x lie inside the cube, they fix y; a coordinate on a face
+        only asks that A y reach it.
+        """
+        inside = np.abs(x) < 1.0
+        wanted = inside if inside.sum() >= len(self.half) else np.ones(len(x), bool)
+        y = np.zeros(len(self.half))
+        for _ in range(STEPS):
+            solved, *_ = np.linalg.lstsq(self.matrix[wanted], x[wanted], rcond=None)
+            y = np.clip(solved, -self.half, self.half)
+            again = inside | (np.clip(self.matrix @ y, -1.0, 1.0) != x)
+            if (again == wanted).all() or not again.any():
+                break
+            wanted = again
+        return y
+
+
+def gaussian_embedding(dim: int, low_dim: int, rng: np.random.Generator) -> ClippedEmbedding:
+    """REMBO's: A of independent N(0, 1) entries, y in [-sqrt d, sqrt d]^d.
+
+    Args:
+        dim: D.
+        low_dim: d.
+        rng: A is drawn from it.
+    Source: Wang et al. (2013), "Bayesian Optimization in a Billion Dimensions via Random
+    Embeddings", Algorithm 2.
+    """
+    half = np.full(low_dim, np.sqrt(low_dim))
+    return ClippedEmbedding(rng.standard_normal((dim, low_dim)), half)
+
+
+def sequential_embedding(anchor: Array, low_dim: int, rng: np.random.Generator) -> ClippedEmbedding:
+    """That of one stage of SRE: x = clip(a x' + A y), its d + 1 coordinates (a, y) in [-1, 1].
+
+    Args:
+        anchor: x', (D,), the best point of the stages before; 0 in the first.
+        low_dim: d.
+        rng: A (D, d), of independent N(0, 1/d) entries, is drawn from it.
+    Source: Qian, Hu & Yu (2016), "Derivative-Free Optimization of High-Dimensional Non-Convex
+    Functions by Sequential Random Embeddings", Algorithm 2; the ranges of a and y and the variance
+    of A are those of ZOOpt, its authors' software.
+    """
+    matrix = rng.standard_normal((len(anchor), low_dim)) / np.sqrt(low_dim)
+    return ClippedEmbedding(np.column_stack([anchor, matrix]), np.ones(low_dim + 1))
