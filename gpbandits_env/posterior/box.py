@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +14,12 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.columns import Columns
 from gpbandits_env.posterior.base import BLOCK, FLOOR, observed_gain
 from gpbandits_env.posterior.box_state import Log
+from gpbandits_env.posterior.elimination import root
+from gpbandits_env.posterior.paths import Paths, exact_features, shown
 from gpbandits_env.posterior.state import check_keys
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import Whitening
+from gpbandits_env.samplers import BoxSampler, FourierFeatures
 
 # Points whose correlation with the present has shrunk below this are dropped: the mean then errs
 # by at most 1e-8 of its size, the variance by 1e-16.
@@ -25,6 +28,9 @@ FADED = 1e-8
 FEWEST_DROPPED, PART_DROPPED = 32, 0.25
 # Cross-covariances (n, t) are worked on in pieces of so many numbers (2 MB), which stay in cache.
 PIECE = 1 << 18
+
+# Up to so many points a joint draw is always by a factor.
+FEW_POINTS = 128
 
 
 class BoxPosterior:
@@ -246,6 +252,75 @@ class BoxPosterior:
                 covariance -= v @ v.T
         return 0.5 * (covariance + covariance.T)
 
+    def paths(
+        self, rng: np.random.Generator, size: int, features: int | BoxSampler = 1024
+    ) -> Paths:
+        """Functions drawn from the posterior of now, to be called anywhere in the box.
+
+        Hallucinated points have no values and do not count. The mean is exact. The covariance is
+        exact to 1e-12 where the kernel has few exact features (squared exponential in one or two
+        dimensions); otherwise it errs as `FourierFeatures` says, `Paths.error`.
+
+        O(t rank size + t^2 size); where the data have faded O(t^3) too.
+
+        Args:
+            rng: the source of randomness.
+            size: the number of functions.
+            features: the number of random features, even, where there are no exact ones; or the
+                features to use, made for this box and kernel.
+
+        Raises:
+            InvalidInput: a kernel without exact features or a known spectral density.
+        """
+        size = whole(size, "size", 0)
+        log, told = self._log, self._told
+        with OneThread():
+            basis = self._basis(features, rng)
+            xi = rng.standard_normal((size, basis.rank))
+            if not told:
+                return Paths(self.prior_mean, basis, xi, None, np.zeros((size, 0)))
+            points, fade = log.points[:told].copy(), log.fade()
+            fade = None if fade is None else fade[:told]
+            white = self._whitening.matrix[:told, :told]
+            missed = log.rewards[:told] - self.prior_mean
+            there = basis.features(points)
+            missed = missed - shown(rng, there, xi, self.noise_var, fade, log.stamps[:told])
+            weights = (missed @ white.T) @ white
+            if fade is not None:
+                weights *= fade
+            columns = self.kernel.columns(points, self._centre)
+        return Paths(self.prior_mean, basis, xi, columns, weights)
+
+    def sample(self, rng: np.random.Generator, size: int, x: ArrayLike) -> Array:
+        """(size, n) exact joint draws of f at points given the data (not the hallucinated points).
+
+        By `paths` where they are exact and cheaper, O(n rank size); otherwise by factorising the
+        posterior covariance, O(n^3): for many points take `paths`.
+
+        Args:
+            rng: the source of randomness.
+            size: the number of draws.
+            x: (n, d).
+
+        Raises:
+            InvalidInput: another shape.
+        """
+        x = self._points(x)
+        exact = self._exact_features() if len(x) > FEW_POINTS else None
+        if exact is not None and exact.rank < len(x):
+            return self.paths(rng, size, exact)(x)
+        draws: Array = rng.standard_normal((whole(size, "size", 0), len(x)))
+        covariance = self.kernel(x, x)
+        with OneThread():
+            if self._told:
+                told = self._told
+                cross = self._columns_now()(x)[:, :told]
+                v = cross @ self._faded_white()[:told, :told].T
+                covariance -= v @ v.T
+            draws = draws @ root(0.5 * (covariance + covariance.T)).T
+        draws += self.mean_at(x)
+        return draws
+
     def advance(self, epsilon: float, dt: float = 1.0) -> None:
         """The world drifts: past data lose correlation by (1 - epsilon)^(dt / 2).
 
@@ -366,7 +441,19 @@ class BoxPosterior:
         corners = np.stack([box.low, box.high, farthest])
         kernel.check_points(corners)
         self.kernel, self.noise_var, self.prior_mean = kernel, noise_var, float(mean)
+        self._exact: BoxSampler | Literal[False] | None = False  # Not yet tried.
         self._floor = max(FLOOR * float(kernel.diagonal(corners).max()), np.finfo(float).tiny)
+
+    def _exact_features(self) -> BoxSampler | None:
+        if self._exact is False:
+            self._exact = exact_features(self.box, self.kernel)
+        return self._exact
+
+    def _basis(self, features: int | BoxSampler, rng: np.random.Generator) -> BoxSampler:
+        if isinstance(features, BoxSampler):
+            return features
+        exact = self._exact_features()
+        return exact or FourierFeatures(self.kernel, self.box.dim, features, rng)
 
     @property
     def _told(self) -> int:

@@ -116,6 +116,23 @@ class BoxSampler(ABC):
     def gradient(self, x: Array) -> Array:
         """Their derivatives d phi / dx at points (n, d): (n, rank, d)."""
 
+    def values(self, x: Array, xi: Array) -> Array:
+        """The functions phi(x)^T xi at points (n, d), for coefficients (size, rank): (size, n).
+
+        Random features work in single precision here.
+        """
+        return xi @ self.features(x).T
+
+    def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:
+        """A function of its own at each point: values phi(x_i)^T xi_i (n,), gradients (n, d).
+
+        Args:
+            x: (n, d) points.
+            xi: (n, rank) coefficients.
+        """
+        values = np.einsum("ij,ij->i", self.features(x), xi)
+        return values, np.einsum("ij,ijk->ik", xi, self.gradient(x))
+
 
 def held(array: Array) -> Array:
     """The array row by row, as a read-only view: samplers are shared, so none may be written to."""

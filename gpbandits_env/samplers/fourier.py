@@ -7,6 +7,9 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, Product, SquaredExponential, Stationary, Sum, smoothness
 from gpbandits_env.samplers.base import BoxSampler
 
+# Angles are worked on in pieces of so many (1 MB in single precision), which stay in cache.
+STRIP = 1 << 18
+
 
 class FourierFeatures(BoxSampler):
     r"""phi(x) = sqrt(2 v / m) [cos(W x), sin(W x)], the m/2 rows of W from the kernel's spectrum.
@@ -41,6 +44,33 @@ class FourierFeatures(BoxSampler):
         angles = x @ self.frequencies.T
         slopes = self._scale * np.concatenate([-np.sin(angles), np.cos(angles)], axis=1)
         return slopes[:, :, None] * np.concatenate([self.frequencies, self.frequencies])
+
+    def values(self, x: Array, xi: Array) -> Array:
+        """The functions phi(x)^T xi, (n, d), (size, rank) -> (size, n), in single precision.
+
+        Several times faster than `features`, whose cost is that of cosines in double precision; the
+        error is about 1e-7 of the standard deviation times the largest angle W x.
+        """
+        half = self.rank // 2
+        weights = (self._scale * xi).astype(np.float32)
+        frequencies = self.frequencies.astype(np.float32)
+        out = np.empty((len(xi), len(x)))
+        step = max(1, STRIP // half)
+        for start in range(0, len(x), step):
+            part = slice(start, start + step)
+            angles = frequencies @ x[part].astype(np.float32).T
+            waves = np.cos(angles)
+            out[:, part] = weights[:, :half] @ waves
+            np.sin(angles, out=waves)
+            out[:, part] += weights[:, half:] @ waves
+        return out
+
+    def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:  # noqa: D102
+        angles = x @ self.frequencies.T
+        cosine, sine = np.cos(angles), np.sin(angles)
+        even, odd = np.split(self._scale * xi, 2, axis=1)
+        values = np.einsum("ij,ij->i", cosine, even) + np.einsum("ij,ij->i", sine, odd)
+        return values, (cosine * odd - sine * even) @ self.frequencies
 
 
 def _frequencies(kernel: Kernel, dim: int, count: int, rng: np.random.Generator) -> Array:

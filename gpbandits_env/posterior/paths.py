@@ -1,0 +1,138 @@
+"""Posterior functions that can be called anywhere: Matheron's rule over features.
+
+A function from the prior is corrected by what it would have shown at the observed points:
+
+    f | data  =  m + f_0 + k~_t^T (K o D + s^2 I)^-1 (y - m - f_0(X) - noise)
+
+with noise drawn anew. f_0 = phi^T xi on features of the kernel, exact ones where there are few,
+random Fourier features otherwise; the correction uses the kernel itself. Under drift f_0(X) is the
+path of the prior function at the times of the observations, and f_0 the function of now: given f_0,
+the former have mean d_i f_0(x_i) and covariance phi_i . phi_j (D_ij - d_i d_j), which is drawn at
+the t points at once.
+
+Source: Wilson et al. (2020), "Efficiently sampling functions from Gaussian process posteriors",
+eq. (12), with the drift of bogunovic2016, eqs. (3)-(4).
+Departures: 1. all functions of one draw share their features (not their coefficients).
+"""
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Kernel
+from gpbandits_env.kernels.columns import Columns
+from gpbandits_env.posterior.elimination import root
+from gpbandits_env.posterior.threads import OneThread
+from gpbandits_env.samplers import BoxSampler, ProductFeatures
+
+# Exact features are used up to this number, since a call reads all of them at every point.
+MOST_EXACT = 4096
+# Cross-covariances are worked on in pieces of so many numbers (2 MB), which stay in cache.
+PIECE = 1 << 18
+
+
+def exact_features(box: Box, kernel: Kernel) -> BoxSampler | None:
+    """Features whose products are the kernel to 1e-12, if there are few enough."""
+    try:
+        return ProductFeatures(box, kernel, MOST_EXACT)
+    except InvalidInput:
+        return None
+
+
+class Paths:
+    """Functions f_1..f_size drawn from a posterior; they stay as they are when it learns more.
+
+    Args:
+        prior_mean: a number.
+        features: of the prior functions.
+        xi: (size, rank) their coefficients.
+        columns: the kernel at the told points; None if there are none.
+        weights: (size, t) of these in the correction.
+    """
+
+    def __init__(
+        self,
+        prior_mean: float,
+        features: BoxSampler,
+        xi: Array,
+        columns: Columns | None,
+        weights: Array,
+    ) -> None:
+        self._prior_mean, self._features, self._xi = prior_mean, features, xi
+        self._columns, self._weights = columns, weights
+
+    @property
+    def size(self) -> int:
+        """The number of functions."""
+        return len(self._xi)
+
+    @property
+    def error(self) -> float:
+        """Of the prior functions' covariance, in the units of f squared; see `BoxSampler`."""
+        return self._features.error
+
+    def __call__(self, x: Array) -> Array:
+        """The values of all functions at points: (n, d) -> (size, n).
+
+        O(n (rank + t) (d + size)); random features in single precision, which errs by about 1e-6 of
+        the standard deviation. Memory O(n size).
+        """
+        with OneThread():
+            values = self._features.values(x, self._xi)
+            values += self._prior_mean
+            if self._columns is not None:
+                step = max(1, PIECE // self._weights.shape[1])
+                for start in range(0, len(x), step):
+                    part = slice(start, start + step)
+                    values[:, part] += self._weights @ self._columns(x[part]).T
+        return values
+
+    def climb(self, x: Array, which: IntArray) -> tuple[Array, Array]:
+        """One function at each point: values (n,) and gradients (n, d), in double precision.
+
+        Args:
+            x: (n, d) points.
+            which: (n,) the number of the function, 0..size-1, for each.
+        """
+        with OneThread():
+            values, gradients = self._features.pull(x, self._xi[which])
+            values += self._prior_mean
+            if self._columns is not None:
+                k, pulled = self._columns.pull(x)
+                weights = self._weights[which]
+                values += np.einsum("ij,ij->i", k, weights)
+                gradients += pulled(weights)
+        return values, gradients
+
+
+def shown(
+    rng: np.random.Generator,
+    features: Array,
+    xi: Array,
+    noise_var: float,
+    fade: Array | None,
+    stamps: Array,
+) -> Array:
+    """What prior functions would have shown at the observed points, noise included: (size, t).
+
+    Args:
+        rng: the source of randomness.
+        features: (t, rank) at the points.
+        xi: (size, rank) the functions as they are now.
+        noise_var: of the observations.
+        fade: (t,) correlation of each observation's time with now; None if all are 1.
+        stamps: (t,) these times, as logarithms of correlation.
+    """
+    now = xi @ features.T
+    white = rng.standard_normal(now.shape)
+    if fade is None:
+        white *= np.sqrt(noise_var)
+        now += white
+        return now
+    left = np.exp(-np.abs(stamps[:, None] - stamps)) - np.outer(fade, fade)
+    covariance = (features @ features.T) * left
+    covariance.flat[:: len(covariance) + 1] += noise_var
+    then: Array = now * fade
+    then += white @ root(covariance).T
+    return then
