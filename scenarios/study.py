@@ -50,6 +50,7 @@ def run_study(
     path: str | Path,
     *,
     jobs: int | None = None,
+    engine: engines.Engine = engines.LOCAL,
     seed: int = 0,
     fresh: bool = False,
     progress: bool = True,
@@ -57,12 +58,13 @@ def run_study(
     """Play what a store does not hold yet, and keep it there.
 
     A store may be extended: by more trials, and by more agents. With everything else the same,
-    the result does not depend on ``jobs`` or on how often the run was stopped.
+    the result does not depend on ``jobs``, the engine, or how often the run was stopped.
 
     Args:
         scenario: what to play.
         path: the store; made if it is not there, resumed if it is.
         jobs: worker processes; None for one a processor.
+        engine: where they run: this machine, or a Dask or Ray cluster.
         seed: the base seed of all streams.
         fresh: begin anew, deleting the store that is there.
         progress: show a progress bar on stderr.
@@ -87,7 +89,7 @@ def run_study(
         wanted = _wanted(scenario, cells)
         done = store.done()
         tasks = plan(scenario, cells, done, seed, jobs)
-        interrupted = _play(store, tasks, jobs, len(wanted), len(done & wanted), progress)
+        interrupted = _play(store, tasks, jobs, engine, len(wanted), len(done & wanted), progress)
         return Outcome(
             store.path,
             len(store.done() & wanted),
@@ -231,13 +233,19 @@ def _keep_bounds(
 
 
 def _play(
-    store: Store, tasks: Sequence[Task], jobs: int, total: int, done: int, progress: bool
+    store: Store,
+    tasks: Sequence[Task],
+    jobs: int,
+    engine: engines.Engine,
+    total: int,
+    done: int,
+    progress: bool,
 ) -> bool:
     """Play the tasks; True when Ctrl-C ended it."""
     title = tasks[0].scenario if tasks else "all done"
     bar = tqdm(total=total, initial=done, unit="trial", desc=title, disable=not progress)
     try:
-        with bar, engines.results(tasks, jobs) as stream:
+        with bar, engines.results(tasks, jobs, engine) as stream:
             for records in stream:
                 store.add(records)
                 bar.update(len(records))

@@ -8,6 +8,7 @@ import click
 from gpbandits_env import agents as learners
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.cli.group import INTERRUPTED
+from gpbandits_env.scenarios.engines import NAMES, Engine
 from gpbandits_env.scenarios.files import find
 from gpbandits_env.scenarios.pictures import save
 from gpbandits_env.scenarios.plots import plot
@@ -24,6 +25,14 @@ from gpbandits_env.scenarios.tables import text
 @click.option("--trials", type=click.IntRange(1), help="Worlds; the paper's number by default.")
 @click.option("--horizon", type=click.IntRange(1), help="Rounds; the paper's number by default.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; one a processor by default.")
+@click.option(
+    "--engine",
+    type=click.Choice(NAMES),
+    default="local",
+    show_default=True,
+    help="Where to play.",
+)
+@click.option("--address", help="Of a running Dask or Ray cluster; without, one is started here.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
 @click.option("--out", type=click.Path(path_type=Path), help="Results file; resumed if there.")
 @click.option("--fresh", is_flag=True, help="Replace the results file instead of resuming it.")
@@ -33,6 +42,8 @@ def run(
     trials: int | None,
     horizon: int | None,
     jobs: int | None,
+    engine: str,
+    address: str | None,
     seed: int,
     out: Path | None,
     fresh: bool,
@@ -49,6 +60,7 @@ def run(
       gpbandits run srinivas2010/temperature --agents gp-ucb,ei,random
       gpbandits run srinivas2010/fig-2
       gpbandits run my_scenario.toml
+      gpbandits run bogunovic2016/se --engine dask --address tcp://head:8786
     """  # noqa: D301
     found = find(scenario)
     if isinstance(found, Picture):
@@ -59,7 +71,9 @@ def run(
     names = None if agents is None else [name.strip() for name in agents.split(",")]
     chosen = found.select(names, trials, horizon, learners.names())
     path = out or Path("results") / _file(scenario, ".sqlite")
-    outcome = run_study(chosen, path, jobs=jobs, seed=seed, fresh=fresh)
+    outcome = run_study(
+        chosen, path, jobs=jobs, engine=Engine(engine, address), seed=seed, fresh=fresh
+    )
     if outcome.interrupted:
         click.echo(_kept(outcome, "stopped"), err=True)
         sys.exit(INTERRUPTED)

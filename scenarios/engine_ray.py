@@ -1,0 +1,67 @@
+"""Tasks on a Ray cluster.
+
+Tasks are remote calls rather than joblib's Ray backend, which can return nothing before everything
+is done; Ray itself plays a task again whose worker died.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from gpbandits_env.errors import InvalidInput, require_extra
+from gpbandits_env.scenarios.records import TrialFailure, TrialRecord
+from gpbandits_env.scenarios.runner import Task, run_task
+
+RETRIES = 3
+
+
+@contextmanager
+def results(
+    tasks: Sequence[Task], jobs: int, address: str | None
+) -> Iterator[Iterator[list[TrialRecord | TrialFailure]]]:
+    """The results of the tasks in their own order; what is left is cancelled at the end.
+
+    Args:
+        tasks: what to play.
+        jobs: worker processes, if a cluster of this machine is to be started.
+        address: of a cluster; None to start one.
+    Raises:
+        MissingExtra: no `ray`.
+        InvalidInput: no cluster answers at the address.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise require_extra("ray", "ray") from None
+    _connect(ray, jobs, address)
+    play = ray.remote(num_cpus=1, max_retries=RETRIES)(run_task)
+    waiting: list[Any] = []
+    try:
+        waiting += [play.remote(task) for task in tasks]
+        yield _in_order(ray, waiting)
+    finally:
+        for left in waiting:
+            ray.cancel(left, force=True)
+        ray.shutdown()
+
+
+def _in_order(ray: Any, waiting: list[Any]) -> Iterator[list[TrialRecord | TrialFailure]]:
+    while waiting:
+        yield ray.get(waiting[0])
+        # Nothing else refers to the result, so that Ray can free it.
+        waiting.pop(0)
+
+
+def _connect(ray: Any, jobs: int, address: str | None) -> None:
+    own = {"num_cpus": jobs, "include_dashboard": False} if address is None else {}
+    try:
+        ray.init(
+            address=address or "local",
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            configure_logging=True,
+            **own,
+        )
+    except (ConnectionError, ValueError) as error:
+        raise InvalidInput(f"no Ray cluster answers at {address!r}: {error}") from None

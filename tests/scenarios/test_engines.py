@@ -1,0 +1,146 @@
+"""Studies on clusters of real worker processes: the same numbers, and killed workers do no harm."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.scenarios import engines
+from gpbandits_env.scenarios.engines import Engine
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.store import Store
+from gpbandits_env.scenarios.study import run_study
+
+SCENARIO = Scenario(
+    id="test/cluster",
+    source="a test",
+    title="A small study",
+    env="gpbandits/StaticGP-v0",
+    env_kwargs={"grid": [100], "kernel": {"type": "se", "lengthscale": 0.2}},
+    agents=(AgentEntry("gp-ucb", "gp-ucb"), AgentEntry("ei", "ei")),
+    horizon=4000,
+    trials=4,
+)
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    path = tmp_path_factory.mktemp("local") / "local.sqlite"
+    assert run_study(SCENARIO, path, jobs=1, progress=False).done == 8
+    return numbers(path)
+
+
+def numbers(path):
+    """A digest of all that does not depend on the clock."""
+    with Store.open(path) as store:
+        return store.digest()
+
+
+def killing(pids, after=1.0):
+    """Kill one of the workers that `pids` lists, a while after the first is there."""
+
+    def kill():
+        while not (found := pids()):
+            time.sleep(0.05)
+        time.sleep(after)
+        for pid in pids() or found:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+                return
+            except ProcessLookupError:
+                continue
+
+    killed = []
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    return thread, killed
+
+
+def test_dask_gives_the_same_numbers(local, tmp_path):
+    pytest.importorskip("distributed")
+    from distributed import LocalCluster
+
+    path = tmp_path / "dask.sqlite"
+    with LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster:
+        engine = Engine("dask", cluster.scheduler_address)
+        outcome = run_study(SCENARIO, path, engine=engine, progress=False)
+    assert outcome.done == 8
+    assert numbers(path) == local
+
+
+def test_dask_survives_a_killed_worker(local, tmp_path):
+    pytest.importorskip("distributed")
+    from distributed import Client, LocalCluster
+
+    path = tmp_path / "dask.sqlite"
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        workers = list(client.run(os.getpid).values())
+        thread, killed = killing(lambda: workers, after=0.5)
+        engine = Engine("dask", cluster.scheduler_address)
+        outcome = run_study(SCENARIO, path, engine=engine, progress=False)
+        thread.join(10)
+    assert killed
+    assert outcome.done == 8
+    assert numbers(path) == local
+
+
+def test_ray_gives_the_same_numbers_though_a_worker_is_killed(local, tmp_path):
+    pytest.importorskip("ray")
+    import psutil
+
+    def workers():
+        children = psutil.Process().children(recursive=True)
+        return [c.pid for c in children if "ray::run_task" in "".join(c.cmdline()[:1])]
+
+    path = tmp_path / "ray.sqlite"
+    thread, killed = killing(workers, after=0.5)
+    outcome = run_study(SCENARIO, path, engine=Engine("ray"), jobs=2, progress=False)
+    thread.join(10)
+    assert killed
+    assert outcome.done == 8
+    assert numbers(path) == local
+
+
+def test_local_processes_survive_a_killed_worker(local, tmp_path, monkeypatch):
+    psutil = pytest.importorskip("psutil")
+    before = {c.pid for c in psutil.Process().children(recursive=True)}
+
+    def workers():
+        children = psutil.Process().children(recursive=True)
+        busy = [c for c in children if c.pid not in before and "tracker" not in str(c.cmdline())]
+        return [c.pid for c in busy]
+
+    path = tmp_path / "local.sqlite"
+    thread, killed = killing(workers, after=0.7)
+    outcome = run_study(SCENARIO, path, jobs=2, progress=False)
+    thread.join(10)
+    assert killed
+    assert outcome.done == 8
+    assert numbers(path) == local
+
+
+def test_no_cluster_at_the_address(monkeypatch):
+    pytest.importorskip("distributed")
+    from gpbandits_env.scenarios import engine_dask
+
+    monkeypatch.setattr(engine_dask, "PATIENCE", "1s")
+    with (
+        pytest.raises(InvalidInput, match="no Dask scheduler answers"),
+        engines.results([], 1, Engine("dask", "tcp://127.0.0.1:9")),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"), [(("daks",), UnknownName), (("local", "tcp://x:1"), InvalidInput)]
+)
+def test_engines_that_there_are_not(arguments, error):
+    with pytest.raises(error):
+        Engine(*arguments)
