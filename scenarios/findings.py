@@ -58,6 +58,12 @@ class Evidence(Protocol):
     def model_order(self, label: str) -> Array:
         """(T,) the mean number of data points in an agent's posterior after every round."""
 
+    def seconds(self, label: str) -> Array:
+        """(trials, T) clock time of asking and telling in every round."""
+
+    def evaluations(self, label: str) -> Array:
+        """(trials, T) evaluations spent up to and including every round."""
+
 
 class Finding(ABC):
     """One claim about the results of a scenario."""

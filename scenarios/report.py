@@ -9,7 +9,8 @@ import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError
-from gpbandits_env.scenarios import course_findings as course_findings  # registers its findings
+from gpbandits_env.scenarios import compression_findings as compression_findings  # registers its
+from gpbandits_env.scenarios import course_findings as course_findings  # findings
 from gpbandits_env.scenarios.findings import FINDINGS, Check
 from gpbandits_env.scenarios.metrics import METRICS, metric_named
 from gpbandits_env.scenarios.statistics import Paired, mean_and_error, mean_ranks, paired
@@ -171,6 +172,13 @@ class _Evidence:
     def model_order(self, label: str) -> Array:
         mean: Array = self.store.arrays(self.cell, label, "model_order").mean(axis=0)
         return mean
+
+    def seconds(self, label: str) -> Array:
+        spent = (self.store.seconds(self.cell, label, name) for name in ("ask", "tell"))
+        return sum(spent, np.zeros(()))
+
+    def evaluations(self, label: str) -> Array:
+        return self.store.arrays(self.cell, label, "evaluations").astype(np.float64)
 
 
 def _agent(
