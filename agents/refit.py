@@ -159,22 +159,29 @@ class Refit:
         """
         self._places.append(np.array(places))
         self._rewards.append(np.array(rewards))
-        soon = self._fitted is not None and agent.round - self._fitted < self.learning.every
-        if soon or sum(map(len, self._rewards)) < self.learning.first:
+        if not self.due(agent.round, sum(map(len, self._rewards))):
             return
-        self._fitted = agent.round
-        self._keep_last()
-        self.model = self._fit(agent.round)
-        agent.replace_model(self.model.kernel, self.model.noise_var, self.model.prior_mean)
-
-    def _keep_last(self) -> None:
         last = self.learning.last
         self._places = [np.concatenate(self._places)[-last:]]
         self._rewards = [np.concatenate(self._rewards)[-last:]]
+        model = self.fit(agent.round, self._places[0], self._rewards[0])
+        agent.replace_model(model.kernel, model.noise_var, model.prior_mean)
 
-    def _fit(self, now: int) -> Model:
+    def due(self, now: int, observations: int) -> bool:
+        """Whether it is time for a fit, after so many rounds and with so many observations."""
+        soon = self._fitted is not None and now - self._fitted < self.learning.every
+        return not soon and observations >= self.learning.first
+
+    def fit(self, now: int, places: NDArray[Any], rewards: Array) -> Model:
+        """The model learned of these data, recorded as that of a round; it is `model` from now on.
+
+        Args:
+            now: the round.
+            places: (n,) arms or (n, d) points of the domain; the last so many count.
+            rewards: (n,).
+        """
         learning, given = self.learning, self._given
-        places, rewards = self._places[0], self._rewards[0]
+        places, rewards = places[-learning.last :], rewards[-learning.last :]
         base = given.prior_mean
         base_here = base[places] if isinstance(base, np.ndarray) else base
         gap = rewards - base_here
@@ -195,9 +202,14 @@ class Refit:
             )
             kernel, noise, mean = found.kernel, found.noise_var, found.mean
             likelihood = found.log_likelihood
-        model = Model(kernel, noise, base + mean if mean else base)
-        self.learned.append(_record(model, now, len(rewards), mean, likelihood))
-        return model
+        self._fitted = now
+        self.model = Model(kernel, noise, base + mean if mean else base)
+        self.learned.append(_record(self.model, now, len(rewards), mean, likelihood))
+        return self.model
+
+    def drop(self) -> None:
+        """Forget the data told so far, not the model."""
+        self._places, self._rewards = [], []
 
     def _start(self, scaled: Kernel) -> Kernel:
         """What was learned before, and what is never learned as given."""
@@ -215,7 +227,7 @@ class Refit:
 
     def _clear(self) -> None:
         self.model, self._fitted = self._given, None
-        self._places, self._rewards = [], []
+        self.drop()
         self.learned.clear()
 
     def snapshot(self) -> dict[str, Any]:
