@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.kernels.columns import Columns, Pulled
@@ -70,18 +71,29 @@ class StationaryColumns(Columns):
         if x.shape[1] <= FEW:
             return distances(x, self._z, self._kernel.scale)
         scaled = self._in_units(x) if scaled is None else scaled
-        size = np.add.outer(np.einsum("ij,ij->i", scaled, scaled), self._norms)
-        square: Array = scaled @ self._scaled.T
-        square *= -2.0
-        square += size
-        size *= CLOSE
-        close = np.flatnonzero(square < size)
-        if len(close) > MANY_CLOSE * square.size + 64:
-            return distances(x, self._z, self._kernel.scale)
-        if len(close):
-            i, j = np.divmod(close, len(self._z))
-            # From the points themselves, so that equal ones are at distance 0.
-            difference = (x[i] - self._z[j]) * self._inverse
-            square.ravel()[close] = np.einsum("ij,ij->i", difference, difference)
+        square = squares(scaled, self._scaled, self._norms)
         np.sqrt(square, out=square)
         return square
+
+
+def squares(x: Array, z: Array, norms: Array) -> Array:
+    """|x_i - z_j|^2, fresh (n, m), by a matrix product; exactly 0 at equal points.
+
+    Args:
+        x: (n, d).
+        z: (m, d).
+        norms: (m,) |z_j|^2.
+    """
+    size = np.add.outer(np.einsum("ij,ij->i", x, x), norms)
+    square: Array = x @ z.T
+    square *= -2.0
+    square += size
+    size *= CLOSE
+    close = np.flatnonzero(square < size)
+    if len(close) > MANY_CLOSE * square.size + 64:
+        return np.asarray(cdist(x, z, "sqeuclidean"))
+    if len(close):
+        i, j = np.divmod(close, len(z))
+        difference = x[i] - z[j]
+        square.ravel()[close] = np.einsum("ij,ij->i", difference, difference)
+    return square

@@ -4,5 +4,7 @@ from gpbandits_env.posterior.base import ArmPosterior
 from gpbandits_env.posterior.box import BoxPosterior
 from gpbandits_env.posterior.choose import posterior_on
 from gpbandits_env.posterior.nystrom import NystromPosterior
+from gpbandits_env.posterior.paths import Paths
+from gpbandits_env.posterior.subspaces import Subspaces
 
-__all__ = ["ArmPosterior", "BoxPosterior", "NystromPosterior", "posterior_on"]
+__all__ = ["ArmPosterior", "BoxPosterior", "NystromPosterior", "Paths", "Subspaces", "posterior_on"]

@@ -16,6 +16,7 @@ from gpbandits_env.posterior.base import BLOCK, FLOOR, observed_gain
 from gpbandits_env.posterior.box_state import Log
 from gpbandits_env.posterior.elimination import root
 from gpbandits_env.posterior.paths import Paths, exact_features, shown
+from gpbandits_env.posterior.regression import Regression, pieces
 from gpbandits_env.posterior.state import check_keys
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import Whitening
@@ -26,8 +27,6 @@ from gpbandits_env.samplers import BoxSampler, FourierFeatures
 FADED = 1e-8
 # Dropping means a new factor, so it waits until it pays: for so many, and for a quarter of all.
 FEWEST_DROPPED, PART_DROPPED = 32, 0.25
-# Cross-covariances (n, t) are worked on in pieces of so many numbers (2 MB), which stay in cache.
-PIECE = 1 << 18
 
 # Up to so many points a joint draw is always by a factor.
 FEW_POINTS = 128
@@ -80,8 +79,9 @@ class BoxPosterior:
         self._centre = 0.5 * (box.low + box.high)
         self.size, self.jitter, self.information_gain = 0, 0.0, 0.0
         self._kept: tuple[int, float] | None = None  # Points and jitter before hallucination.
+        self._columns: Columns | None = None
+        self._regression: Regression | None = None
         self._take_model(kernel, noise_var, prior_mean)
-        self._changed()
 
     @property
     def told(self) -> Array:
@@ -100,6 +100,13 @@ class BoxPosterior:
     def conditioned(self) -> Array:
         """(t, d) the points the variance is conditioned on, told and hallucinated; fresh."""
         return self._log.points.copy()
+
+    @property
+    def regression(self) -> Regression:
+        """How moments follow from covariances with the points at hand; good until a change."""
+        if self._regression is None:
+            self._regression = Regression(self._whitening.matrix, self._log.beta, self._log.fade())
+        return self._regression
 
     def update(self, points: ArrayLike, rewards: ArrayLike) -> None:
         """Learn from observations; hallucinated points are dropped first.
@@ -176,10 +183,10 @@ class BoxPosterior:
         mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
         if self._log.count:
             with OneThread():
-                for part in self._pieces(len(x)):
-                    v = self._columns_now()(x[part]) @ self._faded_white().T
-                    mean[part] += v @ self._log.beta
-                    var[part] -= np.einsum("ij,ij->i", v, v)
+                for part in pieces(len(x), self._log.count):
+                    gained, known = self.regression.moments(self._columns_now()(x[part]))
+                    mean[part] += gained
+                    var[part] -= known
             np.maximum(var, 0.0, out=var)
         return mean, var
 
@@ -198,16 +205,13 @@ class BoxPosterior:
         mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
         mean_slope, var_slope = np.zeros(x.shape), self.kernel.diagonal_gradient(x)
         if self._log.count:
-            white = self._faded_white()
             with OneThread():
-                for part in self._pieces(len(x)):
-                    k, pulled = self._columns_now().pull(x[part])
-                    v = k @ white.T
-                    mean[part] += v @ self._log.beta
-                    var[part] -= np.einsum("ij,ij->i", v, v)
-                    mean_slope[part] = pulled(self._alpha())
-                    v *= -2.0
-                    var_slope[part] += pulled(v @ white)
+                for part in pieces(len(x), self._log.count):
+                    found = self.regression.gradients(*self._columns_now().pull(x[part]))
+                    mean[part] += found[0]
+                    var[part] -= found[1]
+                    mean_slope[part] = found[2]
+                    var_slope[part] -= found[3]
             np.maximum(var, 0.0, out=var)
         return mean, var, mean_slope, var_slope
 
@@ -224,8 +228,8 @@ class BoxPosterior:
         mean = np.full(len(x), self.prior_mean)
         if self._log.count:
             with OneThread():
-                for part in self._pieces(len(x)):
-                    mean[part] += self._columns_now()(x[part]) @ self._alpha()
+                for part in pieces(len(x), self._log.count):
+                    mean[part] += self._columns_now()(x[part]) @ self.regression.alpha
         return mean
 
     def mean_at_told(self) -> Array:
@@ -233,7 +237,7 @@ class BoxPosterior:
         if self.jitter or self._log.fade() is not None:
             return self.mean_at(self._log.points[: self._told])
         # m + K alpha, and (K + s^2 I) alpha = y - m.
-        return self.rewards - self.noise_var * self._alpha()[: self._told]
+        return self.rewards - self.noise_var * self.regression.alpha[: self._told]
 
     def covariance(self, points: ArrayLike) -> Array:
         """(k, k) posterior covariance among points, hallucinated points included.
@@ -248,7 +252,7 @@ class BoxPosterior:
         covariance = self.kernel(x, x)
         if self._log.count:
             with OneThread():
-                v = self._columns_now()(x) @ self._faded_white().T
+                v = self._columns_now()(x) @ self.regression.white.T
                 covariance -= v @ v.T
         return 0.5 * (covariance + covariance.T)
 
@@ -315,7 +319,7 @@ class BoxPosterior:
             if self._told:
                 told = self._told
                 cross = self._columns_now()(x)[:, :told]
-                v = cross @ self._faded_white()[:told, :told].T
+                v = cross @ self.regression.white[:told, :told].T
                 covariance -= v @ v.T
             draws = draws @ root(0.5 * (covariance + covariance.T)).T
         draws += self.mean_at(x)
@@ -428,7 +432,7 @@ class BoxPosterior:
         self._changed()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_columns": None, "_white_now": None, "_alpha_now": None}
+        return {**self.__dict__, "_columns": None, "_regression": None}
 
     def _take_model(self, kernel: Kernel, noise_var: float, prior_mean: float) -> None:
         """Check a model, then make it this posterior's."""
@@ -464,10 +468,6 @@ class BoxPosterior:
         if points.ndim != 2 or points.shape[1] != self.box.dim:
             raise InvalidInput(f"points must have shape (n, {self.box.dim}), got {points.shape}")
         return points
-
-    def _pieces(self, count: int) -> list[slice]:
-        step = max(1, PIECE // self._log.count)
-        return [slice(start, start + step) for start in range(0, count, step)]
 
     def _absorb(self, x: Array, rewards: Array) -> None:
         with OneThread():
@@ -526,24 +526,9 @@ class BoxPosterior:
     def _changed(self) -> None:
         """Forget what was worked out from the state as it was."""
         self.version += 1
-        self._columns: Columns | None = None
-        self._white_now: Array | None = None
-        self._alpha_now: Array | None = None
+        self._columns, self._regression = None, None
 
     def _columns_now(self) -> Columns:
         if self._columns is None:
             self._columns = self.kernel.columns(self._log.points, self._centre)
         return self._columns
-
-    def _faded_white(self) -> Array:
-        """W times the correlation left with the present, column by column."""
-        if self._white_now is None:
-            fade, white = self._log.fade(), self._whitening.matrix
-            self._white_now = white if fade is None else white * fade
-        return self._white_now
-
-    def _alpha(self) -> Array:
-        """(t,) weights of the cross-covariances in the mean; 0 for hallucinated points."""
-        if self._alpha_now is None:
-            self._alpha_now = self._log.beta @ self._faded_white()
-        return self._alpha_now

@@ -23,13 +23,12 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.columns import Columns
 from gpbandits_env.posterior.elimination import root
+from gpbandits_env.posterior.regression import pieces
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.samplers import BoxSampler, ProductFeatures
 
 # Exact features are used up to this number, since a call reads all of them at every point.
 MOST_EXACT = 4096
-# Cross-covariances are worked on in pieces of so many numbers (2 MB), which stay in cache.
-PIECE = 1 << 18
 
 
 def exact_features(box: Box, kernel: Kernel) -> BoxSampler | None:
@@ -82,9 +81,7 @@ class Paths:
             values = self._features.values(x, self._xi)
             values += self._prior_mean
             if self._columns is not None:
-                step = max(1, PIECE // self._weights.shape[1])
-                for start in range(0, len(x), step):
-                    part = slice(start, start + step)
+                for part in pieces(len(x), self._weights.shape[1]):
                     values[:, part] += self._weights @ self._columns(x[part]).T
         return values
 

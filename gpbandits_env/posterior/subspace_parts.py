@@ -1,0 +1,172 @@
+"""The storage behind `Subspaces`: fixed parts of points, and their distances to the data."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels.near import squares
+
+# Fixed parts are stored in blocks of about so many numbers (32 MB in single precision): growing
+# never copies what is there.
+BLOCK = 1 << 23
+# They are turned to double precision so many numbers (8 MB) at a time.
+STRIP = 1 << 20
+
+
+class FixedParts:
+    """S points (S, width), in single or double precision, that only grow in number.
+
+    Args:
+        low: (width,) lower ends.
+        high: (width,) upper ends.
+        kind: float32 or float64.
+    """
+
+    def __init__(self, low: Array, high: Array, kind: np.dtype[Any]) -> None:
+        self._low, self._high, self._kind = low, high, kind
+        self.width = len(low)
+        self._rows = max(64, BLOCK // max(self.width, 1))
+        self._blocks: list[NDArray[Any]] = []
+        self.count = 0
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that stored points take."""
+        return self.count * self.width * self._kind.itemsize
+
+    def check(self, z: Array) -> None:
+        """Nothing, if the points (N, width) fit and lie in the box.
+
+        Raises:
+            InvalidInput: they do not.
+        """
+        if z.shape[1] != self.width:
+            raise InvalidInput(f"fixed parts must have shape (N, {self.width}), got {z.shape}")
+        if (z < self._low).any() or (z > self._high).any():
+            raise InvalidInput("fixed parts must lie in the box")
+
+    def extend(self, z: Array) -> slice:
+        """Append points, rounded to the precision but not out of the box; return their rows."""
+        rounded = z.astype(self._kind)
+        kind = self._kind.type
+        # A comparison with double precision, or the bounds would be rounded too.
+        above, below = (
+            rounded.astype(np.float64) > self._high,
+            rounded.astype(np.float64) < self._low,
+        )
+        rounded[above] = np.nextafter(rounded[above], kind(-np.inf))
+        rounded[below] = np.nextafter(rounded[below], kind(np.inf))
+        start, self.count = self.count, self.count + len(z)
+        while len(self._blocks) * self._rows < self.count:
+            self._blocks.append(np.empty((self._rows, self.width), self._kind))
+        for block, inside, rows in self._parts(start, self.count):
+            block[inside] = rounded[rows.start - start : rows.stop - start]
+        return slice(start, self.count)
+
+    def take(self, rows: IntArray) -> Array:
+        """The points (B, width) of some rows, fresh, in double precision."""
+        out = np.empty((len(rows), self.width))
+        block, inside = np.divmod(rows, self._rows)
+        for number in np.unique(block).tolist():
+            mine = block == number
+            out[mine] = self._blocks[number][inside[mine]]
+        return out
+
+    def strips(self, rows: slice) -> Iterator[tuple[slice, Array]]:
+        """The points of a range of rows in double precision, a strip at a time."""
+        step = max(1, STRIP // max(self.width, 1))
+        for block, inside, where in self._parts(rows.start, rows.stop):
+            for start in range(0, where.stop - where.start, step):
+                stop = min(start + step, where.stop - where.start)
+                strip = block[inside.start + start : inside.start + stop].astype(np.float64)
+                yield slice(where.start + start, where.start + stop), strip
+
+    def _parts(self, start: int, stop: int) -> Iterator[tuple[NDArray[Any], slice, slice]]:
+        """Blocks that cover rows, the rows inside each, and their numbers overall."""
+        while start < stop:
+            number, first = divmod(start, self._rows)
+            last = min(self._rows, first + stop - start)
+            yield self._blocks[number], slice(first, last), slice(start, start + last - first)
+            start += last - first
+
+
+class Distances:
+    """Squared distances (S, t) of fixed parts to the fixed coordinates of the data.
+
+    Args:
+        fixed: the S fixed parts.
+    """
+
+    def __init__(self, fixed: FixedParts) -> None:
+        self._fixed = fixed
+        self._table = np.empty((0, 16))
+        self._rows = self._columns = 0
+        self._centre, self._inverse = np.zeros(fixed.width), np.ones(fixed.width)
+        self._data = np.empty((0, fixed.width))
+
+    @property
+    def nbytes(self) -> int:
+        """The memory in use."""
+        return self._table.nbytes + self._data.nbytes
+
+    @property
+    def columns(self) -> int:
+        """How many points the table covers, t."""
+        return self._columns
+
+    def set_units(self, centre: Array, inverse: Array) -> None:
+        """The centre of points and the factor on them; a new factor drops all columns."""
+        if not np.array_equal(inverse, self._inverse):
+            self.keep_columns(0)
+        self._centre, self._inverse = centre, inverse
+
+    def take(self, rows: IntArray) -> Array:
+        """(B, t) of some rows, fresh."""
+        return self._table[rows, : self._columns]
+
+    def keep_columns(self, count: int) -> None:
+        """Drop all columns but the first ``count``."""
+        self._columns = count
+        self._data = self._data[:count]
+
+    def add_rows(self, rows: slice) -> None:
+        """The distances of new fixed parts, O(N t width)."""
+        self._reserve(rows.stop, self._columns)
+        self._rows = rows.stop
+        self._fill(rows, 0)
+
+    def add_columns(self, data: Array) -> None:
+        """The distances of all fixed parts to new data (k, width), O(S k width)."""
+        if not len(data):
+            return
+        start = self._columns
+        self._reserve(self._rows, start + len(data))
+        self._data = np.concatenate([self._data, (data - self._centre) * self._inverse])
+        self._columns = start + len(data)
+        self._fill(slice(0, self._rows), start)
+
+    def _fill(self, rows: slice, first: int) -> None:
+        data = self._data[first:]
+        if not len(data) or rows.start == rows.stop:
+            return
+        norms = np.einsum("ij,ij->i", data, data)
+        for where, strip in self._fixed.strips(rows):
+            strip -= self._centre
+            strip *= self._inverse
+            self._table[where, first : self._columns] = squares(strip, data, norms)
+
+    def _reserve(self, rows: int, columns: int) -> None:
+        had_rows, had_columns = self._table.shape
+        if rows <= had_rows and columns <= had_columns:
+            return
+        if rows > had_rows:
+            had_rows = max(rows, had_rows + had_rows // 2, 64)
+        if columns > had_columns:
+            had_columns = max(columns, 2 * had_columns)
+        table = np.empty((had_rows, had_columns))
+        table[: self._rows, : self._columns] = self._table[: self._rows, : self._columns]
+        self._table = table

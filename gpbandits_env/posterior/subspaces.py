@@ -1,0 +1,215 @@
+"""Many affine subspaces of a box, with what each leaves unchanged worked out once.
+
+A subspace fixes all coordinates but a few: x = (z_s, y). The squared distance of x to an observed
+point is |z_s - x_i|^2 over the fixed coordinates plus |y - x_i|^2 over the few active ones, so the
+first part is kept for every (subspace, point), and moments cost O(t d) a point besides the O(t^2)
+that the variance takes, whatever the dimension of the box.
+
+Source: tranthe2020, Section 3 (the subspaces of MS-UCB); the caching is ours.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env.arrays import Array, IntArray, finite_array
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Stationary
+from gpbandits_env.kernels.near import squares
+from gpbandits_env.posterior.box import BoxPosterior
+from gpbandits_env.posterior.regression import pieces
+from gpbandits_env.posterior.subspace_parts import Distances, FixedParts
+from gpbandits_env.posterior.threads import OneThread
+
+
+class Subspaces:
+    """Posterior moments in subspaces {(z_s, y)} of a box that share their active coordinates.
+
+    Follows the posterior: new observations, hallucinated points, rollback, drift and another model
+    are noticed at the next call. A new observation costs O(S D) for S subspaces; a new subspace
+    O(t D); a kernel with other lengthscales O(S t D), if they are one per coordinate, else nothing.
+
+    Memory: the fixed parts, 4 S (D - d) bytes in single precision, and distances, 8 S t bytes.
+    In single precision the fixed parts are rounded when they are added (and stay in the box); what
+    is computed from the rounded ones is exact.
+
+    Args:
+        posterior: on the whole box, with a stationary kernel of one profile; others work too, but
+            at the cost of whole points.
+        active: (d,) the coordinates that move, 0 <= d <= D; distinct.
+        single: whether fixed parts are kept in single precision.
+
+    Raises:
+        InvalidInput: coordinates out of range or repeated.
+    """
+
+    def __init__(self, posterior: BoxPosterior, active: ArrayLike, *, single: bool = True) -> None:
+        self.posterior = posterior
+        box, chosen = posterior.box, np.asarray(active)
+        if chosen.size == 0:
+            chosen = chosen.astype(np.int64).reshape(0)
+        if (
+            chosen.ndim != 1
+            or chosen.dtype.kind not in "iu"
+            or len({*chosen.tolist()} - {*range(box.dim)})
+        ):
+            raise InvalidInput(f"active must list coordinates in 0..{box.dim - 1}, got {active!r}")
+        if len(np.unique(chosen)) < len(chosen):
+            raise InvalidInput(f"active coordinates must be distinct, got {chosen.tolist()}")
+        self.active: IntArray = chosen.astype(np.int64)
+        self.inactive: IntArray = np.setdiff1d(np.arange(box.dim), self.active)
+        kind = np.dtype(np.float32 if single else np.float64)
+        self._fixed = FixedParts(box.low[self.inactive], box.high[self.inactive], kind)
+        self._distances = Distances(self._fixed)
+        self._told = np.empty((0, box.dim))
+        self._version = -1
+        self._kernel = posterior.kernel
+        self._set_units()
+
+    @property
+    def size(self) -> int:
+        """S, the number of subspaces."""
+        return self._fixed.count
+
+    @property
+    def nbytes(self) -> int:
+        """The memory in use."""
+        return self._fixed.nbytes + self._distances.nbytes
+
+    def add(self, fixed: ArrayLike) -> None:
+        """Append subspaces.
+
+        Args:
+            fixed: (N, D - d) the coordinates that stay, in the order of ``inactive``.
+
+        Raises:
+            InvalidInput: another shape, or outside the box; nothing has changed then.
+        """
+        z = finite_array(fixed, "fixed parts", ndim=2)
+        self._fixed.check(z)
+        self._follow()
+        with OneThread():
+            self._distances.add_rows(self._fixed.extend(z))
+
+    def points(self, y: Array, rows: IntArray) -> Array:
+        """The points (B, D) of the box at active coordinates y (B, d) in subspaces rows (B,)."""
+        x = np.empty((len(rows), self.posterior.box.dim))
+        x[:, self.active] = y
+        x[:, self.inactive] = self._fixed.take(rows)
+        return x
+
+    def moments(self, y: Array, rows: IntArray) -> tuple[Array, Array]:
+        """Posterior mean and variance (B,) at active coordinates y (B, d) in subspaces rows (B,).
+
+        O(B t (d + t)), in pieces; equal to those of the posterior at `points`.
+        """
+        self._follow()
+        posterior, t = self.posterior, len(self._told)
+        if not isinstance(self._kernel, Stationary):
+            return self._whole(y, rows, gradients=False)[:2]
+        mean = np.full(len(rows), posterior.prior_mean)
+        var = np.full(len(rows), self._kernel.variance)
+        if t:
+            with OneThread():
+                for part in pieces(len(rows), t):
+                    r, _ = self._radii(y[part], rows[part])
+                    k = self._kernel.profile(r)
+                    k *= self._kernel.variance
+                    gained, known = posterior.regression.moments(k)
+                    mean[part] += gained
+                    var[part] -= known
+            np.maximum(var, 0.0, out=var)
+        return mean, var
+
+    def gradients(self, y: Array, rows: IntArray) -> tuple[Array, Array, Array, Array]:
+        """Mean (B,), variance (B,) and their gradients (B, d) in the active coordinates."""
+        self._follow()
+        posterior, t = self.posterior, len(self._told)
+        if not isinstance(self._kernel, Stationary):
+            return self._whole(y, rows, gradients=True)
+        mean = np.full(len(rows), posterior.prior_mean)
+        var = np.full(len(rows), self._kernel.variance)
+        mean_slope, var_slope = np.zeros(y.shape), np.zeros(y.shape)
+        if t:
+            with OneThread():
+                for part in pieces(len(rows), t):
+                    found = self._pull(y[part], rows[part])
+                    mean[part] += found[0]
+                    var[part] -= found[1]
+                    mean_slope[part] = found[2]
+                    var_slope[part] -= found[3]
+            np.maximum(var, 0.0, out=var)
+        return mean, var, mean_slope, var_slope
+
+    def _pull(self, y: Array, rows: IntArray) -> tuple[Array, Array, Array, Array]:
+        kernel = self._kernel
+        assert isinstance(kernel, Stationary)
+        r, scaled = self._radii(y, rows)
+        k, slope = kernel.profile_and_slope(r)
+        k *= kernel.variance
+
+        def pulled(weights: Array) -> Array:
+            steep = slope * weights
+            out: Array = steep @ self._near
+            out -= steep.sum(axis=1)[:, None] * scaled
+            out *= kernel.variance * self._inverse_active
+            return out
+
+        return self.posterior.regression.gradients(k, pulled)
+
+    def _radii(self, y: Array, rows: IntArray) -> tuple[Array, Array]:
+        """Scaled distances (B, t) of points to the data, and y in units of the lengthscale."""
+        scaled = (y - self._centre_active) * self._inverse_active
+        square = squares(scaled, self._near, self._norms)
+        square += self._distances.take(rows) * self._factor
+        np.sqrt(square, out=square)
+        return square, scaled
+
+    def _whole(
+        self, y: Array, rows: IntArray, *, gradients: bool
+    ) -> tuple[Array, Array, Array, Array]:
+        """By whole points, for kernels that are no function of one distance."""
+        out = np.empty(len(rows)), np.empty(len(rows)), np.zeros(y.shape), np.zeros(y.shape)
+        for part in pieces(len(rows), self.posterior.box.dim):
+            x = self.points(y[part], rows[part])
+            if gradients:
+                found = self.posterior.gradients(x)
+                out[2][part], out[3][part] = (slope[:, self.active] for slope in found[2:])
+                out[0][part], out[1][part] = found[:2]
+            else:
+                out[0][part], out[1][part] = self.posterior.moments(x)
+        return out
+
+    def _follow(self) -> None:
+        """Catch up with the posterior's points and model."""
+        posterior = self.posterior
+        if posterior.version == self._version:
+            return
+        if posterior.kernel != self._kernel:
+            self._kernel = posterior.kernel
+            self._set_units()
+        told = posterior.conditioned
+        same = min(len(told), len(self._told))
+        equal = (told[:same] == self._told[:same]).all(axis=1)
+        kept = min(same if equal.all() else int(equal.argmin()), self._distances.columns)
+        self._told = told
+        with OneThread():
+            self._distances.keep_columns(kept)
+            if isinstance(self._kernel, Stationary):
+                self._distances.add_columns(told[kept:, self.inactive])
+        self._near = (told[:, self.active] - self._centre_active) * self._inverse_active
+        self._norms = np.einsum("ij,ij->i", self._near, self._near)
+        self._version = posterior.version
+
+    def _set_units(self) -> None:
+        """Units in which distances are kept: those of the box under one lengthscale."""
+        box, kernel = self.posterior.box, self._kernel
+        inverse = np.ones(box.dim)
+        self._factor = 1.0
+        if isinstance(kernel, Stationary):
+            inverse *= 1.0 / np.asarray(kernel.lengthscale)
+            if isinstance(kernel.lengthscale, float):
+                self._factor = kernel.lengthscale**-2
+        centre = 0.5 * (box.low + box.high)
+        self._centre_active, self._inverse_active = centre[self.active], inverse[self.active]
+        kept = np.ones(len(self.inactive)) if self._factor != 1.0 else inverse[self.inactive]
+        self._distances.set_units(centre[self.inactive], kept)
