@@ -1,10 +1,13 @@
 """Real readings: found on disk, mended as documented, never shipped.
 
 Files are looked for in the folder that the environment variable ``GPBANDITS_DATA`` names, and in
-its subfolders ``intel_berkeley_46``, ``metr_la_week``, ``i880`` and ``mnist``.
+its subfolders ``intel_berkeley_46``, ``metr_la_week``, ``i880``, ``mnist``, ``gisette`` and
+``boston``.
 """
 
+from gpbandits_env.datasets.boston import Housing, load_boston
 from gpbandits_env.datasets.catalogue import DATASETS, Dataset, Status, download, load, status
+from gpbandits_env.datasets.gisette import Patterns, load_gisette
 from gpbandits_env.datasets.locate import VARIABLE, data_folders, locate
 from gpbandits_env.datasets.mnist import Digits, load_digits
 from gpbandits_env.datasets.readings import Readings
@@ -15,13 +18,17 @@ __all__ = [
     "VARIABLE",
     "Dataset",
     "Digits",
+    "Housing",
+    "Patterns",
     "Readings",
     "Status",
     "check_table",
     "data_folders",
     "download",
     "load",
+    "load_boston",
     "load_digits",
+    "load_gisette",
     "locate",
     "read_table",
     "status",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpbandits_env.datasets import i880, intel, intel_raw, metr_la, mnist
+from gpbandits_env.datasets import gisette, i880, intel, intel_raw, metr_la, mnist
 from gpbandits_env.datasets.fetch import fetch
 from gpbandits_env.datasets.locate import data_folders, find
 from gpbandits_env.datasets.readings import Readings
@@ -117,6 +117,16 @@ DATASETS: dict[str, Dataset] = {
             mnist.HOW_TO_GET,
             mnist.ADDRESSES[0],
             several=mnist.download_mnist,
+        ),
+        Dataset(
+            "gisette",
+            "6,000 fours and nines, 5,000 features (tranthe2020); see `load_gisette`",
+            gisette.FILES,
+            gisette.SUBFOLDER,
+            None,
+            gisette.HOW_TO_GET,
+            gisette.URL,
+            several=gisette.download_gisette,
         ),
     )
 }

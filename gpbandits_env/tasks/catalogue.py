@@ -9,7 +9,11 @@ from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.functions import TEST_FUNCTIONS
 from gpbandits_env.tasks.analytic import Analytic, corners
 from gpbandits_env.tasks.base import Task
+from gpbandits_env.tasks.boston import Boston
+from gpbandits_env.tasks.logistic import MnistLogistic
+from gpbandits_env.tasks.network import network_100, network_500
 from gpbandits_env.tasks.push import push_3d, push_4d
+from gpbandits_env.tasks.ramp import RampLoss
 
 
 @dataclass(frozen=True)
@@ -28,8 +32,15 @@ class TaskEntry:
 
 
 TASKS: dict[str, TaskEntry] = {
+    "mnist-logistic": TaskEntry(
+        "tune a logistic regression on digits", MnistLogistic, "bedi2022, Section 4.3"
+    ),
     "push-3d": TaskEntry("push a disc to a goal: place and time", push_3d, "ren2024, Section 5"),
     "push-4d": TaskEntry("push a disc: place, time and angle", push_4d, "ren2024, Section 5"),
+    "boston": TaskEntry("train a regression network", Boston, "ren2024, Section 5"),
+    "network-100": TaskEntry("10 x 10 output weights", network_100, "tranthe2020, Section 5"),
+    "ramp-loss": TaskEntry("a support vector machine", RampLoss, "tranthe2020, Section 5"),
+    "network-500": TaskEntry("50 x 10 output weights", network_500, "tranthe2020, Section 5"),
 }
 
 

