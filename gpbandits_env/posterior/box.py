@@ -423,6 +423,12 @@ class BoxPosterior:
         self._whitening.check(state, count)
         for key in ("size", "kept"):
             whole(state[key], f"snapshot entry {key!r}", 0)
+        for key in ("jitter", "kept_jitter", "clock"):
+            positive(state[key], f"snapshot entry {key!r}", zero=True)
+        if state["kept"] > count:
+            raise InvalidInput(
+                f"snapshot entry 'kept' must be at most {count}, got {state['kept']}"
+            )
         self._log.restore(state)
         self._whitening.restore(state)
         self.size, self.jitter = int(state["size"]), float(state["jitter"])

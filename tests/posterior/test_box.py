@@ -1,0 +1,327 @@
+"""The posterior on a box against the dense formula, finite differences and itself restored."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import (
+    Linear,
+    Matern,
+    Matern12,
+    Matern32,
+    Matern52,
+    SquaredExponential,
+)
+from gpbandits_env.posterior import BoxPosterior
+
+KERNELS = {
+    "se-2": (2, SquaredExponential(0.5)),
+    "matern12-60": (60, Matern12(3.0)),
+    "matern32-ard-5": (5, Matern32((0.5, 0.7, 0.9, 1.1, 1.0), variance=2.0)),
+    "matern52-6": (6, Matern52(1.0)),
+    "bessel-3": (3, Matern(1.0, nu=1.7)),
+    "linear-4": (4, Linear(0.5)),
+    "sum-8": (8, Linear() + Matern52(2.0)),
+    "product-4": (4, Linear() * SquaredExponential(2.0) * Matern32(1.0)),
+}
+NOISE, MEAN = 0.01, 0.3
+
+
+def world(name):
+    dim, kernel = KERNELS[name]
+    box = Box(-np.ones(dim), np.ones(dim))
+    return BoxPosterior(box, kernel, NOISE, MEAN), np.random.default_rng(3)
+
+
+def learn(posterior, rng, rounds=8, batch=3, epsilon=0.0):
+    """Rounds of a batch and some drift; the points, rewards and ages by now."""
+    points, rewards, ages = [], [], []
+    for _ in range(rounds):
+        x, y = posterior.box.sample(rng, batch), rng.standard_normal(batch)
+        posterior.update(x, y)
+        points, rewards = [*points, *x], [*rewards, *y]
+        posterior.advance(epsilon, 0.5)
+        ages = [age - 0.25 * np.log1p(-epsilon) for age in [*ages, *[0.0] * batch]]
+    return np.array(points), np.array(rewards), np.array(ages)
+
+
+def dense(kernel, data, x, extra=None, noise=NOISE):
+    """Eqs. (7)-(8) of bogunovic2016 by numpy.linalg; extra points count in the covariance only."""
+    points, rewards, ages = data
+    gram = kernel(points) * np.exp(-np.abs(ages[:, None] - ages)) + noise * np.eye(len(points))
+    cross = kernel(x, points) * np.exp(-ages)
+    mean = MEAN + cross @ np.linalg.solve(gram, rewards - MEAN)
+    if extra is not None:
+        return mean, dense(kernel, _joined(data, extra), x, noise=noise)[1]
+    return mean, kernel(x) - cross @ np.linalg.solve(gram, cross.T)
+
+
+def _joined(data, extra):
+    zeros = np.zeros(len(extra))
+    return tuple(np.concatenate(pair) for pair in zip(data, (extra, zeros, zeros), strict=True))
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05])
+@pytest.mark.parametrize("name", KERNELS)
+class TestDense:
+    def test_moments_and_covariance(self, name, epsilon):
+        posterior, rng = world(name)
+        data = learn(posterior, rng, epsilon=epsilon)
+        x = np.concatenate([posterior.box.sample(rng, 30), data[0][:6]])
+        mean, covariance = dense(posterior.kernel, data, x)
+        for found in (posterior.moments(x), posterior.gradients(x)[:2]):
+            np.testing.assert_allclose(found[0], mean, rtol=0, atol=1e-8)
+            np.testing.assert_allclose(found[1], covariance.diagonal(), rtol=0, atol=1e-8)
+        np.testing.assert_allclose(posterior.mean_at(x), mean, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(posterior.covariance(x), covariance, rtol=0, atol=1e-8)
+        told = dense(posterior.kernel, data, data[0])[0]
+        np.testing.assert_allclose(posterior.mean_at_told(), told, rtol=0, atol=1e-8)
+
+    def test_hallucinated_points_count_in_the_variance_only(self, name, epsilon):
+        posterior, rng = world(name)
+        data = learn(posterior, rng, epsilon=epsilon)
+        x, extra = posterior.box.sample(rng, 20), posterior.box.sample(rng, 5)
+        before = posterior.moments(x)
+        given = posterior.var_given(extra, x)
+        for now, then in zip(posterior.moments(x), before, strict=True):
+            np.testing.assert_array_equal(now, then)
+        posterior.hallucinate(extra[:2])
+        posterior.hallucinate(extra[2:])
+        mean, covariance = dense(posterior.kernel, data, x, extra)
+        found = posterior.gradients(x)
+        np.testing.assert_allclose(found[0], mean, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(found[1], covariance.diagonal(), rtol=0, atol=1e-8)
+        np.testing.assert_allclose(given, covariance.diagonal(), rtol=0, atol=1e-8)
+        np.testing.assert_allclose(posterior.covariance(x), covariance, rtol=0, atol=1e-8)
+        assert len(posterior.told) == len(data[0]) == len(posterior.mean_at_told())
+        assert len(posterior.conditioned) == len(data[0]) + 5
+        posterior.rollback()
+        for now, then in zip(posterior.moments(x), before, strict=True):
+            np.testing.assert_array_equal(now, then)
+
+    def test_gradients_against_finite_differences(self, name, epsilon):
+        posterior, rng = world(name)
+        learn(posterior, rng, epsilon=epsilon)
+        posterior.hallucinate(posterior.box.sample(rng, 2))
+        x, step = posterior.box.sample(rng, 6), 1e-5
+        slopes = posterior.gradients(x)[2:]
+        for j, shift in enumerate(step * np.eye(posterior.box.dim)):
+            up, down = posterior.moments(x + shift), posterior.moments(x - shift)
+            for slope, high, low in zip(slopes, up, down, strict=True):
+                np.testing.assert_allclose(slope[:, j], (high - low) / (2 * step), atol=2e-6)
+
+
+def test_gradients_at_told_points():
+    """At distance 0 the kernel is flat: no NaN, and the gradient of the other points is left."""
+    posterior, rng = world("matern32-ard-5")
+    points, _, _ = learn(posterior, rng)
+    _, var, mean_slope, var_slope = posterior.gradients(points)
+    assert np.isfinite(mean_slope).all()
+    assert np.isfinite(var_slope).all()
+    assert (var > 0).all()
+    near = posterior.gradients(points + 1e-7)
+    np.testing.assert_allclose(mean_slope, near[2], atol=1e-4)
+
+
+def test_many_points_in_pieces():
+    posterior, rng = world("matern52-6")
+    learn(posterior, rng, rounds=60, batch=4)
+    x = posterior.box.sample(rng, 3000)
+    whole = posterior.gradients(x)
+    for i in (0, 1091, 1092, 2999):
+        for all_of_them, one in zip(whole, posterior.gradients(x[i : i + 1]), strict=True):
+            np.testing.assert_allclose(all_of_them[i], one[0], atol=1e-12)
+
+
+def test_clustered_data():
+    """Points close together, far from the middle: distances must not cancel."""
+    box = Box(np.zeros(10), 100 * np.ones(10))
+    posterior = BoxPosterior(box, Matern12(1.0), NOISE, MEAN)
+    rng = np.random.default_rng(0)
+    points = 90.0 + 1e-3 * rng.standard_normal((30, 10))
+    rewards = rng.standard_normal(30)
+    posterior.update(points, rewards)
+    x = np.concatenate([points[:5], points[:5] + 1e-4, box.sample(rng, 400)])
+    mean, covariance = dense(posterior.kernel, (points, rewards, np.zeros(30)), x)
+    np.testing.assert_allclose(posterior.moments(x)[0], mean, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(posterior.moments(x)[1], covariance.diagonal(), atol=1e-8)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-14])
+def test_repeats_without_noise(noise):
+    box = Box(np.zeros(2), np.ones(2))
+    posterior = BoxPosterior(box, Matern52(0.5), noise)
+    rng = np.random.default_rng(1)
+    points, rewards = box.sample(rng, 8), rng.standard_normal(8)
+    posterior.update(points, rewards)
+    assert posterior.jitter == 0.0
+    posterior.update(points, rewards)
+    assert 0.0 < posterior.jitter <= 2e-12
+    for point, reward in zip(points, rewards, strict=True):
+        posterior.update(point[None], [reward])
+    mean, var = posterior.moments(points)
+    np.testing.assert_allclose(mean, rewards, atol=1e-5)
+    np.testing.assert_allclose(posterior.mean_at_told(), np.concatenate([rewards] * 3), atol=1e-5)
+    assert (var < 1e-6).all()
+    x = box.sample(rng, 10)
+    once = BoxPosterior(box, Matern52(0.5), noise)
+    once.update(points, rewards)
+    np.testing.assert_allclose(posterior.moments(x)[0], once.moments(x)[0], atol=1e-4)
+
+
+def test_restored_and_pickled_go_on_alike(same):
+    posterior, rng = world("matern52-6")
+    learn(posterior, rng, rounds=12, epsilon=0.03)
+    posterior.hallucinate(posterior.box.sample(rng, 2))
+    state = posterior.snapshot()
+    fresh, _ = world("matern52-6")
+    fresh.restore(state)
+    copies = [fresh, pickle.loads(pickle.dumps(posterior)), posterior]
+    x = posterior.box.sample(rng, 50)
+    for copy in copies:
+        same(copy.snapshot(), state)
+        own = np.random.default_rng(7)
+        copy.rollback()
+        for _ in range(5):
+            batch = copy.box.sample(own, 3)
+            copy.hallucinate(batch[:2])
+            copy.update(batch, own.standard_normal(3))
+            copy.advance(0.1, 0.7)
+    for copy in copies[:2]:
+        same(copy.snapshot(), posterior.snapshot())
+        for found, want in zip(copy.gradients(x), posterior.gradients(x), strict=True):
+            np.testing.assert_array_equal(found, want)
+
+
+def test_a_snapshot_is_not_touched_by_what_comes_after():
+    posterior, rng = world("se-2")
+    learn(posterior, rng)
+    x = posterior.box.sample(rng, 5)
+    state, before = posterior.snapshot(), posterior.moments(x)
+    posterior.update(x, np.zeros(5))
+    posterior.forget()
+    posterior.restore(state)
+    np.testing.assert_array_equal(posterior.moments(x), before)
+    assert posterior.size == 24
+
+
+def test_faded_points_are_dropped_and_cost_stays_bounded():
+    posterior, rng = world("se-2")
+    counts = []
+    x = posterior.box.sample(rng, 10)
+    for t in range(600):
+        posterior.update(posterior.box.sample(rng, 1), rng.standard_normal(1))
+        posterior.advance(0.1 if t % 2 else 0.6)
+        counts.append(len(posterior.told))
+    assert posterior.size == 600
+    assert max(counts[300:]) == max(counts[:300]) < 120
+    # The dense formula keeps everything, and is none the wiser.
+    again, rng = world("se-2")
+    again.box.sample(rng, 10)
+    points, rewards, ages = [], [], []
+    for t in range(600):
+        points.append(again.box.sample(rng, 1)[0])
+        rewards.append(rng.standard_normal(1)[0])
+        ages = [age - 0.5 * np.log1p(-(0.1 if t % 2 else 0.6)) for age in [*ages, 0.0]]
+    data = np.array(points), np.array(rewards), np.array(ages)
+    mean, covariance = dense(posterior.kernel, data, x)
+    np.testing.assert_allclose(posterior.moments(x)[0], mean, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(posterior.moments(x)[1], covariance.diagonal(), atol=1e-8)
+
+
+def test_long_standstill_brings_the_prior_back():
+    posterior, rng = world("matern52-6")
+    learn(posterior, rng)
+    for _ in range(50):
+        posterior.advance(0.999999, 100.0)
+    x = posterior.box.sample(rng, 5)
+    np.testing.assert_array_equal(posterior.moments(x)[0], MEAN)
+    np.testing.assert_array_equal(posterior.moments(x)[1], 1.0)
+    learn(posterior, rng)
+    assert (posterior.moments(x)[1] < 1.0).all()
+
+
+def test_epsilon_one_and_forget():
+    posterior, rng = world("se-2")
+    learn(posterior, rng)
+    posterior.advance(1.0)
+    assert len(posterior.told) == 0
+    assert posterior.size == 24
+    posterior.forget()
+    assert posterior.size == 0 == posterior.information_gain
+    x = posterior.box.sample(rng, 3)
+    mean, var, mean_slope, var_slope = posterior.gradients(x)
+    np.testing.assert_array_equal(mean, MEAN)
+    np.testing.assert_array_equal(var, 1.0)
+    assert not mean_slope.any()
+    assert not var_slope.any()
+    assert posterior.mean_at_told().shape == (0,)
+    assert posterior.told.shape == (0, 2)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05])
+def test_another_model(epsilon):
+    posterior, rng = world("matern52-6")
+    data = learn(posterior, rng, rounds=40, epsilon=epsilon)
+    posterior.hallucinate(posterior.box.sample(rng, 2))
+    version = posterior.version
+    kernel = SquaredExponential((1.0, 2.0, 1.5, 1.0, 3.0, 1.0), variance=3.0)
+    posterior.replace_model(kernel, 0.5)
+    assert posterior.version > version
+    x = posterior.box.sample(rng, 20)
+    mean, covariance = dense(kernel, data, x, noise=0.5)
+    np.testing.assert_allclose(posterior.moments(x)[0], mean, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(posterior.moments(x)[1], covariance.diagonal(), atol=1e-8)
+    fresh = BoxPosterior(posterior.box, kernel, 0.5, MEAN)
+    learn(fresh, np.random.default_rng(3), rounds=40, epsilon=epsilon)
+    assert posterior.information_gain == pytest.approx(fresh.information_gain, rel=1e-10)
+    posterior.replace_model(prior_mean=1.5)
+    assert posterior.prior_mean == 1.5
+    assert posterior.noise_var == 0.5
+    np.testing.assert_allclose(
+        posterior.moments(x)[0],
+        1.5 + dense(kernel, (data[0], data[1] - 1.5 + MEAN, data[2]), x, noise=0.5)[0] - MEAN,
+        atol=1e-8,
+    )
+
+
+def test_information_gain():
+    posterior, rng = world("matern52-6")
+    points, _, _ = learn(posterior, rng)
+    gram = np.eye(len(points)) + posterior.kernel(points) / NOISE
+    want = 0.5 * np.linalg.slogdet(gram)[1]
+    assert posterior.information_gain == pytest.approx(want, rel=1e-10)
+
+
+def test_bad_input_changes_nothing(same):
+    posterior, rng = world("se-2")
+    learn(posterior, rng)
+    posterior.hallucinate([[0.5, 0.5]])
+    before = posterior.snapshot()
+    wrong = [
+        lambda: posterior.update([[0.0, 2.0]], [1.0]),
+        lambda: posterior.update([[0.0, 0.0]], [np.nan]),
+        lambda: posterior.update([[0.0, 0.0]], [1.0, 2.0]),
+        lambda: posterior.hallucinate([0.0, 0.0]),
+        lambda: posterior.var_given([[0.0, 0.0]], [[0.0]]),
+        lambda: posterior.moments([[0.0]]),
+        lambda: posterior.gradients([0.0, 0.0]),
+        lambda: posterior.advance(1.5),
+        lambda: posterior.advance(0.5, -1.0),
+        lambda: posterior.replace_model(noise_var=-1.0),
+        lambda: posterior.replace_model(Matern52((1.0, 2.0, 3.0))),
+        lambda: posterior.replace_model(prior_mean=np.zeros(3)),
+        lambda: posterior.restore({}),
+        lambda: posterior.restore(before | {"white": np.eye(3)}),
+        lambda: posterior.restore(before | {"beta": np.full(25, np.nan)}),
+        lambda: posterior.restore(before | {"kept": 99}),
+        lambda: posterior.restore(before | {"clock": np.nan}),
+        lambda: BoxPosterior(posterior.box, Matern52((1.0, 2.0, 3.0)), 0.1),
+    ]
+    for call in wrong:
+        with pytest.raises(InvalidInput):
+            call()
+        same(posterior.snapshot(), before)
