@@ -1,6 +1,6 @@
 """Reward functions: what a world draws, evaluates without noise, and knows the maximum of."""
 
-from gpbandits_env.functions.analytic import TEST_FUNCTIONS, AnalyticSource
+from gpbandits_env.functions.analytic import AnalyticSource
 from gpbandits_env.functions.base import Function, Source
 from gpbandits_env.functions.batch import ArmBatch, Batch, FunctionList, batch_of
 from gpbandits_env.functions.course import (
@@ -10,6 +10,7 @@ from gpbandits_env.functions.course import (
     ReplaySource,
     StillSource,
 )
+from gpbandits_env.functions.declared import TEST_FUNCTIONS, TestFunction, add_test_function
 from gpbandits_env.functions.gp import BoxFunction, GPOnArms, GPOnBox
 from gpbandits_env.functions.maximum import BoxMaximum
 from gpbandits_env.functions.motion import MOTIONS, Motion
@@ -36,5 +37,7 @@ __all__ = [
     "Rows",
     "Source",
     "StillSource",
+    "TestFunction",
+    "add_test_function",
     "batch_of",
 ]

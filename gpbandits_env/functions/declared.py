@@ -1,0 +1,161 @@
+"""The test functions there are, one declaration each. All are maximised."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, whole
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.functions import formulas as free
+from gpbandits_env.functions import formulas_fixed as fixed
+
+# A stated maximum is exact but for the 16 digits of its constants, relative to max(1, |maximum|).
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class TestFunction:
+    """A test function and what is known of it.
+
+    Attributes:
+        formula: (n, d) points to (n,) values.
+        low: the usual domain's lower end, of every coordinate or one per coordinate.
+        high: its upper end.
+        best: a maximiser: one number for every coordinate, (d,) of them, or ``best(d)``.
+        maximum: the value there, or ``maximum(d)``.
+        least: ``least(d, b)`` is below every value where all |x_i| <= b.
+        dim: the number of coordinates; None for any.
+        everywhere: whether nothing in all of R^d is above ``maximum``. If not, points outside
+            the usual domain are read at its nearest point, so that nothing is.
+    """
+
+    __test__ = False  # for pytest, which collects classes of this name
+
+    formula: Callable[[Array], Array]
+    low: float | tuple[float, ...]
+    high: float | tuple[float, ...]
+    best: float | tuple[float, ...] | Callable[[int], Array]
+    maximum: float | Callable[[int], float]
+    least: Callable[[int, float], float]
+    dim: int | None = None
+    everywhere: bool = True
+
+    def box(self, dim: int) -> Box:
+        """The usual domain."""
+        return Box(np.broadcast_to(self.low, (dim,)), np.broadcast_to(self.high, (dim,)))
+
+    def maximiser(self, dim: int) -> Array:
+        """A maximiser (d,)."""
+        best = self.best(dim) if callable(self.best) else self.best
+        return np.array(np.broadcast_to(best, (dim,)), dtype=np.float64)
+
+    def peak(self, dim: int) -> float:
+        """The maximum."""
+        return float(self.maximum(dim) if callable(self.maximum) else self.maximum)
+
+
+TEST_FUNCTIONS: dict[str, TestFunction] = {
+    "example": TestFunction(
+        fixed.example,
+        -10.0,
+        10.0,
+        fixed.BEST_EXAMPLE,
+        fixed.MOST_EXAMPLE,
+        fixed.least_example,
+        dim=1,
+        everywhere=False,
+    ),
+    "rosenbrock": TestFunction(
+        fixed.rosenbrock, (-2.0, -1.0), (2.0, 3.0), 1.0, 0.0, fixed.least_rosenbrock, dim=2
+    ),
+    "rosenbrock-10": TestFunction(
+        fixed.rosenbrock_10, (-2.0, -1.0), (2.0, 3.0), 1.0, 0.0, fixed.least_rosenbrock, dim=2
+    ),
+    "camelback": TestFunction(
+        fixed.camelback,
+        (-3.0, -2.0),
+        (3.0, 2.0),
+        fixed.BEST_CAMELBACK,
+        1.0316284534898774,
+        fixed.least_camelback,
+        dim=2,
+    ),
+    "bird": TestFunction(
+        fixed.bird,
+        -2.0 * np.pi,
+        2.0 * np.pi,
+        fixed.BEST_BIRD,
+        106.76453674926468,
+        fixed.least_bird,
+        dim=2,
+    ),
+    "hartmann-6": TestFunction(
+        fixed.hartmann,
+        0.0,
+        1.0,
+        fixed.BEST_HARTMANN,
+        3.3223680114155147,
+        fixed.least_hartmann,
+        dim=6,
+    ),
+    "ackley": TestFunction(free.ackley, -32.768, 32.768, 0.0, 0.0, free.least_ackley),
+    "levy": TestFunction(free.levy, -10.0, 10.0, 1.0, 0.0, free.least_levy),
+    "hyper-ellipsoid": TestFunction(
+        free.hyper_ellipsoid, -65.536, 65.536, 0.0, 0.0, free.least_hyper_ellipsoid
+    ),
+    "schwefel-1.2": TestFunction(free.schwefel, -65.536, 65.536, 0.0, 0.0, free.least_schwefel),
+    "griewank": TestFunction(free.griewank, -600.0, 600.0, 0.0, 0.0, free.least_griewank),
+    "michalewicz": TestFunction(
+        free.michalewicz,
+        0.0,
+        np.pi,
+        free.best_michalewicz,
+        free.most_michalewicz,
+        free.least_michalewicz,
+        everywhere=False,
+    ),
+}
+
+
+def function_named(name: str) -> TestFunction:
+    """A test function by name.
+
+    Raises:
+        UnknownName: no such function.
+    """
+    if name not in TEST_FUNCTIONS:
+        raise unknown("test function", name, TEST_FUNCTIONS)
+    return TEST_FUNCTIONS[name]
+
+
+def add_test_function(name: str, function: TestFunction) -> None:
+    """Make a function of your own known to every environment that takes a test function.
+
+    Workers must import the module that does it; a formula that is a lambda cannot be pickled.
+
+    Raises:
+        InvalidInput: the name is taken, or the formula's value at ``best`` is not ``maximum``.
+    """
+    if name in TEST_FUNCTIONS or name == "gp":
+        raise InvalidInput(f"there is a function named {name!r} already; take another name")
+    dim = function.dim or 2
+    top, stated = float(function.formula(function.maximiser(dim)[None])[0]), function.peak(dim)
+    if not abs(top - stated) <= ROUNDING * max(1.0, abs(stated)):
+        raise InvalidInput(f"{name!r} is {top!r} at its maximiser, but {stated!r} is its maximum")
+    TEST_FUNCTIONS[name] = function
+
+
+def dimension(name: str, *dims: int | None) -> int:
+    """The number of coordinates that a function and all that is given agree on; 2 if nothing is.
+
+    Raises:
+        InvalidInput: they do not agree.
+    """
+    given = function_named(name)
+    wanted = [d for d in (given.dim, *dims) if d is not None]
+    size = wanted[0] if wanted else 2
+    if any(d != size for d in wanted):
+        raise InvalidInput(f"{name!r} has {given.dim or 'any'} dimensions, got {wanted[1:]}")
+    return whole(size, "dim")
