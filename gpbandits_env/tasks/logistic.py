@@ -27,8 +27,8 @@ AXES = (
     Axis("l2", 1e-6, 1.0, "log"),
 )
 DIGITS = ("small", "mnist")
-# Found by `python benchmarks/logistic_optimum.py` (4,096 Sobol points of the scaled box, then
-# 1,024 steps of a random local search from the best ten).
+# Found by `python benchmarks/task_optimum.py mnist-logistic` (4,096 Sobol points of
+# the scaled box, then 1,024 steps of a random local search from the best ten).
 FOUND = (0.5361831999552513, 28.330291285532613, 0.0, 1.1929973796041303e-05)
 FOUND_ACCURACY = 0.893
 WITHIN = 0.01  # ten of the 1,000 digits

@@ -1,8 +1,9 @@
-"""The best settings of the task mnist-logistic: Sobol points, then a random local search.
+"""The best settings of a task of few coordinates: Sobol points, then a random local search.
 
-    python benchmarks/logistic_optimum.py [--points 4096] [--steps 1024] [--seed 0]
+    python benchmarks/task_optimum.py mnist-logistic [--points 4096] [--steps 1024] [--seed 0]
+    python benchmarks/task_optimum.py boston --steps 2048
 
-What it prints stands in gpbandits_env/tasks/logistic.py. About 45 ms a point.
+What it prints stands in gpbandits_env/tasks/logistic.py and boston.py. About 45 and 20 ms a point.
 """
 
 import argparse
@@ -15,24 +16,30 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 from scipy.stats import qmc  # noqa: E402
 
-from gpbandits_env.tasks.logistic import MnistLogistic  # noqa: E402
+from gpbandits_env.tasks import make_task  # noqa: E402
 
 STARTS, WIDTHS = 10, (0.3, 0.1, 0.03)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("task")
     parser.add_argument("--points", type=int, default=4096)
     parser.add_argument("--steps", type=int, default=1024)
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
-    task, rng, start = MnistLogistic(), np.random.default_rng(chosen.seed), time.perf_counter()
+    task, rng, start = (
+        make_task(chosen.task),
+        np.random.default_rng(chosen.seed),
+        time.perf_counter(),
+    )
     axes = task.coordinates
+    dim = axes.box.dim
 
     def values(cube: np.ndarray) -> np.ndarray:
-        return task.values(axes.natural(cube), np.zeros(0))
+        return task.values(axes.rounded(axes.natural(cube)), np.zeros(0))
 
-    points = 2.0 * qmc.Sobol(4, rng=rng).random(chosen.points) - 1.0
+    points = 2.0 * qmc.Sobol(dim, rng=rng).random(chosen.points) - 1.0
     worth = values(points)
     print(f"{chosen.points} points: best {worth.max()}, median {np.median(worth)}")
     print(f"{1e3 * (time.perf_counter() - start) / chosen.points:.1f} ms a point")
@@ -40,12 +47,12 @@ def main() -> None:
     points, worth = points[order], worth[order]
     for step in range(chosen.steps):
         i, width = step % STARTS, WIDTHS[step * len(WIDTHS) // chosen.steps]
-        near = np.clip(points[i : i + 1] + width * rng.standard_normal((1, 4)), -1.0, 1.0)
+        near = np.clip(points[i : i + 1] + width * rng.standard_normal((1, dim)), -1.0, 1.0)
         found = values(near)[0]
         if found >= worth[i]:
             points[i], worth[i] = near[0], found
     print("after the local searches:", np.sort(worth)[::-1].tolist())
-    best = axes.natural(points[[worth.argmax()]])[0]
+    best = axes.rounded(axes.natural(points[[worth.argmax()]]))[0]
     print(f"best {worth.max()} at {best.tolist()}")
 
 
