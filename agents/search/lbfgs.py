@@ -1,0 +1,225 @@
+"""A maximiser in a box that climbs from many starts together.
+
+Projected L-BFGS: at each start the coordinates at an end of the box, whose gradient points outside,
+are held; in the others the two-loop recursion gives a direction, the step along it is clipped to
+the box and shortened until it gains enough (Armijo). Every iteration asks for one trial point of
+each unfinished start, in a single call: a start whose trial fails shortens its step while others go
+on.
+
+Source: Nocedal & Wright (2006), Algorithms 3.1 and 7.4; Bertsekas (1982), "Projected Newton methods
+for optimization problems with simple constraints", for what is held.
+Departures: 1. no strong Wolfe conditions: a step without positive curvature is not remembered;
+2. the recursion runs on the free coordinates of the remembered steps.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array, IntArray
+
+# Points (b, d) and the starts (b,) they belong to -> values (b,) and gradients (b, d).
+Surface: TypeAlias = Callable[[Array, IntArray], tuple[Array, Array]]
+
+# Steps remembered, at most; with more than d + 2 nothing is won.
+MEMORY = 10
+# The gain asked of a step, as a part of what the slope promises.
+ARMIJO = 1e-4
+# The first step, and its limit, as parts of the box's sides.
+FIRST_STEP, LONGEST_STEP = 0.05, 0.5
+# Failed trials in a row after which the memory is dropped; with none left, the start is finished.
+MOST_FAILURES = 8
+
+
+def climb(
+    surface: Surface,
+    starts: Array,
+    low: Array,
+    high: Array,
+    *,
+    evaluations: int,
+    tolerance: float = 1e-8,
+) -> tuple[Array, Array]:
+    """Local maxima of a surface in a box, one per start; never below the start's own value.
+
+    A start is finished when its next step promises a gain below the tolerance. Values of -inf (or
+    nan) are never stepped to. Coordinates are scaled by the sides of the box.
+
+    Args:
+        surface: values and gradients; called once an iteration with all unfinished starts.
+        starts: (n, d) points in the box.
+        low: (d,) the lower corner.
+        high: (d,) the upper corner, above it.
+        evaluations: the budget in points evaluated, of all starts together.
+        tolerance: of the value, relative.
+
+    Returns:
+        The points (n, d) and their values (n,).
+    """
+    climbers = _Climbers(surface, starts, low, high)
+    spent = len(starts)
+    while len(climbers.rows) and spent + len(climbers.rows) <= evaluations:
+        spent += climbers.step(tolerance)
+    return climbers.result()
+
+
+class _Climbers:
+    """All unfinished starts, compacted, in coordinates of [0, 1]^d."""
+
+    def __init__(self, surface: Surface, starts: Array, low: Array, high: Array) -> None:
+        self._surface, self._low, self._high, self._sides = surface, low, high, high - low
+        n, d = starts.shape
+        self._points, self._values = np.array(starts, dtype=np.float64), np.full(n, -np.inf)
+        self.rows: IntArray = np.arange(n)
+        self._u = np.clip((self._points - low) / self._sides, 0.0, 1.0)
+        self._f, self._g = self._evaluate(self._u)
+        self._values[:] = self._f
+        memory = min(MEMORY, d + 2)
+        # Newest first; steps, falls of the gradient.
+        self._steps, self._falls = np.zeros((memory, n, d)), np.zeros((memory, n, d))
+        self._remembered = np.zeros(n, dtype=np.int64)
+        self._length, self._failures = np.ones(n), np.zeros(n, dtype=np.int64)
+        self._first = np.full(n, FIRST_STEP)
+
+    def result(self) -> tuple[Array, Array]:
+        """All points and values, finished or not."""
+        self._settle(np.ones(len(self.rows), dtype=np.bool_))
+        return self._points, self._values
+
+    def step(self, tolerance: float) -> int:
+        """One trial of each start; how many points were evaluated."""
+        move = self._direction()
+        move *= self._length[:, None]
+        trial = np.clip(self._u + move, 0.0, 1.0)
+        move = trial - self._u
+        slope = np.einsum("ij,ij->i", move, self._g)
+        # With a full step the slope is about twice the gain to be expected.
+        promised = slope / self._length
+        going = promised > tolerance * np.abs(self._f)
+        going &= self._failures < 2 * MOST_FAILURES
+        if not going.all():
+            self._settle(~going)
+            self._keep(going)
+            trial, move, slope = trial[going], move[going], slope[going]
+            if not len(self.rows):
+                return 0
+        f, g = self._evaluate(trial)
+        better = f >= self._f + ARMIJO * slope
+        self._shorten(~better, f, slope)
+        self._accept(better, trial, move, f, g)
+        return len(trial)
+
+    def _evaluate(self, u: Array) -> tuple[Array, Array]:
+        x = np.minimum(self._low + self._sides * u, self._high)
+        f, g = self._surface(x, self.rows)
+        g = g * self._sides
+        bad = ~np.isfinite(f)
+        if bad.any():
+            f = np.where(np.isposinf(f), f, np.where(bad, -np.inf, f))
+            g[bad] = 0.0
+        return f, g
+
+    def _direction(self) -> Array:
+        """Where to go from every point: (b, d), uphill."""
+        g, u = self._g, self._u
+        held = ((u <= 0.0) & (g < 0.0)) | ((u >= 1.0) & (g > 0.0))
+        uphill = np.where(held, 0.0, g)
+        steepest = uphill * (self._first / np.maximum(np.abs(uphill).max(axis=1), 1e-300))[:, None]
+        most = int(self._remembered.max(initial=0))
+        if not most:
+            return steepest
+        steps, falls = self._steps[:most], self._falls[:most]
+        if held.any():
+            steps, falls = np.where(held, 0.0, steps), np.where(held, 0.0, falls)
+        move, newton = _two_loops(uphill, steps, falls)
+        newton &= np.einsum("ij,ij->i", move, uphill) > 0.0
+        far = np.abs(move).max(axis=1)
+        move *= np.minimum(1.0, LONGEST_STEP / np.maximum(far, 1e-300))[:, None]
+        return np.where(newton[:, None], move, steepest)
+
+    def _shorten(self, failed: NDArray[np.bool_], f: Array, slope: Array) -> None:
+        """Shorten steps that failed, by the parabola through what is known."""
+        if not failed.any():
+            return
+        missing = self._f[failed] + slope[failed] - f[failed]  # inf where the trial is -inf
+        factor = np.clip(0.5 * slope[failed] / missing, 0.1, 0.5)
+        self._length[failed] *= factor
+        self._failures[failed] += 1
+        tired = failed & (self._failures == MOST_FAILURES)
+        if tired.any():
+            fresh = tired & (self._remembered > 0)
+            self._length[fresh], self._first[fresh], self._remembered[fresh] = 1.0, FIRST_STEP, 0
+            self._steps[:, fresh], self._falls[:, fresh] = 0.0, 0.0
+
+    def _accept(
+        self, better: NDArray[np.bool_], trial: Array, move: Array, f: Array, g: Array
+    ) -> None:
+        """Step to trials that are better, and remember the steps with positive curvature."""
+        if not better.any():
+            return
+        fall = self._g - g
+        curved = np.einsum("ij,ij->i", move, fall) > 1e-10 * np.einsum("ij,ij->i", fall, fall)
+        kept = better & curved
+        if kept.all():
+            self._steps[1:], self._falls[1:] = self._steps[:-1].copy(), self._falls[:-1].copy()
+            self._steps[0], self._falls[0] = move, fall
+        elif kept.any():
+            self._steps[1:, kept] = self._steps[:-1, kept]
+            self._falls[1:, kept] = self._falls[:-1, kept]
+            self._steps[0, kept], self._falls[0, kept] = move[kept], fall[kept]
+        self._remembered[kept] = np.minimum(self._remembered[kept] + 1, len(self._steps))
+        flat = better & ~curved
+        self._first[flat] = np.minimum(2.0 * self._first[flat], LONGEST_STEP)
+        if better.all():
+            self._u, self._f, self._g = trial, f, g
+            self._length[:], self._failures[:] = 1.0, 0
+            return
+        self._u[better], self._f[better], self._g[better] = trial[better], f[better], g[better]
+        self._length[better], self._failures[better] = 1.0, 0
+
+    def _settle(self, done: NDArray[np.bool_]) -> None:
+        """Write down where starts are; one that did not move stays as it was given, to the bit."""
+        moved = done & (self._f > self._values[self.rows])
+        rows = self.rows[moved]
+        self._points[rows] = np.minimum(self._low + self._sides * self._u[moved], self._high)
+        self._values[rows] = self._f[moved]
+
+    def _keep(self, going: NDArray[np.bool_]) -> None:
+        self.rows, self._u, self._f, self._g = (
+            array[going] for array in (self.rows, self._u, self._f, self._g)
+        )
+        self._steps, self._falls = self._steps[:, going], self._falls[:, going]
+        self._remembered, self._length = self._remembered[going], self._length[going]
+        self._failures, self._first = self._failures[going], self._first[going]
+
+
+def _two_loops(gradient: Array, steps: Array, falls: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """The inverse Hessian times the gradients, and which of them have any curvature to go by.
+
+    Args:
+        gradient: (b, d).
+        steps: (h, b, d) s_i, newest first; zeros where there are none.
+        falls: (h, b, d) y_i, by how much the gradient fell along them.
+    Source: Nocedal & Wright (2006), Algorithm 7.4, with gamma of eq. (7.20).
+    """
+    curvature = np.einsum("hij,hij->hi", steps, falls)
+    usable = curvature > 0.0
+    rho = np.divide(1.0, curvature, out=np.zeros_like(curvature), where=usable)
+    newest = usable.argmax(axis=0)
+    own = np.arange(len(gradient))
+    last = falls[newest, own]
+    size = np.einsum("ij,ij->i", last, last)
+    gamma = np.divide(curvature[newest, own], size, out=np.ones_like(size), where=size > 0.0)
+    q, parts = gradient.copy(), []
+    for s, y, r in zip(steps, falls, rho, strict=True):
+        part = np.einsum("ij,ij->i", s, q)
+        part *= r
+        q -= part[:, None] * y
+        parts.append(part)
+    q *= gamma[:, None]
+    for s, y, r, part in zip(steps[::-1], falls[::-1], rho[::-1], parts[::-1], strict=True):
+        part = part - r * np.einsum("ij,ij->i", y, q)
+        q += part[:, None] * s
+    return q, usable.any(axis=0)
