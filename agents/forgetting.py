@@ -75,7 +75,7 @@ class Fade(Forgetting):
         self.epsilon = float(epsilon)
 
     def after(self, agent: "GPAgent", actions: NDArray[Any], rewards: NDArray[Any]) -> None:  # noqa: D102
-        agent.posterior.advance(self.epsilon)
+        agent.fade(self.epsilon)
 
 
 class Restart(Forgetting):

@@ -1,7 +1,7 @@
 """An agent put together from a posterior, an acquisition, a search and a batch rule."""
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,14 +13,17 @@ from gpbandits_env.agents.batch import BatchRule, rule_for
 from gpbandits_env.agents.candidates import Places, places_of
 from gpbandits_env.agents.forgetting import forgetting_for
 from gpbandits_env.agents.gate import Compression, gate_for
+from gpbandits_env.agents.history import History
+from gpbandits_env.agents.refit import Model, Refit, learning_for
 from gpbandits_env.agents.search import Search, search_for
 from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.posterior import ArmPosterior, NystromPosterior, posterior_on
+from gpbandits_env.kernels import Kernel
+from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior, posterior_on
 from gpbandits_env.problem import Problem
 
-Posterior: TypeAlias = ArmPosterior | NystromPosterior
+Posterior: TypeAlias = ArmPosterior | NystromPosterior | BoxPosterior
 # A Nystrom posterior lives on arms: in a box it is given so many points.
 NYSTROM_CANDIDATES = 1024
 
@@ -54,6 +57,11 @@ class GPAgent(Agent):
         search: how a box is searched, as a dict (see `search`).
         batch: how a batch is put together: a rule's name or dict (see `batch`); by default one
             action after the other by hallucinated variance.
+        learn: if given, hyper-parameters are learned from the rewards every so many rounds:
+            {"every": 10, "what": ["lengthscale", "variance", "noise_var"], ...}, or true (see
+            `refit.Learning`); `learned` lists what was.
+        standardise: whether rewards are of unknown mean and scale: the model is then that of the
+            problem for rewards of mean 0 and variance 1.
     """
 
     DEFAULT_BATCH: str | Mapping[str, Any] = "hallucinate"
@@ -76,8 +84,13 @@ class GPAgent(Agent):
         candidates: int | None = 1024,
         search: Mapping[str, Any] | str | None = None,
         batch: Mapping[str, Any] | BatchRule | str | None = None,
+        learn: Mapping[str, Any] | Sequence[str] | bool | None = None,
+        standardise: bool = False,
     ) -> None:
         super().__init__(problem, rng)
+        self._settings = {"back": back, "qbar": qbar, "epsilon": epsilon}
+        self._compress = compress
+        self._history = History()
         self.forgetting = forgetting_for(
             {"epsilon": epsilon, "reset_every": reset_every, "window": window}
         )
@@ -85,7 +98,9 @@ class GPAgent(Agent):
         if qbar is not None and candidates is None:
             candidates = NYSTROM_CANDIDATES
         self.places = self._belief_lives(candidates)
-        self.posterior = self._prior(back, qbar, epsilon)
+        self.posterior = self._prior(self._given)
+        learning = learning_for(learn, standardise)
+        self.refit = None if learning is None else Refit(learning, problem, self.places.domain)
         self.search = search_for(self.places.domain, search, rng)
         self.rule = rule_for(self.DEFAULT_BATCH if batch is None else batch)
         self.rule.check(self)
@@ -94,20 +109,24 @@ class GPAgent(Agent):
         """The domain of the posterior; an embedding has another one than the problem."""
         return places_of(self.problem.domain, candidates, self.rng)
 
-    def _prior(self, back: str, qbar: float | None, epsilon: float | None) -> Posterior:
-        """The posterior before any data."""
-        problem, domain = self.problem, self.places.domain
+    @property
+    def _given(self) -> Model:
+        problem = self.problem
+        return Model(problem.kernel, problem.noise_var, problem.prior_mean)
+
+    def _prior(self, of: Model) -> Posterior:
+        """The posterior of a model before any data."""
+        domain = self.places.domain
+        back, qbar, epsilon = (self._settings[key] for key in ("back", "qbar", "epsilon"))
         if isinstance(domain, Box):
             if back != "auto":
                 raise InvalidInput(f"in a box the posterior has one representation, got {back!r}")
-            assert isinstance(problem.prior_mean, float)
-            from gpbandits_env.posterior.box import BoxPosterior
-
-            return BoxPosterior(domain, problem.kernel, problem.noise_var, problem.prior_mean)
+            assert not isinstance(of.prior_mean, np.ndarray)
+            return BoxPosterior(domain, of.kernel, of.noise_var, of.prior_mean)
         assert isinstance(domain, Arms)
-        model = (domain, problem.kernel, problem.noise_var, problem.prior_mean)
+        model = (domain, of.kernel, of.noise_var, of.prior_mean)
         if qbar is None:
-            return posterior_on(*model, back=back, horizon=problem.horizon)
+            return posterior_on(*model, back=back, horizon=self.problem.horizon)
         if back != "auto" or epsilon is not None:
             raise InvalidInput(
                 f"with qbar the belief is a Nystrom posterior: it has no other back, and its data "
@@ -141,6 +160,8 @@ class GPAgent(Agent):
         self.posterior.update(places, rewards)
         kind = np.float64 if isinstance(self.places.domain, Box) else np.int64
         absorbed = np.array(places, dtype=kind), np.array(rewards, dtype=np.float64)
+        if self.refit is not None and kind is np.int64:
+            self._history.add(*absorbed)
         if isinstance(self.posterior, NystromPosterior) and len(absorbed[0]):
             self.posterior.redraw(self.rng)
         return absorbed
@@ -159,19 +180,54 @@ class GPAgent(Agent):
         places = self.places.domain.check(self.places.indices(actions))
         return self.gate.passing(self.posterior, places)
 
+    def fade(self, epsilon: float) -> None:
+        """A round passes: past data lose correlation by sqrt(1 - epsilon)."""
+        self.posterior.advance(epsilon)
+        self._history.faded(epsilon)
+
+    def replace_model(self, kernel: Kernel, noise_var: float, prior_mean: float | Array) -> None:
+        """Believe in another model of the same data; the gate and the search go with it.
+
+        Args:
+            kernel: in the units of the belief's domain.
+            noise_var: in reward units squared.
+            prior_mean: a number, or (n,) one an arm.
+        """
+        self.gate = gate_for(self._compress, self.problem.replaced(noise_var=noise_var))
+        if isinstance(self.posterior, BoxPosterior):
+            assert not isinstance(prior_mean, np.ndarray)
+            self.posterior.replace_model(kernel, noise_var, prior_mean)
+            return
+        fresh = self._prior(Model(kernel, noise_var, prior_mean))
+        assert not isinstance(fresh, BoxPosterior)
+        self._history.tell(fresh)
+        if isinstance(fresh, NystromPosterior) and fresh.size:
+            fresh.redraw(self.rng)
+        self.posterior = fresh
+
+    @property
+    def learned(self) -> list[dict[str, Any]]:
+        """What was learned of the model, one dict a fit; see `refit.Refit`."""
+        return [] if self.refit is None else self.refit.learned
+
     def forget(self) -> None:
         """Back to the prior, in mid-episode."""
         self.posterior.forget()
+        self._history.clear()
 
     def tell(  # noqa: D102
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
         super().tell(actions, rewards, observed)
         self.forgetting.after(self, *self._told)
+        if self.refit is not None:
+            self.refit.told(self, *self._told)
 
     def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:  # noqa: D102
         super().prior_data(actions, rewards)
         self.forgetting.before(*self._told)
+        if self.refit is not None:
+            self.refit.told(self, *self._told)
 
     def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         self._told = self.absorb(self.places.indices(actions), rewards)
@@ -180,14 +236,22 @@ class GPAgent(Agent):
         super().reset()
         self.forgetting.reset()
         self.forget()
+        if self.refit is not None:
+            self.refit.reset(self)
 
     def snapshot(self) -> dict[str, Any]:  # noqa: D102
         own = {"posterior": self.posterior.snapshot(), "forgetting": self.forgetting.snapshot()}
-        return super().snapshot() | own | {"candidates": self.places.fingerprint}
+        own |= {"candidates": self.places.fingerprint}
+        if self.refit is not None:
+            own |= {"history": self._history.snapshot(), "refit": self.refit.snapshot()}
+        return super().snapshot() | own
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         if state["candidates"] != self.places.fingerprint:
             raise InvalidInput("the agent of the snapshot has other candidate points: another seed")
+        if self.refit is not None:
+            self._history.restore(state["history"])
+            self.refit.restore(self, state["refit"])
         self.posterior.restore(state["posterior"])
         self.forgetting.restore(state["forgetting"])
         super()._restore(state)

@@ -95,7 +95,7 @@ class TVGPUCB(GPUCB):
             self.forget()
             for arms, rewards in self._rounds:
                 self.absorb(arms, rewards)
-                self.posterior.advance(epsilon)
+                self.fade(epsilon)
 
     def reset(self) -> None:  # noqa: D102
         self._rounds.clear()
