@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, frozen
 from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions import ArmFunction, Function, Source
 from gpbandits_env.tasks.base import Task
 
@@ -38,10 +39,20 @@ class TaskFunction(Function):
         return axes.rounded(axes.natural(actions) if self.scaled else actions)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TaskFunction, (self.task, self.drawn, self.scaled)
+        return type(self), (self.task, self.drawn, self.scaled)
 
     def state(self) -> dict[str, Any]:  # noqa: D102
         return {"drawn": self.drawn}
+
+
+class NoisyTaskFunction(TaskFunction):
+    """A task whose evaluations are random in themselves."""
+
+    __slots__ = ()
+
+    def noisy(self, actions: NDArray[Any], rng: np.random.Generator) -> Array:
+        """The rewards (m,) of checked actions, with the noise that is inside the task."""
+        return self.task.noisy(self.natural(actions), self.drawn, rng)
 
 
 class TaskSource(Source):
@@ -54,9 +65,13 @@ class TaskSource(Source):
         task: prepared already.
         scaled: the domain is in the cube [-1, 1]^d instead of natural units.
         arms: inside the box or the cube; the whole of it if not given.
+    Raises:
+        InvalidInput: arms for a task with noise inside, which a table of values has not.
     """
 
     def __init__(self, task: Task, scaled: bool = False, arms: Arms | None = None) -> None:
+        if arms is not None and task.noise_inside:
+            raise InvalidInput("a task with noise inside is played in its box, not on a grid")
         axes = task.coordinates
         self.task, self.scaled = task, scaled
         self.domain: Arms | Box = arms if arms is not None else axes.cube if scaled else axes.box
@@ -81,7 +96,8 @@ class TaskSource(Source):
         return self._kept
 
     def _built(self, drawn: Array) -> Function:
-        function = TaskFunction(self.task, drawn, self.scaled)
+        kind = NoisyTaskFunction if self.task.noise_inside else TaskFunction
+        function = kind(self.task, drawn, self.scaled)
         if isinstance(self.domain, Arms):
             return ArmFunction(function(self.domain.coordinates))
         return function

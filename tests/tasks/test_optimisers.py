@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+
+from gpbandits_env.tasks.optimisers import Adam, RMSProp
+
+RNG = np.random.default_rng(0)
+GRADIENTS = RNG.normal(size=(30, 4))
+START = RNG.normal(size=4)
+
+
+def test_rmsprop_is_its_formula():
+    parameters = START.copy()
+    optimiser = RMSProp(4, rate=0.03, decay=0.2, momentum=0.4)
+    p, v, b = START.copy(), np.zeros(4), np.zeros(4)
+    for gradient in GRADIENTS:
+        optimiser.step(parameters, gradient.copy())
+        g = gradient + 0.2 * p
+        v = 0.99 * v + 0.01 * g**2
+        b = 0.4 * b + g / (np.sqrt(v) + 1e-8)
+        p = p - 0.03 * b
+        assert parameters == pytest.approx(p, rel=1e-12)
+
+
+def test_adam_is_its_algorithm():
+    parameters = START.copy()
+    optimiser = Adam(4, rate=0.03)
+    p, m, v = START.copy(), np.zeros(4), np.zeros(4)
+    for t, gradient in enumerate(GRADIENTS, start=1):
+        before = gradient.copy()
+        optimiser.step(parameters, gradient)
+        assert (gradient == before).all()
+        m = 0.9 * m + 0.1 * gradient
+        v = 0.999 * v + 0.001 * gradient**2
+        p = p - 0.03 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
+        assert parameters == pytest.approx(p, rel=1e-12)
