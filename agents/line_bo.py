@@ -1,0 +1,119 @@
+"""LineBO.
+
+Paper: Kirschner et al. (2019), "Adaptive and Safe Bayesian Optimization in High Dimensions via
+One-Dimensional Subspaces", Algorithm 1, as a baseline of tranthe2020.
+Assumes: Gaussian noise of known variance.
+Departures: 1. the gradient of the ascent rule is that of the posterior mean, where the paper spends
+evaluations on an estimate; where it is 0, the direction is random; 2. coordinates are drawn at
+random, not in turns; 3. a batch lies on one line; 4. those of `GPAgent`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env.agents.any_acquisition import AnyAcquisition
+from gpbandits_env.agents.embeddings.line import Line
+from gpbandits_env.agents.embeddings.pulled import PulledSearch
+from gpbandits_env.agents.search import search_for
+from gpbandits_env.arrays import Array, whole
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.learning import InputScaling
+from gpbandits_env.problem import Problem
+from gpbandits_env.seeding import child
+
+DIRECTIONS = ("random", "coordinate", "ascent")
+
+
+class LineBO(AnyAcquisition):
+    """The acquisition is maximised on one line through the best point, then on the next.
+
+    The best point is that of the largest posterior mean told; before any data, the box's centre.
+
+    Args:
+        problem: where it acts; its domain is a box, and lines are drawn where it is [-1, 1]^D.
+        rng: its own randomness; the directions depend on it and the line's number alone.
+        directions: "random", uniform on the sphere; "coordinate", along an axis; or "ascent", along
+            the gradient of the posterior mean.
+        rounds_per_line: before the next line is drawn.
+        search: of the line, as of `GPAgent`.
+        settings: those of `AnyAcquisition`.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        directions: str = "random",
+        rounds_per_line: int = 1,
+        search: Mapping[str, Any] | str | None = None,
+        **settings: Any,
+    ) -> None:
+        if directions not in DIRECTIONS:
+            raise unknown("directions of line-bo", directions, DIRECTIONS)
+        self._directions = directions
+        self._per_line = whole(rounds_per_line, "rounds_per_line")
+        self._key = rng.integers(0, 2**63, size=4).tolist()
+        super().__init__(problem, rng, search=search, **settings)
+        self._scaling = InputScaling.of(problem.domain)
+        small = search_for(Box([-1.0], [1.0]), search, child(rng))
+        self.search = PulledSearch(lambda: self.line, self._scaling, small)
+        self._draw_line()
+
+    def default_beta(self, on_arms: bool) -> Mapping[str, Any]:
+        """Theorem 2 over 5, for one coordinate in [-1, 1]."""
+        return {"type": "continuous", "scale": 0.2, "dim": 1, "r": 2.0}
+
+    def _draw_line(self) -> None:
+        """The line of the next round, through the best point so far."""
+        told = self.box_posterior
+        self._anchor = np.zeros(self.problem.domain.dim)
+        if told.size:
+            best = int(told.mean_at_told().argmax())
+            self._anchor = self._scaling.scale(told.told[[best]])[0]
+        self._direction = self._drawn_direction()
+        self.line = Line(self._anchor, self._direction)
+
+    def _drawn_direction(self) -> Array:
+        dim = len(self._anchor)
+        rng = np.random.default_rng([*self._key, self.round // self._per_line])
+        if self._directions == "coordinate":
+            return np.eye(1, dim, int(rng.integers(dim)))[0]
+        if self._directions == "ascent":
+            here = self._scaling.unscale(self._anchor[None])
+            slope = self.box_posterior.gradients(here)[2][0] * self._scaling.unit
+            if slope.any():
+                return np.asarray(slope)
+        return rng.standard_normal(dim)
+
+    def tell(  # noqa: D102
+        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
+    ) -> None:
+        super().tell(actions, rewards, observed)
+        if self.round % self._per_line == 0:
+            self._draw_line()
+
+    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:  # noqa: D102
+        super().prior_data(actions, rewards)
+        self._draw_line()
+
+    def reset(self) -> None:  # noqa: D102
+        super().reset()
+        self._draw_line()
+
+    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+        line = {"anchor": self._anchor.copy(), "direction": self._direction.copy()}
+        return super().snapshot() | {"line": {"key": list(self._key), **line}}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        line = state["line"]
+        if line["key"] != self._key:
+            raise InvalidInput("the agent of the snapshot draws other lines: another seed")
+        super()._restore(state)
+        self._anchor = np.array(line["anchor"], dtype=np.float64)
+        self._direction = np.array(line["direction"], dtype=np.float64)
+        self.line = Line(self._anchor, self._direction)

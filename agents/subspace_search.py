@@ -1,0 +1,183 @@
+"""The search of MS-UCB: many subspaces of a box at once.
+
+Every subspace is screened at a few points, in one batch; from the best of them the acquisition is
+climbed by its gradient, all together.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.agents.acquisitions import Acquisition, Mean
+from gpbandits_env.agents.search import Search, Within
+from gpbandits_env.agents.search.lbfgs import climb
+from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.posterior.subspaces import Subspaces
+from gpbandits_env.theory import new_subspaces
+
+# Subspaces are drawn so many numbers (32 MB) at a time.
+STRIP = 1 << 22
+# How far around the best point told a part of the screening looks, as fractions of the sides.
+NEAR = (0.02, 0.1)
+
+
+class SubspaceSearch(Search):
+    """Looks for actions in the subspaces Z_t of Algorithm 1.
+
+    What it draws in round t depends on ``key`` and t alone, so it need not be stored.
+
+    Args:
+        posterior: of the whole box.
+        d: the number of coordinates searched, the last ones of the box.
+        key: of its random numbers.
+        n0: N_0.
+        alpha: the growth of Z_t.
+        cap: the largest |Z_t|; then no new subspaces come.
+        candidates: points to screen a round, over all subspaces; at least 2 in each.
+        refine: K, how many of them are climbed from.
+        evaluations: of the acquisition along all climbs together, at most.
+    """
+
+    def __init__(
+        self,
+        posterior: BoxPosterior,
+        d: int,
+        key: list[int],
+        *,
+        n0: int,
+        alpha: float,
+        cap: int | None,
+        candidates: int,
+        refine: int,
+        evaluations: int,
+    ) -> None:
+        box = posterior.box
+        self._key, self._n0, self._alpha, self._cap = key, n0, alpha, cap
+        self._candidates, self._refine, self._evaluations = candidates, refine, evaluations
+        self._posterior = posterior
+        self._active: IntArray = np.arange(box.dim - d, box.dim)
+        self._low, self._high = box.low[self._active], box.high[self._active]
+        self.forget()
+
+    @property
+    def size(self) -> int:
+        """|Z_t|."""
+        return self.subspaces.size
+
+    def forget(self) -> None:
+        """Back to round 1, with Z_1."""
+        self.subspaces = Subspaces(self._posterior, self._active)
+        self.round = 0
+        self.reach(1)
+
+    def reach(self, t: int) -> None:
+        """Draw the subspaces of all rounds up to t that are not there yet: Algorithm 1, line 3."""
+        box, inactive = self._posterior.box, self.subspaces.inactive
+        low, high = box.low[inactive], box.high[inactive]
+        step = max(1, STRIP // max(len(inactive), 1))
+        for now in range(self.round + 1, t + 1):
+            rng = np.random.default_rng([*self._key, now, 0])
+            count = int(new_subspaces(now, self._n0, self._alpha))
+            if self._cap is not None:
+                count = min(count, self._cap - self.size)
+            for start in range(0, count, step):
+                drawn = (min(step, count - start), len(inactive))
+                self.subspaces.add(rng.uniform(low, high, drawn))
+        self.round = max(self.round, t)
+
+    def best(  # noqa: D102
+        self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Any = None
+    ) -> Array:
+        y, rows, mean, var = self._screened()
+        score = acquisition.score(mean, var)
+        if allowed is not None:
+            inside = allowed(self.subspaces.points(y, rows))
+            if not inside.any():
+                raise InvalidInput("the region to search holds none of the points screened")
+            score = np.where(inside, score, -np.inf)
+        first = self._promising(score, rows)
+        if len(self._active) == 0 or allowed is not None:
+            return self.subspaces.points(y[first[:1]], rows[first[:1]])
+        of = rows[first]
+
+        def surface(points: Array, which: IntArray) -> tuple[Array, Array]:
+            mean, var, mean_slope, var_slope = self.subspaces.gradients(points, of[which])
+            by_mean, by_var = acquisition.gradient(mean, var)
+            slope = by_mean[:, None] * mean_slope + by_var[:, None] * var_slope
+            return acquisition.score(mean, var), slope
+
+        ends, values = climb(
+            surface, y[first], self._low, self._high, evaluations=self._evaluations
+        )
+        top = int(values.argmax())
+        return self.subspaces.points(ends[[top]], of[[top]])
+
+    def region(self, posterior: BoxPosterior, within: Within) -> Any:
+        """A condition on points: what is allowed is screened, not climbed."""
+        held = posterior.snapshot()
+
+        def allowed(points: Array) -> NDArray[np.bool_]:
+            now = BoxPosterior(
+                posterior.box, posterior.kernel, posterior.noise_var, posterior.prior_mean
+            )
+            now.restore(held)
+            return within(*now.moments(points))
+
+        return allowed
+
+    def sampled(  # noqa: D102
+        self, posterior: BoxPosterior, rng: np.random.Generator, size: int
+    ) -> tuple[Array, Array]:
+        y, rows, mean, var = self._screened()
+        # Of many points those that may be largest: a sample needs the points themselves.
+        kept = np.argsort(-(mean + 3.0 * np.sqrt(var)), kind="stable")[: self._candidates]
+        points = self.subspaces.points(y[kept], rows[kept])
+        values = posterior.paths(rng, size)(points)
+        top = values.argmax(axis=1)
+        return points[top], values[np.arange(size), top]
+
+    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:  # noqa: D102
+        y, rows, mean, var = self._screened()
+        kept = np.arange(len(rows))[: self._candidates]
+        return self.subspaces.points(y[kept], rows[kept]), mean[kept], var[kept]
+
+    def largest_mean(self, posterior: BoxPosterior) -> float:  # noqa: D102
+        return float(posterior.moments(self.best(Mean(), posterior))[0][0])
+
+    def _screened(self) -> tuple[Array, IntArray, Array, Array]:
+        """Points y (n, d) in subspaces (n,), with means and variances (n,)."""
+        count, d = self.size, len(self._active)
+        each = 1 if d == 0 else max(2, -(-self._candidates // count))
+        rows = np.repeat(np.arange(count), each)
+        rng = np.random.default_rng([*self._key, self.round, 1])
+        y = rng.uniform(self._low, self._high, (count, each, d))
+        if d and self._posterior.size:
+            self._put_near_the_best(rng, y)
+        flat = y.reshape(count * each, d)
+        return flat, rows, *self.subspaces.moments(flat, rows)
+
+    def _put_near_the_best(self, rng: np.random.Generator, y: Array) -> None:
+        """In every subspace: the best y told first, then some around it."""
+        posterior = self._posterior
+        best = posterior.told[int(posterior.mean_at_told().argmax()), self._active]
+        each = y.shape[1]
+        y[:, 0] = best
+        near = slice(2, 2 + (each - 2) // 2)
+        part = y[:, near]
+        spread = rng.choice(NEAR, part.shape[:2])[:, :, None] * (self._high - self._low)
+        moved = best + spread * rng.standard_normal(part.shape)
+        y[:, near] = np.clip(moved, self._low, self._high)
+
+    def _promising(self, score: Array, rows: IntArray) -> IntArray:
+        """Where to climb from, best first: of different subspaces as long as there are some."""
+        by_subspace = score.reshape(self.size, -1)
+        leaders = by_subspace.argmax(axis=1) + by_subspace.shape[1] * np.arange(self.size)
+        leaders = leaders[np.argsort(-score[leaders], kind="stable")][: self._refine]
+        if len(leaders) == self._refine:
+            return leaders
+        rest = np.setdiff1d(np.arange(len(score)), leaders)
+        rest = rest[np.argsort(-score[rest], kind="stable")]
+        return np.concatenate([leaders, rest[: self._refine - len(leaders)]])
