@@ -84,16 +84,16 @@ def squares(x: Array, z: Array, norms: Array) -> Array:
         z: (m, d).
         norms: (m,) |z_j|^2.
     """
-    size = np.add.outer(np.einsum("ij,ij->i", x, x), norms)
-    square: Array = x @ z.T
-    square *= -2.0
-    square += size
-    size *= CLOSE
-    close = np.flatnonzero(square < size)
+    own = np.einsum("ij,ij->i", x, x)
+    square: Array = (-2.0 * x) @ z.T
+    square += norms
+    square += own[:, None]
+    if not square.size or square.min() >= CLOSE * (own.max() + norms.max()):
+        return square
+    close = np.flatnonzero(square < CLOSE * np.add.outer(own, norms))
     if len(close) > MANY_CLOSE * square.size + 64:
         return np.asarray(cdist(x, z, "sqeuclidean"))
-    if len(close):
-        i, j = np.divmod(close, len(z))
-        difference = x[i] - z[j]
-        square.ravel()[close] = np.einsum("ij,ij->i", difference, difference)
+    i, j = np.divmod(close, len(z))
+    difference = x[i] - z[j]
+    square.ravel()[close] = np.einsum("ij,ij->i", difference, difference)
     return square

@@ -7,8 +7,11 @@ import numpy as np
 from gpbandits_env.arrays import Array
 from gpbandits_env.kernels.columns import Pulled
 
-# Cross-covariances (n, t) are worked on in pieces of so many numbers (2 MB), which stay in cache.
-PIECE = 1 << 18
+# Cross-covariances (n, t) are worked on in pieces of so many numbers (half a MB), which stay in
+# cache; but of no fewer points, or the products would wait for W.
+PIECE, FEWEST = 1 << 16, 96
+# Triangular products go by strips of so many columns.
+STRIP = 128
 
 
 class Regression:
@@ -34,18 +37,40 @@ class Regression:
 
     def moments(self, k: Array) -> tuple[Array, Array]:
         """By how much the mean is above and the variance below the prior's, (n,) each."""
-        v = k @ self.white.T
+        v = self._whitened(k)
         return v @ self.beta, np.einsum("ij,ij->i", v, v)
 
     def gradients(self, k: Array, pulled: Pulled) -> tuple[Array, Array, Array, Array]:
         """The same, and the gradients of both (n, d), given the contraction of those of k."""
-        v = k @ self.white.T
+        v = self._whitened(k)
         mean, known = v @ self.beta, np.einsum("ij,ij->i", v, v)
         v *= 2.0
-        return mean, known, pulled(self.alpha), pulled(v @ self.white)
+        return mean, known, pulled(self.alpha), pulled(self._unwhitened(v))
+
+    def _whitened(self, k: Array) -> Array:
+        """The product k W^T, without the zeros above the diagonal of W."""
+        t = len(self.white)
+        if t <= STRIP:
+            return k @ self.white.T
+        v = np.empty(k.shape)
+        for start in range(0, t, STRIP):
+            stop = min(start + STRIP, t)
+            np.matmul(k[:, :stop], self.white[start:stop, :stop].T, out=v[:, start:stop])
+        return v
+
+    def _unwhitened(self, v: Array) -> Array:
+        """The product v W, likewise."""
+        t = len(self.white)
+        if t <= STRIP:
+            return v @ self.white
+        k = np.empty(v.shape)
+        for start in range(0, t, STRIP):
+            stop = min(start + STRIP, t)
+            np.matmul(v[:, start:], self.white[start:, start:stop], out=k[:, start:stop])
+        return k
 
 
 def pieces(points: int, columns: int) -> list[slice]:
     """Ranges of points whose covariances with so many columns fit the cache."""
-    step = max(1, PIECE // max(columns, 1))
+    step = max(FEWEST, PIECE // max(columns, 1))
     return [slice(start, start + step) for start in range(0, points, step)]
