@@ -10,7 +10,8 @@ maximum of round t, m actions a round and T rounds:
     simple                        S_T     = min_{t <= T, i} r_{t,i}
 
 On a finite domain none is ever negative. In a box the maximum is found by search, and a value
-may exceed it by the search's stated accuracy.
+may exceed it by the search's stated accuracy. A regret that is not known (of an action that was
+not evaluated) is NaN: sums with it are, and the simple regret passes over it.
 """
 
 import numpy as np
@@ -19,7 +20,7 @@ from gpbandits_env.arrays import Array
 
 # Bound methods of the ufuncs: a step of an environment is counted in microseconds.
 _sum = np.add.reduce
-_min = np.minimum.reduce
+_min = np.fmin.reduce
 
 
 def instantaneous(optimum: float | Array, values: Array) -> Array:
@@ -46,7 +47,7 @@ def cumulative(regret: Array) -> Array:
 
 def simple(regret: Array) -> Array:
     """S_1, ..., S_T, the smallest regret so far, from (T, m) or (T,); returns (T,)."""
-    best: Array = np.minimum.accumulate(_min(_rounds(regret), axis=-1))
+    best: Array = np.fmin.accumulate(_min(_rounds(regret), axis=-1))
     return best
 
 
@@ -68,7 +69,10 @@ class Tally:
     def add(self, regret: Array) -> None:
         """Count one round's regret of each action, (m,)."""
         self.cumulative += float(_sum(regret))
-        smallest = min(regret.tolist())
+        if self.cumulative == self.cumulative:
+            smallest = min(regret.tolist())
+        else:  # NaN: some regret is not known; the simple regret is that of the others
+            smallest = float(np.fmin.reduce(regret))
         self.simple = min(self.simple, smallest)
 
 
@@ -88,7 +92,7 @@ class Tallies:
     def add(self, regret: Array) -> None:
         """Count one round's regret of each action, (B, m)."""
         self.cumulative += _sum(regret, axis=1)
-        np.minimum(self.simple, _min(regret, axis=1), out=self.simple)
+        np.fmin(self.simple, _min(regret, axis=1), out=self.simple)
 
     def clear(self, world: int) -> None:
         """Begin again in one world."""

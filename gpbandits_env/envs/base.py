@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Domain
-from gpbandits_env.envs.noise import Noise
+from gpbandits_env.envs.evaluation import BoolArray, Evaluator, check_mask, pair_of
+from gpbandits_env.envs.noise import Noise, generator_at
 from gpbandits_env.envs.rendering import METADATA, Scene, Viewer, check_render_mode
 from gpbandits_env.envs.world import World
 from gpbandits_env.errors import InvalidInput, NotReset, unknown
@@ -22,7 +23,7 @@ Observation: TypeAlias = dict[str, NDArray[Any]]
 Info: TypeAlias = dict[str, Any]
 
 
-class BanditEnv(gym.Env[Observation, NDArray[Any]]):
+class BanditEnv(gym.Env[Observation, Any]):
     """A bandit: each round takes m actions and returns their noisy rewards.
 
     `reset` draws a function (or, where it drifts, a path of functions) and the noise from two
@@ -38,9 +39,26 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
     ``simple_regret``, and ``optimum`` and ``best_action`` of the round just played; see
     `gpbandits_env.regret`. Info of a reset is empty.
 
+    Selective: an action is a pair (actions, observe), the second (m,) booleans. What is not
+    observed returns reward 0, the observation's ``observed`` (m,) says which were, and the reward
+    of the step is the sum over these. All of them count in the regret; the world and the noise
+    move on as if all had been observed. The space is a `Tuple`, the smallest that keeps actions
+    as they are without it.
+
+    Functions with noise inside (a method ``noisy(actions, rng) -> rewards``) are asked for that
+    instead of their values, with a stream of their own; the world's noise is added to it.
+
     Args:
         world: what is played.
         render_mode: None, "ansi" (a line of text) or "rgb_array" (a picture).
+        selective: whether actions can be skipped.
+        evaluate_skipped: whether skipped actions are evaluated for the regret. Without, their
+            ``values`` and ``regret`` are NaN, the cumulative regret is NaN from then on, and the
+            simple regret is that of what was observed.
+
+    Attributes:
+        selective: as given.
+
     Raises:
         InvalidInput: no such render mode.
     """
@@ -49,17 +67,26 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
     observation_space: gym.Space[Any]
     action_space: gym.Space[Any]
 
-    def __init__(self, world: World, render_mode: str | None = None) -> None:
+    def __init__(
+        self,
+        world: World,
+        render_mode: str | None = None,
+        selective: bool = False,
+        evaluate_skipped: bool = True,
+    ) -> None:
         self.render_mode = check_render_mode(render_mode)
         self.world = world
+        self.selective = bool(selective)
         self._batch_size = world.problem.batch_size
         self._check = world.problem.domain.check
-        self.action_space = world.problem.domain.action_space(self._batch_size)
-        self.observation_space = world.observation_space()
+        self.action_space = world.action_space(self.selective)
+        self.observation_space = world.observation_space(self.selective)
         self._viewer = None if render_mode is None else Viewer(world)
         self._course: Course | None = None
         self._moves = world.source.moves
         self._noise: Noise | None = None
+        self._inside: np.random.Generator | None = None
+        self._evaluator = Evaluator(world, evaluate_skipped)
         self._tally = Tally()
         self._round = 0
 
@@ -82,6 +109,31 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
             raise NotReset("there is no function yet: call reset() first")
         return self._course.function
 
+    @property
+    def evaluation_seconds(self) -> float:
+        """Wall-clock time spent on evaluating observed actions since `reset`, in seconds."""
+        return self._evaluator.seconds
+
+    def prior_data(self, actions: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:
+        """What actions give before round 1: noisy rewards (k,), and values without noise (k,).
+
+        Nothing changes: neither the round, nor the regret, nor the noise of later rounds. For an
+        agent's `prior_data`.
+
+        Args:
+            actions: (k,) arms or (k, d) points.
+            rng: the noise is drawn from it.
+        Raises:
+            NotReset: before the first `reset`.
+            InvalidInput: wrong shape, type or range.
+        """
+        function, checked = self.function, self._check(actions)
+        values = function(checked)
+        rewards = values
+        if hasattr(function, "noisy"):
+            rewards = Evaluator(self.world).noisy(function, checked, None, rng)
+        return rewards + noise_sd(self.world) * rng.standard_normal(len(values)), values
+
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, Info]:
@@ -95,20 +147,23 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
         """
         check_options(options)
         super().reset(seed=seed)
-        self._course, self._noise = begin(self.world, self.np_random)
+        self._course, self._noise, self._inside = begin(self.world, self.np_random)
+        self._evaluator.begin(self._course.function)
         self._tally = Tally()
         self._round = 0
         if self._viewer is not None:
             self._viewer.clear()
-        return first_observation(self.world.problem.domain, self._batch_size), {}
+        domain = self.world.problem.domain
+        return first_observation(domain, self._batch_size, self.selective), {}
 
     def step(
-        self, action: ArrayLike
+        self, action: Any
     ) -> tuple[Observation, float, bool, bool, Info]:  # numpydoc: see the class
         """Play m actions.
 
         Args:
-            action: (m,) arms, or (m, d) points in a box.
+            action: (m,) arms, or (m, d) points in a box; if selective a pair of these and (m,)
+                booleans (or 0 and 1).
         Raises:
             NotReset: before the first `reset`.
             InvalidInput: wrong shape, type or range, or not finite; nothing has changed then.
@@ -116,18 +171,28 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
         course, noise = self._course, self._noise
         if course is None or noise is None:
             raise NotReset("step() was called before reset()")
+        observed: BoolArray | None = None
+        if self.selective:
+            action, mask = pair_of(action)
+            observed = check_mask(mask, (self._batch_size,))
         actions = self._check(action, self._batch_size)
         if self._moves and self._round:
             course.advance()
         function = course.function
-        values = function(actions)
+        evaluator = self._evaluator
+        values = evaluator.values(function, actions, observed)
         regret = instantaneous(function.optimum, values)
-        rewards = values + noise.next()
+        if self._inside is None:
+            rewards = values + noise.next()
+        else:
+            rewards = evaluator.noisy(function, actions, observed, self._inside) + noise.next()
         tally = self._tally
         tally.add(regret)
         self._round += 1
+        if observed is not None:
+            rewards[~observed] = 0.0
         if self._viewer is not None:
-            self._viewer.record(actions, rewards, regret)
+            self._viewer.record(actions, rewards, regret, observed)
         best = function.best_action
         info = {
             "values": values,
@@ -142,6 +207,8 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
             "rewards": rewards,
             "round": np.array([self._round]),
         }
+        if observed is not None:
+            observation["observed"] = observed.astype(np.int8)
         return observation, float(np.add.reduce(rewards)), False, False, info
 
     def attach(self, agent: object) -> None:
@@ -180,6 +247,7 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
             "seed": self.np_random_seed,
             "course": self._course.state(),
             "noise": self._noise.snapshot(),
+            "inside": self._inside and self._inside.bit_generator.state,
             "round": self._round,
             "regret": (self._tally.cumulative, self._tally.simple),
             "seen": None if self._viewer is None else self._viewer.snapshot(),
@@ -191,25 +259,33 @@ class BanditEnv(gym.Env[Observation, NDArray[Any]]):
         Raises:
             InvalidInput: not a snapshot of such an environment; nothing has changed then.
         """
-        course, noise = revive(self.world, state)
+        course, noise, inside = revive(self.world, state)
         super().reset(seed=0)
         self.np_random.bit_generator.state = state["generator"]
         self._np_random_seed = state["seed"]
-        self._course, self._noise = course, noise
+        self._course, self._noise, self._inside = course, noise, inside
+        self._evaluator.begin(course.function)
         self._tally = Tally(*state["regret"])
         self._round = state["round"]
         if self._viewer is not None:
             self._viewer.restore(state["seen"])
 
 
-def begin(world: World, rng: np.random.Generator) -> tuple[Course, Noise]:
-    """A course and its noise, from two children of a generator."""
+Playing: TypeAlias = tuple[Course, Noise, np.random.Generator | None]
+
+
+def begin(world: World, rng: np.random.Generator) -> Playing:
+    """A course, its noise and the stream of noise inside, from children of a generator.
+
+    The third child is drawn only where functions have noise inside.
+    """
     course = world.source.begin(child(rng))
-    return course, Noise(child(rng), noise_sd(world), world.problem.batch_size)
+    noise = Noise(child(rng), noise_sd(world), world.problem.batch_size)
+    return course, noise, child(rng) if hasattr(course.function, "noisy") else None
 
 
-def revive(world: World, state: dict[str, Any]) -> tuple[Course, Noise]:
-    """The course and the noise of a snapshot.
+def revive(world: World, state: dict[str, Any]) -> Playing:
+    """The course, the noise and the stream of noise inside of a snapshot.
 
     Raises:
         InvalidInput: the snapshot is not of such a world.
@@ -218,13 +294,14 @@ def revive(world: World, state: dict[str, Any]) -> tuple[Course, Noise]:
         course = world.source.resume(state["course"])
         noise = Noise(np.random.default_rng(0), noise_sd(world), world.problem.batch_size)
         noise.restore(state["noise"])
+        inside = state["inside"] and generator_at(state["inside"])
         low = first_observation(world.problem.domain, world.problem.batch_size)["actions"]
         course.function(low)
     except (KeyError, TypeError, ValueError, IndexError) as error:
         raise InvalidInput(
             f"this is not a snapshot of an environment with the same arguments: {error!r}"
         ) from None
-    return course, noise
+    return course, noise, inside
 
 
 def noise_sd(world: World) -> float:
@@ -232,12 +309,13 @@ def noise_sd(world: World) -> float:
     return float(np.sqrt(world.noise_var))
 
 
-def first_observation(domain: Domain, batch_size: int) -> Observation:
+def first_observation(domain: Domain, batch_size: int, selective: bool = False) -> Observation:
     """The observation of a reset: nothing was done yet."""
     space = domain.action_space(batch_size)
     actions = space.low.copy() if hasattr(space, "low") else np.zeros(batch_size, dtype=np.int64)
     rewards: Array = np.zeros(batch_size)
-    return {"actions": actions, "rewards": rewards, "round": np.zeros(1, dtype=np.int64)}
+    first = {"actions": actions, "rewards": rewards, "round": np.zeros(1, dtype=np.int64)}
+    return first | ({"observed": np.zeros(batch_size, dtype=np.int8)} if selective else {})
 
 
 def check_options(options: dict[str, Any] | None, known: tuple[str, ...] = ()) -> None:

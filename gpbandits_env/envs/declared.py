@@ -16,6 +16,8 @@ class DeclaredEnv(BanditEnv):
 
     Args:
         render_mode: None, "ansi" or "rgb_array".
+        selective: whether actions can be skipped; see `BanditEnv`.
+        evaluate_skipped: whether skipped actions are evaluated for the regret.
         kwargs: the builder's.
     Raises:
         UnknownName: an argument that the builder does not have.
@@ -23,8 +25,15 @@ class DeclaredEnv(BanditEnv):
 
     builder: ClassVar[Callable[..., World]]
 
-    def __init__(self, render_mode: str | None = None, **kwargs: Any) -> None:
-        super().__init__(build_world(type(self).builder, kwargs), render_mode)
+    def __init__(
+        self,
+        render_mode: str | None = None,
+        selective: bool = False,
+        evaluate_skipped: bool = True,
+        **kwargs: Any,
+    ) -> None:
+        world = build_world(type(self).builder, kwargs)
+        super().__init__(world, render_mode, selective, evaluate_skipped)
 
 
 class DeclaredVectorEnv(BanditVectorEnv):
@@ -34,6 +43,8 @@ class DeclaredVectorEnv(BanditVectorEnv):
         num_envs: the number of worlds B.
         max_episode_steps: the horizon; None for no end.
         render_mode: None, "ansi" or "rgb_array".
+        selective: whether actions can be skipped; see `BanditEnv`.
+        evaluate_skipped: whether skipped actions are evaluated for the regret.
         kwargs: the builder's.
     """
 
@@ -44,7 +55,11 @@ class DeclaredVectorEnv(BanditVectorEnv):
         num_envs: int = 1,
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
+        selective: bool = False,
+        evaluate_skipped: bool = True,
         **kwargs: Any,
     ) -> None:
         world = build_world(type(self).builder, kwargs)
-        super().__init__(world, num_envs, max_episode_steps, render_mode)
+        super().__init__(
+            world, num_envs, max_episode_steps, render_mode, selective, evaluate_skipped
+        )

@@ -46,7 +46,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Batch:
-    """One round as it was played: actions, noisy rewards (m,), regret of each action (m,)."""
+    """What was observed of a round: actions, noisy rewards (k,), regret of each action (k,)."""
 
     actions: NDArray[Any]
     rewards: Array
@@ -69,9 +69,16 @@ class Viewer:
         """Forget the readings: an episode begins."""
         self.batches = []
 
-    def record(self, actions: NDArray[Any], rewards: Array, regret: Array) -> None:
-        """Remember a round; the arrays are copied."""
-        self.batches.append(Batch(actions.copy(), rewards.copy(), regret.copy()))
+    def record(
+        self,
+        actions: NDArray[Any],
+        rewards: Array,
+        regret: Array,
+        observed: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Remember what was observed of a round; the arrays are copied."""
+        kept = np.ones(len(actions), dtype=np.bool_) if observed is None else observed
+        self.batches.append(Batch(actions[kept], rewards[kept], regret[kept]))
         if self.world.source.moves:
             # Readings of functions long gone would only confuse.
             del self.batches[:-RECENT]
@@ -115,12 +122,15 @@ def text(scene: Scene, last: Batch | None) -> str:
     best = f"best {_action(scene.function.best_action)} worth {scene.function.optimum:.4g}"
     if last is None:
         return f"round 0 | nothing played yet | {best}"
+    told = [
+        "played " + " ".join(_action(action) for action in last.actions),
+        "rewards " + " ".join(f"{r:.4g}" for r in last.rewards),
+        "regret " + " ".join(f"{r:.4g}" for r in last.regret),
+    ]
     return " | ".join(
         [
             f"round {scene.round}",
-            "played " + " ".join(_action(action) for action in last.actions),
-            "rewards " + " ".join(f"{r:.4g}" for r in last.rewards),
-            "regret " + " ".join(f"{r:.4g}" for r in last.regret),
+            *(told if len(last.actions) else ["nothing observed"]),
             f"cumulative {scene.cumulative:.4g}",
             f"simple {scene.simple:.4g}",
             best,

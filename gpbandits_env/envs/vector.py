@@ -11,7 +11,9 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, IntArray, whole
+from gpbandits_env.domains import Arms
 from gpbandits_env.envs.base import Info, Observation, check_options, first_observation, noise_sd
+from gpbandits_env.envs.evaluation import BoolArray, Evaluator, check_mask, pair_of
 from gpbandits_env.envs.noise import VectorNoise, generator_at
 from gpbandits_env.envs.rendering import METADATA, Scene, Viewer, check_render_mode
 from gpbandits_env.envs.world import World
@@ -21,10 +23,8 @@ from gpbandits_env.problem import Problem
 from gpbandits_env.regret import Tallies, instantaneous
 from gpbandits_env.seeding import child
 
-BoolArray = NDArray[np.bool_]
 
-
-class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
+class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     """B bandits in one array operation, equal bit for bit to Gymnasium's `SyncVectorEnv` of B.
 
     World i is seeded with ``seed + i``. A world whose episode is over is reset by the next step
@@ -37,6 +37,9 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         num_envs: the number of worlds B.
         max_episode_steps: the horizon; None for no end.
         render_mode: None, "ansi" or "rgb_array".
+        selective: whether actions can be skipped; an action is then a pair (actions, observe),
+            (B, m, ...) and (B, m).
+        evaluate_skipped: whether skipped actions are evaluated for the regret.
     Raises:
         InvalidInput: a number out of range, or no such render mode.
     """
@@ -52,14 +55,17 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         num_envs: int = 1,
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
+        selective: bool = False,
+        evaluate_skipped: bool = True,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
         self._horizon = _horizon(max_episode_steps)
         self.render_mode = check_render_mode(render_mode)
         self.world = world
         domain, m = world.problem.domain, world.problem.batch_size
-        self.single_action_space = domain.action_space(m)
-        self.single_observation_space = world.observation_space()
+        self.selective = bool(selective)
+        self.single_action_space = world.action_space(self.selective)
+        self.single_observation_space = world.observation_space(self.selective)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._first = first_observation(domain, m)
@@ -76,6 +82,10 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self._over: BoolArray = np.zeros(num_envs, dtype=np.bool_)
         self._actions = np.broadcast_to(self._first["actions"], self._shape).copy()
         self._rewards: Array = np.zeros((num_envs, m))
+        self._observed: BoolArray = np.zeros((num_envs, m), dtype=np.bool_)
+        self._evaluate_skipped = evaluate_skipped
+        self._evaluators = [Evaluator(world, evaluate_skipped) for _ in range(num_envs)]
+        self._inside: list[np.random.Generator | None] = [None] * num_envs
         self._begun: BoolArray = np.zeros(num_envs, dtype=np.bool_)
         self._ready = False
 
@@ -122,26 +132,34 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self._over[mask] = False
         return self._observation(), {}
 
-    def step(
-        self, actions: ArrayLike
-    ) -> tuple[Observation, Array, BoolArray, BoolArray, dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[Observation, Array, BoolArray, BoolArray, dict[str, Any]]:
         """Play m actions in each world.
 
         Args:
-            actions: (B, m) arms, or (B, m, d) points in a box.
+            actions: (B, m) arms, or (B, m, d) points in a box; if selective a pair of these and
+                (B, m) booleans (or 0 and 1).
         Raises:
             NotReset: before the first `reset`.
             InvalidInput: wrong shape, type or range, or not finite; nothing has changed then.
         """
         if not self._ready:
             raise NotReset("step() was called before reset()")
+        observed: BoolArray | None = None
+        if self.selective:
+            actions, mask = pair_of(actions)
+            observed = check_mask(mask, self._shape[:2])
         checked = self._checked(actions)
         functions, tallies = self._functions, self._tallies
         if self.world.source.moves:
             self._move()
-        values = functions(checked)
+        values = self._values(checked, observed)
         regret = instantaneous(functions.optimum[:, None], values)
-        rewards = values + self._noise.next()
+        noise = self._noise.next()
+        inside = self._inside[0] is not None
+        rewards = noise + (self._noisy(checked, observed) if inside else values)
+        if observed is not None:
+            rewards[~observed] = 0.0
+            self._observed = observed.copy()
         tallies.add(regret)
         self._round += 1
         self._actions, self._rewards = checked.copy(), rewards
@@ -161,7 +179,8 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             info["_" + key] = played.copy()
         for i, viewer in enumerate(self._viewers):
             if played[i]:
-                viewer.record(self._actions[i], rewards[i], regret[i])
+                seen = None if observed is None else observed[i]
+                viewer.record(self._actions[i], rewards[i], regret[i], seen)
         truncated = self._truncated()
         self._over = truncated.copy()
         ended = np.zeros(self.num_envs, dtype=np.bool_)
@@ -214,7 +233,8 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             "regret": (self._tallies.cumulative.copy(), self._tallies.simple.copy()),
             "round": self._round.copy(),
             "over": self._over.copy(),
-            "last": (self._actions.copy(), self._rewards.copy()),
+            "last": (self._actions.copy(), self._rewards.copy(), self._observed.copy()),
+            "inside": [rng and rng.bit_generator.state for rng in self._inside],
             "seen": [viewer.snapshot() for viewer in self._viewers],
         }
 
@@ -226,7 +246,8 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         """
         try:
             courses = [self.world.source.resume(s) for s in state["courses"]]
-            fits = state["last"][0].shape == self._shape and len(courses) == self.num_envs
+            shape, worlds = state["last"][0].shape, (len(courses), len(state["inside"]))
+            fits = shape == self._shape and worlds == (self.num_envs, self.num_envs)
             for course in courses:
                 course.function(self._first["actions"])
         except (KeyError, TypeError, ValueError, IndexError):
@@ -236,12 +257,14 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         for i, course in enumerate(courses):
             self._courses[i] = course
             self._functions.put(i, course.function)
+            self._evaluators[i].begin(course.function)
+        self._inside = [s and generator_at(s) for s in state["inside"]]
         self._rngs = [generator_at(s) for s in state["generators"]]
         self._seeds = list(state["seeds"])
         self._noise.restore(state["noise"])
         self._tallies.cumulative, self._tallies.simple = (a.copy() for a in state["regret"])
         self._round, self._over = state["round"].copy(), state["over"].copy()
-        self._actions, self._rewards = (a.copy() for a in state["last"])
+        self._actions, self._rewards, self._observed = (a.copy() for a in state["last"])
         for viewer, seen in zip(self._viewers, state["seen"], strict=False):
             viewer.restore(seen)
         self._begun[:] = self._ready = True
@@ -253,6 +276,30 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         # All worlds' actions as one long batch: one check for all.
         flat = array.reshape(-1, *self._shape[2:])
         return self.world.problem.domain.check(flat).reshape(self._shape)
+
+    def _values(self, actions: NDArray[Any], observed: BoolArray | None) -> Array:
+        """The noiseless values (B, m); NaN where they were neither observed nor wanted."""
+        if observed is None:
+            return self._functions(actions)
+        if isinstance(self.world.problem.domain, Arms):  # all are there: one gather
+            values = self._functions(actions)
+            return values if self._evaluate_skipped else np.where(observed, values, np.nan)
+        return np.stack(
+            [
+                evaluator.values(self._functions.get(i), actions[i], observed[i])
+                for i, evaluator in enumerate(self._evaluators)
+            ]
+        )
+
+    def _noisy(self, actions: NDArray[Any], observed: BoolArray | None) -> Array:
+        """The rewards (B, m) of functions with noise inside; 0 in worlds that begin anew."""
+        rewards = np.zeros(actions.shape[:2])
+        for i in np.flatnonzero(~self._over).tolist():
+            rng, function = self._inside[i], self._functions.get(i)
+            assert rng is not None
+            seen = None if observed is None else observed[i]
+            rewards[i] = self._evaluators[i].noisy(function, actions[i], seen, rng)
+        return rewards
 
     def _move(self) -> None:
         """Every world that has played a round, and goes on, moves to its next function."""
@@ -275,10 +322,13 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         self._courses[world] = course
         self._functions.put(world, course.function)
         self._noise.put(world, child(rng))
+        self._evaluators[world].begin(course.function)
+        self._inside[world] = child(rng) if self._evaluators[world].inside else None
         self._tallies.clear(world)
         self._round[world] = 0
         self._actions[world] = self._first["actions"]
         self._rewards[world] = 0.0
+        self._observed[world] = False
         self._begun[world] = True
         self._ready = bool(self._begun.all())
         if self._viewers:
@@ -299,11 +349,14 @@ class BanditVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         return self._round >= self._horizon
 
     def _observation(self) -> Observation:
-        return {
+        observation = {
             "actions": self._actions.copy(),
             "rewards": self._rewards.copy(),
             "round": self._round[:, None].copy(),
         }
+        if self.selective:
+            observation["observed"] = self._observed.astype(np.int8)
+        return observation
 
     def _seed_list(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         if seed is None:

@@ -14,6 +14,9 @@ from gpbandits_env.functions import CourseSource
 from gpbandits_env.functions.base import NEVER_BEYOND
 from gpbandits_env.problem import Problem
 
+# The keyword arguments of every environment, whatever its world.
+COMMON = ("render_mode", "selective", "evaluate_skipped")
+
 
 @dataclass(frozen=True)
 class World:
@@ -36,19 +39,24 @@ class World:
     def __post_init__(self) -> None:
         positive(self.noise_var, "noise_var", zero=True)
 
-    def observation_space(self) -> spaces.Dict:
-        """The last actions, their noisy rewards, and the round."""
+    def action_space(self, selective: bool = False) -> spaces.Space[Any]:
+        """A batch of actions; of a selective environment, and which of them to observe."""
+        m = self.problem.batch_size
+        space = self.problem.domain.action_space(m)
+        return spaces.Tuple((space, spaces.MultiBinary(m))) if selective else space
+
+    def observation_space(self, selective: bool = False) -> spaces.Dict:
+        """The last actions, their noisy rewards, and the round; and which were observed."""
         m = self.problem.batch_size
         low, high = self.source.bounds()
         low, high = min(low, 0.0), max(high, 0.0)  # a reset shows rewards of 0
         slack = NEVER_BEYOND * float(np.sqrt(self.noise_var)) + 1e-6 * (1.0 + high - low)
-        return spaces.Dict(
-            {
-                "actions": self.problem.domain.action_space(m),
-                "rewards": spaces.Box(low - slack, high + slack, (m,), dtype=np.float64),
-                "round": spaces.Box(0, 2**62, (1,), dtype=np.int64),
-            }
-        )
+        seen: dict[str, spaces.Space[Any]] = {
+            "actions": self.problem.domain.action_space(m),
+            "rewards": spaces.Box(low - slack, high + slack, (m,), dtype=np.float64),
+            "round": spaces.Box(0, 2**62, (1,), dtype=np.int64),
+        }
+        return spaces.Dict(seen | ({"observed": spaces.MultiBinary(m)} if selective else {}))
 
 
 def build_world(builder: Callable[..., World], kwargs: Mapping[str, Any]) -> World:
@@ -60,5 +68,5 @@ def build_world(builder: Callable[..., World], kwargs: Mapping[str, Any]) -> Wor
     names = inspect.signature(builder).parameters
     for key in kwargs:
         if key not in names:
-            raise unknown("argument of this environment", key, [*names, "render_mode"])
+            raise unknown("argument of this environment", key, [*names, *COMMON])
     return builder(**kwargs)

@@ -46,9 +46,18 @@ EXAMPLES = {
         {"task": "ackley", "box": [[-5.0] * 3, [5.0] * 3], "batch_size": 2, "noise_var": 0.1},
         {"task": "rosenbrock", "grid": [7, 6], "scaled": True, "noise_var": 0.1},
     ],
+    "gpbandits/HighDim-v0": [
+        {"function": "schwefel-1.2", "dim": 7, "shift": True, "batch_size": 2, "noise_var": 0.1},
+        {"function": "camelback", "dim": 9, "motion": {"type": "orbit", "radius": 0.2}},
+        {"function": "michalewicz", "dim": 6, "active": 3, "shift": True, "noise_var": 0.1},
+    ],
 }
 IDS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))
 CASES = [(name, kwargs) for name in IDS for kwargs in EXAMPLES.get(name, [{}])]
+# Every environment once more, with actions that can be skipped.
+SELECTIVE = [
+    (name, {**EXAMPLES.get(name, [{}])[0], "selective": True, "batch_size": 3}) for name in IDS
+]
 
 
 def label(case):
@@ -58,6 +67,16 @@ def label(case):
 
 @pytest.fixture(params=CASES, ids=label)
 def case(request):
+    return request.param
+
+
+@pytest.fixture(params=CASES + SELECTIVE, ids=label)
+def any_case(request):
+    return request.param
+
+
+@pytest.fixture(params=SELECTIVE, ids=label)
+def selective(request):
     return request.param
 
 
@@ -90,8 +109,8 @@ def past_a_block(env):
 
 
 @pytest.mark.parametrize("mode", [None, "ansi", "rgb_array"])
-def test_gymnasiums_checker_has_nothing_to_say(case, mode):
-    check_env(make(case, render_mode=mode).unwrapped)
+def test_gymnasiums_checker_has_nothing_to_say(any_case, mode):
+    check_env(make(any_case, render_mode=mode).unwrapped)
 
 
 def test_the_id_works_without_an_import(case):
@@ -99,8 +118,8 @@ def test_the_id_works_without_an_import(case):
     assert gym.make(f"gpbandits_env:{name}", **kwargs).spec.id == name
 
 
-def test_the_seed_decides_everything(case):
-    a, b = make(case), make(case)
+def test_the_seed_decides_everything(any_case):
+    a, b = make(any_case), make(any_case)
     actions = actions_for(a.action_space, past_a_block(a))
     assert same(a.reset(seed=7), b.reset(seed=7))
     first = play(a, actions)
@@ -185,14 +204,14 @@ def test_writing_into_what_was_returned_changes_nothing(case):
 
 
 @pytest.mark.parametrize("before", [0, 1, 7])
-def test_a_snapshot_resumes_the_very_run(case, before):
-    env = make(case).unwrapped
+def test_a_snapshot_resumes_the_very_run(any_case, before):
+    env = make(any_case).unwrapped
     actions = actions_for(env.action_space, past_a_block(env))
     env.reset(seed=6)
     play(env, actions[:before])
     state = pickle.dumps(env.snapshot())
     rest = [*play(env, actions[before:]), env.reset(), *play(env, actions)]
-    for other in (env, make(case).unwrapped):
+    for other in (env, make(any_case).unwrapped):
         other.restore(pickle.loads(state))
         assert other.np_random_seed == 6
         assert same(rest, [*play(other, actions[before:]), other.reset(), *play(other, actions)])
@@ -219,9 +238,11 @@ def test_the_spec_survives_json(case):
     assert ours[-1][3] is True
 
 
-def test_worlds_side_by_side_equal_single_ones(case):
+def test_worlds_side_by_side_equal_single_ones(any_case):
     """Through several episodes, each of which ends and begins by itself."""
-    ours, theirs = (vector(case, m, max_episode_steps=7) for m in ("vector_entry_point", "sync"))
+    ours, theirs = (
+        vector(any_case, mode, max_episode_steps=7) for mode in ("vector_entry_point", "sync")
+    )
     assert same(ours.reset(seed=10), theirs.reset(seed=10))
     for action in actions_for(ours.action_space, 2 * past_a_block(ours.unwrapped)):
         assert same(ours.step(action), theirs.step(action))
@@ -231,9 +252,11 @@ def test_worlds_side_by_side_equal_single_ones(case):
     assert ours.metadata["autoreset_mode"] == theirs.metadata["autoreset_mode"]
 
 
-def test_partial_resets_equal_single_ones(case):
+def test_partial_resets_equal_single_ones(any_case):
     # After three steps all episodes are over when some worlds are reset; later only some are.
-    ours, theirs = (vector(case, m, max_episode_steps=3) for m in ("vector_entry_point", "sync"))
+    ours, theirs = (
+        vector(any_case, mode, max_episode_steps=3) for mode in ("vector_entry_point", "sync")
+    )
     ours.reset(seed=[3, 1, 4]), theirs.reset(seed=[3, 1, 4])
     rng = np.random.default_rng(0)
     for t, action in enumerate(actions_for(ours.action_space, 60)):
@@ -246,18 +269,88 @@ def test_partial_resets_equal_single_ones(case):
             assert same(got, theirs.reset(seed=seed, options={"reset_mask": mask.copy()}))
 
 
-def test_side_by_side_snapshots_resume_in_mid_block(case):
-    env = vector(case, "vector_entry_point", max_episode_steps=7)
+def test_side_by_side_snapshots_resume_in_mid_block(any_case):
+    env = vector(any_case, "vector_entry_point", max_episode_steps=7)
     actions = actions_for(env.action_space, past_a_block(env.unwrapped))
     env.reset(seed=11)
     play(env, actions[:10])
     state = pickle.dumps(env.unwrapped.snapshot())
     rest = [*play(env, actions[10:]), env.reset()]
-    other = vector(case, "vector_entry_point", max_episode_steps=7)
+    other = vector(any_case, "vector_entry_point", max_episode_steps=7)
     other.unwrapped.restore(pickle.loads(state))
     assert same(rest, [*play(other, actions[10:]), other.reset()])
     copy = pickle.loads(pickle.dumps(other))
     assert same(play(other, actions), play(copy, actions))
+
+
+def plain(case):
+    name, kwargs = case
+    return name, {key: value for key, value in kwargs.items() if key != "selective"}
+
+
+def test_observing_everything_is_the_plain_environment(selective):
+    ours, theirs = make(selective), make(plain(selective))
+    first, same_first = ours.reset(seed=12)[0], theirs.reset(seed=12)[0]
+    assert not first.pop("observed").any()
+    assert same(first, same_first)
+    for action in actions_for(theirs.action_space, 20):
+        observation, *rest = ours.step((action, np.ones(3, bool)))
+        assert observation.pop("observed").all()
+        wanted, *theirs_rest = theirs.step(action)
+        assert same(observation, wanted)
+        assert same(rest, theirs_rest)
+
+
+def test_what_is_skipped_returns_nothing_counts_and_leaves_the_world_alone(selective):
+    ours, theirs = make(selective), make(plain(selective))
+    ours.reset(seed=13), theirs.reset(seed=13)
+    rng, total = np.random.default_rng(0), 0.0
+    for action in actions_for(theirs.action_space, 20):
+        mask = rng.random(3) < 0.5
+        got, reward, _, _, info = ours.step((action, mask.astype(int)))
+        full, *_, full_info = theirs.step(action)
+        assert got in ours.observation_space
+        assert np.array_equal(got["observed"], mask)
+        assert not got["rewards"][~mask].any()
+        # Values of fewer points may be rounded otherwise.
+        np.testing.assert_allclose(got["rewards"][mask], full["rewards"][mask], atol=1e-9)
+        np.testing.assert_allclose(info["values"], full_info["values"], atol=1e-9)
+        assert info["optimum"] == full_info["optimum"]
+        assert reward == np.add.reduce(got["rewards"])
+        total += info["regret"].sum()
+        assert info["cumulative_regret"] == pytest.approx(total, rel=1e-12)
+
+
+def test_skipped_actions_may_go_unevaluated(selective):
+    case = selective[0], {**selective[1], "evaluate_skipped": False}
+    env, known = make(case), make(selective)
+    worlds = vector(case, "vector_entry_point", num_envs=1)
+    env.reset(seed=14), known.reset(seed=14), worlds.reset(seed=14)
+    simple = np.inf
+    for t, action in enumerate(actions_for(known.action_space, 9)):
+        observed = np.array([t > 1, t % 2 == 0, t == 4])
+        both = action[0], observed
+        info, full = env.step(both)[-1], known.step(both)[-1]
+        assert np.array_equal(np.isnan(info["values"]), ~observed)
+        assert same(info["regret"][observed], full["regret"][observed])
+        simple = min([simple, *full["regret"][observed].tolist()])
+        assert info["simple_regret"] == simple
+        assert np.isnan(info["cumulative_regret"])
+        many = worlds.step((action[0][None], observed[None]))[-1]
+        np.testing.assert_array_equal(info["regret"], many["regret"][0])  # NaN equals NaN
+        assert many["simple_regret"][0] == simple
+
+
+@pytest.mark.parametrize("mask", [None, [1, 0], [1, 0, 2], [0.0, 1.0, 1.0], [[1, 0, 1]], "101"])
+def test_a_bad_mask_is_refused_and_nothing_changes(selective, mask):
+    for env in (make(selective).unwrapped, vector(selective, "vector_entry_point").unwrapped):
+        env.reset(seed=15)
+        actions, _ = env.action_space.sample()
+        before = env.snapshot()
+        for bad in ((actions, mask), actions, (actions,), None):
+            with pytest.raises(InvalidInput):
+                env.step(bad)
+        assert same(env.snapshot(), before)
 
 
 def test_stepping_before_the_first_reset_is_refused(case):
