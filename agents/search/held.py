@@ -1,0 +1,57 @@
+"""The candidates of one round, with their moments kept up while points are hallucinated."""
+
+import numpy as np
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.posterior import BoxPosterior
+
+
+class Candidates:
+    """Points and what is known at them: O(n t (d + t)) to begin, O(n t) a hallucinated point.
+
+    A hallucinated point p is one more row w of the posterior's whitening matrix W: with K the
+    covariances of candidates with all conditioned points, the variances fall by (K w)^2. So K is
+    kept, a column is added, and W is never applied again.
+
+    Args:
+        points: (n, d), kept.
+        posterior: what is known.
+    """
+
+    def __init__(self, points: Array, posterior: BoxPosterior) -> None:
+        self.points = points
+        self._posterior, self._told = posterior, posterior.size
+        self._known = posterior.conditioned
+        self._k = np.empty((len(points), len(self._known) + 8))
+        if len(self._known):
+            centre = 0.5 * (posterior.box.low + posterior.box.high)
+            columns = posterior.kernel.columns(self._known, centre)
+            self._k[:, : len(self._known)] = columns(points)
+        self._beta = posterior.regression.beta.copy()
+        gained, known = posterior.regression.moments(self._k[:, : len(self._known)])
+        self.mean = posterior.prior_mean + gained
+        self.var = np.maximum(posterior.kernel.diagonal(points) - known, 0.0)
+
+    def follow(self, posterior: BoxPosterior) -> bool:
+        """Take in points that were hallucinated since; False if anything else has changed."""
+        count, now = len(self._known), posterior.conditioned
+        if (
+            posterior is not self._posterior
+            or posterior.size != self._told
+            or len(now) < count
+            or not np.array_equal(now[:count], self._known)
+            or not np.array_equal(posterior.regression.beta[:count], self._beta)
+        ):
+            return False
+        total = len(now)
+        if total == count:
+            return True
+        if total > self._k.shape[1]:
+            grown = np.empty((len(self.points), 2 * total))
+            grown[:, :count] = self._k[:, :count]
+            self._k = grown
+        self._k[:, count:total] = posterior.kernel(self.points, now[count:])
+        v = self._k[:, :total] @ posterior.regression.white[count:total].T
+        self.var = np.maximum(self.var - np.einsum("ij,ij->i", v, v), 0.0)
+        self._known, self._beta = now, posterior.regression.beta.copy()
+        return True

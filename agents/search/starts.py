@@ -1,0 +1,107 @@
+"""Where a search in a box begins: spread points, points near the best told, the best apart.
+
+Spread points are a Sobol sequence shifted by one random vector (modulo the box), which keeps it
+even and costs next to nothing; above 20 dimensions, where so few points of it are not even, they
+are uniform. Points near the best so far differ from it by normal steps of very different sizes,
+above 20 dimensions in 20 coordinates each on average.
+
+Source: Cranley & Patterson (1976), for the shift; Regis & Shoemaker (2013), "Combining radial basis
+function surrogates and dynamic coordinate search", for steps in few coordinates.
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy.stats import qmc
+
+from gpbandits_env.arrays import Array, IntArray, frozen
+from gpbandits_env.domains import Box
+
+# Up to so many dimensions Sobol points are used; above, so many coordinates change in a step.
+MOST_SOBOL = 20
+# The best points told of, the steps around each, and their sizes as parts of the box's sides.
+BEST_TOLD, STEPS_EACH, SMALLEST, LARGEST = 10, 10, 1e-3, 0.2
+# Starts are at least so far apart, in parts of the sides and per root of the dimension.
+APART = 0.05
+# Starts are picked among so many of the best for each that is wanted.
+POOL = 24
+
+
+def spread(box: Box, count: int, rng: np.random.Generator) -> Array:
+    """(count, d) points all over the box, fresh."""
+    if box.dim > MOST_SOBOL:
+        unit = rng.random((count, box.dim))
+    else:
+        unit = _sobol(box.dim, count) + rng.random(box.dim)
+        unit -= unit >= 1.0
+    return _into(box, unit)
+
+
+def near(box: Box, centres: Array, rng: np.random.Generator) -> Array:
+    """Points near each of some: (k, d) -> (k steps, d), clipped to the box."""
+    k, d = centres.shape
+    shape = (STEPS_EACH * k, d)
+    size = np.exp(rng.uniform(np.log(SMALLEST), np.log(LARGEST), (len(centres) * STEPS_EACH, 1)))
+    move = rng.standard_normal(shape) * size
+    if d > MOST_SOBOL:
+        move *= rng.random(shape) < MOST_SOBOL / d
+    points = np.repeat(centres, STEPS_EACH, axis=0) + move * (box.high - box.low)
+    return np.clip(points, box.low, box.high)
+
+
+def best_told(posterior: Any) -> Array:
+    """(k, d) the told points of the largest posterior mean, best first, each once."""
+    told, mean = posterior.told, posterior.mean_at_told()
+    if not len(told):
+        return told
+    order = np.argsort(-mean, kind="stable")[: 4 * BEST_TOLD]
+    _, first = np.unique(told[order], axis=0, return_index=True)
+    return told[order[np.sort(first)[:BEST_TOLD]]]
+
+
+def distinct(box: Box, points: Array, scores: Array, count: int) -> IntArray:
+    """For each of s scores of the same points, the best that are apart: (s, count) indices.
+
+    Greedy, from the largest score down. Where fewer than ``count`` are apart, the next best follow.
+
+    Args:
+        box: the distances are in parts of its sides.
+        points: (n, d).
+        scores: (s, n); no nan.
+        count: how many, at most n.
+    """
+    s, n = scores.shape
+    pool = min(n, POOL * count)
+    first = np.argpartition(-scores, pool - 1, axis=1)[:, :pool] if pool < n else _all(s, n)
+    order = np.argsort(-np.take_along_axis(scores, first, 1), axis=1, kind="stable")
+    ranked = np.take_along_axis(first, order, 1)
+    unit = points[ranked] / (box.high - box.low)
+    rank = np.tile(np.arange(pool), (s, 1))
+    own, picked = np.arange(s), np.empty((s, count), dtype=np.int64)
+    for i in range(count):
+        chosen = rank.argmin(axis=1)
+        picked[:, i] = ranked[own, chosen]
+        apart = unit - unit[own, chosen][:, None]
+        close = np.einsum("ijk,ijk->ij", apart, apart) < APART**2 * box.dim
+        # Close ones wait behind all others; what is chosen is not chosen again.
+        rank[close & (rank < pool)] += pool
+        rank[own, chosen] = 3 * pool
+    return picked
+
+
+def _into(box: Box, unit: Array) -> Array:
+    unit *= box.high - box.low
+    unit += box.low
+    np.minimum(unit, box.high, out=unit)
+    return unit
+
+
+@lru_cache(maxsize=8)
+def _sobol(dim: int, count: int) -> Array:
+    power = int(np.ceil(np.log2(count)))
+    return np.asarray(frozen(qmc.Sobol(dim, scramble=False).random_base2(power)[:count]))
+
+
+def _all(s: int, n: int) -> IntArray:
+    return np.tile(np.arange(n), (s, 1))

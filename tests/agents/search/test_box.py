@@ -1,0 +1,206 @@
+"""The search over a box against dense grids, its own laws, and what it keeps between calls."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.agents.acquisitions import UCB, LogEI, LogPI, Mean, Variance
+from gpbandits_env.agents.search.box import SEARCHES, BoxSearch, box_search
+from gpbandits_env.agents.search.held import Candidates
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.posterior import BoxPosterior
+
+GRID = {1: 20001, 2: 301, 3: 61}
+ACQUISITIONS = {
+    "ucb": lambda posterior: UCB(4.0),
+    "log-ei": lambda posterior: LogEI(posterior.mean_at_told().max()),
+    "log-pi": lambda posterior: LogPI(posterior.mean_at_told().max(), 0.1),
+    "mean": lambda posterior: Mean(),
+    "variance": lambda posterior: Variance(),
+}
+
+
+def posterior(dim, seed, told=15):
+    rng = np.random.default_rng(seed)
+    box = Box(-np.ones(dim), np.full(dim, 2.0))
+    belief = BoxPosterior(box, Matern52(0.5), 1e-3)
+    x = box.sample(rng, told)
+    belief.update(x, belief.sample(rng, 1, x)[0] + 0.03 * rng.standard_normal(told))
+    return belief
+
+
+def search(belief, seed=0, **settings):
+    return BoxSearch(belief.box, np.random.default_rng(seed), **settings)
+
+
+def value(acquisition, belief, x):
+    return acquisition.score(*belief.moments(x))
+
+
+@pytest.mark.parametrize("dim", GRID)
+@pytest.mark.parametrize("name", ACQUISITIONS)
+class TestDenseGrid:
+    def test_hardly_ever_below_the_best_of_a_grid(self, name, dim):
+        missed = 0
+        for seed in range(8):
+            belief = posterior(dim, seed)
+            grid = Arms.grid([GRID[dim]] * dim, belief.box.low, belief.box.high).coordinates
+            acquisition = ACQUISITIONS[name](belief)
+            there = value(acquisition, belief, grid).max()
+            found = value(acquisition, belief, search(belief, seed).best(acquisition, belief))
+            missed += found[0] < there - 1e-6 * max(abs(there), 1e-6)
+        assert missed == 0
+
+
+class TestBest:
+    def test_a_known_optimum(self):
+        # One told point without noise: the mean is the kernel around it.
+        belief = BoxPosterior(Box(np.zeros(3), np.ones(3)), SquaredExponential(0.2), 1e-8)
+        belief.update([[0.3, 0.6, 0.9]], [2.0])
+        found = search(belief).best(Mean(), belief)
+        np.testing.assert_allclose(found, [[0.3, 0.6, 0.9]], atol=1e-5)
+
+    def test_an_optimum_in_a_corner(self):
+        belief = BoxPosterior(Box(np.zeros(2), np.ones(2)), SquaredExponential(0.7), 1e-4)
+        belief.update([[1.0, 1.0], [0.0, 0.0]], [1.0, -1.0])
+        found = search(belief).best(Variance(), belief)
+        corners = np.array([[0.0, 1.0], [1.0, 0.0]])
+        assert np.abs(corners - found).max(axis=1).min() == 0.0
+
+    def test_without_data_and_under_flat_scores_a_point_of_the_box_is_found(self):
+        belief = BoxPosterior(Box(np.zeros(30), np.ones(30)), Matern52(1.0), 0.1)
+        found = search(belief).best(LogPI(1e9), belief)
+        assert belief.box.check(found).shape == (1, 30)
+
+    def test_the_generator_decides_and_nothing_else(self):
+        belief = posterior(2, 0)
+        one, two = search(belief), search(belief)
+        first = one.best(UCB(1.0), belief)
+        np.testing.assert_array_equal(two.best(UCB(1.0), belief), first)
+        two.rng.bit_generator.state = one.rng.bit_generator.state
+        other = BoxSearch(belief.box, np.random.default_rng(9))
+        other.rng.bit_generator.state = one.rng.bit_generator.state
+        again = one.best(UCB(1.0), belief)
+        np.testing.assert_array_equal(other.best(UCB(1.0), belief), again)
+
+    def test_climbing_from_given_points_alone(self):
+        belief = posterior(3, 1)
+        told = belief.told[:4]
+        finder = search(belief)
+        before = finder.rng.bit_generator.state
+        found = finder.best(UCB(1.0), belief, starts=told)
+        assert finder.rng.bit_generator.state == before
+        assert value(UCB(1.0), belief, found) >= value(UCB(1.0), belief, told).max()
+
+    def test_the_budget_is_kept(self, monkeypatch):
+        belief = posterior(3, 2)
+        asked = []
+        gradients = belief.gradients
+        monkeypatch.setattr(belief, "gradients", lambda x: asked.append(len(x)) or gradients(x))
+        search(belief, evaluations=37).best(UCB(4.0), belief)
+        assert 10 <= sum(asked) <= 37
+
+
+class TestRegion:
+    def test_the_best_point_lies_inside_the_region_of_before(self):
+        belief = posterior(2, 3)
+        finder = search(belief)
+        level = np.quantile(
+            belief.moments(belief.box.sample(np.random.default_rng(0), 500))[0], 0.7
+        )
+        region = finder.region(belief, lambda mean, var: mean + np.sqrt(var) > level + 0.5)
+        grid = Arms.grid([201, 201], belief.box.low, belief.box.high).coordinates
+        mean, var = belief.moments(grid)
+        for _ in range(4):
+            found = finder.best(Variance(), belief, region)
+            assert region(found)[0]
+            inside = mean + np.sqrt(var) > level + 0.5
+            there = belief.moments(grid[inside])[1].max()
+            assert belief.moments(found)[1][0] > 0.99 * there
+            belief.hallucinate(found)
+
+    def test_an_empty_region_is_refused(self):
+        belief = posterior(2, 3)
+        finder = search(belief)
+        nowhere = finder.region(belief, lambda mean, var: np.zeros(mean.shape, dtype=bool))
+        with pytest.raises(InvalidInput, match="no candidate"):
+            finder.best(UCB(1.0), belief, nowhere)
+
+
+class TestHallucinated:
+    def test_candidates_stay_and_their_variances_follow(self):
+        belief = posterior(2, 4)
+        belief.advance(0.1)
+        finder = search(belief)
+        belief.hallucinate(finder.best(UCB(1.0), belief))
+        held = finder._held
+        for _ in range(12):
+            belief.hallucinate(finder.best(UCB(1.0), belief))
+        finder.best(UCB(1.0), belief)
+        assert finder._held is held
+        mean, var = belief.moments(held.points)
+        np.testing.assert_allclose(held.mean, mean, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(held.var, var, rtol=0, atol=1e-10)
+        belief.rollback()
+        finder.best(UCB(1.0), belief)
+        assert finder._held is not held
+
+    @pytest.mark.parametrize("change", ["rewards", "kernel", "drift", "others"])
+    def test_another_state_is_not_followed(self, change):
+        belief = posterior(2, 5)
+        belief.hallucinate([[0.0, 0.0]])
+        held = Candidates(belief.box.sample(np.random.default_rng(0), 20), belief)
+        if change == "rewards":
+            belief.update([[0.0, 0.0]], [1.0])
+        elif change == "kernel":
+            belief.replace_model(Matern52(0.4))
+        elif change == "drift":
+            belief.advance(0.2)
+        else:
+            belief.rollback()
+        belief.hallucinate([[1.0, 0.0]])
+        assert not held.follow(belief)
+
+
+class TestSampled:
+    def test_each_is_the_maximum_of_its_own_function(self):
+        belief = posterior(1, 6)
+        finder, rng = search(belief), np.random.default_rng(1)
+        paths = belief.paths(np.random.default_rng(1), 5)
+        actions, values = finder.sampled(belief, rng, 5)
+        grid = np.linspace(belief.box.low, belief.box.high, 4001)
+        np.testing.assert_allclose(paths.climb(actions, np.arange(5))[0], values, rtol=1e-9)
+        assert (values >= paths(grid).max(axis=1) - 1e-4).all()
+
+    def test_shapes_without_data(self):
+        belief = BoxPosterior(Box(np.zeros(4), np.ones(4)), Matern52(1.0), 0.1)
+        actions, values = search(belief).sampled(belief, np.random.default_rng(0), 3)
+        assert actions.shape == (3, 4)
+        assert values.shape == (3,)
+
+
+class TestOthers:
+    def test_options_and_the_largest_mean(self):
+        belief = posterior(2, 7)
+        finder = search(belief)
+        points, mean, var = finder.options(belief)
+        expected = belief.moments(points)
+        np.testing.assert_allclose([mean, var], expected, rtol=0, atol=1e-10)
+        assert finder.largest_mean(belief) >= mean.max()
+
+    def test_declarations(self):
+        box, rng = Box(np.zeros(2), np.ones(2)), np.random.default_rng(0)
+        assert box_search(box, {}, rng).settings.starts == 10
+        assert box_search(box, {"starts": 3}, rng).settings.starts == 3
+        drawn = box_search(box, {"type": "candidates", "count": 50}, rng)
+        assert (drawn.settings.starts, drawn.settings.candidates) == (0, 50)
+        for spec in ({"type": "gradient", "starts": 4}, {"type": "candidates", "count": 7}):
+            declared = SEARCHES.from_dict(spec)
+            assert SEARCHES.from_dict(SEARCHES.to_dict(declared)) == declared
+        with pytest.raises(UnknownName):
+            box_search(box, {"start": 3}, rng)
+        with pytest.raises(InvalidInput):
+            box_search(box, {"starts": -1}, rng)
+        with pytest.raises(InvalidInput, match="boxes"):
+            box_search(Arms.grid(3), {}, rng)
