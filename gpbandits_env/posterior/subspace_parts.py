@@ -13,8 +13,8 @@ from gpbandits_env.kernels.near import squares
 # Fixed parts are stored in blocks of about so many numbers (32 MB in single precision): growing
 # never copies what is there.
 BLOCK = 1 << 23
-# They are turned to double precision so many numbers (8 MB) at a time.
-STRIP = 1 << 20
+# They are turned to double precision so many numbers (1 MB) at a time, which stay in cache.
+STRIP = 1 << 17
 
 
 class FixedParts:
@@ -123,6 +123,8 @@ class Distances:
         if not np.array_equal(inverse, self._inverse):
             self.keep_columns(0)
         self._centre, self._inverse = centre, inverse
+        # A pass over all fixed parts is saved where it would change nothing.
+        self._shifted, self._stretched = bool(centre.any()), bool((inverse != 1.0).any())
 
     def take(self, rows: IntArray) -> Array:
         """(B, t) of some rows, fresh."""
@@ -155,8 +157,10 @@ class Distances:
             return
         norms = np.einsum("ij,ij->i", data, data)
         for where, strip in self._fixed.strips(rows):
-            strip -= self._centre
-            strip *= self._inverse
+            if self._shifted:
+                strip -= self._centre
+            if self._stretched:
+                strip *= self._inverse
             self._table[where, first : self._columns] = squares(strip, data, norms)
 
     def _reserve(self, rows: int, columns: int) -> None:
