@@ -34,11 +34,11 @@ def _cell(cell: CellReport, metric: str, pairs: bool) -> list[str]:
     if cell.params:
         lines.append(", ".join(f"{key} = {value}" for key, value in cell.params.items()))
     head, rows = _table(cell.agents, metric)
-    lines += _aligned([head, *rows])
+    lines += aligned([head, *rows])
     if pairs and cell.comparisons:
         title = METRICS[metric].title
         lines += ["", f"paired differences of the {title} (mean, standard error, p of a t test)"]
-        lines += _aligned(
+        lines += aligned(
             [
                 [
                     f"{c.a} - {c.b}",
@@ -74,7 +74,8 @@ def _table(agents: Sequence[AgentResult], metric: str) -> tuple[list[str], list[
     return head, rows
 
 
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of words as lines of columns, the first to the left and the others to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
         "  " + "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])

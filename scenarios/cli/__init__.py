@@ -5,6 +5,7 @@ import click
 import gpbandits_env
 from gpbandits_env.scenarios.cli import (
     animate,
+    compare,
     diagnose,
     listing,
     new,
@@ -32,6 +33,7 @@ def main() -> None:
 for command in (
     *run.COMMANDS,
     *results.COMMANDS,
+    *compare.COMMANDS,
     *listing.COMMANDS,
     *reference.COMMANDS,
     *tune.COMMANDS,

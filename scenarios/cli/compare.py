@@ -1,0 +1,78 @@
+"""`gpbandits compare`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from gpbandits_env.scenarios.comparison import Suite, compare, gather
+from gpbandits_env.scenarios.comparison_plot import draw
+from gpbandits_env.scenarios.metrics import METRICS
+from gpbandits_env.scenarios.tables import aligned
+
+
+@click.command("compare")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--metric", type=click.Choice(list(METRICS)), default="average_regret")
+@click.option("--agents", metavar="A,B", help="Labels to compare; by default all in common.")
+@click.option("--reference", metavar="A", help="The agent of score 0; by default the worst.")
+@click.option("--out", type=click.Path(path_type=Path), help="Name of the plot, less suffix.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Of the bootstrap.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, draw nothing.")
+def compare_command(
+    files: tuple[Path, ...],
+    metric: str,
+    agents: str | None,
+    reference: str | None,
+    out: Path | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Compare agents over all scenarios in FILES: ranks, scores, profiles, who beats whom.
+
+    \b
+    Examples:
+      gpbandits compare results/*.sqlite
+      gpbandits compare results/ren2024-*.sqlite --metric simple_regret --reference random
+      gpbandits compare results/*.sqlite --agents gp-ucb,ei --json > comparison.json
+    """  # noqa: D301
+    labels = None if agents is None else [name.strip() for name in agents.split(",")]
+    suite = compare(gather(files, metric, labels), metric, reference, seed=seed)
+    if as_json:
+        click.echo(json.dumps(suite.to_dict(), indent=2))
+        return
+    click.echo("\n".join(_text(suite)))
+    for file in draw(suite, out or files[0].with_name("comparison")):
+        click.echo(f"plot     {file}")
+
+
+def _text(suite: Suite) -> list[str]:
+    title = METRICS[suite.metric].title
+    zero = "the worst agent's mean" if suite.reference is None else f"the mean of {suite.reference}"
+    one = "the best agent's" if suite.reference is None else "no regret"
+    head = ["agent", "mean rank", "wins", "score (IQM, 95%)"]
+    rows = [[s.label, f"{s.rank:.2f}", str(s.wins), str(s.score)] for s in suite.standings]
+    labels = [s.label for s in suite.standings]
+    beats = [
+        [a, *("" if a == b else f"{suite.improvement[a, b].value:.2f}" for b in labels)]
+        for a in labels
+    ]
+    means = [
+        [name, *(f"{found[label][0]:.4g}" for label in labels)]
+        for name, found in suite.scenarios.items()
+    ]
+    return [
+        f"{len(suite.scenarios)} scenarios, {title}; score 0 is {zero}, 1 is {one}",
+        "",
+        *aligned([head, *rows]),
+        "",
+        "probability that the row beats the column",
+        *aligned([["", *labels], *beats]),
+        "",
+        f"mean {title}",
+        *aligned([["scenario", *labels], *means]),
+        "",
+    ]
+
+
+COMMANDS = (compare_command,)

@@ -1,0 +1,124 @@
+"""Comparisons over a suite, against worked examples and brute force."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.scenarios.cli import main
+from gpbandits_env.scenarios.comparison import PROFILE, compare, gather
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.study import run_study
+
+REGRETS = {
+    "easy": {"a": np.array([0.0, 1.0, 2.0, 3.0]), "b": np.array([2.0, 3.0, 4.0, 5.0])},
+    "hard": {"a": np.array([10.0, 30.0]), "b": np.array([20.0, 20.0])},
+}
+
+
+def test_scores_of_a_worked_example():
+    suite = compare(REGRETS, resamples=50)
+    by_label = {s.label: s for s in suite.standings}
+    # In "easy" the means are 1.5 and 3.5, in "hard" they are equal: every score there is 1.
+    easy = (3.5 - REGRETS["easy"]["a"]) / 2.0
+    middle = np.sort(np.concatenate([easy, [1.0, 1.0]]))[1:-1]
+    assert by_label["a"].score.value == pytest.approx(middle.mean())
+    assert [by_label["a"].wins, by_label["b"].wins] == [2, 1]
+    assert [by_label["a"].rank, by_label["b"].rank] == [1.25, 1.75]
+    assert suite.standings[0].label == "a"
+
+
+def test_probability_of_improvement_is_that_of_all_pairs():
+    suite = compare(REGRETS, resamples=50)
+    wins = []
+    for runs in REGRETS.values():
+        below = [(x < y) + 0.5 * (x == y) for x in runs["a"] for y in runs["b"]]
+        wins.append(np.mean(below))
+    assert suite.improvement["a", "b"].value == pytest.approx(np.mean(wins))
+    assert suite.improvement["b", "a"].value == pytest.approx(1.0 - np.mean(wins))
+
+
+def test_scores_against_a_reference():
+    suite = compare(REGRETS, reference="b", resamples=50)
+    scores = np.concatenate([1 - REGRETS["easy"]["a"] / 3.5, 1 - REGRETS["hard"]["a"] / 20.0])
+    standing = next(s for s in suite.standings if s.label == "a")
+    assert standing.score.value == pytest.approx(np.sort(scores)[1:-1].mean())
+    shares = [
+        (1 - REGRETS[n]["a"] / m > PROFILE[:, None]).mean(axis=1)
+        for n, m in (("easy", 3.5), ("hard", 20.0))
+    ]
+    assert np.allclose(standing.profile, np.mean(shares, axis=0))
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say():
+    rng, covered = np.random.default_rng(0), 0
+    for _ in range(100):
+        # The mean of "zero" and "one" is exact, so that the scores are 1 minus the regret.
+        runs = {"zero": np.zeros(40), "one": np.ones(40), "x": rng.normal(0.5, 0.2, 40)}
+        found = next(
+            s for s in compare({"w": runs}, resamples=200).standings if s.label == "x"
+        ).score
+        covered += found.low <= 0.5 <= found.high
+    assert 85 <= covered <= 100
+
+
+def test_the_same_seed_gives_the_same_intervals():
+    assert compare(REGRETS, resamples=50) == compare(REGRETS, resamples=50)
+    assert compare(REGRETS, resamples=50, seed=1) != compare(REGRETS, resamples=50)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder, paths = tmp_path_factory.mktemp("suite"), []
+    for arms, third in ((20, "ei"), (30, "ts")):
+        scenario = Scenario(
+            id=f"test/{arms}",
+            source="a test",
+            title="small",
+            env="gpbandits/StaticGP-v0",
+            env_kwargs={"grid": [arms]},
+            agents=tuple(AgentEntry(n, n) for n in ("gp-ucb", "random", third)),
+            horizon=15,
+            trials=4,
+        )
+        paths.append(folder / f"{arms}.sqlite")
+        run_study(scenario, paths[-1], jobs=1, progress=False)
+    return paths
+
+
+def test_agents_in_common_are_compared(files):
+    regrets = gather(files, "average_regret")
+    assert {tuple(runs) for runs in regrets.values()} == {("gp-ucb", "random")}
+    assert set(gather([files[0], files[0]], "simple_regret")) == {"test/20", "test/20 (2)"}
+
+
+@pytest.mark.parametrize(
+    ("agents", "error", "words"),
+    [
+        (["gp-ucb", "ei"], InvalidInput, "at least two agents"),
+        (["gp-ucb", "ebi"], UnknownName, "did you mean 'ei'"),
+    ],
+)
+def test_agents_that_cannot_be_compared(files, agents, error, words):
+    with pytest.raises(error, match=words):
+        gather(files, "average_regret", agents)
+
+
+def test_the_command(files, tmp_path):
+    names = [str(f) for f in files]
+    run = CliRunner().invoke(main, ["compare", *names, "--out", str(tmp_path / "all")])
+    assert run.exit_code == 0, run.output
+    assert "probability that the row beats the column" in run.output
+    assert (tmp_path / "all.png").stat().st_size > 10_000
+    run = CliRunner().invoke(main, ["compare", *names, "--json", "--reference", "random"])
+    plain = json.loads(run.output)
+    assert {s["label"] for s in plain["standings"]} == {"gp-ucb", "random"}
+    assert len(plain["profile_scores"]) == len(plain["standings"][0]["profile"])
+
+
+def test_an_unknown_reference_ends_with_code_2(files):
+    run = CliRunner().invoke(main, ["compare", str(files[0]), "--reference", "nobody"])
+    assert run.exit_code == 2
+    assert "nobody" in run.output
