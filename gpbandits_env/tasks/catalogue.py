@@ -39,8 +39,8 @@ TASKS: dict[str, TaskEntry] = {
     "push-4d": TaskEntry("push a disc: place, time and angle", push_4d, "ren2024, Section 5"),
     "boston": TaskEntry("train a regression network", Boston, "ren2024, Section 5"),
     "network-100": TaskEntry("10 x 10 output weights", network_100, "tranthe2020, Section 5"),
-    "ramp-loss": TaskEntry("a support vector machine", RampLoss, "tranthe2020, Section 5"),
     "network-500": TaskEntry("50 x 10 output weights", network_500, "tranthe2020, Section 5"),
+    "ramp-loss": TaskEntry("a support vector machine", RampLoss, "tranthe2020, Section 5"),
 }
 
 

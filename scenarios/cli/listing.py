@@ -1,11 +1,13 @@
-"""Commands that say what there is: `list`, `agents`, `data`."""
+"""Commands that say what there is: `list`, `agents`, `tasks`, `data`."""
 
 import click
 
 from gpbandits_env import agents as learners
 from gpbandits_env import datasets
+from gpbandits_env.functions import TEST_FUNCTIONS
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.tasks import TASKS
 
 
 @click.command("list")
@@ -69,6 +71,20 @@ def list_agents() -> None:
         click.echo(name)
 
 
+@click.command("tasks")
+def list_tasks() -> None:
+    """Show all tasks and test functions that gpbandits/Task-v0 takes.
+
+    \b
+    Examples:
+      gpbandits tasks
+    """  # noqa: D301
+    for name, task in TASKS.items():
+        click.echo(f"{name:<16} {task.summary} ({task.source})")
+    for name in TEST_FUNCTIONS:
+        click.echo(f"{name:<16} test function")
+
+
 @click.command()
 @click.option("--download", metavar="NAME", help="Fetch a data set that has a public address.")
 def data(download: str | None) -> None:
@@ -92,4 +108,4 @@ def data(download: str | None) -> None:
             click.echo(f"{'':<16} {status.how_to_get}")
 
 
-COMMANDS = (list_scenarios, list_agents, data)
+COMMANDS = (list_scenarios, list_agents, list_tasks, data)

@@ -70,6 +70,9 @@ def test_list_agents_data(cli):
     assert "ei/observed" in one
     assert "gp-ucb" in cli("agents").output.splitlines()[0]
     assert "intel-berkeley" in cli("data").output
+    tasks = cli("tasks").output
+    assert "ren2024" in tasks
+    assert "ackley" in tasks
 
 
 @pytest.mark.parametrize("figure", ["fig-2", "fig-3", "fig-4"])
@@ -123,7 +126,7 @@ def test_a_changed_setting_is_one_line_and_exit_code_2(cli, store):
 
 
 @pytest.mark.parametrize(
-    "command", ["run", "report", "plot", "export", "list", "agents", "data", "reference"]
+    "command", ["run", "report", "plot", "export", "list", "agents", "tasks", "data", "reference"]
 )
 def test_help_has_examples(cli, command):
     result = cli(command, "--help")

@@ -1,11 +1,14 @@
 import pickle
+from dataclasses import dataclass
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
+import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.functions import TEST_FUNCTIONS, ArmFunction
-from gpbandits_env.tasks import TASKS, Axes, Axis, TaskSource, make_task
+from gpbandits_env.tasks import TASKS, Axes, Axis, Best, Task, TaskEntry, TaskSource, make_task
 
 AXES = Axes(
     (
@@ -112,3 +115,38 @@ def test_on_arms_all_are_evaluated_and_the_maximum_is_exact():
     assert points.max(axis=0).tolist() == [3, 2]
     assert function.values == pytest.approx(task.values(points, np.zeros(0)))
     assert function.accuracy == 0.0
+
+
+@dataclass(frozen=True)
+class Bowl(Task):
+    """A task of a user's own."""
+
+    centre: float = 0.5
+
+    @property
+    def axes(self):
+        return (Axis("n", 0, 10, "integer"), Axis("rate", 0.01, 1, "log"))
+
+    def values(self, points, drawn):
+        return -((points[:, 0] - drawn[0]) ** 2) - (np.log10(points[:, 1]) + 1) ** 2
+
+    def draw(self, rng):
+        return np.array([float(rng.integers(11))])
+
+    def best(self, drawn):
+        return Best(np.array([drawn[0], 0.1]), 0.0, 1e-12)
+
+    def bounds(self):
+        return -101.0, 0.0
+
+
+def test_a_task_of_ones_own(monkeypatch):
+    monkeypatch.setitem(TASKS, "bowl", TaskEntry("a bowl", Bowl, "here"))
+    env = gym.make("gpbandits/Task-v0", task="bowl", scaled=True, batch_size=2, noise_var=0.0)
+    env.reset(seed=0)
+    first = env.step([[0.0, 0.0], [0.04, 0.0]])[-1]
+    assert first["values"][0] == first["values"][1] == -((5 - env.unwrapped.function.drawn[0]) ** 2)
+    best = env.step([first["best_action"]] * 2)[-1]
+    assert best["regret"] == pytest.approx([0.0, 0.0], abs=1e-12)
+    with pytest.raises(UnknownName, match="did you mean 'centre'"):
+        gym.make("gpbandits/Task-v0", task="bowl", task_options={"center": 1})
