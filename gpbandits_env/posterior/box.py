@@ -1,8 +1,7 @@
 """A Gaussian-process posterior at any point of a box, grown an observation at a time."""
 
-import math
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,22 +10,14 @@ from gpbandits_env.arrays import Array, finite_array, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
-from gpbandits_env.kernels.columns import Columns
-from gpbandits_env.posterior.base import BLOCK, FLOOR, observed_gain
-from gpbandits_env.posterior.box_state import Log
+from gpbandits_env.posterior.box_model import checked_model
+from gpbandits_env.posterior.conditioning import Conditioning
 from gpbandits_env.posterior.elimination import root
-from gpbandits_env.posterior.paths import Paths, exact_features, shown
+from gpbandits_env.posterior.paths import Paths, shown
 from gpbandits_env.posterior.regression import Regression, pieces
 from gpbandits_env.posterior.state import check_keys
 from gpbandits_env.posterior.threads import OneThread
-from gpbandits_env.posterior.whitening import Whitening
 from gpbandits_env.samplers import BoxSampler, FourierFeatures
-
-# Points whose correlation with the present has shrunk below this are dropped: the mean then errs
-# by at most 1e-8 of its size, the variance by 1e-16.
-FADED = 1e-8
-# Dropping means a new factor, so it waits until it pays: for so many, and for a quarter of all.
-FEWEST_DROPPED, PART_DROPPED = 32, 0.25
 
 # Up to so many points a joint draw is always by a factor.
 FEW_POINTS = 128
@@ -58,14 +49,7 @@ class BoxPosterior:
 
     Attributes:
         box: where.
-        kernel: the prior covariance.
-        noise_var: variance of the noise.
-        prior_mean: a number.
         size: the number of observations since the prior.
-        jitter: the largest amount that was added to a squared pivot; 0.0 if none was needed.
-        information_gain: 1/2 sum log(1 + var / noise_var) over the observations, the variance of
-            each taken just before it (srinivas2010, Lemma 5.3); infinite without noise.
-        version: grows with every change of the state.
 
     Raises:
         InvalidInput: a kernel for other points, a negative noise variance, or a prior mean that is
@@ -74,14 +58,41 @@ class BoxPosterior:
 
     def __init__(self, box: Box, kernel: Kernel, noise_var: float, prior_mean: float = 0.0) -> None:
         self.box = box
-        self.version = 0
-        self._log, self._whitening = Log(box.dim), Whitening()
-        self._centre = 0.5 * (box.low + box.high)
-        self.size, self.jitter, self.information_gain = 0, 0.0, 0.0
-        self._kept: tuple[int, float] | None = None  # Points and jitter before hallucination.
-        self._columns: Columns | None = None
-        self._regression: Regression | None = None
-        self._take_model(kernel, noise_var, prior_mean)
+        self.size = 0
+        self._data = Conditioning(checked_model(box, kernel, noise_var, prior_mean))
+
+    @property
+    def kernel(self) -> Kernel:
+        """The prior covariance."""
+        return self._data.model.kernel
+
+    @property
+    def noise_var(self) -> float:
+        """Variance of the noise on a reward."""
+        return self._data.model.noise_var
+
+    @property
+    def prior_mean(self) -> float:
+        """The prior mean, everywhere."""
+        return self._data.model.prior_mean
+
+    @property
+    def jitter(self) -> float:
+        """The largest amount that was added to a squared pivot; 0.0 if none was needed."""
+        return self._data.jitter
+
+    @property
+    def information_gain(self) -> float:
+        """1/2 sum log(1 + var / noise_var) over the observations (srinivas2010, Lemma 5.3).
+
+        The variance of each is that just before it. Infinite without noise.
+        """
+        return self._data.gain
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every change of the state."""
+        return self._data.version
 
     @property
     def told(self) -> Array:
@@ -89,24 +100,22 @@ class BoxPosterior:
 
         Points that have faded away are no longer among them.
         """
-        return self._log.points[: self._told].copy()
+        return self._data.log.points[: self._data.told].copy()
 
     @property
     def rewards(self) -> Array:
         """(t,) what was observed there; fresh."""
-        return self._log.rewards[: self._told].copy()
+        return self._data.log.rewards[: self._data.told].copy()
 
     @property
     def conditioned(self) -> Array:
         """(t, d) the points the variance is conditioned on, told and hallucinated; fresh."""
-        return self._log.points.copy()
+        return self._data.log.points.copy()
 
     @property
     def regression(self) -> Regression:
         """How moments follow from covariances with the points at hand; good until a change."""
-        if self._regression is None:
-            self._regression = Regression(self._whitening.matrix, self._log.beta, self._log.fade())
-        return self._regression
+        return self._data.regression
 
     def update(self, points: ArrayLike, rewards: ArrayLike) -> None:
         """Learn from observations; hallucinated points are dropped first.
@@ -126,7 +135,7 @@ class BoxPosterior:
                 f"rewards must have shape ({len(x)},), one per point, got {values.shape}"
             )
         self.rollback()
-        self._absorb(x, values)
+        self._data.append(x, values)
         self.size += len(x)
 
     def hallucinate(self, points: ArrayLike) -> None:
@@ -141,15 +150,12 @@ class BoxPosterior:
             InvalidInput: a point outside the box.
         """
         x = self.box.check(points)
-        if self._kept is None:
-            self._kept = self._log.count, self.jitter
-        self._condition_all(x)
+        self._data.mark()
+        self._data.append(x, None)
 
     def rollback(self) -> None:
         """Drop all hallucinated points."""
-        if self._kept is not None:
-            self._truncate(*self._kept)
-            self._kept = None
+        self._data.rollback()
 
     def var_given(self, points: ArrayLike, at: ArrayLike) -> Array:
         """(n,) the variance at n points if others were observed too; the state stays as it is.
@@ -162,10 +168,10 @@ class BoxPosterior:
             InvalidInput: a point outside the box.
         """
         x, where = self.box.check(points), self._points(at)
-        before = self._log.count, self.jitter
-        self._condition_all(x)
+        before = self._data.count, self.jitter
+        self._data.append(x, None)
         var = self.moments(where)[1]
-        self._truncate(*before)
+        self._data.truncate(*before)
         return var
 
     def moments(self, x: ArrayLike) -> tuple[Array, Array]:
@@ -181,10 +187,10 @@ class BoxPosterior:
         """
         x = self._points(x)
         mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
-        if self._log.count:
+        if self._data.count:
             with OneThread():
-                for part in pieces(len(x), self._log.count):
-                    gained, known = self.regression.moments(self._columns_now()(x[part]))
+                for part in pieces(len(x), self._data.count):
+                    gained, known = self.regression.moments(self._data.columns(x[part]))
                     mean[part] += gained
                     var[part] -= known
             np.maximum(var, 0.0, out=var)
@@ -204,10 +210,10 @@ class BoxPosterior:
         x = self._points(x)
         mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
         mean_slope, var_slope = np.zeros(x.shape), self.kernel.diagonal_gradient(x)
-        if self._log.count:
+        if self._data.count:
             with OneThread():
-                for part in pieces(len(x), self._log.count):
-                    found = self.regression.gradients(*self._columns_now().pull(x[part]))
+                for part in pieces(len(x), self._data.count):
+                    found = self.regression.gradients(*self._data.columns.pull(x[part]))
                     mean[part] += found[0]
                     var[part] -= found[1]
                     mean_slope[part] = found[2]
@@ -226,18 +232,22 @@ class BoxPosterior:
         """
         x = self._points(x)
         mean = np.full(len(x), self.prior_mean)
-        if self._log.count:
+        if self._data.count:
             with OneThread():
-                for part in pieces(len(x), self._log.count):
-                    mean[part] += self._columns_now()(x[part]) @ self.regression.alpha
+                for part in pieces(len(x), self._data.count):
+                    mean[part] += self._data.columns(x[part]) @ self.regression.alpha
         return mean
+
+    def var_at(self, points: Array) -> Array:
+        """(k,) the variance at points, hallucinated ones included."""
+        return self.moments(points)[1]
 
     def mean_at_told(self) -> Array:
         """(t,) the posterior means at the told points, now; O(t) if nothing has faded."""
-        if self.jitter or self._log.fade() is not None:
-            return self.mean_at(self._log.points[: self._told])
+        if self.jitter or self._data.log.fade() is not None:
+            return self.mean_at(self._data.log.points[: self._data.told])
         # m + K alpha, and (K + s^2 I) alpha = y - m.
-        return self.rewards - self.noise_var * self.regression.alpha[: self._told]
+        return self.rewards - self.noise_var * self.regression.alpha[: self._data.told]
 
     def covariance(self, points: ArrayLike) -> Array:
         """(k, k) posterior covariance among points, hallucinated points included.
@@ -250,9 +260,9 @@ class BoxPosterior:
         """
         x = self._points(points)
         covariance = self.kernel(x, x)
-        if self._log.count:
+        if self._data.count:
             with OneThread():
-                v = self._columns_now()(x) @ self.regression.white.T
+                v = self._data.columns(x) @ self.regression.white.T
                 covariance -= v @ v.T
         return 0.5 * (covariance + covariance.T)
 
@@ -277,7 +287,7 @@ class BoxPosterior:
             InvalidInput: a kernel without exact features or a known spectral density.
         """
         size = whole(size, "size", 0)
-        log, told = self._log, self._told
+        log, told = self._data.log, self._data.told
         with OneThread():
             basis = self._basis(features, rng)
             xi = rng.standard_normal((size, basis.rank))
@@ -285,14 +295,14 @@ class BoxPosterior:
                 return Paths(self.prior_mean, basis, xi, None, np.zeros((size, 0)))
             points, fade = log.points[:told].copy(), log.fade()
             fade = None if fade is None else fade[:told]
-            white = self._whitening.matrix[:told, :told]
+            white = self._data.white[:told, :told]
             missed = log.rewards[:told] - self.prior_mean
             there = basis.features(points)
             missed = missed - shown(rng, there, xi, self.noise_var, fade, log.stamps[:told])
             weights = (missed @ white.T) @ white
             if fade is not None:
                 weights *= fade
-            columns = self.kernel.columns(points, self._centre)
+            columns = self._data.model.columns(points)
         return Paths(self.prior_mean, basis, xi, columns, weights)
 
     def sample(self, rng: np.random.Generator, size: int, x: ArrayLike) -> Array:
@@ -310,15 +320,15 @@ class BoxPosterior:
             InvalidInput: another shape.
         """
         x = self._points(x)
-        exact = self._exact_features() if len(x) > FEW_POINTS else None
+        exact = self._data.model.exact_features if len(x) > FEW_POINTS else None
         if exact is not None and exact.rank < len(x):
             return self.paths(rng, size, exact)(x)
         draws: Array = rng.standard_normal((whole(size, "size", 0), len(x)))
         covariance = self.kernel(x, x)
         with OneThread():
-            if self._told:
-                told = self._told
-                cross = self._columns_now()(x)[:, :told]
+            told = self._data.told
+            if told:
+                cross = self._data.columns(x)[:, :told]
                 v = cross @ self.regression.white[:told, :told].T
                 covariance -= v @ v.T
             draws = draws @ root(0.5 * (covariance + covariance.T)).T
@@ -343,30 +353,13 @@ class BoxPosterior:
             raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
         passed = positive(dt, "dt", zero=True)
         self.rollback()
-        if epsilon == 0.0 or passed == 0.0 or not self._log.count:
-            return
-        self._changed()
-        if epsilon == 1.0:
-            self._log.clear()
-            self._whitening.truncate(0)
-            return
-        self._log.clock -= 0.5 * passed * math.log1p(-float(epsilon))
-        dead = self._log.faded(FADED)
-        if dead and dead >= min(
-            self._log.count, max(FEWEST_DROPPED, PART_DROPPED * self._log.count)
-        ):
-            jitter, gain = self.jitter, self.information_gain
-            self._log.drop(dead)
-            self._refactor()
-            self.jitter, self.information_gain = max(jitter, self.jitter), gain
+        if epsilon > 0.0 and passed > 0.0 and self._data.count:
+            self._data.fade(float(epsilon), passed)
 
     def forget(self) -> None:
         """Back to the prior: no data, no jitter, no information."""
-        self._log.clear()
-        self._whitening.truncate(0)
-        self._kept = None
-        self.size, self.jitter, self.information_gain = 0, 0.0, 0.0
-        self._changed()
+        self._data.clear()
+        self.size = 0
 
     def replace_model(
         self,
@@ -387,30 +380,17 @@ class BoxPosterior:
         Raises:
             InvalidInput: as in the constructor; nothing has changed then.
         """
-        self._take_model(
+        model = checked_model(
+            self.box,
             self.kernel if kernel is None else kernel,
             self.noise_var if noise_var is None else noise_var,
             self.prior_mean if prior_mean is None else prior_mean,
         )
-        self.rollback()
-        self._refactor()
-        self._changed()
+        self._data.refactor(model)
 
     def snapshot(self) -> dict[str, Any]:
-        """The whole state as a plain dict of arrays and numbers, all copied."""
-        kept, jitter = self._kept or (0, 0.0)
-        return (
-            self._log.snapshot()
-            | self._whitening.snapshot()
-            | {
-                "size": self.size,
-                "jitter": self.jitter,
-                "information_gain": self.information_gain,
-                "hallucinated": self._kept is not None,
-                "kept": kept,
-                "kept_jitter": jitter,
-            }
-        )
+        """The whole state as a plain dict of arrays and numbers, all copied; not the model."""
+        return self._data.snapshot() | {"size": self.size}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Back to a snapshot, of this posterior or of one made alike (same box and model).
@@ -419,122 +399,18 @@ class BoxPosterior:
             InvalidInput: the snapshot does not fit; nothing has changed then.
         """
         check_keys(state, self.snapshot())
-        count = self._log.check(state)
-        self._whitening.check(state, count)
-        for key in ("size", "kept"):
-            whole(state[key], f"snapshot entry {key!r}", 0)
-        for key in ("jitter", "kept_jitter", "clock"):
-            positive(state[key], f"snapshot entry {key!r}", zero=True)
-        if state["kept"] > count:
-            raise InvalidInput(
-                f"snapshot entry 'kept' must be at most {count}, got {state['kept']}"
-            )
-        self._log.restore(state)
-        self._whitening.restore(state)
-        self.size, self.jitter = int(state["size"]), float(state["jitter"])
-        self.information_gain = float(state["information_gain"])
-        kept = int(state["kept"]), float(state["kept_jitter"])
-        self._kept = kept if state["hallucinated"] else None
-        self._changed()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_columns": None, "_regression": None}
-
-    def _take_model(self, kernel: Kernel, noise_var: float, prior_mean: float) -> None:
-        """Check a model, then make it this posterior's."""
-        noise_var = positive(noise_var, "noise_var", zero=True)
-        mean = finite_array(prior_mean, "prior_mean")
-        if mean.ndim:
-            raise InvalidInput(f"prior_mean must be one number in a box, got shape {mean.shape}")
-        box = self.box
-        farthest = np.where(np.abs(box.low) > np.abs(box.high), box.low, box.high)
-        corners = np.stack([box.low, box.high, farthest])
-        kernel.check_points(corners)
-        self.kernel, self.noise_var, self.prior_mean = kernel, noise_var, float(mean)
-        self._exact: BoxSampler | Literal[False] | None = False  # Not yet tried.
-        self._floor = max(FLOOR * float(kernel.diagonal(corners).max()), np.finfo(float).tiny)
-
-    def _exact_features(self) -> BoxSampler | None:
-        if self._exact is False:
-            self._exact = exact_features(self.box, self.kernel)
-        return self._exact
+        self._data.check(state)
+        self.size = whole(state["size"], "snapshot entry 'size'", 0)
+        self._data.restore(state)
 
     def _basis(self, features: int | BoxSampler, rng: np.random.Generator) -> BoxSampler:
         if isinstance(features, BoxSampler):
             return features
-        exact = self._exact_features()
+        exact = self._data.model.exact_features
         return exact or FourierFeatures(self.kernel, self.box.dim, features, rng)
-
-    @property
-    def _told(self) -> int:
-        return self._log.count if self._kept is None else self._kept[0]
 
     def _points(self, x: ArrayLike) -> Array:
         points = np.asarray(x, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != self.box.dim:
             raise InvalidInput(f"points must have shape (n, {self.box.dim}), got {points.shape}")
         return points
-
-    def _absorb(self, x: Array, rewards: Array) -> None:
-        with OneThread():
-            for start in range(0, len(x), BLOCK):
-                part = slice(start, start + BLOCK)
-                self._observe(x[part], rewards[part])
-
-    def _condition_all(self, x: Array) -> None:
-        with OneThread():
-            for start in range(0, len(x), BLOCK):
-                self._observe(x[start : start + BLOCK], None)
-
-    def _observe(self, x: Array, rewards: Array | None) -> None:
-        """Append points seen now, with their rewards or without."""
-        cross = np.zeros((len(x), 0))
-        if self._log.count:
-            cross = self._columns_now()(x)
-            fade = self._log.fade()
-            if fade is not None:
-                cross *= fade
-        beta = self._grow(cross, self.kernel(x, x), rewards)
-        self._log.extend(x, np.zeros(len(x)) if rewards is None else rewards, beta)
-        self._changed()
-
-    def _grow(self, cross: Array, gram: Array, rewards: Array | None) -> Array:
-        """One more block of W; the new points' whitened surprises (k,)."""
-        past = self._log.beta[: self._whitening.count]
-        gram.flat[:: len(gram) + 1] += self.noise_var
-        left, corner, pivots, jitter = self._whitening.extend(cross, gram, self._floor)
-        self.jitter = max(self.jitter, jitter)
-        if rewards is None:
-            return np.zeros(len(gram))
-        for pivot in pivots.tolist():
-            self.information_gain += observed_gain(max(pivot - self.noise_var, 0.0), self.noise_var)
-        return np.asarray(corner @ (rewards - self.prior_mean - left @ past))
-
-    def _refactor(self) -> None:
-        """W and all that hangs on it, anew from the points at hand."""
-        log = self._log
-        self._whitening.truncate(0)
-        self.jitter, self.information_gain = 0.0, 0.0
-        with OneThread():
-            for start in range(0, log.count, BLOCK):
-                part = slice(start, min(start + BLOCK, log.count))
-                stamps = log.stamps[part, None]
-                cross = self.kernel(log.points[part], log.points[: part.stop])
-                cross *= np.exp(-np.abs(stamps - log.stamps[: part.stop]))
-                log.beta[part] = self._grow(cross[:, :start], cross[:, start:], log.rewards[part])
-
-    def _truncate(self, count: int, jitter: float) -> None:
-        self._log.count = count
-        self._whitening.truncate(count)
-        self.jitter = jitter
-        self._changed()
-
-    def _changed(self) -> None:
-        """Forget what was worked out from the state as it was."""
-        self.version += 1
-        self._columns, self._regression = None, None
-
-    def _columns_now(self) -> Columns:
-        if self._columns is None:
-            self._columns = self.kernel.columns(self._log.points, self._centre)
-        return self._columns
