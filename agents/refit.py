@@ -222,10 +222,11 @@ class Refit:
 
     def reset(self, agent: "GPAgent") -> None:
         """Back to the model and to no data; the agent's posterior is emptied by the agent."""
-        self._clear()
+        self.clear()
         agent.replace_model(self.model.kernel, self.model.noise_var, self.model.prior_mean)
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
+        """Back to the model of the start, with no data and nothing learned."""
         self.model, self._fitted = self._given, None
         self.drop()
         self.learned.clear()
@@ -242,6 +243,11 @@ class Refit:
 
     def restore(self, agent: "GPAgent", state: Mapping[str, Any]) -> None:
         """Go on from a snapshot; the posterior's own snapshot must be restored after this."""
+        self.load(state)
+        agent.replace_model(self.model.kernel, self.model.noise_var, self.model.prior_mean)
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Take over a snapshot, without telling the agent."""
         model = state["model"]
         kernel = kernel_from_dict(model["kernel"])
         mean = model["prior_mean"]
@@ -252,7 +258,6 @@ class Refit:
         self._places = [np.array(p) for p in state["places"]]
         self._rewards = [np.array(r) for r in state["rewards"]]
         self.learned[:] = [dict(record) for record in state["learned"]]
-        agent.replace_model(self.model.kernel, self.model.noise_var, self.model.prior_mean)
 
 
 def _record(

@@ -1,7 +1,8 @@
 """The search of MS-UCB: many subspaces of a box at once.
 
 Every subspace is screened at a few points, in one batch; from the best of them the acquisition is
-climbed by its gradient, all together.
+climbed by its gradient, all together; then every subspace is screened once more where these climbs
+ended, and the best are climbed from again.
 """
 
 from typing import Any
@@ -22,6 +23,10 @@ from gpbandits_env.theory import new_subspaces
 STRIP = 1 << 22
 # How far around the best point told a part of the screening looks, as fractions of the sides.
 NEAR = (0.02, 0.1)
+# Where so many of the best climbs end, every subspace is looked at again.
+ENDS = 2
+# Where there are more subspaces than this, so many leading ones are screened more closely.
+LEADERS = 8
 
 
 class SubspaceSearch(Search):
@@ -101,7 +106,31 @@ class SubspaceSearch(Search):
         first = self._promising(score, rows)
         if len(self._active) == 0 or allowed is not None:
             return self.subspaces.points(y[first[:1]], rows[first[:1]])
-        of = rows[first]
+        starts, within = y[first], rows[first]
+        if self.size > LEADERS:
+            starts, within = self._closer(acquisition, starts, within)
+        ends, of, values = self._climbed(acquisition, starts, within)
+        again, of_again, values_again = self._elsewhere(acquisition, ends, values)
+        if values_again.max() > values.max():
+            ends, of, values = again, of_again, values_again
+        top = int(values.argmax())
+        return self.subspaces.points(ends[[top]], of[[top]])
+
+    def _closer(self, acquisition: Acquisition, y: Array, rows: IntArray) -> tuple[Array, IntArray]:
+        """Half of the starts anew: the best of many points in the few leading subspaces."""
+        leaders = np.unique(rows[:LEADERS])
+        each = max(2, self._candidates // len(leaders))
+        more_rows = np.repeat(leaders, each)
+        more = self._drawn(2, len(leaders), each).reshape(len(more_rows), -1)
+        score = acquisition.score(*self.subspaces.moments(more, more_rows))
+        top = np.argsort(-score, kind="stable")[: self._refine // 2]
+        kept = self._refine - len(top)
+        return np.concatenate([y[:kept], more[top]]), np.concatenate([rows[:kept], more_rows[top]])
+
+    def _climbed(
+        self, acquisition: Acquisition, y: Array, of: IntArray
+    ) -> tuple[Array, IntArray, Array]:
+        """Where climbs from y (K, d) in subspaces (K,) end, in which of them, and how high."""
 
         def surface(points: Array, which: IntArray) -> tuple[Array, Array]:
             mean, var, mean_slope, var_slope = self.subspaces.gradients(points, of[which])
@@ -109,11 +138,23 @@ class SubspaceSearch(Search):
             slope = by_mean[:, None] * mean_slope + by_var[:, None] * var_slope
             return acquisition.score(mean, var), slope
 
-        ends, values = climb(
-            surface, y[first], self._low, self._high, evaluations=self._evaluations
-        )
-        top = int(values.argmax())
-        return self.subspaces.points(ends[[top]], of[[top]])
+        half = self._evaluations // 2
+        ends, values = climb(surface, y, self._low, self._high, evaluations=half)
+        return ends, of, values
+
+    def _elsewhere(
+        self, acquisition: Acquisition, ends: Array, values: Array
+    ) -> tuple[Array, IntArray, Array]:
+        """Climbs from where the first ones ended, but in the subspaces that are best there.
+
+        What the few searched coordinates should be depends little on the many fixed ones.
+        """
+        best = np.argsort(-values, kind="stable")[:ENDS]
+        rows = np.repeat(np.arange(self.size), len(best))
+        y = np.tile(ends[best], (self.size, 1))
+        score = acquisition.score(*self.subspaces.moments(y, rows))
+        first = self._promising(score, rows)
+        return self._climbed(acquisition, y[first], rows[first])
 
     def region(self, posterior: BoxPosterior, within: Within) -> Any:
         """A condition on points: what is allowed is screened, not climbed."""
@@ -152,12 +193,16 @@ class SubspaceSearch(Search):
         count, d = self.size, len(self._active)
         each = 1 if d == 0 else max(2, -(-self._candidates // count))
         rows = np.repeat(np.arange(count), each)
-        rng = np.random.default_rng([*self._key, self.round, 1])
-        y = rng.uniform(self._low, self._high, (count, each, d))
-        if d and self._posterior.size:
-            self._put_near_the_best(rng, y)
-        flat = y.reshape(count * each, d)
+        flat = self._drawn(1, count, each).reshape(count * each, d)
         return flat, rows, *self.subspaces.moments(flat, rows)
+
+    def _drawn(self, number: int, count: int, each: int) -> Array:
+        """(count, each, d) searched coordinates for so many subspaces; the same all round."""
+        rng = np.random.default_rng([*self._key, self.round, number])
+        y = rng.uniform(self._low, self._high, (count, each, len(self._active)))
+        if len(self._active) and self._posterior.size:
+            self._put_near_the_best(rng, y)
+        return y
 
     def _put_near_the_best(self, rng: np.random.Generator, y: Array) -> None:
         """In every subspace: the best y told first, then some around it."""
