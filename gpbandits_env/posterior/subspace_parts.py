@@ -105,8 +105,9 @@ class Distances:
         self._fixed = fixed
         self._table = np.empty((0, 16))
         self._rows = self._columns = 0
-        self._centre, self._inverse = np.zeros(fixed.width), np.ones(fixed.width)
         self._data = np.empty((0, fixed.width))
+        self._inverse = np.ones(fixed.width)
+        self.set_units(np.zeros(fixed.width), self._inverse)
 
     @property
     def nbytes(self) -> int:
