@@ -7,7 +7,7 @@ with its numbers, on the engine it was written for.
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from types import ModuleType
 from typing import Any, ClassVar
 
@@ -80,10 +80,9 @@ def pushed(hand: Vector, angle: float, speed: Vector, steps: int) -> Vector:
     box2d = engine()
     world = box2d.b2World(gravity=(0.0, 0.0), doSleep=True)
     table = world.CreateStaticBody(position=(0.0, 0.0))
-    circle = box2d.b2CircleShape(radius=DISC["radius"])
-    disc = _body(box2d, world, table, circle, (0.0, 0.0), 0.0, DISC)
-    rectangle = box2d.b2PolygonShape(box=HAND["half"])
-    robot = _body(box2d, world, table, rectangle, hand, angle, HAND)
+    round_, flat = _fixtures()
+    disc = _body(world, table, round_, (0.0, 0.0), 0.0, DISC)
+    robot = _body(world, table, flat, hand, angle, HAND)
     mass, step = robot.mass, world.Step
     gain = GAIN * mass
     for _ in range(steps):
@@ -98,17 +97,22 @@ def pushed(hand: Vector, angle: float, speed: Vector, steps: int) -> Vector:
     return float(x), float(y)
 
 
+@cache
+def _fixtures() -> tuple[Any, Any]:
+    """What the disc and the hand are made of; Box2D copies it into each world."""
+    box2d = engine()
+    disc, hand = box2d.b2CircleShape(radius=DISC["radius"]), box2d.b2PolygonShape(box=HAND["half"])
+    made = [
+        box2d.b2FixtureDef(shape=shape, density=given["density"], friction=given["friction"])
+        for shape, given in ((disc, DISC), (hand, HAND))
+    ]
+    return made[0], made[1]
+
+
 def _body(
-    box2d: Any,
-    world: Any,
-    table: Any,
-    shape: Any,
-    place: Vector,
-    angle: float,
-    given: dict[str, Any],
+    world: Any, table: Any, fixture: Any, place: Vector, angle: float, given: dict[str, Any]
 ) -> Any:
     """A body on the table. Bodies that a friction joint connects do not collide."""
-    fixture = box2d.b2FixtureDef(shape=shape, density=given["density"], friction=given["friction"])
     body = world.CreateDynamicBody(position=place, angle=angle, fixtures=fixture)
     world.CreateFrictionJoint(
         bodyA=table, bodyB=body, maxForce=given["max_force"], maxTorque=given["max_torque"]

@@ -92,7 +92,8 @@ class RampLoss(Task):
         two bounds the optimum. ``accuracy`` is the gap: below 1e-4 with the 1,000 patterns made
         here and C of 1 to 10, and all of the optimum if the patterns are far from separable.
 
-        Cost: a quarter of a second with 1,000 patterns, once a process.
+        Cost: half a second with 1,000 patterns, a minute or more and 1 GB with 6,000; once a
+        process.
         """
         action, lower = _solved(self.cost, self.s, self.bound, self.data)
         value = float(self.values(action[None], drawn)[0])

@@ -50,12 +50,12 @@ def test_the_time_counts_in_tenths_of_a_second(task):
 
 
 def test_the_noise_is_one_draw_on_the_speed(task):
-    points = np.tile(np.array([2.0, 2.0, 10.0, 2.0])[: len(task.axes)], (300, 1))
+    points = np.tile(np.array([2.0, 2.0, 10.0, 2.0])[: len(task.axes)], (60, 1))
     goal = np.array([0.0, 0.0])
     seen = task.noisy(points, goal, np.random.default_rng(1))
     again = task.noisy(points, goal, np.random.default_rng(1))
     assert (seen == again).all()
-    off = 0.1 * np.random.default_rng(1).standard_normal((300, 2))
+    off = 0.1 * np.random.default_rng(1).standard_normal((60, 2))
     by_hand = [5.0 - np.hypot(*task.end(points[0], o)) for o in off]
     assert seen == pytest.approx(np.array(by_hand), abs=1e-12)
     assert np.ptp(seen) > 0.01
@@ -72,7 +72,7 @@ def test_goals_are_uniform_on_the_table(task):
 def test_a_push_to_the_goal_is_known(task):
     """And nobody gets beyond 5."""
     rng = np.random.default_rng(3)
-    for goal in [*(task.draw(rng) for _ in range(6)), np.array([5.0, 5.0]), np.zeros(2)]:
+    for goal in [*(task.draw(rng) for _ in range(3)), np.array([5.0, 5.0]), np.zeros(2)]:
         best = task.best(goal)
         assert task.coordinates.box.check(best.action[None]) is not None
         value = task.values(best.action[None], goal)[0]
