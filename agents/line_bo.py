@@ -17,13 +17,10 @@ from numpy.typing import ArrayLike
 from gpbandits_env.agents.any_acquisition import AnyAcquisition
 from gpbandits_env.agents.embeddings.line import Line
 from gpbandits_env.agents.embeddings.pulled import PulledSearch
-from gpbandits_env.agents.search import search_for
 from gpbandits_env.arrays import Array, whole
-from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.problem import Problem
-from gpbandits_env.seeding import child
 
 DIRECTIONS = ("random", "coordinate", "ascent")
 
@@ -60,9 +57,11 @@ class LineBO(AnyAcquisition):
         self._key = rng.integers(0, 2**63, size=4).tolist()
         super().__init__(problem, rng, search=search, **settings)
         self._scaling = InputScaling.of(problem.domain)
-        small = search_for(Box([-1.0], [1.0]), search, child(rng))
-        self.search = PulledSearch(lambda: self.line, self._scaling, small)
+        self.search = PulledSearch(self._current, self._scaling, np.ones(1), search, rng)
         self._draw_line()
+
+    def _current(self) -> Line:
+        return self.line
 
     def default_beta(self, on_arms: bool) -> Mapping[str, Any]:
         """Theorem 2 over 5, for one coordinate in [-1, 1]."""

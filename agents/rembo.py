@@ -16,12 +16,9 @@ from gpbandits_env.agents.candidates import Places
 from gpbandits_env.agents.embeddings import Embedding, gaussian_embedding
 from gpbandits_env.agents.embeddings.agent import EmbeddedAgent
 from gpbandits_env.agents.embeddings.pulled import PulledSearch
-from gpbandits_env.agents.search import search_for
-from gpbandits_env.domains import Box
 from gpbandits_env.errors import unknown
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.problem import Problem
-from gpbandits_env.seeding import child
 
 KERNELS_ON = ("y", "x")
 
@@ -52,10 +49,11 @@ class REMBO(EmbeddedAgent):
         self._on_x = kernel_on == "x"
         super().__init__(problem, rng, search=search, **settings)
         if self._on_x:
-            half = self.embedding.half
-            small = search_for(Box(-half, half), search, child(rng))
-            scaling = InputScaling.of(problem.domain)
-            self.search = PulledSearch(lambda: self.embedding, scaling, small)
+            scaling, half = InputScaling.of(problem.domain), self.embedding.half
+            self.search = PulledSearch(self._current, scaling, half, search, rng)
+
+    def _current(self) -> Embedding:
+        return self.embedding
 
     def _drawn(self, dim: int, low_dim: int, rng: np.random.Generator) -> Embedding:
         return gaussian_embedding(dim, low_dim, rng)

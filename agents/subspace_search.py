@@ -5,14 +5,12 @@ climbed by its gradient, all together; then every subspace is screened once more
 ended, and the best are climbed from again.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean
 from gpbandits_env.agents.search import Search, Within
 from gpbandits_env.agents.search.lbfgs import climb
+from gpbandits_env.agents.search.within import Region
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import BoxPosterior
@@ -94,7 +92,7 @@ class SubspaceSearch(Search):
         self.round = max(self.round, t)
 
     def best(  # noqa: D102
-        self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Any = None
+        self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None = None
     ) -> Array:
         y, rows, mean, var = self._screened()
         score = acquisition.score(mean, var)
@@ -156,18 +154,9 @@ class SubspaceSearch(Search):
         first = self._promising(score, rows)
         return self._climbed(acquisition, y[first], rows[first])
 
-    def region(self, posterior: BoxPosterior, within: Within) -> Any:
+    def region(self, posterior: BoxPosterior, within: Within) -> Region:
         """A condition on points: what is allowed is screened, not climbed."""
-        held = posterior.snapshot()
-
-        def allowed(points: Array) -> NDArray[np.bool_]:
-            now = BoxPosterior(
-                posterior.box, posterior.kernel, posterior.noise_var, posterior.prior_mean
-            )
-            now.restore(held)
-            return within(*now.moments(points))
-
-        return allowed
+        return Region(posterior, within)
 
     def sampled(  # noqa: D102
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int

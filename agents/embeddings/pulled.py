@@ -1,142 +1,121 @@
-"""A belief about points of a large box, seen and searched through an embedding."""
+"""The search through an embedding of a belief about the whole box."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpbandits_env.agents.acquisitions import Acquisition
+from gpbandits_env.agents.acquisitions import Acquisition, Mean
 from gpbandits_env.agents.embeddings.base import Embedding
 from gpbandits_env.agents.search import Search, Within
+from gpbandits_env.agents.search.box import box_search
+from gpbandits_env.agents.search.lbfgs import climb
+from gpbandits_env.agents.search.starts import distinct, spread
+from gpbandits_env.agents.search.within import Region, penalised
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import InputScaling
-from gpbandits_env.posterior import BoxPosterior, Paths
-
-
-@dataclass(frozen=True)
-class PulledBack:
-    """A posterior of x as one of y, x the lift of y: what a search of the small box needs of it.
-
-    Args:
-        posterior: of the large box.
-        embedding: of the cube [-1, 1]^D.
-        scaling: of the large box to the cube.
-    """
-
-    posterior: BoxPosterior
-    embedding: Embedding
-    scaling: InputScaling
-
-    @property
-    def box(self) -> Box:
-        """The small box."""
-        return Box(-self.embedding.half, self.embedding.half)
-
-    @property
-    def size(self) -> int:
-        """How many observations."""
-        return self.posterior.size
-
-    @property
-    def prior_mean(self) -> float:
-        """A number."""
-        return self.posterior.prior_mean
-
-    @property
-    def told(self) -> Array:
-        """(t, d) the points observed, or those of the image that are near them."""
-        return self.embedding.lower(self.scaling.scale(self.posterior.told))
-
-    def lift(self, y: Array) -> Array:
-        """The points of the large box, (n, D)."""
-        return self.scaling.unscale(self.embedding.lift(y))
-
-    def pull(self, y: Array, gradients: Array) -> Array:
-        """Gradients in x as gradients in y, (n, d)."""
-        return self.embedding.pull(y, gradients * self.scaling.unit)
-
-    def moments(self, y: Array) -> tuple[Array, Array]:
-        """Mean and variance, (n,) each."""
-        return self.posterior.moments(self.lift(y))
-
-    def gradients(self, y: Array) -> tuple[Array, Array, Array, Array]:
-        """Mean, variance (n,) and their gradients (n, d)."""
-        mean, var, mean_slope, var_slope = self.posterior.gradients(self.lift(y))
-        return mean, var, self.pull(y, mean_slope), self.pull(y, var_slope)
-
-    def mean_at_told(self) -> Array:
-        """(t,) at the points of `told`, which need not be those observed."""
-        told = self.told
-        return self.moments(told)[0] if len(told) else np.empty(0)
-
-    def sample(self, rng: np.random.Generator, size: int, y: Array) -> Array:
-        """(size, n) joint draws."""
-        return self.posterior.sample(rng, size, self.lift(y))
-
-    def paths(self, rng: np.random.Generator, size: int, **features: Any) -> "PulledPaths":
-        """Functions drawn from the posterior."""
-        return PulledPaths(self, self.posterior.paths(rng, size, **features))
-
-
-@dataclass(frozen=True)
-class PulledPaths:
-    """Functions of x as functions of y."""
-
-    view: PulledBack
-    paths: Paths
-
-    def __call__(self, y: Array) -> Array:
-        """(size, n) values."""
-        return self.paths(self.view.lift(y))
-
-    def climb(self, y: Array, which: IntArray) -> tuple[Array, Array]:
-        """One function at each point: values (n,), gradients (n, d)."""
-        values, slopes = self.paths.climb(self.view.lift(y), which)
-        return values, self.view.pull(y, slopes)
+from gpbandits_env.posterior import BoxPosterior
 
 
 class PulledSearch(Search):
-    """The search of a small box for points of the large one.
+    """Finds points y of a small box whose lifts score best: candidates, and climbs from the best.
+
+    Among the candidates are those y whose lifts are nearest to the points of the largest means.
 
     Args:
-        embedding: gives the embedding of the time being; its small box is always the same.
+        embedding: gives that of the time being; its small box is always the same.
         scaling: of the large box to the cube.
-        small: the search of the small box.
+        half: (d,) of the small box.
+        spec: how the small box is searched, as of `box_search`.
+        rng: draws the candidates.
     """
 
     def __init__(
-        self, embedding: Callable[[], Embedding], scaling: InputScaling, small: Search
+        self,
+        embedding: Callable[[], Embedding],
+        scaling: InputScaling,
+        half: Array,
+        spec: Mapping[str, Any] | str | None,
+        rng: np.random.Generator,
     ) -> None:
-        self._embedding, self._scaling, self._small = embedding, scaling, small
-
-    def _view(self, posterior: BoxPosterior) -> PulledBack:
-        return PulledBack(posterior, self._embedding(), self._scaling)
+        self._embedding, self._scaling, self._rng = embedding, scaling, rng
+        self._box = Box(-half, half)
+        self._settings = box_search(self._box, spec or {}, rng).settings
 
     def best(  # noqa: D102
-        self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Any = None
-    ) -> NDArray[Any]:
-        view = self._view(posterior)
-        return view.lift(self._small.best(acquisition, view, allowed))
+        self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None = None
+    ) -> Array:
+        y, x, mean, var = self._candidates(posterior)
+        score = acquisition.score(mean, var)
+        if allowed is not None:
+            inside = allowed(x)
+            if not inside.any():
+                raise InvalidInput("no candidate lies in the region to search; raise candidates")
+            score = np.where(inside, score, -np.inf)
+        first = int(score.argmax())
+        if not self._settings.starts:
+            return x[[first]]
+        starts = distinct(self._box, y, score[None], min(self._settings.starts, len(y)))[0]
 
-    def region(self, posterior: BoxPosterior, within: Within) -> Any:  # noqa: D102
-        view = self._view(posterior)
-        return self._small.region(view, within)
+        def surface(points: Array, rows: IntArray) -> tuple[Array, Array]:
+            at = self._lift(points)
+            mean, var, mean_slope, var_slope = posterior.gradients(at)
+            by_mean, by_var = acquisition.gradient(mean, var)
+            slope = by_mean[:, None] * mean_slope + by_var[:, None] * var_slope
+            values, pulled = acquisition.score(mean, var), self._pull(points, slope)
+            return (values, pulled) if allowed is None else penalised(allowed(at), values, pulled)
+
+        ends, values = self._climb(surface, y[starts], self._settings.evaluations)
+        top = int(values.argmax())
+        return self._lift(ends[[top]]) if values[top] > score[first] else x[[first]]
+
+    def region(self, posterior: BoxPosterior, within: Within) -> Region:  # noqa: D102
+        return Region(posterior, within)
 
     def sampled(  # noqa: D102
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
-    ) -> tuple[NDArray[Any], Array]:
-        view = self._view(posterior)
-        places, values = self._small.sampled(view, rng, size)
-        return view.lift(places), values
+    ) -> tuple[Array, Array]:
+        paths = posterior.paths(rng, size)
+        y, x, _, _ = self._candidates(posterior)
+        values = paths(x)
+        count = max(1, self._settings.sample_starts)
+        starts = y[distinct(self._box, y, values, count).ravel()]
 
-    def options(self, posterior: BoxPosterior) -> tuple[NDArray[Any], Array, Array]:  # noqa: D102
-        view = self._view(posterior)
-        places, mean, var = self._small.options(view)
-        return view.lift(places), mean, var
+        def surface(points: Array, rows: IntArray) -> tuple[Array, Array]:
+            heights, slopes = paths.climb(self._lift(points), rows // count)
+            return heights, self._pull(points, slopes)
+
+        ends, tops = self._climb(surface, starts, self._settings.evaluations * size)
+        tops = tops.reshape(size, count)
+        own, top = np.arange(size), tops.argmax(axis=1)
+        return self._lift(ends.reshape(size, count, -1)[own, top]), tops[own, top]
+
+    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:  # noqa: D102
+        _, x, mean, var = self._candidates(posterior)
+        return x, mean, var
 
     def largest_mean(self, posterior: BoxPosterior) -> float:  # noqa: D102
-        view = self._view(posterior)
-        return self._small.largest_mean(view)
+        return float(posterior.mean_at(self.best(Mean(), posterior))[0])
+
+    def _candidates(self, posterior: BoxPosterior) -> tuple[Array, Array, Array, Array]:
+        """Points y (n, d), their lifts (n, D), and what is known there (n,)."""
+        y = spread(self._box, self._settings.candidates, self._rng)
+        if posterior.size:
+            best = np.argsort(-posterior.mean_at_told(), kind="stable")[: self._settings.starts]
+            y = np.concatenate([y, self._lower(posterior.told[best])])
+        x = self._lift(y)
+        return y, x, *posterior.moments(x)
+
+    def _climb(self, surface: Any, starts: Array, budget: int) -> tuple[Array, Array]:
+        return climb(surface, starts, self._box.low, self._box.high, evaluations=budget)
+
+    def _lift(self, y: Array) -> Array:
+        return self._scaling.unscale(self._embedding().lift(y))
+
+    def _lower(self, x: Array) -> Array:
+        return self._embedding().lower(self._scaling.scale(x))
+
+    def _pull(self, y: Array, gradients: Array) -> Array:
+        return self._embedding().pull(y, gradients * self._scaling.unit)
