@@ -111,21 +111,20 @@ class LessTime(Finding):
     Args:
         a: the faster agent's label.
         b: the slower's.
-        paper: the paper's ratio a to b, reported beside ours.
+        paper: the paper's ratio a to b, reported beside ours, if it has one.
         evaluation: seconds that an evaluation takes where the world looks it up in a table.
     """
 
     a: str
     b: str
-    paper: float
+    paper: float | None = None
     evaluation: float = 0.0
 
     @property
     def statement(self) -> str:  # noqa: D102
-        counted = f", {1e3 * self.evaluation:g} ms an evaluation" if self.evaluation else ""
-        return (
-            f"{self.a} takes less time than {self.b} (the paper: {self.paper:.2f} of it{counted})"
-        )
+        paper = "" if self.paper is None else f" (the paper: {self.paper:.2f} of it)"
+        counted = f", at {1e3 * self.evaluation:g} ms an evaluation" if self.evaluation else ""
+        return f"{self.a} takes less time than {self.b}{paper}{counted}"
 
     @property
     def labels(self) -> tuple[str, ...]:  # noqa: D102
