@@ -1,5 +1,6 @@
 """Experiments: declared, run, stored, reported. Imported as `gpbandits_env.scenarios`."""
 
+from gpbandits_env.scenarios.panels import Panel
 from gpbandits_env.scenarios.records import TrialKey, TrialRecord
 from gpbandits_env.scenarios.registry import get, scenarios
 from gpbandits_env.scenarios.report import Report, report
@@ -11,6 +12,7 @@ from gpbandits_env.scenarios.study import Outcome, run_study
 __all__ = [
     "AgentEntry",
     "Outcome",
+    "Panel",
     "Picture",
     "Report",
     "Scenario",

@@ -1,4 +1,7 @@
-"""Results as tables for other tools: one row an action of a round."""
+"""Results as tables for other tools: one row an action of a round.
+
+Seconds are those of the whole round, on each of its rows. Actions are there if they were kept.
+"""
 
 import csv
 from collections.abc import Iterator
@@ -8,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError, require_extra
-from gpbandits_env.scenarios.metrics import METRICS
-from gpbandits_env.scenarios.records import TrialKey
+from gpbandits_env.scenarios.metrics import METRICS, curves_of
+from gpbandits_env.scenarios.records import SECONDS_FIELDS, TrialKey
 from gpbandits_env.scenarios.store import Store
 
 
@@ -74,15 +78,20 @@ def _tables(store: Store) -> Iterator[dict[str, NDArray[Any]]]:
     points = store.scenario["points"]
     for cell, params in enumerate(points):
         for label in store.labels(cell):
-            for trial in store.trials(cell, label):
-                yield _table(store, TrialKey(cell, label, trial), params)
+            curves = {name: curves_of(store, cell, label, name) for name in METRICS}
+            for name in SECONDS_FIELDS:
+                curves[f"{name}_seconds"] = store.seconds(cell, label, name)
+            for i, trial in enumerate(store.trials(cell, label)):
+                mine = {name: curve[i] for name, curve in curves.items()}
+                yield _table(store, TrialKey(cell, label, trial), params, mine)
 
 
-def _table(store: Store, key: TrialKey, params: dict[str, Any]) -> dict[str, NDArray[Any]]:
+def _table(
+    store: Store, key: TrialKey, params: dict[str, Any], curves: dict[str, Array]
+) -> dict[str, NDArray[Any]]:
     regret = store.array(key, "regret")
     rounds, batch = regret.shape
     rows = rounds * batch
-    actions = store.array(key, "actions").reshape(rows, -1)
     table = {name: np.full(rows, value) for name, value in params.items()}
     table |= {
         "agent": np.full(rows, key.agent),
@@ -90,12 +99,15 @@ def _table(store: Store, key: TrialKey, params: dict[str, Any]) -> dict[str, NDA
         "round": np.repeat(np.arange(1, rounds + 1), batch),
         "slot": np.tile(np.arange(batch), rounds),
     }
-    names = ["action"] if actions.shape[1] == 1 else [f"x{i}" for i in range(actions.shape[1])]
-    table |= dict(zip(names, actions.T, strict=True))
+    if store.has(key, "actions"):
+        actions = store.array(key, "actions").reshape(rows, -1)
+        count = actions.shape[1]
+        names = ["action"] if count == 1 else [f"x{i}" for i in range(count)]
+        table |= dict(zip(names, actions.T, strict=True))
     for name, source in (("reward", "rewards"), ("value", "values"), ("regret", "regret")):
         table[name] = store.array(key, source).ravel()
     for name in ("optimum", "model_order", "evaluations"):
         table[name] = np.repeat(store.array(key, name), batch)
-    for name, metric in METRICS.items():
-        table[name] = np.repeat(metric.curve(regret), batch)
+    for name, curve in curves.items():
+        table[name] = np.repeat(curve, batch)
     return table

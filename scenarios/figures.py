@@ -1,7 +1,7 @@
 """The figures of the documentation, from a store alone.
 
 One panel a cell with the scenario's own metric; regret against the swept setting where agents
-differ in one; else all metrics, as `plots` draws them.
+differ in one; else the scenario's panels, or all metrics, as `plots` draws them.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.scenarios.metrics import METRICS
-from gpbandits_env.scenarios.plots import draw_bounds, draw_curves, plot
+from gpbandits_env.scenarios.metrics import KNOWN, curves_of
+from gpbandits_env.scenarios.panels import Panel
+from gpbandits_env.scenarios.plots import draw_bounds, draw_panel, plot
 from gpbandits_env.scenarios.statistics import mean_and_error
 from gpbandits_env.scenarios.store import Store
 from gpbandits_env.scenarios.style import COLOURS, INK, line_style, new_figure, share_legend, write
@@ -38,7 +39,7 @@ def draw(store: Store, stem: Path, suffixes: Sequence[str] = (".png",)) -> list[
     """
     if store.scenario.get("sweep"):
         return _sweep(store, stem, suffixes)
-    if len(store.scenario["points"]) == 1:
+    if len(store.scenario["points"]) == 1 or store.scenario.get("panels"):
         return plot(store, stem, suffixes=suffixes)
     files = _panels(store, stem, suffixes, bounds=False)
     if store.bounds(0):
@@ -53,7 +54,7 @@ def _panels(store: Store, stem: Path, suffixes: Sequence[str], *, bounds: bool) 
     with new_figure(max(4.2 * len(cells), 10.5), 4.2 + 0.6 * bounds) as figure:
         row: Any = figure.subplots(1, len(cells), squeeze=False, sharey=True)[0]
         for axes, cell in zip(row, cells, strict=True):
-            draw_curves(axes, store, cell, metric, log=bounds)
+            draw_panel(axes, store, cell, Panel(metric, log=bounds))
             if bounds:
                 draw_bounds(axes, store, cell, metric)
             axes.set_title(", ".join(f"{k} = {v}" for k, v in scenario["points"][cell].items()))
@@ -75,10 +76,10 @@ def _tops(axes: "Axes") -> float:
 def _sweep(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
     """The metric at the last round against the swept setting; other agents as level lines."""
     scenario = store.scenario
-    name, metric = scenario["sweep"], METRICS[scenario["metric"]]
+    name, metric = scenario["sweep"], KNOWN[scenario["metric"]]
     settings = {k: v["settings"].get(name) for k, v in scenario["agents"].items()}
     finals = {
-        label: metric.curves(store.arrays(0, label, "regret"))[:, -1] for label in store.labels(0)
+        label: curves_of(store, 0, label, scenario["metric"])[:, -1] for label in store.labels(0)
     }
     swept = sorted((v, finals[k]) for k, v in settings.items() if v is not None and k in finals)
     with new_figure(10.5, 4.6) as figure:

@@ -1,6 +1,7 @@
-"""Regret against rounds, from a store alone."""
+"""Regret, model order and evaluations against rounds or time, from a store alone."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from gpbandits_env.arrays import IntArray
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.course_findings import resets
 from gpbandits_env.scenarios.metrics import METRICS
-from gpbandits_env.scenarios.statistics import mean_and_error
+from gpbandits_env.scenarios.panels import BANDS, Panel, X, Y, panel_from_dict
 from gpbandits_env.scenarios.store import Store
 from gpbandits_env.scenarios.style import INK, line_style, new_figure, share_legend, write
 
@@ -28,15 +29,17 @@ def plot(
     log: bool = False,
     bounds: bool = False,
     suffixes: Sequence[str] = (".png", ".svg"),
+    panels: Sequence[Panel] = (),
 ) -> list[Path]:
-    """Draw every metric, one column each, one row a cell; bands of one standard error.
+    """Draw the scenario's panels, one column each, one row a cell.
 
     Args:
         store: an open store.
         stem: the files' path less the suffix; None puts them beside the store.
-        log: logarithmic regret.
+        log: logarithmic regret, where it is not logarithmic anyhow.
         bounds: lay the theory curves over.
         suffixes: the kinds of file.
+        panels: other panels; without, the scenario's own, or every metric against rounds.
     Returns:
         The files.
     Raises:
@@ -46,61 +49,69 @@ def plot(
     cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
     if not cells:
         raise StoreError(f"{store.path} holds no finished trial yet; 'gpbandits run' resumes it")
-    labels = list(scenario["agents"])
-    with new_figure(12.0, 0.9 + 3.3 * len(cells)) as figure:
-        grid = figure.subplots(len(cells), len(METRICS), squeeze=False)
+    columns = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
+    with new_figure(max(4.0 * len(columns), 8.0), 0.9 + 3.3 * len(cells)) as figure:
+        grid = figure.subplots(len(cells), len(columns), squeeze=False)
         for row, cell in zip(grid, cells, strict=True):
             params = ", ".join(f"{k} = {v}" for k, v in scenario["points"][cell].items())
-            for axes, name in zip(row, METRICS, strict=True):
-                draw_curves(axes, store, cell, name, log=log)
-                if bounds:
-                    draw_bounds(axes, store, cell, name)
-            row[0].set_title(f"{METRICS['average_regret'].title}  {params}".strip())
+            for axes, panel in zip(row, columns, strict=True):
+                draw_panel(axes, store, cell, panel)
+                if bounds and panel.x == "rounds":
+                    draw_bounds(axes, store, cell, panel.y)
+            row[0].set_title(f"{columns[0].title}  {params}".strip())
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
+        bands = " or ".join(dict.fromkeys(BANDS[panel.band] for panel in columns))
         figure.suptitle(
-            f"{scenario['id']}:  {scenario['title']}  ({trials} trials, band: one standard error)",
+            f"{scenario['id']}:  {scenario['title']}  ({trials} trials, band: {bands})",
             x=0.01,
             ha="left",
             fontsize=12,
             color=INK,
         )
-        share_legend(figure, grid[0][0], min(len(labels) + bounds, 6))
+        share_legend(figure, grid[0][0], min(len(scenario["agents"]) + bounds, 6))
         return write(figure, stem or store.path.with_suffix(""), suffixes)
 
 
-def draw_curves(axes: "Axes", store: Store, cell: int, name: str, *, log: bool = False) -> None:
-    """One metric of all agents of a cell; a dot where an agent has just forgotten everything.
+def declared(store: Store) -> list[Panel]:
+    """The panels of a scenario: its own, or every metric against rounds."""
+    own = store.scenario.get("panels", [])
+    return [panel_from_dict(plain) for plain in own] or [Panel(name) for name in METRICS]
+
+
+def draw_panel(axes: "Axes", store: Store, cell: int, panel: Panel) -> None:
+    """One panel of all agents of a cell; a dot where an agent has just forgotten everything.
 
     Args:
         axes: an empty panel.
         store: an open store.
         cell: which.
-        name: the metric's.
-        log: logarithmic regret.
+        panel: what it shows.
     """
-    metric, labels = METRICS[name], list(store.scenario["agents"])
-    top = 0.0
+    y, x = Y[panel.y], X[panel.x]
+    labels = list(store.scenario["agents"])
+    top, end = 0.0, 0.0
     for label in store.labels(cell):
-        curves = metric.curves(store.arrays(cell, label, "regret"))
-        mean, error = mean_and_error(curves)
-        error = np.nan_to_num(error)
+        curves = y.curves(store, cell, label)
+        mean, band = curves.mean(axis=0), panel.band_of(curves)
+        at = x.curves(store, cell, label).mean(axis=0)
         style: dict[str, Any] = line_style(labels.index(label))
-        forgotten = resets(store.arrays(cell, label, "model_order").mean(axis=0))
-        axes.plot(forgotten, mean[forgotten - 1], ".", color=style["color"], markersize=5)
-        rounds = _shown(len(mean))
-        mean, error = mean[rounds - 1], error[rounds - 1]
-        axes.plot(rounds, mean, label=label, **style)
+        forgotten = resets(store.arrays(cell, label, "model_order").mean(axis=0)) - 1
+        axes.plot(at[forgotten], mean[forgotten], ".", color=style["color"], markersize=5)
+        rounds = _shown(len(mean)) - 1
+        at, mean, band = at[rounds], mean[rounds], band[rounds]
+        axes.plot(at, mean, label=label, **style)
         axes.fill_between(
-            rounds, mean - error, mean + error, color=style["color"], alpha=0.18, linewidth=0
+            at, mean - band, mean + band, color=style["color"], alpha=0.18, linewidth=0
         )
-        top = max(top, float(np.max(mean + error)))
-    axes.set_title(metric.title)
-    axes.set_xlabel("round $t$")
-    axes.set_ylabel(metric.formula)
-    axes.set_xlim(1, max(int(rounds[-1]), 2))
-    if log and top > 0:
+        top, end = max(top, float(np.max(mean + band))), max(end, float(at[-1]))
+    axes.set_title(panel.title)
+    axes.set_xlabel(x.label)
+    axes.set_ylabel(y.label)
+    start = 1.0 if panel.x == "rounds" else 0.0
+    axes.set_xlim(start, max(end, 2.0) if start else end or 1.0)
+    if panel.log and top > 0:
         axes.set_yscale("log")
-    else:
+    elif not y.signed:
         axes.set_ylim(0.0, 1.05 * top or 1.0)
 
 

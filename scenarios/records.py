@@ -10,14 +10,27 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array
 
 ROUND_FIELDS = {
-    "actions": "(T, m) arm indices, or (T, m, d) points",
-    "rewards": "(T, m) noisy rewards, as told to the agent",
+    "actions": "(T, m) arm indices, or (T, m, d) points; left out if not wanted, or too many",
+    "rewards": "(T, m) noisy rewards, as told to the agent; 0 where an evaluation was skipped",
     "values": "(T, m) noiseless rewards",
     "regret": "(T, m) optimum of the round minus value",
     "optimum": "(T,) the largest noiseless reward of the round",
     "model_order": "(T,) data points in the agent's posterior after each round; 0 without one",
-    "evaluations": "(T,) evaluations spent up to and including each round",
+    "evaluations": "(T,) evaluations spent up to and including each round, initial points too",
 }
+INITIAL_FIELDS = {
+    "initial_actions": "(n,) or (n, d) the initial points; left out where actions are",
+    "initial_rewards": "(n,) their noisy rewards",
+    "initial_values": "(n,) their noiseless rewards",
+    "initial_regret": "(n,) optimum of round 1 minus value",
+}
+SECONDS_FIELDS = {
+    "ask": "(T,) asking, and asking what would be informative",
+    "tell": "(T,) telling",
+    "evaluate": "(T,) evaluating the actions that were observed",
+}
+# More numbers than this in a trial's actions are not kept, e.g. 500 points of 5000 coordinates.
+MOST_ACTIONS = 250_000
 
 
 @dataclass(frozen=True)
@@ -41,8 +54,9 @@ class TrialRecord:
         key: which trial.
         world_seed: the seed of the environment's reset.
         agent_seed: the seed of the agent.
-        rounds: the arrays of `ROUND_FIELDS`, T rounds along the first axis.
-        seconds: "ask" and "tell": (T,) wall-clock seconds; all that may differ between two runs.
+        rounds: the arrays of `ROUND_FIELDS`, T rounds along the first axis; and those of
+            `INITIAL_FIELDS`, of a scenario with initial points.
+        seconds: wall-clock seconds, see `SECONDS_FIELDS`; all that may differ between two runs.
     """
 
     key: TrialKey

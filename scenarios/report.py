@@ -12,7 +12,7 @@ from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios import compression_findings as compression_findings  # registers its
 from gpbandits_env.scenarios import course_findings as course_findings  # findings
 from gpbandits_env.scenarios.findings import FINDINGS, Check
-from gpbandits_env.scenarios.metrics import METRICS, metric_named
+from gpbandits_env.scenarios.metrics import curves_of, metric_named, shown
 from gpbandits_env.scenarios.statistics import Paired, mean_and_error, mean_ranks, paired
 from gpbandits_env.scenarios.store import Store
 
@@ -29,6 +29,8 @@ class AgentResult:
         rank: mean rank by the scenario's metric among all agents, over the trials all have played.
         microseconds: mean wall-clock time of ask and tell, per round.
         model_order: mean data points in its posterior after the last round.
+        evaluations: mean evaluations spent, initial points included.
+        evaluating: mean wall-clock microseconds of evaluating what was observed, per round.
     """
 
     label: str
@@ -38,6 +40,8 @@ class AgentResult:
     rank: float
     microseconds: float
     model_order: float
+    evaluations: float
+    evaluating: float
 
 
 @dataclass(frozen=True)
@@ -110,26 +114,27 @@ def report(store: Store, metric: str | None = None) -> Report:
 
 def final(store: Store, cell: int, metric: str) -> dict[str, dict[int, float]]:
     """A metric at the last round: agent -> trial -> value."""
-    curve = metric_named(metric)
     found = {}
     for label in store.labels(cell):
-        last = curve.curves(store.arrays(cell, label, "regret"))[:, -1]
+        last = curves_of(store, cell, label, metric)[:, -1]
         found[label] = dict(zip(store.trials(cell, label), last.tolist(), strict=True))
     return found
 
 
 def _cell(store: Store, index: int, params: dict[str, Any], metric: str) -> CellReport:
-    finals = {name: final(store, index, name) for name in METRICS}
+    specs = [FINDINGS.from_dict(spec) for spec in store.scenario["findings"]]
+    named = {str(getattr(spec, "metric", metric)) for spec in specs}
+    names = shown(metric)
+    finals = {name: final(store, index, name) for name in dict.fromkeys([*names, *sorted(named)])}
     shared = _shared(finals[metric])
     labels = list(shared)
     ranks = mean_ranks(np.array([shared[label] for label in labels]))
     results = tuple(
-        _agent(store, index, label, {name: finals[name][label] for name in METRICS}, rank)
+        _agent(store, index, label, {name: finals[name][label] for name in names}, rank)
         for label, rank in zip(labels, ranks.tolist(), strict=True)
     )
     pairs = itertools.combinations(labels, 2)
     comparisons = tuple(Comparison(a, b, paired(shared[a], shared[b])) for a, b in pairs)
-    specs = [FINDINGS.from_dict(spec) for spec in store.scenario["findings"]]
     evidence = _Evidence(store, index, finals)
     checks = tuple(f.look(evidence) for f in specs)
     return CellReport(index, params, results, comparisons, checks)
@@ -189,10 +194,17 @@ def _agent(
         m, s = mean_and_error(np.array(list(by_trial.values())))
         mean[name], se[name] = float(m), float(s)
     spent = store.seconds(cell, label, "ask") + store.seconds(cell, label, "tell")
-    order = store.arrays(cell, label, "model_order")[:, -1]
-    trials = len(next(iter(values.values())))
+    last = {k: store.arrays(cell, label, k)[:, -1].mean() for k in ("model_order", "evaluations")}
     return AgentResult(
-        label, trials, mean, se, rank, float(spent.mean()) * 1e6, float(order.mean())
+        label=label,
+        trials=len(next(iter(values.values()))),
+        mean=mean,
+        se=se,
+        rank=rank,
+        microseconds=float(spent.mean()) * 1e6,
+        model_order=float(last["model_order"]),
+        evaluations=float(last["evaluations"]),
+        evaluating=float(store.seconds(cell, label, "evaluate").mean()) * 1e6,
     )
 
 

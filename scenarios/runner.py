@@ -10,14 +10,48 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 import gpbandits_env  # noqa: F401  (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.scenarios.records import Rounds, TrialFailure, TrialKey, TrialRecord
+from gpbandits_env.regret import instantaneous
+from gpbandits_env.scenarios.records import (
+    MOST_ACTIONS,
+    Rounds,
+    TrialFailure,
+    TrialKey,
+    TrialRecord,
+)
 from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Scenario
 from gpbandits_env.seeding import seed_for
+
+
+@dataclass(frozen=True)
+class Initial:
+    """Random points that are evaluated and told before round 1.
+
+    Args:
+        points: how many, uniform and independent.
+        seed: of their stream, and of their noise.
+    """
+
+    points: int
+    seed: int
+
+    def tell(self, world: Any, agent: Any) -> dict[str, NDArray[Any]]:
+        """Tell them to an agent as prior data; returns the arrays of `records.INITIAL_FIELDS`."""
+        rng = np.random.default_rng(self.seed)
+        actions = world.problem.domain.sample(rng, self.points)
+        rewards, values = world.prior_data(actions, rng)
+        agent.prior_data(actions, rewards)
+        return {
+            "initial_actions": actions,
+            "initial_rewards": rewards,
+            "initial_values": values,
+            "initial_regret": instantaneous(world.function.optimum, values),
+        }
 
 
 @dataclass(frozen=True)
@@ -53,6 +87,12 @@ def seeds(task: Task, label: str, trial: int) -> tuple[int, int]:
     )
 
 
+def initial_seed(task: Task, trial: int) -> int:
+    """The seed of a trial's initial points and their noise: the same for all agents."""
+    world = json.dumps(task.cell.world, sort_keys=True)
+    return seed_for(task.scenario, world, "initial", trial, task.seed)
+
+
 def make_env(env: str, kwargs: Mapping[str, Any], horizon: int) -> gym.Env[Any, Any]:
     """The environment of a cell, kept by its process: a reset with a seed sets all of its state.
 
@@ -81,12 +121,19 @@ def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
 
 
 def play(
-    env: gym.Env[Any, Any], agent: Any, horizon: int, seed: int, opening: int | None = None
+    env: gym.Env[Any, Any],
+    agent: Any,
+    horizon: int,
+    seed: int,
+    opening: int | None = None,
+    initial: Initial | None = None,
+    store_actions: bool = True,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """One agent in one world.
 
-    An agent with a method ``reveal`` (the genie of bogunovic2016) is shown each round's function
-    after it was played.
+    In a selective environment the agent is asked which of its actions would be informative, and
+    only these are evaluated. An agent with a method ``reveal`` (the genie of bogunovic2016) is
+    shown each round's function after it was played.
 
     Args:
         env: the environment.
@@ -94,29 +141,44 @@ def play(
         horizon: rounds to play.
         seed: of the environment's reset.
         opening: an arm to play in round 1 instead of the agent's own choice.
+        initial: random points told before round 1, if any.
+        store_actions: whether to return actions, if they are not too many.
     Returns:
-        The arrays of `records.ROUND_FIELDS`, and the seconds of "ask" and "tell" per round.
+        The arrays of `records.ROUND_FIELDS` and `INITIAL_FIELDS`, and those of `SECONDS_FIELDS`.
     """
-    rounds, seconds, spent = Rounds(horizon), Rounds(horizon), 0
+    rounds, seconds = Rounds(horizon), Rounds(horizon)
+    world: Any = env.unwrapped
+    selective, observed = bool(getattr(world, "selective", False)), None
     # Only a yardstick such as the genie has this method: learners never see the truth.
     reveal = getattr(agent, "reveal", None)
     env.reset(seed=seed)
+    first = {} if initial is None else initial.tell(world, agent)
+    spent = len(first.get("initial_regret", ()))
     for t in range(horizon):
         start = perf_counter()
         actions = agent.ask()
-        asked = perf_counter()
         if t == 0 and opening is not None:
             actions = np.full(len(actions), opening)
-        observation, _, _, _, info = env.step(actions)
+        if selective:
+            observed = agent.informative(actions)
+        asked = perf_counter()
+        if t == 0 and store_actions:
+            store_actions = horizon * np.size(actions) <= MOST_ACTIONS
+        clock = getattr(world, "evaluation_seconds", 0.0)
+        observation, _, _, _, info = env.step((actions, observed) if selective else actions)
         stepped = perf_counter()
-        agent.tell(actions, observation["rewards"])
+        if selective:
+            agent.tell(actions, observation["rewards"], observed)
+        else:
+            agent.tell(actions, observation["rewards"])
         told = perf_counter()
         if reveal is not None:
             reveal(env.unwrapped.function.values)  # type: ignore[attr-defined]
-        spent += len(actions)
+        spent += len(actions) if observed is None else int(np.count_nonzero(observed))
+        if store_actions:
+            rounds.put(t, actions=actions)
         rounds.put(
             t,
-            actions=actions,
             rewards=observation["rewards"],
             values=info["values"],
             regret=info["regret"],
@@ -124,8 +186,11 @@ def play(
             model_order=model_order(agent),
             evaluations=spent,
         )
-        seconds.put(t, ask=asked - start, tell=told - stepped)
-    return rounds.arrays, seconds.arrays
+        evaluating = getattr(world, "evaluation_seconds", 0.0) - clock
+        seconds.put(t, ask=asked - start, tell=told - stepped, evaluate=evaluating)
+    if not store_actions:
+        first.pop("initial_actions", None)
+    return rounds.arrays | first, seconds.arrays
 
 
 def model_order(agent: Any) -> int:
@@ -162,9 +227,12 @@ def _attempt(task: Task, trial: int, label: str) -> TrialRecord | TrialFailure:
 def _play(task: Task, trial: int, label: str) -> TrialRecord:
     entry = next(e for e in task.cell.agents if e.label == label)
     world_seed, agent_seed = seeds(task, label, trial)
-    env = make_env(task.env, task.cell.env_kwargs, task.cell.horizon)
+    cell = task.cell
+    env = make_env(task.env, cell.made_with, cell.horizon)
     agent = make_agent(entry, env, agent_seed)
-    opening = task.cell.opening(trial)
-    rounds, seconds = play(env, agent, task.cell.horizon, world_seed, opening)
+    initial = Initial(cell.initial, initial_seed(task, trial)) if cell.initial else None
+    rounds, seconds = play(
+        env, agent, cell.horizon, world_seed, cell.opening(trial), initial, cell.store_actions
+    )
     key = TrialKey(task.cell.index, label, trial)
     return TrialRecord(key, world_seed, agent_seed, rounds, seconds)

@@ -12,6 +12,7 @@ from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.scenarios.bounds import BOUNDS, Bound
 from gpbandits_env.scenarios.findings import FINDINGS, Finding
+from gpbandits_env.scenarios.panels import Panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,6 +54,9 @@ class Cell:
         horizon: rounds.
         agents: the learners with their settings.
         openings: the scenario's.
+        selective: the scenario's, and so are the others.
+        initial: random points told before round 1.
+        store_actions: whether actions are kept.
     """
 
     index: int
@@ -61,6 +65,14 @@ class Cell:
     horizon: int
     agents: tuple[AgentEntry, ...]
     openings: tuple[int, ...] = ()
+    selective: bool = False
+    initial: int = 0
+    store_actions: bool = True
+
+    @property
+    def made_with(self) -> dict[str, Any]:
+        """All keyword arguments of the environment as it is played."""
+        return {**self.env_kwargs, **({"selective": True} if self.selective else {})}
 
     def opening(self, trial: int) -> int | None:
         """The arm that every agent plays in round 1 of a trial; None where it is free."""
@@ -98,6 +110,13 @@ class Scenario:
         openings: arms that are played in round 1 whatever an agent asks for: trial i plays the
             (i mod k)-th of these k.
         sweep: the setting in which the agents differ, if a plot should show regret against it.
+        selective: whether evaluations that an agent calls uninformative are skipped (see
+            `Agent.informative`); they count in the regret.
+        initial: a number of uniformly random points, one draw a trial for all agents, that are
+            evaluated and told as prior data before round 1.
+        initial_counts: whether the best so far (simple regret) begins with them.
+        store_actions: whether actions are kept; too many never are (`records.MOST_ACTIONS`).
+        panels: what its plot shows; the three metrics against rounds if not given.
     """
 
     id: str
@@ -117,10 +136,17 @@ class Scenario:
     bounds: tuple[Bound, ...] = ()
     openings: tuple[int, ...] = ()
     sweep: str = ""
+    selective: bool = False
+    initial: int = 0
+    initial_counts: bool = False
+    store_actions: bool = True
+    panels: tuple[Panel, ...] = ()
 
     def __post_init__(self) -> None:
         whole(self.horizon, "horizon")
         whole(self.trials, "trials")
+        if whole(self.initial, "initial", 0) == 0 and self.initial_counts:
+            raise InvalidInput(f"{self.id}: initial_counts needs initial points")
         labels = [e.label for e in (*self.agents, *self.alternatives)]
         if not self.agents or len(set(labels)) != len(labels):
             raise InvalidInput(f"{self.id}: agents need labels of their own, got {labels}")
@@ -152,7 +178,17 @@ class Scenario:
                 for target in [settings[label]] if one else settings.values():
                     _put(target, key if one else rest, value)
         agents = tuple(replace(e, settings=settings[e.label]) for e in self.agents)
-        return Cell(index, dict(point), env_kwargs, horizon, agents, self.openings)
+        return Cell(
+            index,
+            dict(point),
+            env_kwargs,
+            horizon,
+            agents,
+            self.openings,
+            self.selective,
+            self.initial,
+            self.store_actions,
+        )
 
     def select(
         self,
@@ -228,6 +264,11 @@ class Scenario:
         # Only where they are used, so that results without them keep their digests.
         plain |= {"openings": list(self.openings)} if self.openings else {}
         plain |= {"sweep": self.sweep} if self.sweep else {}
+        plain |= {"selective": True} if self.selective else {}
+        plain |= {} if self.store_actions else {"store_actions": False}
+        plain |= {"panels": [panel.to_dict() for panel in self.panels]} if self.panels else {}
+        if self.initial:
+            plain["initial"] = {"points": self.initial, "counts": self.initial_counts}
         try:
             result: dict[str, Any] = json.loads(json.dumps(plain, allow_nan=False))
         except (TypeError, ValueError) as error:

@@ -227,7 +227,11 @@ class Store:
         return [row[0] for row in self._all(sql, cell, agent)]
 
     def array(self, key: TrialKey, name: str) -> NDArray[Any]:
-        """One array of one trial (see `records.ROUND_FIELDS`)."""
+        """One array of one trial (see `records.ROUND_FIELDS`).
+
+        Raises:
+            StoreError: no such trial, or the array was not kept (actions may not be).
+        """
         sql = (
             "SELECT dtype, shape, data FROM arrays "
             "WHERE cell = ? AND agent = ? AND trial = ? AND name = ?"
@@ -236,6 +240,11 @@ class Store:
         if not rows:
             raise StoreError(f"{self.path} has no {name} of {key}")
         return _unpack(*rows[0])
+
+    def has(self, key: TrialKey, name: str) -> bool:
+        """Whether an array of a trial was kept."""
+        sql = "SELECT 1 FROM arrays WHERE cell = ? AND agent = ? AND trial = ? AND name = ?"
+        return self._one(sql, key.cell, key.agent, key.trial, name) is not None
 
     def arrays(self, cell: int, agent: str, name: str) -> NDArray[Any]:
         """One array of all trials of an agent, in order: (trials, T, ...).
@@ -253,9 +262,20 @@ class Store:
         return np.stack([_unpack(*row) for row in rows])
 
     def seconds(self, cell: int, agent: str, name: str) -> Array:
-        """Wall-clock seconds of "ask" or "tell" per round: (trials, T)."""
+        """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`).
+
+        Zeros for the evaluations of older files, which did not measure them.
+
+        Raises:
+            StoreError: the agent has no trials there.
+        """
         sql = "SELECT data FROM seconds WHERE cell = ? AND agent = ? AND name = ? ORDER BY trial"
-        return np.stack([_floats(row[0]) for row in self._all(sql, cell, agent, name)])
+        rows = self._all(sql, cell, agent, name)
+        if not rows and name == "evaluate":
+            return np.zeros(self.arrays(cell, agent, "optimum").shape)
+        if not rows:
+            raise StoreError(f"{self.path} has no seconds of agent {agent!r}")
+        return np.stack([_floats(row[0]) for row in rows])
 
     def digest(self) -> str:
         """SHA-256 of everything but time: equal for equal results, however they were run."""

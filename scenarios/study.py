@@ -23,7 +23,10 @@ from gpbandits_env.scenarios.store import Store
 # A task is worth sending to a worker when it plays about this many rounds.
 ROUNDS_PER_TASK = 4000
 # What shapes a result; a store with other values of these is of another study.
-IDENTITY = ("id", "env", "env_kwargs", "points", "horizon", "seed", "openings")
+IDENTITY = (
+    *("id", "env", "env_kwargs", "points", "horizon", "seed"),
+    *("openings", "selective", "initial", "store_actions"),
+)
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,7 @@ def _digest(value: Any) -> str:
 
 def _rehearse(scenario: Scenario, cell: Cell) -> Problem:
     """Make the environment and every agent once, so that mistakes are told before work starts."""
-    env = make_env(scenario.env, cell.env_kwargs, cell.horizon)
+    env = make_env(scenario.env, cell.made_with, cell.horizon)
     for entry in cell.agents:
         make_agent(entry, env, 0)
     problem: Problem = env.unwrapped.problem  # type: ignore[attr-defined]

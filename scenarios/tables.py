@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpbandits_env.scenarios.metrics import METRICS
+from gpbandits_env.scenarios.metrics import KNOWN, shown
 from gpbandits_env.scenarios.report import AgentResult, CellReport, Report
 
 
@@ -36,7 +36,7 @@ def _cell(cell: CellReport, metric: str, pairs: bool) -> list[str]:
     head, rows = _table(cell.agents, metric)
     lines += aligned([head, *rows])
     if pairs and cell.comparisons:
-        title = METRICS[metric].title
+        title = KNOWN[metric].title
         lines += ["", f"paired differences of the {title} (mean, standard error, p of a t test)"]
         lines += aligned(
             [
@@ -59,15 +59,19 @@ def _cell(cell: CellReport, metric: str, pairs: bool) -> list[str]:
 
 
 def _table(agents: Sequence[AgentResult], metric: str) -> tuple[list[str], list[list[str]]]:
-    names = [metric, *(name for name in METRICS if name != metric)]
-    head = ["agent", "trials", *(METRICS[n].title for n in names), "mean rank", "us/round"]
+    names = shown(metric)
+    head = ["agent", "trials", *(KNOWN[n].title for n in names), "mean rank"]
+    head += ["model order", "evaluations", "us/round", "evaluating us/round"]
     rows = [
         [
             a.label,
             str(a.trials),
             *(f"{a.mean[n]:.4g} ± {a.se[n]:.2g}" for n in names),
             f"{a.rank:.2f}",
+            f"{a.model_order:.4g}",
+            f"{a.evaluations:.6g}",
             f"{a.microseconds:.0f}",
+            f"{a.evaluating:.0f}",
         ]
         for a in agents
     ]

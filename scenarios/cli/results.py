@@ -6,14 +6,14 @@ from pathlib import Path
 import click
 
 from gpbandits_env.scenarios.export import export_csv, export_parquet
-from gpbandits_env.scenarios.metrics import METRICS
+from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.plots import plot as draw
 from gpbandits_env.scenarios.report import report as summarise
 from gpbandits_env.scenarios.store import Store
 from gpbandits_env.scenarios.tables import text
 
 _file = click.argument("file", type=click.Path(path_type=Path))
-_metric = click.option("--metric", type=click.Choice(list(METRICS)), help="Instead of its own.")
+_metric = click.option("--metric", type=click.Choice(list(KNOWN)), help="Instead of its own.")
 
 
 @click.command()
@@ -40,7 +40,7 @@ def report(file: Path, metric: str | None, as_json: bool) -> None:
 @click.option("--log", is_flag=True, help="Logarithmic regret.")
 @click.option("--bounds", is_flag=True, help="Lay the paper's regret bounds over the plot.")
 def plot(file: Path, out: Path | None, log: bool, bounds: bool) -> None:
-    """Plot average, cumulative and simple regret of FILE as PNG and SVG.
+    """Plot FILE as PNG and SVG: its scenario's panels, or average, cumulative and simple regret.
 
     \b
     Examples:
