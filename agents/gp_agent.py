@@ -81,7 +81,7 @@ class GPAgent(Agent):
         window: int | None = None,
         compress: Mapping[str, Any] | Compression | float | None = None,
         qbar: float | None = None,
-        candidates: int | None = 1024,
+        candidates: int | None = None,
         search: Mapping[str, Any] | str | None = None,
         batch: Mapping[str, Any] | BatchRule | str | None = None,
         learn: Mapping[str, Any] | Sequence[str] | bool | None = None,

@@ -34,7 +34,7 @@ def test_the_seed_decides_them_and_the_number_is_a_setting():
     a, b, c = (agents.make("ei", PROBLEM, seed=seed, candidates=40) for seed in (0, 0, 1))
     assert np.array_equal(points_of(a), points_of(b))
     assert not np.array_equal(points_of(a), points_of(c))
-    assert len(points_of(agents.make("ei", PROBLEM))) == 1024
+    assert len(points_of(agents.make("bkb-ei", PROBLEM))) == 1024
 
 
 def test_actions_are_candidates_and_are_told_as_points():

@@ -8,6 +8,7 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents.schedules import (
+    Continuous,
     RKHS,
     SCHEDULES,
     Betas,
@@ -70,7 +71,12 @@ def test_what_the_problem_tells_is_filled_in():
 def test_the_candidates_of_a_box_are_counted():
     agent = agents.make("gp-ucb", BOX, seed=0, candidates=64, beta={"type": "finite"})
     assert agent.schedule == Finite(arms=64)
-    assert agents.make("gp-ucb", BOX, seed=0).schedule == Finite(0.1, 0.2, 1024)
+    assert agents.make("gp-ucb", BOX, seed=0, candidates=1024).schedule == Finite(0.1, 0.2, 1024)
+
+
+def test_in_a_whole_box_theorem_2_stands_in_for_theorem_1():
+    schedule = agents.make("gp-ucb", BOX, seed=0).schedule
+    assert schedule == Continuous(0.1, 1.0, 1.0, r=4.0, scale=0.2, dim=3)
 
 
 def test_logarithms_are_clipped_at_0():
