@@ -12,15 +12,12 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior.box_model import checked_model
 from gpbandits_env.posterior.conditioning import Conditioning
-from gpbandits_env.posterior.elimination import root
-from gpbandits_env.posterior.paths import Paths, shown
+from gpbandits_env.posterior.draws import draw_paths, draw_values
+from gpbandits_env.posterior.paths import Paths
 from gpbandits_env.posterior.regression import Regression, pieces
 from gpbandits_env.posterior.state import check_keys
 from gpbandits_env.posterior.threads import OneThread
-from gpbandits_env.samplers import BoxSampler, FourierFeatures
-
-# Up to so many points a joint draw is always by a factor.
-FEW_POINTS = 128
+from gpbandits_env.samplers import BoxSampler
 
 
 class BoxPosterior:
@@ -286,24 +283,7 @@ class BoxPosterior:
         Raises:
             InvalidInput: a kernel without exact features or a known spectral density.
         """
-        size = whole(size, "size", 0)
-        log, told = self._data.log, self._data.told
-        with OneThread():
-            basis = self._basis(features, rng)
-            xi = rng.standard_normal((size, basis.rank))
-            if not told:
-                return Paths(self.prior_mean, basis, xi, None, np.zeros((size, 0)))
-            points, fade = log.points[:told].copy(), log.fade()
-            fade = None if fade is None else fade[:told]
-            white = self._data.white[:told, :told]
-            missed = log.rewards[:told] - self.prior_mean
-            there = basis.features(points)
-            missed = missed - shown(rng, there, xi, self.noise_var, fade, log.stamps[:told])
-            weights = (missed @ white.T) @ white
-            if fade is not None:
-                weights *= fade
-            columns = self._data.model.columns(points)
-        return Paths(self.prior_mean, basis, xi, columns, weights)
+        return draw_paths(self._data, rng, whole(size, "size", 0), features)
 
     def sample(self, rng: np.random.Generator, size: int, x: ArrayLike) -> Array:
         """(size, n) exact joint draws of f at points given the data (not the hallucinated points).
@@ -320,20 +300,7 @@ class BoxPosterior:
             InvalidInput: another shape.
         """
         x = self._points(x)
-        exact = self._data.model.exact_features if len(x) > FEW_POINTS else None
-        if exact is not None and exact.rank < len(x):
-            return self.paths(rng, size, exact)(x)
-        draws: Array = rng.standard_normal((whole(size, "size", 0), len(x)))
-        covariance = self.kernel(x, x)
-        with OneThread():
-            told = self._data.told
-            if told:
-                cross = self._data.columns(x)[:, :told]
-                v = cross @ self.regression.white[:told, :told].T
-                covariance -= v @ v.T
-            draws = draws @ root(0.5 * (covariance + covariance.T)).T
-        draws += self.mean_at(x)
-        return draws
+        return draw_values(self._data, rng, whole(size, "size", 0), x)
 
     def advance(self, epsilon: float, dt: float = 1.0) -> None:
         """The world drifts: past data lose correlation by (1 - epsilon)^(dt / 2).
@@ -402,12 +369,6 @@ class BoxPosterior:
         self._data.check(state)
         self.size = whole(state["size"], "snapshot entry 'size'", 0)
         self._data.restore(state)
-
-    def _basis(self, features: int | BoxSampler, rng: np.random.Generator) -> BoxSampler:
-        if isinstance(features, BoxSampler):
-            return features
-        exact = self._data.model.exact_features
-        return exact or FourierFeatures(self.kernel, self.box.dim, features, rng)
 
     def _points(self, x: ArrayLike) -> Array:
         points = np.asarray(x, dtype=np.float64)

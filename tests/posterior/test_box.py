@@ -288,6 +288,19 @@ def test_another_model(epsilon):
     )
 
 
+def test_nothing_to_learn(same):
+    posterior, rng = world("se-2")
+    learn(posterior, rng)
+    before = posterior.snapshot()
+    posterior.update(np.empty((0, 2)), [])
+    posterior.hallucinate(np.empty((0, 2)))
+    posterior.rollback()
+    same(posterior.snapshot(), before)
+    x = posterior.box.sample(rng, 4)
+    np.testing.assert_array_equal(posterior.var_given(np.empty((0, 2)), x), posterior.moments(x)[1])
+    assert all(len(part) == 0 for part in posterior.gradients(np.empty((0, 2))))
+
+
 def test_information_gain():
     posterior, rng = world("matern52-6")
     points, _, _ = learn(posterior, rng)
