@@ -4,6 +4,7 @@ from gpbandits_env.theory.betas import beta_continuous, beta_finite, beta_rkhs
 from gpbandits_env.theory.compression import (
     bkb_qbar,
     compression_budget,
+    compression_orders,
     compression_threshold,
     model_order_bound,
     model_order_bound_by_gain,
@@ -43,6 +44,7 @@ __all__ = [
     "beta_subspaces",
     "bkb_qbar",
     "compression_budget",
+    "compression_orders",
     "compression_threshold",
     "covering_term",
     "gain_order_linear",

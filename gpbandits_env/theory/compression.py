@@ -161,6 +161,28 @@ def model_order_bound(epsilon: ArrayLike, dim: int, constant: float = 1.0) -> Ar
     return np.asarray(positive(constant, "constant") * order)
 
 
+def compression_orders(horizon: ArrayLike, alpha: float, dim: int) -> tuple[Array, Array]:
+    """What epsilon = 1/2 log(1 + T^-alpha) costs and saves: T^(1 - alpha/2), and T^(alpha p).
+
+    The first is what compression adds to the regret of GP-UCB (to its leading term I), the second
+    the model order; constants and logarithms are left out.
+
+    ERRATUM: the paper's Table 1 prints T^(1 - 1/(4p)) at alpha = 1/p and T^(1 - 1/(2p)) at
+    alpha = 1/(2p): the second term of its eq. (3.2) gives them the other way round.
+
+    Args:
+        horizon: T >= 1.
+        alpha: 1/p, 1/(2p) and 0 in the table.
+        dim: p.
+    Raises:
+        InvalidInput: a number out of range.
+    Source: bedi2022, Table 1, from eqs. (3.1) and (3.2).
+    """
+    rounds = _rounds(horizon)
+    power = positive(alpha, "alpha", zero=True)
+    return rounds ** (1.0 - power / 2.0), rounds ** (power * whole(dim, "dim"))
+
+
 def model_order_bound_by_gain(gain: ArrayLike, epsilon: float) -> int:
     """The largest M with gamma_M > M epsilon: a bound on the model order without unknown constants.
 

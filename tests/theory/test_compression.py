@@ -93,6 +93,50 @@ def test_the_model_order_is_of_order_3_1():
     assert theory.model_order_bound(0.0, 1) == np.inf
 
 
+@pytest.mark.parametrize("dim", [1, 2])
+@pytest.mark.parametrize("part", [1.0, 0.5, 0.0])
+def test_the_orders_of_table_1_are_those_of_the_bounds(dim, part):
+    """The growth of eq. (3.2)'s second term and of eq. (3.1), from T to 4 T, T large."""
+    alpha, far = part / dim, np.array([1e12, 4e12])
+    regret, order = theory.compression_orders(far, alpha, dim)
+    epsilon = theory.compression_budget(far, alpha)
+    added = theory.regret_bound_compressed(far, 1.0, 0.0, 0.01, epsilon)
+    assert regret[1] / regret[0] == pytest.approx(added[1] / added[0], rel=1e-3)
+    most = theory.model_order_bound(epsilon, dim)
+    assert order[1] / order[0] == pytest.approx(most[1] / most[0], rel=1e-3)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.2])
+def test_the_regret_of_cei_is_below_bound_3_6(epsilon):
+    """In functions drawn from the kernel; R is read off the course of the trial."""
+    kernel, noise_var, rounds = SquaredExponential(0.2), 0.01, 100
+    root = np.linalg.cholesky(kernel(ARMS.coordinates) + 1e-10 * np.eye(40))
+    gain = theory.greedy_information_gain(ARMS, kernel, noise_var, rounds) / (1 - math.exp(-1))
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        function = root @ rng.standard_normal(40)
+        agent = agents.make("cei", Problem(ARMS, kernel, noise_var), compress=epsilon)
+        regret, largest, best = 0.0, 0.0, -np.inf
+        for t in range(1, rounds + 1):
+            arm = agent.ask()
+            mean, sd = agent.belief()
+            if t > 1:  # before the first reward there is no y_max
+                largest = max(largest, float((np.abs(mean - best) / sd).max()))
+            regret += function.max() - function[arm[0]]
+            reward = function[arm] + 0.1 * rng.standard_normal(1)
+            best = max(best, reward[0])
+            agent.tell(arm, reward)
+            bound = theory.regret_bound_compressed_ei(
+                t,
+                theory.beta_finite(t, 40, 0.1),
+                gain[agent.posterior.size - 1],
+                noise_var,
+                epsilon,
+                largest,
+            )
+            assert regret <= bound
+
+
 def test_the_model_order_bound_by_gain_is_the_last_crossing():
     assert theory.model_order_bound_by_gain([0.5, 0.9, 1.1, 1.2], 0.4) == 2
     assert theory.model_order_bound_by_gain([0.5, 0.9, 1.3, 1.7], 0.4) == 4
