@@ -8,7 +8,6 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents.schedules import (
-    Continuous,
     RKHS,
     SCHEDULES,
     Betas,
