@@ -12,6 +12,7 @@ ENVIRONMENTS = {
     "gpbandits/Drifting-v0": ("Drifting", "DriftingVector"),
     "gpbandits/Replay-v0": ("Replay", "ReplayVector"),
     "gpbandits/Task-v0": ("TaskEnv", "TaskVector"),
+    "gpbandits/HighDim-v0": ("HighDim", "HighDimVector"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from gpbandits_env.envs.base import BanditEnv
 from gpbandits_env.envs.drifting import Drifting, DriftingVector, drifting_world
+from gpbandits_env.envs.high_dim import HighDim, HighDimVector, high_dim_world
 from gpbandits_env.envs.markov_gp import MarkovGP, MarkovGPVector, markov_gp_world
 from gpbandits_env.envs.replay import Replay, ReplayVector, replay_world
 from gpbandits_env.envs.static_gp import StaticGP, StaticGPVector, static_gp_world
@@ -15,6 +16,8 @@ __all__ = [
     "BanditVectorEnv",
     "Drifting",
     "DriftingVector",
+    "HighDim",
+    "HighDimVector",
     "MarkovGP",
     "MarkovGPVector",
     "Replay",
@@ -27,6 +30,7 @@ __all__ = [
     "TaskVector",
     "World",
     "drifting_world",
+    "high_dim_world",
     "markov_gp_world",
     "replay_world",
     "static_gp_world",

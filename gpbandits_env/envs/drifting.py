@@ -66,7 +66,7 @@ class Drifting(DeclaredEnv):
         render_mode: None, "ansi" or "rgb_array".
         drift: of a GP draw: a dict with a "type" (markov, varying-markov, change-points, seasonal,
             rotation, blend, then), a `Drift`, or your own ``step(f, fresh, t, rng) -> f_next``.
-        function: "gp", or a test function: ackley, rosenbrock, camelback.
+        function: "gp", or a test function (`TEST_FUNCTIONS`).
         motion: of a test function: a dict with a "type" (orbit, line, turn, stretch), or None.
         dim: of a test function of any dimension, where no domain says it.
         epsilon: the drift that learners are told; by default that of a Markov drift, else none.

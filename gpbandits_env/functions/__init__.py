@@ -14,6 +14,7 @@ from gpbandits_env.functions.declared import TEST_FUNCTIONS, TestFunction, add_t
 from gpbandits_env.functions.gp import BoxFunction, GPOnArms, GPOnBox
 from gpbandits_env.functions.maximum import BoxMaximum
 from gpbandits_env.functions.motion import MOTIONS, Motion
+from gpbandits_env.functions.placed import PlacedSource
 from gpbandits_env.functions.tables import ArmFunction, Rows
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "GPOnArms",
     "GPOnBox",
     "Motion",
+    "PlacedSource",
     "ReplaySource",
     "Rows",
     "Source",

@@ -1,6 +1,6 @@
 """Test functions in a box or on arms, at rest or moving."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,15 +9,11 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, frozen
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions.base import Function
 from gpbandits_env.functions.course import Course, CourseSource
 from gpbandits_env.functions.declared import ROUNDING, dimension, function_named
-from gpbandits_env.functions.motion import Motion, from_cube, to_cube
+from gpbandits_env.functions.motion import Motion, from_cube, stays_inside, to_cube
 from gpbandits_env.functions.tables import ArmFunction
-
-# Phases at which a motion is tried when a world is made.
-TRIED = 720
 
 
 class AnalyticFunction(Function):
@@ -28,7 +24,7 @@ class AnalyticFunction(Function):
         view: maps points (n, d) to where they are read in the function at rest.
         best: (d,) the maximiser of this round.
         optimum: the maximum.
-        stage: what identifies the round: its number and the motion's first phase.
+        stage: what identifies the round to whoever made the function.
     """
 
     __slots__ = ("_formula", "_stage", "_view")
@@ -36,10 +32,10 @@ class AnalyticFunction(Function):
     def __init__(
         self,
         formula: Callable[[Array], Array],
-        view: "View",
+        view: Callable[[Array], Array],
         best: Array,
         optimum: float,
-        stage: dict[str, float],
+        stage: Mapping[str, Any],
     ) -> None:
         self._formula, self._view, self._stage = formula, view, stage
         self.best_action, self.optimum = frozen(best), optimum
@@ -129,12 +125,7 @@ class AnalyticSource(CourseSource):
         self._peak = self.given.peak(size)
         self._best = to_cube(self.given.maximiser(size), self.box)[None]
         self._ones = np.ones(size)
-        for phase in np.arange(TRIED) / TRIED if motion else (0.0,):
-            if (np.abs(self._gone(float(phase))) > 1.0 + 1e-12).any():
-                raise InvalidInput(
-                    f"the maximum of {name!r} leaves its box, at {phase:.0%} of the motion's "
-                    "period; take a smaller radius or factor, or another box"
-                )
+        stays_inside(motion, self._best[0], name)
 
     def begin(self, rng: np.random.Generator) -> Moving:  # noqa: D102
         return Moving(self, float(rng.random()) if self.moves else 0.0)

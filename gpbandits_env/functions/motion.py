@@ -14,6 +14,9 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.specs import Family
 
+# Phases at which a motion is tried when a world is made.
+TRIED = 720
+
 
 class Motion(ABC):
     """A periodic map of the unit cube [-1, 1]^d, to which the box is scaled."""
@@ -24,6 +27,11 @@ class Motion(ABC):
     @abstractmethod
     def reach(self) -> float:
         """Points of the cube are read within [-reach, reach]^d."""
+
+    @property
+    def room(self) -> float:
+        """Points of [-room, room]^d stay in the cube at every phase."""
+        return 1.0 / self.reach  # of a linear map whose inverse reaches as far
 
     @abstractmethod
     def onto(self, u: Array, phase: float) -> Array:
@@ -57,6 +65,10 @@ class _Translation(Motion):
     @property
     def reach(self) -> float:
         return 1.0 + self.radius
+
+    @property
+    def room(self) -> float:
+        return 1.0 - self.radius
 
     @abstractmethod
     def shift(self, dim: int, phase: float) -> Array:
@@ -157,6 +169,25 @@ class Stretch(Motion):
 
     def back(self, u: Array, phase: float) -> Array:  # noqa: D102
         return u * self._scale(phase)
+
+
+def stays_inside(motion: Motion | None, point: Array, what: str) -> None:
+    """Complain of a motion that takes a point (d,) of the cube out of it.
+
+    Args:
+        motion: None for no motion.
+        point: of the function at rest, scaled to the cube.
+        what: the function's name, for the error.
+    Raises:
+        InvalidInput: at some phase the point has left.
+    """
+    for phase in np.arange(TRIED) / TRIED if motion else (0.0,):
+        gone = point if motion is None else motion.back(point[None], float(phase))
+        if (np.abs(gone) > 1.0 + 1e-12).any():
+            raise InvalidInput(
+                f"the maximum of {what!r} leaves its box, at {phase:.0%} of the motion's "
+                "period; take a smaller radius, factor or shift, or another box"
+            )
 
 
 def to_cube(x: Array, box: Box) -> Array:
