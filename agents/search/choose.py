@@ -11,7 +11,9 @@ from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput
 
 
-def search_for(domain: Domain, spec: Mapping[str, Any] | None, rng: np.random.Generator) -> Search:
+def search_for(
+    domain: Domain, spec: Mapping[str, Any] | str | None, rng: np.random.Generator
+) -> Search:
     """The search over the domain of a belief.
 
     Args:

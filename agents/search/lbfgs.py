@@ -187,9 +187,8 @@ class _Climbers:
         self._values[rows] = self._f[moved]
 
     def _keep(self, going: NDArray[np.bool_]) -> None:
-        self.rows, self._u, self._f, self._g = (
-            array[going] for array in (self.rows, self._u, self._f, self._g)
-        )
+        self.rows = self.rows[going]
+        self._u, self._f, self._g = self._u[going], self._f[going], self._g[going]
         self._steps, self._falls = self._steps[:, going], self._falls[:, going]
         self._remembered, self._length = self._remembered[going], self._length[going]
         self._failures, self._first = self._failures[going], self._first[going]
