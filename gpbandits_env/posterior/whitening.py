@@ -50,7 +50,7 @@ class Whitening:
         corner, pivots, jitter = whitener(gram, floor)
         corner = np.tril(corner)  # No dust of rounding above: those entries of W are never cleared.
         self._reserve(old + k)
-        np.matmul(corner @ left, -white, out=self._block[old : old + k, :old])
+        np.matmul(-corner @ left, white, out=self._block[old : old + k, :old])
         self._block[old : old + k, old : old + k] = corner
         self.count = old + k
         return left, corner, pivots, jitter
@@ -58,6 +58,9 @@ class Whitening:
     def truncate(self, count: int) -> None:
         """Drop all points but the first ``count``; what is left is as it was, to the bit."""
         self.count = count
+        if count == 0:
+            # The storage too is as at first: products round by how rows are laid out.
+            self._block = np.zeros((16, 16))
 
     def _reserve(self, count: int) -> None:
         if count > len(self._block):
