@@ -1,0 +1,28 @@
+"""Functions on a box by their coefficients: values and gradients as the features give them."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.domains import Box
+from gpbandits_env.kernels import Matern32, SquaredExponential
+from gpbandits_env.samplers import FourierFeatures, ProductFeatures
+
+SAMPLERS = {
+    "fourier": FourierFeatures(Matern32(0.3, 2.0), 3, 256, np.random.default_rng(0)),
+    "product": ProductFeatures(Box(np.zeros(3), np.ones(3)), SquaredExponential(0.9)),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_values_and_gradients(name):
+    sampler, rng = SAMPLERS[name], np.random.default_rng(1)
+    x = rng.uniform(size=(3000, 3))
+    xi = rng.standard_normal((4, sampler.rank))
+    want = xi @ sampler.features(x).T
+    np.testing.assert_allclose(sampler.values(x, xi), want, rtol=0, atol=2e-4)
+    assert np.abs(sampler.values(x, xi) - want).mean() < 2e-6
+    which = rng.integers(4, size=5)
+    values, gradients = sampler.pull(x[:5], xi[which])
+    np.testing.assert_allclose(values, want[which, np.arange(5)], atol=1e-10)
+    slopes = np.einsum("ij,ijk->ik", xi[which], sampler.gradient(x[:5]))
+    np.testing.assert_allclose(gradients, slopes, atol=1e-10)
