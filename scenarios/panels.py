@@ -65,13 +65,14 @@ X = {
     "rounds": Axis("rounds", "round $t$", _rounds),
     "seconds": Axis("clock time", "seconds of asking and telling", _seconds("ask", "tell")),
     "total_seconds": Axis(
-        "clock time with evaluations",
+        "total time",
         "seconds, evaluations included",
         _seconds("ask", "tell", "evaluate"),
     ),
     "evaluations": SPENT["evaluations"],
 }
 BANDS = {"error": "one standard error", "deviation": "one standard deviation"}
+BRIEF = {"error": "1 s.e.", "deviation": "1 s.d."}
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class Panel:
             evaluations that were observed, both mean over the trials; or "evaluations" spent.
         band: "error", one standard error of the mean, or "deviation", one standard deviation.
         log: whether y is logarithmic.
+        log_x: whether x is.
     Raises:
         UnknownName: none of these.
     """
@@ -92,6 +94,7 @@ class Panel:
     x: str = "rounds"
     band: str = "error"
     log: bool = False
+    log_x: bool = False
 
     def __post_init__(self) -> None:
         parts = (("y axis", self.y, Y), ("x axis", self.x, X), ("band", self.band, BANDS))

@@ -11,7 +11,7 @@ from gpbandits_env.arrays import IntArray
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.course_findings import resets
 from gpbandits_env.scenarios.metrics import METRICS
-from gpbandits_env.scenarios.panels import BANDS, Panel, X, Y, panel_from_dict
+from gpbandits_env.scenarios.panels import BANDS, BRIEF, Panel, X, Y, panel_from_dict
 from gpbandits_env.scenarios.store import Store
 from gpbandits_env.scenarios.style import INK, line_style, new_figure, share_legend, write
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 POINTS = 400
+COLUMNS = 3
 DOTS: tuple[Any, ...] = ((0, (1, 2)), (0, (4, 2)), (0, (8, 2)), (0, (6, 2, 1, 2)))
 
 
@@ -31,7 +32,7 @@ def plot(
     suffixes: Sequence[str] = (".png", ".svg"),
     panels: Sequence[Panel] = (),
 ) -> list[Path]:
-    """Draw the scenario's panels, one column each, one row a cell.
+    """Draw the scenario's panels, three a row, a row or more for each cell.
 
     Args:
         store: an open store.
@@ -49,20 +50,25 @@ def plot(
     cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
     if not cells:
         raise StoreError(f"{store.path} holds no finished trial yet; 'gpbandits run' resumes it")
-    columns = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
-    with new_figure(max(4.0 * len(columns), 8.0), 0.9 + 3.3 * len(cells)) as figure:
-        grid = figure.subplots(len(cells), len(columns), squeeze=False)
-        for row, cell in zip(grid, cells, strict=True):
+    shown = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
+    lines, columns = -(-len(shown) // COLUMNS), min(len(shown), COLUMNS)
+    with new_figure(max(4.0 * columns, 8.0), 0.9 + 3.3 * len(cells) * lines) as figure:
+        grid: Any = figure.subplots(len(cells) * lines, columns, squeeze=False)
+        for block, cell in zip(grid.reshape(len(cells), -1), cells, strict=True):
             params = ", ".join(f"{k} = {v}" for k, v in scenario["points"][cell].items())
-            for axes, panel in zip(row, columns, strict=True):
+            for axes, panel in zip(block, shown, strict=False):
                 draw_panel(axes, store, cell, panel)
                 if bounds and panel.x == "rounds":
                     draw_bounds(axes, store, cell, panel.y)
-            row[0].set_title(f"{columns[0].title}  {params}".strip())
+                if panel.band != shown[0].band:
+                    axes.set_title(f"{panel.title} (± {BRIEF[panel.band]})")
+            for axes in block[len(shown) :]:
+                axes.set_axis_off()
+            block[0].set_title(f"{shown[0].title}  {params}".strip())
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
-        bands = " or ".join(dict.fromkeys(BANDS[panel.band] for panel in columns))
+        band = BANDS[shown[0].band]
         figure.suptitle(
-            f"{scenario['id']}:  {scenario['title']}  ({trials} trials, band: {bands})",
+            f"{scenario['id']}:  {scenario['title']}  ({trials} trials, band: {band})",
             x=0.01,
             ha="left",
             fontsize=12,
@@ -107,8 +113,11 @@ def draw_panel(axes: "Axes", store: Store, cell: int, panel: Panel) -> None:
     axes.set_title(panel.title)
     axes.set_xlabel(x.label)
     axes.set_ylabel(y.label)
-    start = 1.0 if panel.x == "rounds" else 0.0
-    axes.set_xlim(start, max(end, 2.0) if start else end or 1.0)
+    if panel.log_x and end > 0:
+        axes.set_xscale("log")
+    else:
+        start = 1.0 if panel.x == "rounds" else 0.0
+        axes.set_xlim(start, max(end, 2.0) if start else end or 1.0)
     if panel.log and top > 0:
         axes.set_yscale("log")
     elif not y.signed:
