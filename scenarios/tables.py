@@ -29,6 +29,11 @@ def markdown(cell: CellReport, metric: str) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def rows_of(cell: CellReport, metric: str) -> tuple[list[str], list[list[str]]]:
+    """The table of a cell: its head and its rows, as words."""
+    return _table(cell.agents, metric)
+
+
 def _cell(cell: CellReport, metric: str, pairs: bool) -> list[str]:
     lines = []
     if cell.params:

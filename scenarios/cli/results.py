@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from gpbandits_env.scenarios.export import export_csv, export_parquet
+from gpbandits_env.scenarios.html import save_page
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.plots import plot as draw
 from gpbandits_env.scenarios.report import report as summarise
@@ -13,25 +14,37 @@ from gpbandits_env.scenarios.store import Store
 from gpbandits_env.scenarios.tables import text
 
 _file = click.argument("file", type=click.Path(path_type=Path))
+_files = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 _metric = click.option("--metric", type=click.Choice(list(KNOWN)), help="Instead of its own.")
 
 
 @click.command()
-@_file
+@_files
 @_metric
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def report(file: Path, metric: str | None, as_json: bool) -> None:
-    """Print means, standard errors, ranks, comparisons and findings of FILE.
+@click.option("--html", type=click.Path(path_type=Path), help="Write one self-contained page.")
+def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Path | None) -> None:
+    """Print means, standard errors, ranks, comparisons and findings of FILES.
 
     \b
     Examples:
       gpbandits report results/srinivas2010-se-1d.sqlite
       gpbandits report results/srinivas2010-se-1d.sqlite --metric simple_regret
       gpbandits report results/srinivas2010-se-1d.sqlite --json > report.json
+      gpbandits report results/*.sqlite --html report.html
     """  # noqa: D301
-    with Store.open(file) as store:
-        result = summarise(store, metric)
-    click.echo(json.dumps(result.to_dict(), indent=2) if as_json else text(result))
+    if html is not None:
+        click.echo(f"page     {save_page(files, html, metric)}")
+        return
+    results = []
+    for file in files:
+        with Store.open(file) as store:
+            results.append(summarise(store, metric))
+    if as_json:
+        plain = [result.to_dict() for result in results]
+        click.echo(json.dumps(plain[0] if len(plain) == 1 else plain, indent=2))
+        return
+    click.echo("\n\n".join(text(result) for result in results))
 
 
 @click.command()
