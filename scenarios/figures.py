@@ -40,7 +40,11 @@ def draw(store: Store, stem: Path, suffixes: Sequence[str] = (".png",)) -> list[
     if store.scenario.get("sweep"):
         return _sweep(store, stem, suffixes)
     if len(store.scenario["points"]) == 1 or store.scenario.get("panels"):
-        return plot(store, stem, suffixes=suffixes)
+        files = plot(store, stem, suffixes=suffixes)
+        if store.scenario.get("panels") and store.bounds(0):
+            beyond = stem.with_name(f"{stem.name}-bounds")
+            files += plot(store, beyond, bounds=True, suffixes=suffixes)
+        return files
     files = _panels(store, stem, suffixes, bounds=False)
     if store.bounds(0):
         files += _panels(store, stem.with_name(f"{stem.name}-bounds"), suffixes, bounds=True)
