@@ -99,7 +99,7 @@ def test_pictures(cli, tmp_path, figure):
     (["run", "srinivas2010/se-1d", *SMALL, "--out", "junk/a.sqlite"], "junk/a.sqlite"),
     (["run", "srinivas2010/traffic-i880"], "i880.csv"),
     (["rnu"], "No such command 'rnu'"),
-    (["report"], "Missing argument 'FILE'"),
+    (["report"], "Missing argument 'FILES"),
     (["report", "nothing.sqlite"], "no such file"),
     (["report", "junk"], "not a results file"),
     (["report", "junk", "--metric", "regret"], "'regret' is not one of"),
