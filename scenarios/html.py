@@ -25,7 +25,7 @@ th:first-child, td:first-child { text-align: left; }
 thead th { border-bottom: 2px solid #8c8c8c; }
 ul.findings { list-style: none; padding: 0; }
 .findings li { padding-left: 9.5rem; text-indent: -9.5rem; }
-.mark { display: inline-block; width: 9rem; text-indent: 0; }
+.mark { display: inline-block; width: 9rem; text-indent: 0; white-space: nowrap; }
 .holds { color: #007a5a; } .fails { color: #b03a00; font-weight: 600; } .open { color: #777; }
 .small, footer { color: #666; font-size: .85rem; }
 svg { max-width: 100%; height: auto; background: #fff; }
