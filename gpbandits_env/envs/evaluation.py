@@ -131,11 +131,13 @@ def pair_of(action: Any) -> tuple[Any, Any]:
 
 
 def check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> BoolArray:
-    """Which actions to observe, as a new boolean array.
+    """Which actions to observe, as a boolean array: the caller's own, if it is one.
 
     Raises:
         InvalidInput: another shape, or anything but booleans and whole numbers 0 and 1.
     """
+    if type(mask) is np.ndarray and mask.dtype == np.bool_ and mask.shape == shape:
+        return mask
     try:
         given = np.asarray(mask)
     except ValueError:
