@@ -31,6 +31,12 @@ AGENTS = {
     "bkb-ucb": "bkb:BKBUCB",
     "bkb-ei": "bkb:BKBEI",
     "bkb-mpi": "bkb:BKBMPI",
+    "ms-ucb": "ms_ucb:MSUCB",
+    "dropout-ucb": "dropout_ucb:DropoutUCB",
+    "line-bo": "line_bo:LineBO",
+    "rembo": "rembo:REMBO",
+    "hesbo": "hesbo:HeSBO",
+    "sre": "sre:SRE",
 }
 
 # What a setting of the same name changes in the problem before the agent sees it.

@@ -16,6 +16,7 @@ from gpbandits_env.agents.candidates import Places
 from gpbandits_env.agents.embeddings import Embedding, gaussian_embedding
 from gpbandits_env.agents.embeddings.agent import EmbeddedAgent
 from gpbandits_env.agents.embeddings.pulled import PulledSearch
+from gpbandits_env.agents.refit import Model
 from gpbandits_env.errors import unknown
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.problem import Problem
@@ -58,8 +59,11 @@ class REMBO(EmbeddedAgent):
     def _drawn(self, dim: int, low_dim: int, rng: np.random.Generator) -> Embedding:
         return gaussian_embedding(dim, low_dim, rng)
 
-    def _belief_kernel(self, problem: Problem) -> Problem:
-        return problem if self._on_x else super()._belief_kernel(problem)
+    @property
+    def _given(self) -> Model:
+        if self._on_x:
+            return Model(self.problem.kernel, self.problem.noise_var, self.problem.prior_mean)
+        return super()._given
 
     def _belief_lives(self, candidates: int | None) -> Places:
         if self._on_x:

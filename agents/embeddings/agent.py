@@ -11,6 +11,7 @@ from gpbandits_env.agents.any_acquisition import AnyAcquisition
 from gpbandits_env.agents.candidates import Places
 from gpbandits_env.agents.embeddings.base import Embedding
 from gpbandits_env.agents.embeddings.places import EmbeddedPlaces
+from gpbandits_env.agents.refit import Model, Refit
 from gpbandits_env.arrays import whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
@@ -40,19 +41,22 @@ class EmbeddedAgent(AnyAcquisition):
         self._low_dim = whole(d, "d")
         if isinstance(problem.domain, Box):
             self.embedding = self._drawn(problem.domain.dim, self._low_dim, child(rng))
-            problem = self._belief_kernel(problem)
         super().__init__(problem, rng, **settings)
+        if self.refit is not None:
+            model = problem.replaced(kernel=self._given.kernel)
+            self.refit = Refit(self.refit.learning, model, self.places.domain)
 
     def default_beta(self, on_arms: bool) -> Mapping[str, Any]:
         """Theorem 2 over 5, for the small box."""
         half = self.embedding.half
         return {"type": "continuous", "scale": 0.2, "dim": len(half), "r": 2.0 * float(half.max())}
 
-    def _belief_kernel(self, problem: Problem) -> Problem:
-        """The problem with the kernel of the belief."""
-        scaling = InputScaling.of(problem.domain)
-        kernel = kernel_on_y(problem.kernel, scaling, self.embedding.stretch)
-        return problem.replaced(kernel=kernel)
+    @property
+    def _given(self) -> Model:
+        """The model of the belief before anything is learned."""
+        given = super()._given
+        scaling = InputScaling.of(self.problem.domain)
+        return replace(given, kernel=kernel_on_y(given.kernel, scaling, self.embedding.stretch))
 
     @abstractmethod
     def _drawn(self, dim: int, low_dim: int, rng: np.random.Generator) -> Embedding:

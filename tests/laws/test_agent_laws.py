@@ -35,6 +35,22 @@ VARIANTS = {
     "bkb-ucb": [{"qbar": 0.5}],
     "bkb-ei": [{"compress": 0.5, "window": 3}],
     "bkb-mpi": [{"qbar": 1.5, "reset_every": 4}],
+    "ms-ucb": [
+        {"d": 1, "n0": 3, "alpha": 1.0, "learn": True, "acquisition": "ei"},
+        {"d": 0, "n0": 5, "reset_every": 4},
+        {"d": 1, "epsilon": 0.1, "acquisition": "ts"},
+    ],
+    "dropout-ucb": [
+        {"d": 1, "fill": "copy", "learn": {"every": 3}, "standardise": True},
+        {"d": 1, "fill": "random", "window": 3},
+    ],
+    "line-bo": [
+        {"directions": "ascent", "rounds_per_line": 2, "learn": ["noise_var"]},
+        {"directions": "coordinate", "epsilon": 0.1, "acquisition": "mpi"},
+    ],
+    "rembo": [{"d": 1, "acquisition": "ei"}, {"d": 2, "kernel_on": "x", "learn": True}],
+    "hesbo": [{"d": 1, "epsilon": 0.1}, {"d": 2, "standardise": True}],
+    "sre": [{"d": 1, "stages": 3, "rounds": 3, "learn": {"every": 2}}],
 }
 CASES = [(name, given) for name in agents.names() for given in [{}, *VARIANTS.get(name, [])]]
 DOMAINS = {
@@ -44,8 +60,11 @@ DOMAINS = {
 }
 # Those who draw their actions: asked twice, they answer differently.
 DRAWING = {"ts", "random", "rexp3"}
-# Those that say so when they are given a box.
+# Those whose search of a box draws: their actions may differ, what they believe may not.
+DRAWING_IN_BOXES = {"line-bo", "rembo", "hesbo", "sre", "ms-ucb"}
+# Those that say so when they are given a box, and when they are given arms.
 ARMS_ONLY = {"genie"}
+BOX_ONLY = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre"}
 ROUNDS = 11
 
 # One environment of each id, on finitely many arms and, where there is one, in a box.
@@ -79,6 +98,16 @@ def problem_on(domain, batch_size=1):
     )
 
 
+def quick(case):
+    """Settings with which an agent for boxes searches little."""
+    name, given = case
+    if name == "ms-ucb" and "d" in given:
+        return {"candidates": 16, "refine": 2, "evaluations": 40}
+    if name not in BOX_ONLY:
+        return {}
+    return {"search": {"candidates": 32, "starts": 2, "evaluations": 40}}
+
+
 def build(case, problem, seed=3, **more):
     """The agent of a case; those for arms alone are not tried in a box."""
     name, given = case
@@ -87,7 +116,13 @@ def build(case, problem, seed=3, **more):
         with pytest.raises(InvalidInput, match="arms"):
             agents.make(name, problem, **given)
         pytest.skip(f"{name} plays arms")
+    if not box and name in BOX_ONLY:
+        with pytest.raises(InvalidInput, match="box"):
+            agents.make(name, problem, **given)
+        pytest.skip(f"{name} plays in a box")
     candidates = {"candidates": 16} if box and "candidates" in agents.settings_of(name) else {}
+    if name in BOX_ONLY:
+        candidates = quick(case)
     return agents.make(name, problem, seed=seed, **given, **candidates, **more)
 
 
@@ -212,7 +247,8 @@ def test_asking_teaches_nothing(case, problem):
         before, belief = agent.snapshot(), agent.belief()
         first, second = agent.ask(), agent.ask()
         after = agent.snapshot()
-        if case[0] not in DRAWING and not (case[0] == "genie" and rounds == 0):
+        drawing = case[0] in DRAWING | DRAWING_IN_BOXES
+        if not drawing and not (case[0] == "genie" and rounds == 0):
             assert np.array_equal(first, second)
             assert same(after["rng"], before["rng"])
         assert same({**after, "rng": None}, {**before, "rng": None})
@@ -427,13 +463,17 @@ def policies(case):
     if case[0] == "genie":
         pytest.skip("the genie is shown the function, which no observation holds")
     more = {"tv-gp-ucb": {"epsilon": 0.05}, "r-gp-ucb": {"reset_every": 4}}.get(case[0], {})
-    return case[0], {**more, **case[1]}
+    return case[0], {**more, **case[1], **quick(case)}
+
+
+def world_of(name):
+    return {"box": [[0, 0], [1, 1]], "features": 64} if name in BOX_ONLY else {"grid": [12]}
 
 
 @pytest.mark.parametrize("batch_size", [1, 3])
 def test_predicting_is_asking_and_telling(case, batch_size):
     name, given = policies(case)
-    kwargs = {"grid": [12], "noise_var": 0.05, "batch_size": batch_size}
+    kwargs = {**world_of(name), "noise_var": 0.05, "batch_size": batch_size}
     env = gym.make("gpbandits/StaticGP-v0", max_episode_steps=6, **kwargs)
     expected = by_hand(agents.make(name, env, seed=5, **given), 1, 2, 6, **kwargs)
     agent = agents.make(name, env, seed=5, **given)
@@ -450,7 +490,9 @@ def test_predicting_is_asking_and_telling(case, batch_size):
 
 def test_predicting_for_many_worlds_is_asking_and_telling_in_each(case):
     name, given = policies(case)
-    kwargs = {"grid": [12], "noise_var": 0.05, "batch_size": 2}
+    if name in BOX_ONLY:
+        pytest.skip("all worlds share what such an agent draws when it is made")
+    kwargs = {**world_of(name), "noise_var": 0.05, "batch_size": 2}
     envs = gym.make_vec("gpbandits/StaticGP-v0", 3, max_episode_steps=6, **kwargs)
     agent = agents.make(name, envs, seed=5, **given)
     observation, _ = envs.reset(seed=10)
@@ -471,7 +513,7 @@ def test_settings_of_are_the_ones_that_make_takes(case):
     listed = agents.settings_of(name)
     assert set(given) <= set(listed)
     defaults = {key: value for key, value in listed.items() if value is not None}
-    problem = problem_on("arms")
+    problem = problem_on("box" if name in BOX_ONLY else "arms")
     plain, spelt = (agents.make(name, problem, seed=0, **kwargs) for kwargs in ({}, defaults))
     assert np.array_equal(play(plain), play(spelt))
     with pytest.raises(UnknownName, match=f"no setting of the agent '{name}'"):
@@ -493,9 +535,10 @@ def test_a_misspelt_name_is_answered_with_the_nearest(case):
 
 
 def test_overrides_replace_what_the_problem_says(case):
-    name, given = case
-    prior_mean = np.linspace(-1, 1, 20)
-    problem = problem_on("grid")
+    name, given = case[0], {**case[1], **quick(case)}
+    box = name in BOX_ONLY
+    prior_mean = 0.7 if box else np.linspace(-1, 1, 20)
+    problem = problem_on("box" if box else "grid")
     changes = {"noise_var": 0.5, "prior_mean": prior_mean, "batch_size": 3, "horizon": 9}
     spec = {"type": "matern52", "lengthscale": 0.7}
     agent = agents.make(name, problem, seed=2, **given, kernel=spec, **changes)

@@ -1,0 +1,201 @@
+"""MS-UCB against Algorithm 1 of tranthe2020: its subspaces, its choice, its ends d = 0 and d = D.
+
+The posterior is written out here with numpy.linalg; the maximum over the agent's own subspaces is
+that of a long search: a dense sample of each, polished from its best points.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.stats import kstest
+
+from gpbandits_env import agents
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Matern52
+from gpbandits_env.problem import Problem
+
+ELL, NOISE = 0.9, 0.01
+LOW, HIGH = np.array([-1.0, 0.0, -3.0, 2.0]), np.array([1.0, 1.0, 1.0, 6.0])
+
+
+def problem(dim=4, batch_size=1, **more):
+    box = Box(LOW[:dim], HIGH[:dim])
+    return Problem(box, Matern52(ELL), NOISE, batch_size=batch_size, prior_mean=0.3, **more)
+
+
+def reward(x):
+    return np.sin(2 * x[:, 0]) + x[:, 1] ** 2 - 0.3 * np.abs(x[:, 2] + 1) + 0.1 * x[:, 3]
+
+
+def matern(x, z):
+    a = math.sqrt(5) * np.sqrt(((x[:, None] - z[None]) ** 2).sum(-1)) / ELL
+    return (1 + a + a**2 / 3) * np.exp(-a)
+
+
+class Dense:
+    def __init__(self):
+        self.x, self.y = np.empty((0, 4)), np.empty(0)
+
+    def tell(self, x, y):
+        self.x, self.y = np.concatenate([self.x, x]), np.concatenate([self.y, y])
+
+    def bound(self, points, beta, also=()):
+        """mu + sqrt(beta) sigma; sigma also given the points chosen so far in this batch."""
+        mean, var = np.full(len(points), 0.3), np.ones(len(points))
+        if len(self.x):
+            gram = matern(self.x, self.x) + NOISE * np.eye(len(self.x))
+            mean = mean + matern(points, self.x) @ np.linalg.solve(gram, self.y - 0.3)
+        seen = np.concatenate([self.x, *[a[None] for a in also]])
+        if len(seen):
+            cross = matern(points, seen)
+            gram = matern(seen, seen) + NOISE * np.eye(len(seen))
+            var = 1 - np.einsum("ij,ji->i", cross, np.linalg.solve(gram, cross.T))
+        return mean + np.sqrt(beta * np.maximum(var, 0))
+
+
+def long_search(dense, fixed, d, beta, also):
+    """The largest bound over {(z, y)}, z a row of ``fixed``, y in the last d sides of the box."""
+    low, high = LOW[4 - d :], HIGH[4 - d :]
+    rng, best = np.random.default_rng(0), -np.inf
+    for z in fixed:
+        y = rng.uniform(low, high, (200, d))
+        y[: 2**d] = [[(low, high)[(i >> j) & 1][j] for j in range(d)] for i in range(2**d)]
+
+        def bound(y, z=z):
+            return dense.bound(np.column_stack([np.tile(z, (len(y), 1)), y]), beta, also)
+
+        values = bound(y)
+        best = max(best, values.max())
+        if d == 0:
+            continue
+        for start in y[np.argsort(-values)[:2]]:
+            found = minimize(
+                lambda v: -bound(v[None])[0], start, bounds=list(zip(low, high, strict=True))
+            )
+            best = max(best, -found.fun)
+    return best
+
+
+def fixed_parts(agent, d):
+    count = agent.subspaces
+    lowest = np.tile(LOW[4 - d :], (count, 1))
+    return agent.search.subspaces.points(lowest, np.arange(count))[:, : 4 - d]
+
+
+def formula(t, d, big=4, delta=0.1):
+    if d == 0:
+        return 4 * math.log(math.pi**2 * t**2 / (2 * delta))
+    tail = math.sqrt(math.log(6 * big / delta))
+    return 2 * math.log(math.pi**2 * t**2 / delta) + 2 * d * math.log(2 * d * tail * t**2)
+
+
+@pytest.mark.parametrize(
+    ("d", "n0", "alpha", "batch_size"),
+    [(2, 1, 0.0, 1), (1, 2, 1.0, 1), (3, 1, 0.5, 2), (0, 3, 1.0, 2)],
+)
+def test_replays_algorithm_1(d, n0, alpha, batch_size):
+    agent = agents.make(
+        "ms-ucb",
+        problem(batch_size=batch_size),
+        seed=1,
+        d=d,
+        n0=n0,
+        alpha=alpha,
+        beta={"type": "subspaces", "subspace_dim": d, "scale": 0.5},
+    )
+    dense, expected, before = Dense(), 0, np.empty((0, 4 - d))
+    for t in range(1, 9):
+        expected += math.ceil(n0 * t**alpha - 1e-9)
+        assert agent.subspaces == expected
+        fixed = fixed_parts(agent, d)
+        assert np.array_equal(fixed[: len(before)], before)  # Subspaces accumulate.
+        before = fixed
+        beta = 0.5 * formula(t, d)
+        assert agent.beta == pytest.approx(beta)
+        x = agent.ask()
+        for i, point in enumerate(x):
+            assert (fixed == point[: 4 - d]).all(axis=1).any()
+            mine = dense.bound(point[None], beta, also=x[:i])[0]
+            best = long_search(dense, fixed, d, beta, x[:i])
+            assert mine >= best - 0.01 * abs(best), (t, i)
+        y = reward(x) + 0.1 * np.random.default_rng(t).standard_normal(len(x))
+        agent.tell(x, y)
+        dense.tell(x, y)
+
+
+def test_fixed_coordinates_are_uniform_in_the_box():
+    agent = agents.make("ms-ucb", problem(), seed=3, d=1, n0=4000)
+    points = agent.search.subspaces.points(np.zeros((4000, 1)), np.arange(4000))[:, :3]
+    for j in range(3):
+        unit = (points[:, j] - LOW[j]) / (HIGH[j] - LOW[j])
+        assert kstest(unit, "uniform").pvalue > 1e-3
+    assert np.abs(np.corrcoef(points.T) - np.eye(3)).max() < 0.06
+
+
+def test_other_seeds_draw_other_subspaces_and_the_same_seed_the_same():
+    def drawn(seed):
+        agent = agents.make("ms-ucb", problem(), seed=seed, d=1, n0=5)
+        return agent.search.subspaces.points(np.zeros((5, 1)), np.arange(5))
+
+    assert np.array_equal(drawn(1), drawn(1))
+    assert not np.array_equal(drawn(1), drawn(2))
+
+
+def test_a_cap_stops_the_growth():
+    agent = agents.make("ms-ucb", problem(), seed=3, d=1, n0=1, alpha=2.0, cap=20)
+    for expected in (1, 5, 14, 20, 20):
+        assert agent.subspaces == expected
+        x = agent.ask()
+        agent.tell(x, reward(x))
+
+
+@pytest.mark.parametrize("batch_size", [1, 2])
+def test_all_coordinates_are_gp_ucb(batch_size):
+    beta = {"type": "continuous", "r": 2.0, "scale": 0.2}
+    ours = agents.make("ms-ucb", problem(batch_size=batch_size), seed=1, d=4)
+    plain = agents.make(
+        "gp-ucb",
+        problem(batch_size=batch_size),
+        seed=1,
+        beta={**beta, "scale": 0.2},
+        candidates=None,
+    )
+    for _ in range(5):
+        x = ours.ask()
+        assert ours.beta == pytest.approx(plain.beta)
+        assert np.array_equal(x, plain.ask())
+        for agent in (ours, plain):
+            agent.tell(x, reward(x))
+
+
+def test_told_points_from_outside_count():
+    agent = agents.make("ms-ucb", problem(), seed=1, d=2)
+    x = problem().domain.sample(np.random.default_rng(0), 6)
+    agent.prior_data(x, reward(x))
+    assert agent.subspaces == 1
+    told = agent.ask()
+    agent.tell(x[:1], reward(x[:1]))
+    assert agent.subspaces == 2
+    assert agent.belief(x)[1].max() < 0.2
+    assert told.shape == (1, 4)
+
+
+@pytest.mark.parametrize("acquisition", ["ei", "mpi", "ts"])
+def test_any_acquisition(acquisition):
+    agent = agents.make("ms-ucb", problem(batch_size=2), seed=1, d=2, n0=4, acquisition=acquisition)
+    for _ in range(4):
+        x = agent.ask()
+        assert x in problem().domain.action_space(2)
+        agent.tell(x, reward(x))
+
+
+def test_settings_are_checked():
+    bad = [("d", -1), ("n0", 0), ("alpha", -1.0), ("cap", 0), ("refine", 0), ("search", {})]
+    for name, value in bad:
+        with pytest.raises(InvalidInput, match=name):
+            agents.make("ms-ucb", problem(), seed=0, **{"d": 2, name: value})
+    with pytest.raises(InvalidInput, match="box"):
+        agents.make("ms-ucb", Problem(Arms.grid(5), Matern52(1.0), 0.1))
