@@ -1,0 +1,126 @@
+"""DropoutUCB, LineBO, REMBO, HeSBO and SRE against their papers' steps, by numpy.linalg."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.agents.embeddings import HashEmbedding
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
+
+D, ELL, NOISE, BETA = 8, 1.1, 0.01, 2.0
+PROBLEM = Problem(Box(-np.ones(D), np.ones(D)), SquaredExponential(ELL), NOISE, horizon=12)
+
+
+def reward(x):
+    return -((x - 0.3) ** 2).sum(axis=1)
+
+
+def bound(at, told, y, ell):
+    def k(a, b):
+        return np.exp(-((a[:, None] - b[None]) ** 2).sum(-1) / (2 * ell**2))
+
+    mean, var = np.zeros(len(at)), np.ones(len(at))
+    if len(told):
+        solved = np.linalg.solve(k(told, told) + NOISE * np.eye(len(told)), k(told, at))
+        mean, var = y @ solved, var - (k(told, at) * solved).sum(axis=0)
+    return mean + np.sqrt(BETA * np.maximum(var, 0))
+
+
+def played(name, rounds=8, **settings):
+    """An agent and its choices, with the data known before each."""
+    agent = agents.make(name, PROBLEM, seed=2, beta=BETA, **settings)
+    x, y = np.empty((0, D)), np.empty(0)
+    for _ in range(rounds):
+        action = agent.ask()
+        yield agent, action, x, y
+        agent.tell(action, reward(action))
+        x, y = np.concatenate([x, action]), np.concatenate([y, reward(action)])
+
+
+@pytest.mark.parametrize("name", ["rembo", "hesbo"])
+def test_replays_gp_ucb_in_the_small_box(name):
+    rng = np.random.default_rng(0)
+    for agent, action, _, y in played(name, d=2):
+        half, ell = agent.embedding.half, agent.posterior.kernel.lengthscale
+        assert ell == pytest.approx(ELL / agent.embedding.stretch)
+        told = agent.posterior.told
+        mine = agent.places.indices(action)
+        assert agent.embedding.lift(mine) == pytest.approx(action)
+        at = rng.uniform(-half, half, (20000, 2))
+        best = bound(at, told, y, ell).max()
+        assert bound(mine, told, y, ell)[0] >= best - 0.01 * abs(best)
+
+
+@pytest.mark.parametrize("fill", ["copy", "random"])
+def test_replays_dropout(fill):
+    rng = np.random.default_rng(0)
+    for agent, action, x, y in played("dropout-ucb", d=2, fill=fill):
+        active = agent.coordinates(agent.round + 1)
+        assert len(set(active)) == 2
+        best = bound(rng.uniform(-1, 1, (20000, 2)), x[:, active], y, ELL).max()
+        mine = bound(action[:, active], x[:, active], y, ELL)[0]
+        assert mine >= best - 0.01 * abs(best)
+        if len(x):
+            rest = np.setdiff1d(np.arange(D), active)
+            copied = np.array_equal(action[0, rest], x[y.argmax(), rest])
+            assert copied == (fill == "copy")
+
+
+@pytest.mark.parametrize("directions", ["random", "coordinate", "ascent"])
+def test_replays_line_bo(directions):
+    for agent, action, x, y in played("line-bo", directions=directions):
+        ends = agent.line.lift(np.array([[-1.0], [1.0]]))
+        assert np.abs(ends).max(axis=1) == pytest.approx([1.0, 1.0])  # From face to face.
+        line = ends[0] + np.linspace(0, 1, 4001)[:, None] * (ends[1] - ends[0])
+        assert np.linalg.norm(line - action, axis=1).min() < 1e-2
+        best = bound(line, x, y, ELL).max()
+        assert bound(action, x, y, ELL)[0] >= best - 0.01 * abs(best)
+        if len(x):
+            anchor = x[agent.posterior.mean_at_told().argmax()]
+            assert np.linalg.norm(line - anchor, axis=1).min() < 1e-2
+        if directions == "coordinate":
+            assert np.count_nonzero(np.abs(ends[1] - ends[0]) > 1e-9) == 1
+
+
+def test_a_line_is_kept_for_so_many_rounds():
+    lines = [agent.line for agent, *_ in played("line-bo", rounds=6, rounds_per_line=3)]
+    assert lines[0] is lines[1] is lines[2]
+    assert lines[2] is not lines[3]
+    assert lines[3] is lines[5]
+
+
+def test_sre_goes_on_from_the_best_point():
+    for agent, _, x, y in played("sre", rounds=12, d=2, stages=3):
+        assert agent.stage == min(agent.round // 4, 2)
+        if agent.round and agent.round % 4 == 0:
+            anchor = agent.embedding.lift(np.array([[1.0, 0.0, 0.0]]))
+            assert anchor[0] == pytest.approx(x[y.argmax()])
+            assert agent.posterior.told.tolist() == [[1.0, 0.0, 0.0]]
+            assert agent.posterior.rewards[0] == y.max()
+
+
+def test_points_outside_the_image_count_at_its_nearest_point():
+    agent = agents.make("hesbo", PROBLEM, seed=2, d=2)
+    x = PROBLEM.domain.sample(np.random.default_rng(1), 3)
+    agent.prior_data(x, reward(x))
+    assert isinstance(agent.embedding, HashEmbedding)
+    assert agent.posterior.told == pytest.approx(agent.embedding.lower(x))
+    on_x = agents.make("rembo", PROBLEM, seed=2, d=2, kernel_on="x")
+    on_x.prior_data(x, reward(x))
+    assert np.array_equal(on_x.posterior.told, x)
+
+
+def test_settings_are_checked():
+    with pytest.raises(UnknownName, match="fill"):
+        agents.make("dropout-ucb", PROBLEM, fill="none")
+    with pytest.raises(InvalidInput, match="epsilon"):
+        agents.make("dropout-ucb", PROBLEM, epsilon=0.1)
+    with pytest.raises(UnknownName, match="directions"):
+        agents.make("line-bo", PROBLEM, directions="up")
+    with pytest.raises(UnknownName, match="acquisition"):
+        agents.make("hesbo", PROBLEM, acquisition="pi")
+    with pytest.raises(InvalidInput, match="horizon"):
+        agents.make("sre", PROBLEM.replaced(horizon=None))
