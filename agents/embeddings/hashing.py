@@ -36,7 +36,7 @@ class HashEmbedding(Embedding):
     def pull(self, y: Array, gradients: Array) -> Array:  # noqa: D102
         signed, low_dim = gradients * self.signs, len(self.half)
         columns = [np.bincount(self.hash, row, low_dim) for row in signed]
-        return np.array(columns).reshape(len(signed), low_dim)
+        return np.array(columns, dtype=np.float64).reshape(len(signed), low_dim)
 
     @property
     def stretch(self) -> float:  # noqa: D102

@@ -5,6 +5,7 @@ that of a long search: a dense sample of each, polished from its best points.
 """
 
 import math
+import time
 
 import numpy as np
 import pytest
@@ -199,3 +200,19 @@ def test_settings_are_checked():
             agents.make("ms-ucb", problem(), seed=0, **{"d": 2, name: value})
     with pytest.raises(InvalidInput, match="box"):
         agents.make("ms-ucb", Problem(Arms.grid(5), Matern52(1.0), 0.1))
+
+
+@pytest.mark.slow
+def test_twenty_thousand_subspaces_of_five_thousand_dimensions():
+    """Round 200 of (N_0, alpha) = (1, 1), d = 10: under 5 s and 2 GiB."""
+    big = Problem(Box(-np.ones(5000), np.ones(5000)), Matern52(28.0), 1e-3)
+    agent = agents.make("ms-ucb", big, seed=0, d=10, n0=1, alpha=1.0)
+    x = big.domain.sample(np.random.default_rng(0), 199)
+    agent.prior_data(x, -((x - 0.2) ** 2).sum(axis=1) / 100)
+    agent.search.reach(200)
+    assert agent.subspaces == 20_100
+    agent.ask()
+    start = time.perf_counter()
+    agent.tell(agent.ask(), [0.0])
+    assert time.perf_counter() - start < 5.0
+    assert agent.search.subspaces.nbytes < 2**30
