@@ -1,7 +1,7 @@
 """The best settings of a task of few coordinates: Sobol points, then a random local search.
 
     python benchmarks/task_optimum.py mnist-logistic [--points 4096] [--steps 1024] [--seed 0]
-    python benchmarks/task_optimum.py boston --steps 2048
+    python benchmarks/task_optimum.py boston --steps 8192 --seed 1
 
 What it prints stands in gpbandits_env/tasks/logistic.py and boston.py. About 45 and 20 ms a point.
 """
