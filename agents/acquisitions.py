@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,12 @@ class Acquisition(ABC):
 
     Means and variances are arrays of one shape, variances at least 0. A point of no variance is
     known: its score is the limit, and what would be infinite in its derivatives is given as 0.
+
+    Attributes:
+        logarithmic: whether the score is the logarithm of what the field calls the acquisition.
     """
+
+    logarithmic: ClassVar[bool] = False
 
     @abstractmethod
     def score(self, mean: Array, var: Array) -> Array:
@@ -54,6 +60,50 @@ class UCB(Acquisition):
 
 
 @dataclass(frozen=True)
+class LCB(Acquisition):
+    """The lower confidence bound mu - sqrt(beta) sigma.
+
+    Args:
+        beta: at least 0; it multiplies the variance under the root.
+    """
+
+    beta: float
+
+    def score(self, mean: Array, var: Array) -> Array:  # noqa: D102
+        bound = np.sqrt(var)
+        bound *= -math.sqrt(self.beta)
+        bound += mean
+        return bound
+
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:  # noqa: D102
+        in_mean, in_var = UCB(self.beta).gradient(mean, var)
+        return in_mean, -in_var
+
+
+@dataclass(frozen=True)
+class RegretToSigma(Acquisition):
+    """Minus the ratio (level - mu) / sigma; a known point below the level has -inf.
+
+    Args:
+        level: above all means, the maximum that a sample promises.
+    Source: ren2024, Algorithm 1, line 7.
+    """
+
+    level: float
+
+    def score(self, mean: Array, var: Array) -> Array:  # noqa: D102
+        gap, sd, known = _standard(mean, var, self.level)
+        ratio: Array = gap / sd
+        if known.any():
+            ratio[known] = np.where(gap[known] > 0, np.inf, -np.inf)
+        return ratio
+
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:  # noqa: D102
+        gap, sd, known = _standard(mean, var, self.level)
+        return np.where(known, 0.0, 1.0 / sd), np.where(known, 0.0, -0.5 * gap / sd / sd**2)
+
+
+@dataclass(frozen=True)
 class LogEI(Acquisition):
     """The logarithm of the expected improvement E max(f - incumbent - margin, 0).
 
@@ -65,6 +115,8 @@ class LogEI(Acquisition):
         margin: by how much.
     Source: Mockus et al. (1978); the stable form is Ament et al. (2023), eq. (9).
     """
+
+    logarithmic: ClassVar[bool] = True
 
     incumbent: float
     margin: float = 0.0
@@ -97,6 +149,8 @@ class LogPI(Acquisition):
         margin: by how much.
     Source: Mockus (1989).
     """
+
+    logarithmic: ClassVar[bool] = True
 
     incumbent: float
     margin: float = 0.0

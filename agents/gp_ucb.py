@@ -58,7 +58,11 @@ class GPUCB(GPAgent):
     @property
     def beta(self) -> float:
         """beta_t of the round about to be played."""
-        return self._betas(self.round + 1, self.information_gain)
+        return self.beta_of(1)
+
+    def beta_of(self, ahead: int) -> float:
+        """Beta of a round to come; 1 is the next to be played."""
+        return self._betas(self.round + ahead, self.information_gain)
 
     def acquisition(self) -> Acquisition:  # noqa: D102
         return UCB(self.beta)  # eq. (6)

@@ -2,19 +2,19 @@
 
 Paper: Kandasamy et al. (2018), Algorithm 1 (synchronous), as a baseline of ren2024.
 Assumes: Gaussian noise of known variance.
-Departures: none; the joint samples at the arms are exact.
+Departures: 1. on arms none, the joint samples are exact; in a box they are drawn by random features
+(exact in few dimensions for the squared exponential) and maximised from many starts.
 """
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import IntArray
 
 
 class ThompsonSampling(GPAgent):
     """Each action of the batch maximises a posterior sample of its own."""
 
-    def acquisition(self) -> Acquisition:  # noqa: D102
-        return Mean()
+    DEFAULT_BATCH = "thompson"
 
-    def choose(self) -> IntArray:  # noqa: D102
-        return self.posterior.sample(self.rng, self.batch_size).argmax(axis=1)
+    def acquisition(self) -> Acquisition:
+        """The mean; for rules that score actions instead of sampling."""
+        return Mean()

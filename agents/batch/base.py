@@ -1,11 +1,13 @@
 """What a batch rule is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.specs import Family
 
 if TYPE_CHECKING:
@@ -44,3 +46,22 @@ def rule_for(spec: Mapping[str, Any] | BatchRule | str) -> BatchRule:
         UnknownName: no such rule, or it has no such field.
     """
     return RULES.from_dict({"type": spec} if isinstance(spec, str) else spec)
+
+
+def in_turn(agent: "GPAgent", acquisition: Callable[[int], Acquisition]) -> NDArray[Any]:
+    """One action after the other, the variance conditioned on those before, the mean held.
+
+    Args:
+        agent: whose posterior and search are used.
+        acquisition: of the i-th action, i = 0, 1, ...
+    """
+    posterior, search, m = agent.posterior, agent.search, agent.batch_size
+    if m == 1:
+        return search.best(acquisition(0), posterior)
+    actions = []
+    for i in range(m):
+        actions.append(search.best(acquisition(i), posterior))
+        if i + 1 < m:
+            posterior.hallucinate(actions[-1])
+    posterior.rollback()
+    return np.concatenate(actions)

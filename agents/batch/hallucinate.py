@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.batch.base import RULES, BatchRule
+from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn
 
 if TYPE_CHECKING:
     from gpbandits_env.agents.gp_agent import GPAgent
@@ -21,14 +20,5 @@ class Hallucinate(BatchRule):
     """
 
     def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
-        acquisition, posterior, search = agent.acquisition(), agent.posterior, agent.search
-        m = agent.batch_size
-        if m == 1:
-            return search.best(acquisition, posterior)
-        actions = []
-        for i in range(m):
-            actions.append(search.best(acquisition, posterior))
-            if i + 1 < m:
-                posterior.hallucinate(actions[-1])
-        posterior.rollback()
-        return np.concatenate(actions)
+        acquisition = agent.acquisition()
+        return in_turn(agent, lambda i: acquisition)

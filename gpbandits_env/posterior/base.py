@@ -113,6 +113,10 @@ class ArmPosterior:
         """The arms observed at least once since the prior, in order; fresh."""
         return np.flatnonzero(self._counts)
 
+    def mean_at(self, actions: IntArray) -> Array:
+        """(k,) the mean at checked arms, fresh."""
+        return self.mean[actions]
+
     def var_at(self, actions: IntArray) -> Array:
         """(k,) the variance at checked arms, fresh, hallucinated points included."""
         return self.var[actions]

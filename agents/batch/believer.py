@@ -1,0 +1,45 @@
+"""Batches in which each action believes that those before it gave what was expected."""
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.agents.batch.base import RULES, BatchRule
+from gpbandits_env.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from gpbandits_env.agents.gp_agent import GPAgent
+
+
+@RULES.register("believer")
+@dataclass(frozen=True)
+class KrigingBeliever(BatchRule):
+    """Maximise, pretend that y = mu(x) was seen there, update mean and variance, repeat.
+
+    A fantasy at the mean leaves the mean as it is: the variance shrinks, and the incumbent is at
+    least the fantasy.
+
+    Source: Ginsbourger, Le Riche & Carraro (2008), the kriging believer.
+    """
+
+    def check(self, agent: "GPAgent") -> None:  # noqa: D102
+        if not hasattr(type(agent), "incumbent"):
+            raise InvalidInput(
+                "the rule 'believer' raises an incumbent, which this agent does not have; without "
+                "one it would be 'hallucinate'"
+            )
+
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+        posterior, search = agent.posterior, agent.search
+        acquisition: Any = agent.acquisition()
+        actions = []
+        for i in range(agent.batch_size):
+            actions.append(search.best(acquisition, posterior))
+            if i + 1 < agent.batch_size:
+                fantasy = float(posterior.mean_at(actions[-1])[0])
+                acquisition = replace(acquisition, incumbent=max(acquisition.incumbent, fantasy))
+                posterior.hallucinate(actions[-1])
+        posterior.rollback()
+        return np.concatenate(actions)

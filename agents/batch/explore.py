@@ -1,0 +1,114 @@
+"""Batches of pure exploration: by variance alone, everywhere or where the maximum may be."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
+from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn
+from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from gpbandits_env.agents.gp_agent import GPAgent
+
+
+@RULES.register("max-variance")
+@dataclass(frozen=True)
+class MaxVariance(BatchRule):
+    """The actions of largest variance, one after the other.
+
+    Source: srinivas2010, eq. (4); ren2024, Appendix B.
+    """
+
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+        return in_turn(agent, lambda i: Variance())
+
+
+@RULES.register("initialised")
+@dataclass(frozen=True)
+class Initialised(BatchRule):
+    """Maximum variance in the first rounds, then another rule.
+
+    T_init points of largest variance bound rho_m by exp(m gamma_{T_init} / T_init).
+
+    Args:
+        rounds: how many, at least 0.
+        then: the other rule.
+    Source: ren2024, Appendix B; Desautels et al. (2014), Algorithm 3.
+    """
+
+    rounds: int
+    then: BatchRule
+
+    def __post_init__(self) -> None:
+        whole(self.rounds, "rounds", 0)
+        if not isinstance(self.then, BatchRule):
+            raise InvalidInput(f"then must be a batch rule as a dict, got {self.then!r}")
+
+    def check(self, agent: "GPAgent") -> None:  # noqa: D102
+        self.then.check(agent)
+
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+        return (MaxVariance() if agent.round < self.rounds else self.then).choose(agent)
+
+
+@RULES.register("explore")
+@dataclass(frozen=True)
+class Explore(BatchRule):
+    r"""GP-UCB-PE: the first action by UCB, the others by variance where the maximum may be.
+
+    .. math:: R^+ = \{x : \mu_t(x) + w \sqrt{\beta_{t+1}}\, \sigma_t(x) \ge
+        \max_z \mu_t(z) - \sqrt{\beta_t}\, \sigma_t(z)\}
+
+    with the moments held as they were before the batch.
+
+    Args:
+        width: w, 2 in the paper.
+        region: whether to keep to it; many public re-implementations do not.
+    Source: Contal et al. (2013), Algorithm 1 and eqs. (3)-(5).
+    """
+
+    width: float = 2.0
+    region: bool = True
+
+    def __post_init__(self) -> None:
+        positive(self.width, "width")
+
+    def check(self, agent: "GPAgent") -> None:  # noqa: D102
+        if not hasattr(type(agent), "beta_of"):
+            raise InvalidInput(
+                "the rule 'explore' needs confidence bounds: take an agent that has a beta, such "
+                "as ucbpe or gp-ucb"
+            )
+
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+        posterior, search = agent.posterior, agent.search
+        now, then = agent.beta_of(1), agent.beta_of(2)  # type: ignore[attr-defined]
+        actions = [search.best(UCB(now), posterior)]
+        if agent.batch_size == 1:
+            return actions[0]
+        allowed, surest = None, None
+        if self.region:
+            surest = search.best(LCB(now), posterior)
+            lower = float(LCB(now).score(posterior.mean_at(surest), posterior.var_at(surest))[0])
+            root = self.width * np.sqrt(then)
+
+            def within(mean: Array, var: Array) -> NDArray[np.bool_]:
+                return mean + root * np.sqrt(var) >= lower
+
+            allowed = search.region(posterior, within)
+        for _ in range(agent.batch_size - 1):
+            posterior.hallucinate(actions[-1])
+            actions.append(self._widest(agent, allowed, surest))
+        posterior.rollback()
+        return np.concatenate(actions)
+
+    def _widest(self, agent: "GPAgent", allowed: Any, surest: Any) -> NDArray[Any]:
+        try:
+            return agent.search.best(Variance(), agent.posterior, allowed)
+        except InvalidInput:
+            # In a box of many dimensions no candidate may lie in a small region; this point does.
+            return surest

@@ -1,0 +1,74 @@
+"""Batches of Thompson samples, independent or kept apart by a determinantal point process."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.agents.batch.base import RULES, BatchRule
+from gpbandits_env.arrays import Array, whole
+from gpbandits_env.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from gpbandits_env.agents.gp_agent import GPAgent
+
+
+@RULES.register("thompson")
+@dataclass(frozen=True)
+class Thompson(BatchRule):
+    """Each action maximises a joint posterior sample of its own.
+
+    Source: Kandasamy et al. (2018), Algorithm 1 (synchronous).
+    """
+
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+        return agent.search.sampled(agent.posterior, agent.rng, agent.batch_size)[0]
+
+
+@RULES.register("dpp")
+@dataclass(frozen=True)
+class DeterminantalThompson(BatchRule):
+    r"""A Thompson batch, diversified: P(batch) ~ prod_i p_TS(x_i) det(I + s^-2 K_t(batch)).
+
+    K_t is the posterior covariance. By Metropolis: from a Thompson batch, propose to put a fresh
+    Thompson sample in the place of one action, and accept with probability
+    min(1, ratio of the determinants).
+
+    Cost: m + steps samples, and their (m + steps)^2 covariance.
+
+    Args:
+        steps: of the chain, at least 0; 0 is Thompson sampling.
+    Source: Nava, Mutny & Krause (2022), Algorithm 1.
+    """
+
+    steps: int = 50
+
+    def __post_init__(self) -> None:
+        whole(self.steps, "steps", 0)
+
+    def check(self, agent: "GPAgent") -> None:  # noqa: D102
+        if agent.problem.noise_var == 0.0:
+            raise InvalidInput(
+                "the rule 'dpp' weighs the covariance of a batch against the noise: it needs a "
+                "noise_var above 0"
+            )
+
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+        m, rng = agent.batch_size, agent.rng
+        drawn = agent.search.sampled(agent.posterior, rng, m + self.steps)[0]
+        spread = agent.posterior.covariance(drawn) / agent.posterior.noise_var
+        batch = np.arange(m)
+        level = log_det(spread, batch)
+        for fresh in range(m, m + self.steps):
+            proposal = batch.copy()
+            proposal[rng.integers(m)] = fresh
+            proposed = log_det(spread, proposal)
+            if np.log(rng.random()) < proposed - level:
+                batch, level = proposal, proposed
+        return drawn[batch]
+
+
+def log_det(spread: Array, batch: NDArray[np.int64]) -> float:
+    """Log det(I + spread[batch, batch])."""
+    return float(np.linalg.slogdet(np.eye(len(batch)) + spread[np.ix_(batch, batch)])[1])
