@@ -16,9 +16,26 @@ from gpbandits_env.drift import as_drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, unknown
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.panels import Panel
 from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Picture, Scenario
 
-TOP = ("id", "title", "source", "horizon", "trials", "metric", "environment", "agents", "grid")
+TOP = (
+    "id",
+    "title",
+    "source",
+    "horizon",
+    "trials",
+    "metric",
+    "environment",
+    "agents",
+    "grid",
+    "selective",
+    "initial",
+    "initial_counts",
+    "store_actions",
+    "panels",
+)
+PANEL = {"y": str, "x": str, "band": str, "log": bool, "log_x": bool}
 ENTRY = ("label", "agent", "settings", "note")
 # Parts of an environment that are read by themselves first, so that an error can name them.
 PARTS = {"kernel": kernel_from_dict, "drift": as_drift}
@@ -84,7 +101,25 @@ def read(declared: Mapping[str, Any], name: str = "scenario") -> Scenario:
         trials=_of(declared, "trials", int, None),
         grid=_table(declared, "grid", {}),
         metric=_of(declared, "metric", str, "average_regret"),
+        selective=_of(declared, "selective", bool, False),
+        initial=_of(declared, "initial", int, 0),
+        initial_counts=_of(declared, "initial_counts", bool, False),
+        store_actions=_of(declared, "store_actions", bool, True),
+        panels=tuple(_panel(p, i) for i, p in enumerate(_of(declared, "panels", list, []))),
     )
+
+
+def _panel(panel: Any, place: int) -> Panel:
+    where = f"panels[{place}]"
+    if not isinstance(panel, Mapping):
+        raise InvalidInput(f"{where} must be a table [[panels]], got {panel!r}")
+    _known(panel, tuple(PANEL), f"{where}.")
+    for key in ("y", *panel):
+        _of(panel, key, PANEL[key], None, f"{where}.")
+    try:
+        return Panel(**panel)
+    except GPBanditsError as error:
+        raise _at(where, error) from None
 
 
 def _entry(entry: Any, place: int) -> AgentEntry:
@@ -113,7 +148,7 @@ def _try(env_id: str, cell: Cell) -> None:
             except GPBanditsError as error:
                 raise _at(f"environment.{key}{at}", error) from None
     try:
-        env = gym.make(env_id, max_episode_steps=cell.horizon, **cell.env_kwargs)
+        env = gym.make(env_id, max_episode_steps=cell.horizon, **cell.made_with)
     except (GPBanditsError, gym.error.Error, TypeError) as error:
         where = "environment.id" if isinstance(error, gym.error.Error) else "environment"
         raise _at(f"{where}{at}", error) from None
@@ -142,11 +177,11 @@ def _table(
 
 
 def _of(table: Mapping[str, Any], key: str, kind: type[Any], default: Any, where: str = "") -> Any:
-    names = {str: "a string", int: "a whole number"}
+    names = {str: "a string", int: "a whole number", bool: "true or false", list: "a list"}
     value = table.get(key, default)
     if value is None:
         raise InvalidInput(f"{where}{key}: is missing")
-    if not isinstance(value, kind) or isinstance(value, bool):
+    if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
         raise InvalidInput(f"{where}{key}: must be {names.get(kind, 'a table')}, got {value!r}")
     return value
 
@@ -196,6 +231,13 @@ settings = {{ epsilon = 0.01 }}
 
 [[agents]]
 agent = "random"
+
+# initial = 10                  # above [environment]: random points that all agents are told first
+# selective = true              # above [environment]: skip what an agent calls uninformative
+
+# [[panels]]                    # what the plot shows; the regrets against rounds by default
+# y = "simple_regret"           # or another metric, model_order, evaluations
+# x = "seconds"                 # rounds, seconds, total_seconds, evaluations
 
 # [grid]                        # a sweep: every combination is played
 # noise_var = [0.01, 0.1]       # an argument of the environment

@@ -51,16 +51,30 @@ def test_the_template_is_valid_and_says_its_name(tmp_path):
     assert scenario.id == "my/mine"
 
 
-def test_every_agent_runs_in_a_scenario_of_ones_own(tmp_path):
+IN_BOXES = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre"}
+IN_A_BOX = """
+horizon = 4
+trials = 2
+initial = 3
+[environment]
+id = "gpbandits/HighDim-v0"
+function = "ackley"
+dim = 6
+"""
+
+
+@pytest.mark.parametrize("box", [False, True])
+def test_every_agent_runs_in_a_scenario_of_ones_own(tmp_path, box):
     needs = {"r-gp-ucb": "settings = { reset_every = 3 }"}
-    tables = [f'[[agents]]\nagent = "{n}"\n{needs.get(n, "")}' for n in agents.names()]
-    text = SMALL[: SMALL.index("[[agents]]")] + "\n".join(tables)
+    names = [n for n in agents.names() if (n in IN_BOXES) == box]
+    tables = [f'[[agents]]\nagent = "{n}"\n{needs.get(n, "")}' for n in names]
+    text = (IN_A_BOX if box else SMALL[: SMALL.index("[[agents]]")]) + "\n".join(tables)
     path = written(tmp_path, text)
     result = CliRunner().invoke(
         main, ["run", str(path), "--jobs", "1", "--out", str(tmp_path / "all.sqlite")]
     )
     assert result.exit_code == 0, result.output
-    assert all(name in result.output for name in agents.names())
+    assert all(name in result.output for name in names)
 
 
 def test_a_grid_is_swept(tmp_path):
@@ -122,3 +136,29 @@ def test_new_writes_a_file_once(tmp_path):
     assert run(main, ["new", str(path), "--force"]).exit_code == 0
     assert run(main, ["new", str(tmp_path / "a.yaml")]).exit_code == 2
     assert run(main, ["new", str(tmp_path / "no" / "a.toml")]).exit_code == 2
+
+
+def test_skipping_initial_points_and_panels_are_declared(tmp_path):
+    text = "selective = true\ninitial = 3\ninitial_counts = true\nstore_actions = false\n" + SMALL
+    text += '[[panels]]\ny = "model_order"\nx = "evaluations"\n'
+    scenario = load(written(tmp_path, text))
+    assert (scenario.selective, scenario.initial, scenario.initial_counts) == (True, 3, True)
+    assert not scenario.store_actions
+    assert [(p.y, p.x) for p in scenario.panels] == [("model_order", "evaluations")]
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("selective = 1", "selective: must be true or false, got 1"),
+        ("initial = true", "initial: must be a whole number, got True"),
+        ('panels = "regret"', "panels: must be a list"),
+        ('panels = [{ y = "evaluations", x = [1] }]', r"panels\[0\].x: must be a string"),
+        ("panels = [1]", r"panels\[0\] must be a table"),
+        ('panels = [{ y = "regrets" }]', r"panels\[0\]: no y axis named 'regrets'"),
+        ('panels = [{ z = "x" }]', "key"),
+    ],
+)
+def test_their_errors_name_them(tmp_path, line, says):
+    with pytest.raises(InvalidInput, match=says):
+        load(written(tmp_path, f"{line}\n{SMALL}"))
