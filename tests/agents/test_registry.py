@@ -68,7 +68,8 @@ def test_every_setting_that_is_listed_can_be_given(world):
             given |= {"tv-gp-ucb": {"epsilon": 0.1}, "r-gp-ucb": {"reset_every": 5}}[name]
         problem = world.problem()
         if issubclass(agent_class(name), AnyAcquisition):  # they play in boxes
-            problem = Problem(Box([0.0, 0.0], [1.0, 1.0]), problem.kernel, problem.noise_var)
+            box = Box([0.0, 0.0], [1.0, 1.0])
+            problem = Problem(box, problem.kernel, problem.noise_var, horizon=50)
         agents.make(name, problem, **given).ask()
 
 
