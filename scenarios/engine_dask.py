@@ -54,12 +54,13 @@ def _client(jobs: int, address: str | None) -> Any:
         import distributed
     except ImportError:
         raise require_extra("distributed", "dask") from None
+    client: Any = distributed.Client
     if address is None:
-        return distributed.Client(
+        return client(
             n_workers=jobs, threads_per_worker=1, dashboard_address=None, set_as_default=False
         )
     try:
-        return distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+        return client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InvalidInput(f"no Dask scheduler answers at {address!r}: {error}") from None
 

@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -86,7 +86,9 @@ def results(tasks: Sequence[Task], jobs: int, engine: Engine = LOCAL) -> Iterato
         generator.close()
 
 
-def _processes(tasks: Sequence[Task], jobs: int) -> Iterator[list[TrialRecord | TrialFailure]]:
+def _processes(
+    tasks: Sequence[Task], jobs: int
+) -> Generator[list[TrialRecord | TrialFailure], None, None]:
     """Worker processes; new ones for what is left if one of them was killed."""
     done = 0
     for revival in range(REVIVALS + 1):
@@ -103,7 +105,9 @@ def _processes(tasks: Sequence[Task], jobs: int) -> Iterator[list[TrialRecord | 
             stream.close()
 
 
-def _pool(tasks: Sequence[Task], jobs: int) -> Iterator[list[TrialRecord | TrialFailure]]:
+def _pool(
+    tasks: Sequence[Task], jobs: int
+) -> Generator[list[TrialRecord | TrialFailure], None, None]:
     with joblib.parallel_config("loky", inner_max_num_threads=1):
         parallel = joblib.Parallel(n_jobs=min(jobs, len(tasks)), return_as="generator")
         with _interrupts_ignored():
