@@ -12,6 +12,10 @@ from gpbandits_env.theory.compression import (
     regret_bound_compressed_ei,
     regret_bound_compressed_finite,
 )
+from gpbandits_env.theory.drift_orders import (
+    resetting_regret_order,
+    time_varying_regret_order,
+)
 from gpbandits_env.theory.information import (
     greedy_design,
     greedy_information_gain,
@@ -66,8 +70,10 @@ __all__ = [
     "regret_bound_theorem3",
     "regret_constant",
     "regret_order_subspaces",
+    "resetting_regret_order",
     "running_information_gain",
     "spectral_bound",
     "subspaces_by",
     "theorem4_bound",
+    "time_varying_regret_order",
 ]
