@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import UCB, Acquisition, LogEI, LogPI, Mean
 from gpbandits_env.agents.gp_ucb import GPUCB
@@ -30,7 +29,8 @@ class AnyAcquisition(GPUCB):
         problem: where it acts and what it knows beforehand; its domain is a box.
         rng: its own randomness.
         acquisition: "ucb"; "ei" or "mpi", whose incumbent is the largest posterior mean at a point
-            told of; or "ts", where each action maximises a posterior sample of its own.
+            told of; or "ts", where each action maximises a posterior sample of its own (unless the
+            setting batch says "dpp" or "ts-rsr").
         margin: of "ei" (0 when not given) and "mpi" (0.01), in reward units.
         settings: those of `GPUCB`.
     Raises:
@@ -53,7 +53,9 @@ class AnyAcquisition(GPUCB):
             )
         if acquisition not in ACQUISITIONS:
             raise unknown("acquisition", acquisition, ACQUISITIONS)
-        self._kind = acquisition
+        self._kind, self.samples = acquisition, acquisition == "ts"
+        if self.samples and settings.get("batch") is None:
+            settings["batch"] = "thompson"
         usual = ACQUISITIONS[acquisition][1]
         self._margin = usual if margin is None else positive(margin, "margin", zero=True)
         super().__init__(problem, rng, **settings)
@@ -74,11 +76,6 @@ class AnyAcquisition(GPUCB):
         if posterior.size:
             incumbent = float(posterior.mean_at_told().max())
         return ACQUISITIONS[self._kind][0](self.beta, incumbent, self._margin)
-
-    def choose(self) -> NDArray[Any]:  # noqa: D102
-        if self._kind == "ts":
-            return self.search.sampled(self.posterior, self.rng, self.batch_size)[0]
-        return super().choose()
 
     @property
     def box_posterior(self) -> BoxPosterior:

@@ -3,8 +3,8 @@
 Paper: Desautels, Krause & Burdick (2014), Algorithm 2, as a baseline of ren2024.
 Assumes: Gaussian noise of known variance.
 Departures: 1. beta_t is that of GP-UCB over 5; the theory's factor, a bound on rho_m, is a setting
-and 1 by default; 2. the theory's first points of largest variance are a setting (batch
-"initialised"); 3. those of `GPAgent`.
+and 1 by default; 2. beta_t counts rounds, not actions; 3. the theory's first points of largest
+variance are a setting (batch "initialised"); 4. those of `GPAgent`.
 """
 
 from collections.abc import Mapping

@@ -101,11 +101,9 @@ class DropoutUCB(AnyAcquisition):
 
     def choose(self) -> NDArray[Any]:  # noqa: D102
         active, rng = self._draw(self.round + 1)
-        seen = _Round(self, self._believed(active), search_for(self._cube, self._search_spec, rng))
-        if self._kind == "ts":
-            y = seen.search.sampled(seen.posterior, rng, self.batch_size)[0]
-        else:
-            y = self.rule.choose(cast(GPAgent, seen))
+        search = search_for(self._cube, self._search_spec, rng)
+        seen = _Round(self, self._believed(active), search, rng)
+        y = self.rule.choose(cast(GPAgent, seen))
         return self._scaling.unscale(Coordinates(active, self._fill(rng)).lift(y))
 
     def _draw(self, t: int) -> tuple[IntArray, np.random.Generator]:
@@ -178,13 +176,14 @@ class _Round:
     agent: DropoutUCB
     posterior: BoxPosterior
     search: Search
+    rng: np.random.Generator
 
     def acquisition(self) -> Acquisition:
         return self.agent.acquisition_under(self.posterior)
 
     @property
-    def rng(self) -> np.random.Generator:
-        return self.agent.rng
+    def round(self) -> int:
+        return self.agent.round
 
     @property
     def batch_size(self) -> int:
@@ -193,3 +192,6 @@ class _Round:
     @property
     def beta(self) -> float:
         return self.agent.beta
+
+    def beta_of(self, ahead: int) -> float:
+        return self.agent.beta_of(ahead)

@@ -62,9 +62,14 @@ class GPAgent(Agent):
             `refit.Learning`); `learned` lists what was.
         standardise: whether rewards are of unknown mean and scale: the model is then that of the
             problem for rewards of mean 0 and variance 1.
+
+    Attributes:
+        duplicates: how many actions it learned of repeated another one of the same round.
     """
 
     DEFAULT_BATCH: str | Mapping[str, Any] = "hallucinate"
+    # Whether it has no acquisition of its own, because it draws samples of the function.
+    samples: bool = False
 
     posterior: Posterior
     search: Search
@@ -88,7 +93,8 @@ class GPAgent(Agent):
         standardise: bool = False,
     ) -> None:
         super().__init__(problem, rng)
-        self._settings = {"back": back, "qbar": qbar, "epsilon": epsilon}
+        self.duplicates = 0
+        self._back, self._qbar, self._epsilon = back, qbar, epsilon
         self._compress = compress
         self._history = History()
         self.forgetting = forgetting_for(
@@ -117,7 +123,7 @@ class GPAgent(Agent):
     def _prior(self, of: Model) -> Posterior:
         """The posterior of a model before any data."""
         domain = self.places.domain
-        back, qbar, epsilon = (self._settings[key] for key in ("back", "qbar", "epsilon"))
+        back, qbar, epsilon = self._back, self._qbar, self._epsilon
         if isinstance(domain, Box):
             if back != "auto":
                 raise InvalidInput(f"in a box the posterior has one representation, got {back!r}")
@@ -129,8 +135,8 @@ class GPAgent(Agent):
             return posterior_on(*model, back=back, horizon=self.problem.horizon)
         if back != "auto" or epsilon is not None:
             raise InvalidInput(
-                f"with qbar the belief is a Nystrom posterior: it has no other back, and its data "
-                f"cannot fade; leave out back and epsilon (got {back!r} and {epsilon!r})"
+                "with qbar the belief is a Nystrom posterior: it has no other back, and its data "
+                "cannot fade; leave out back and epsilon"
             )
         return NystromPosterior(*model, qbar=qbar)
 
@@ -219,6 +225,7 @@ class GPAgent(Agent):
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
         super().tell(actions, rewards, observed)
+        self.duplicates += repeats(self._told[0])
         self.forgetting.after(self, *self._told)
         if self.refit is not None:
             self.refit.told(self, *self._told)
@@ -234,6 +241,7 @@ class GPAgent(Agent):
 
     def reset(self) -> None:  # noqa: D102
         super().reset()
+        self.duplicates = 0
         self.forgetting.reset()
         self.forget()
         if self.refit is not None:
@@ -241,7 +249,7 @@ class GPAgent(Agent):
 
     def snapshot(self) -> dict[str, Any]:  # noqa: D102
         own = {"posterior": self.posterior.snapshot(), "forgetting": self.forgetting.snapshot()}
-        own |= {"candidates": self.places.fingerprint}
+        own |= {"candidates": self.places.fingerprint, "duplicates": self.duplicates}
         if self.refit is not None:
             own |= {"history": self._history.snapshot(), "refit": self.refit.snapshot()}
         return super().snapshot() | own
@@ -254,6 +262,7 @@ class GPAgent(Agent):
             self.refit.restore(self, state["refit"])
         self.posterior.restore(state["posterior"])
         self.forgetting.restore(state["forgetting"])
+        self.duplicates = int(state["duplicates"])
         super()._restore(state)
 
     def belief(self, points: ArrayLike | None = None) -> tuple[Array, Array] | None:
@@ -266,16 +275,22 @@ class GPAgent(Agent):
         Raises:
             InvalidInput: points on arms, or outside the box.
         """
-        if not isinstance(self.places.domain, Box):
+        posterior = self.posterior
+        if not isinstance(posterior, BoxPosterior):
             if points is not None:
                 raise InvalidInput("this agent believes something of arms: leave out the points")
-            return self.posterior.mean.copy(), self.posterior.sd
+            return posterior.mean.copy(), posterior.sd
         if points is None:
             return None
-        mean, var = self.posterior.moments(self.places.domain.check(points))
+        mean, var = posterior.moments(self.places.domain.check(points))
         return mean, np.sqrt(var)
 
     @property
     def information_gain(self) -> float:
         """I(y; f) of what was told, in nats (srinivas2010, Lemma 5.3)."""
         return self.posterior.information_gain
+
+
+def repeats(places: NDArray[Any]) -> int:
+    """How many of some places (k,) or (k, d) are the same as one before."""
+    return len(places) - len(np.unique(places, axis=0)) if len(places) > 1 else 0

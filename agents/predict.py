@@ -73,10 +73,11 @@ class Policy:
         first = self._agents[0]
         agents, self._agents = self._agents, []
         try:
-            twin = copy.deepcopy(first, {id(first.problem): first.problem})
+            # Whatever shares the generator, as a search does, shares the twin's.
+            own = {id(first.problem): first.problem, id(first.rng): child(first.rng)}
+            twin = copy.deepcopy(first, own)
         finally:
             self._agents = agents
-        twin.rng = child(first.rng)
         twin.reset()
         return twin
 

@@ -14,7 +14,8 @@ class ThompsonSampling(GPAgent):
     """Each action of the batch maximises a posterior sample of its own."""
 
     DEFAULT_BATCH = "thompson"
+    samples = True
 
     def acquisition(self) -> Acquisition:
-        """The mean; for rules that score actions instead of sampling."""
+        """The mean; the batch rules that score actions by it are refused."""
         return Mean()

@@ -79,12 +79,12 @@ class TVGPUCB(GPUCB):
 
     def _learned(self) -> float:
         """The epsilon of largest marginal likelihood over the window, the rest as given."""
-        arms = np.concatenate([a for a, _ in self._rounds])
+        arms = np.concatenate([a for a, _ in self._rounds])  # of a box: points
         rewards = np.concatenate([r for _, r in self._rounds])
         times = np.repeat(np.arange(float(len(self._rounds))), [len(a) for a, _ in self._rounds])
-        data = Observations(
-            self.posterior.arms.coordinates[arms], rewards - self.posterior.prior_mean[arms], times
-        )
+        base = self.posterior.prior_mean
+        base_here = base[arms] if isinstance(base, np.ndarray) else base
+        data = Observations(self.places.domain.points(arms), rewards - base_here, times)
         return fit(self.problem.kernel, self.problem.noise_var, data, learn=("epsilon",)).epsilon
 
     def _set_epsilon(self, epsilon: float) -> None:

@@ -1,13 +1,15 @@
 """What a batch rule is."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.specs import Family
 
 if TYPE_CHECKING:
@@ -48,6 +50,20 @@ def rule_for(spec: Mapping[str, Any] | BatchRule | str) -> BatchRule:
     return RULES.from_dict({"type": spec} if isinstance(spec, str) else spec)
 
 
+def needs_acquisition(rule: BatchRule, agent: "GPAgent") -> None:
+    """For rules that score actions.
+
+    Raises:
+        InvalidInput: an agent without an acquisition of its own.
+    """
+    if agent.samples:
+        raise InvalidInput(
+            f"the rule {rule.type_name!r} scores actions by an acquisition, and this agent has "  # type: ignore[attr-defined]
+            "none: it draws samples; take the rule thompson, dpp or ts-rsr, or an agent that has "
+            "one, such as gp-ucb or ei"
+        )
+
+
 def in_turn(agent: "GPAgent", acquisition: Callable[[int], Acquisition]) -> NDArray[Any]:
     """One action after the other, the variance conditioned on those before, the mean held.
 
@@ -59,9 +75,18 @@ def in_turn(agent: "GPAgent", acquisition: Callable[[int], Acquisition]) -> NDAr
     if m == 1:
         return search.best(acquisition(0), posterior)
     actions = []
-    for i in range(m):
-        actions.append(search.best(acquisition(i), posterior))
-        if i + 1 < m:
-            posterior.hallucinate(actions[-1])
-    posterior.rollback()
+    with rolled_back(posterior):
+        for i in range(m):
+            actions.append(search.best(acquisition(i), posterior))
+            if i + 1 < m:
+                posterior.hallucinate(actions[-1])
     return np.concatenate(actions)
+
+
+@contextmanager
+def rolled_back(posterior: Any) -> Iterator[None]:
+    """What is hallucinated meanwhile is dropped at the end, also if something is raised."""
+    try:
+        yield
+    finally:
+        posterior.rollback()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.batch.base import RULES, BatchRule
+from gpbandits_env.agents.batch.base import RULES, BatchRule, rolled_back
 from gpbandits_env.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ class KrigingBeliever(BatchRule):
         posterior, search = agent.posterior, agent.search
         acquisition: Any = agent.acquisition()
         actions = []
-        for i in range(agent.batch_size):
-            actions.append(search.best(acquisition, posterior))
-            if i + 1 < agent.batch_size:
-                fantasy = float(posterior.mean_at(actions[-1])[0])
-                acquisition = replace(acquisition, incumbent=max(acquisition.incumbent, fantasy))
-                posterior.hallucinate(actions[-1])
-        posterior.rollback()
+        with rolled_back(posterior):
+            for i in range(agent.batch_size):
+                actions.append(search.best(acquisition, posterior))
+                if i + 1 < agent.batch_size:
+                    level = float(posterior.mean_at(actions[-1])[0])
+                    acquisition = replace(acquisition, incumbent=max(acquisition.incumbent, level))
+                    posterior.hallucinate(actions[-1])
         return np.concatenate(actions)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.batch.base import RULES, BatchRule
+from gpbandits_env.agents.batch.base import RULES, BatchRule, needs_acquisition
 from gpbandits_env.arrays import Array, positive
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ class Boltzmann(BatchRule):
 
     def __post_init__(self) -> None:
         positive(self.scale, "scale")
+
+    def check(self, agent: "GPAgent") -> None:  # noqa: D102
+        needs_acquisition(self, agent)
 
     def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
         actions, mean, var = agent.search.options(agent.posterior)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
-from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn
+from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, rolled_back
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.errors import InvalidInput
 
@@ -100,15 +100,17 @@ class Explore(BatchRule):
                 return mean + root * np.sqrt(var) >= lower
 
             allowed = search.region(posterior, within)
-        for _ in range(agent.batch_size - 1):
-            posterior.hallucinate(actions[-1])
-            actions.append(self._widest(agent, allowed, surest))
-        posterior.rollback()
+        with rolled_back(posterior):
+            for _ in range(agent.batch_size - 1):
+                posterior.hallucinate(actions[-1])
+                actions.append(self._widest(agent, allowed, surest))
         return np.concatenate(actions)
 
     def _widest(self, agent: "GPAgent", allowed: Any, surest: Any) -> NDArray[Any]:
         try:
             return agent.search.best(Variance(), agent.posterior, allowed)
         except InvalidInput:
+            if surest is None:
+                raise
             # In a box of many dimensions no candidate may lie in a small region; this point does.
             return surest

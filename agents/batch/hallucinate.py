@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn
+from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, needs_acquisition
 
 if TYPE_CHECKING:
     from gpbandits_env.agents.gp_agent import GPAgent
@@ -18,6 +18,9 @@ class Hallucinate(BatchRule):
 
     Source: Desautels, Krause & Burdick (2014), GP-BUCB, Algorithm 2.
     """
+
+    def check(self, agent: "GPAgent") -> None:  # noqa: D102
+        needs_acquisition(self, agent)
 
     def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
         acquisition = agent.acquisition()

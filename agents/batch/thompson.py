@@ -64,7 +64,7 @@ class DeterminantalThompson(BatchRule):
             proposal = batch.copy()
             proposal[rng.integers(m)] = fresh
             proposed = log_det(spread, proposal)
-            if np.log(rng.random()) < proposed - level:
+            if -rng.standard_exponential() < proposed - level:  # the logarithm of a uniform
                 batch, level = proposal, proposed
         return drawn[batch]
 
