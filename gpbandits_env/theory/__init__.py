@@ -1,5 +1,11 @@
 """The theory of GP bandits as numbers: confidence widths, information gain, regret bounds."""
 
+from gpbandits_env.theory.batch import (
+    regret_order_initialised,
+    regret_order_ts_rsr,
+    rho_bound,
+    simple_regret_order,
+)
 from gpbandits_env.theory.betas import beta_continuous, beta_finite, beta_rkhs
 from gpbandits_env.theory.compression import (
     bkb_qbar,
@@ -69,9 +75,13 @@ __all__ = [
     "regret_bound_theorem2",
     "regret_bound_theorem3",
     "regret_constant",
+    "regret_order_initialised",
     "regret_order_subspaces",
+    "regret_order_ts_rsr",
     "resetting_regret_order",
+    "rho_bound",
     "running_information_gain",
+    "simple_regret_order",
     "spectral_bound",
     "subspaces_by",
     "theorem4_bound",
