@@ -1,0 +1,63 @@
+"""Every registered agent can be stopped, copied and carried on, and no failure leaves a trace."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from gpbandits_env.errors import InvalidInput
+
+
+def test_restoring_a_snapshot_is_as_good_as_never_stopping(laws, fresh):
+    agent = fresh()
+    laws.play(agent, 6)
+    state = pickle.loads(pickle.dumps(agent.snapshot()))
+    ahead = laws.play(agent, 6)
+    agent.restore(state)
+    assert laws.same(agent.snapshot(), state)
+    assert np.array_equal(laws.play(agent, 6), ahead)
+    other = fresh()
+    laws.play(other, 2)  # what it did before must leave no trace
+    other.restore(state)
+    assert laws.same(other.snapshot(), state)
+    assert np.array_equal(laws.play(other, 6), ahead)
+    assert laws.same(other.snapshot(), agent.snapshot())
+    assert laws.beliefs_agree(other, agent)
+
+
+def test_a_snapshot_is_a_copy(laws, fresh):
+    agent = fresh()
+    laws.play(agent, 3)
+    state = agent.snapshot()
+    before = pickle.loads(pickle.dumps(state))
+    laws.play(agent, 4)
+    assert laws.same(state, before)
+    agent.restore(state)
+    laws.play(agent, 2)
+    assert laws.same(state, before)
+
+
+def test_pickling_in_mid_run(laws, fresh):
+    agent = fresh()
+    laws.play(agent, 5)
+    twin = pickle.loads(pickle.dumps(agent))
+    assert laws.same(twin.snapshot(), agent.snapshot())
+    assert np.array_equal(laws.play(twin, 5), laws.play(agent, 5))
+    assert laws.beliefs_agree(twin, agent)
+
+
+@pytest.mark.parametrize("domain", ["grid", "candidates", "box"])
+def test_a_restore_that_fails_changes_nothing(laws, case, domain):
+    agent = laws.build(case, laws.problem_on(domain, 2), domain)
+    laws.play(agent, 5)
+    before = agent.snapshot()
+    wrong = [{}, None, {**before, "more": 1}, {**before, "rng": 3}, {**before, "round": "first"}]
+    wrong += [{k: v for k, v in before.items() if k != key} for key in before]
+    wrong += [{**before, key: object()} for key in before]
+    for state in wrong:
+        with pytest.raises(InvalidInput):
+            agent.restore(state)
+        assert laws.same(agent.snapshot(), before)
+    other = laws.build(case, laws.problem_on(domain, 2), domain)
+    other.restore(before)
+    assert np.array_equal(laws.play(agent, 5), laws.play(other, 5))

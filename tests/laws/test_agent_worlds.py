@@ -1,0 +1,121 @@
+"""Every registered agent in every environment, and as a policy of one or many worlds."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
+from gpbandits_env.seeding import child
+
+# One environment of each id, on finitely many arms and, where there is one, in a box.
+READINGS = (np.random.default_rng(0).normal(size=(30, 6)) + np.arange(6)).tolist()
+WORLDS = {
+    "gpbandits/StaticGP-v0": [{"grid": [6, 5]}, {"box": [[0.0], [1.0]], "features": 64}],
+    "gpbandits/MarkovGP-v0": [{"grid": [6, 5]}, {"box": [[0.0], [1.0]], "features": 64}],
+    "gpbandits/Drifting-v0": [{"grid": [6]}, {"function": "ackley", "dim": 3}],
+    "gpbandits/Table-v0": [{"readings": READINGS}],
+    "gpbandits/Replay-v0": [{"readings": READINGS}],
+    "gpbandits/Task-v0": [{"task": "ackley", "grid": 6}, {"task": "camelback"}],
+}
+IDS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))
+ENVS = [(name, kwargs) for name in IDS for kwargs in WORLDS.get(name, [{}])]
+
+
+def label(value):
+    name, given = value
+    return "-".join([name.split("/")[-1], *(k for k in given if k != "readings")])
+
+
+@pytest.mark.parametrize("world", ENVS, ids=label)
+def test_plays_every_environment(laws, case, world):
+    name, kwargs = world
+    env = gym.make(name, **kwargs, batch_size=2)
+    problem = env.unwrapped.problem
+    agent = laws.build((case[0], {**laws.needed.get(case[0], {}), **case[1]}), problem)
+    env.reset(seed=1)
+    for _ in range(5):
+        actions = agent.ask()
+        assert actions in env.action_space
+        observation, _, _, _, info = env.step(actions)
+        agent.tell(observation["actions"], observation["rewards"])
+        if hasattr(agent, "reveal"):
+            agent.reveal(env.unwrapped.function(np.arange(problem.domain.size)))
+        assert np.isfinite(info["regret"]).all()
+
+
+def by_hand(agent, seed, episodes, horizon, **kwargs):
+    """The actions of an ask/tell loop in a world of its own, and the ask after the last round."""
+    env = gym.make("gpbandits/StaticGP-v0", **kwargs)
+    played = []
+    for episode in range(episodes):
+        env.reset(seed=seed if episode == 0 else None)
+        agent.reset()
+        for _ in range(horizon):
+            played.append(agent.ask())
+            agent.tell(played[-1], env.step(played[-1])[0]["rewards"])
+        played.append(agent.ask())
+    return played
+
+
+BOXES = {"box": [[0, 0], [1, 1]], "features": 64}
+HOMES = {"arms": {"grid": [12]}, "box": BOXES}
+
+
+@pytest.fixture(params=HOMES)
+def home(request):
+    return request.param
+
+
+@pytest.fixture
+def policy(laws, case, home):
+    """The name and the settings of an agent that can play there."""
+    name, given = case
+    if name == "genie":
+        pytest.skip("the genie is shown the function, which no observation holds")
+    if home == "arms" and name in laws.box_only:
+        pytest.skip("it plays in a box")
+    given = {**laws.needed.get(name, {}), **given}
+    if home == "box":
+        given.pop("back", None)
+        given.update(laws.quick(case))
+    return name, given
+
+
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_predicting_is_asking_and_telling(policy, home, batch_size):
+    name, given = policy
+    kwargs = {**HOMES[home], "noise_var": 0.05, "batch_size": batch_size}
+    env = gym.make("gpbandits/StaticGP-v0", max_episode_steps=6, **kwargs)
+    expected = by_hand(agents.make(name, env, seed=5, **given), 1, 2, 6, **kwargs)
+    agent = agents.make(name, env, seed=5, **given)
+    played = []
+    for episode in range(2):
+        observation, _ = env.reset(seed=1 if episode == 0 else None)
+        done = False
+        while not done:
+            played.append(agent.predict(observation)[0])
+            observation, _, _, done, _ = env.step(played[-1])
+        played.append(agent.predict(observation)[0])
+    assert np.array_equal(played, expected)
+
+
+def test_predicting_for_many_worlds_is_asking_and_telling_in_each(laws, policy, home):
+    name, given = policy
+    candidates = agents.settings_of(name).get("candidates") or "candidates" in given
+    if name in laws.box_only or (home == "box" and candidates):
+        pytest.skip("all worlds share what such an agent draws when it is made")
+    kwargs = {**HOMES[home], "noise_var": 0.05, "batch_size": 2}
+    envs = gym.make_vec("gpbandits/StaticGP-v0", 3, max_episode_steps=6, **kwargs)
+    agent = agents.make(name, envs, seed=5, **given)
+    observation, _ = envs.reset(seed=10)
+    played = []
+    for _ in range(14):  # at the end of an episode the action is not played: the worlds reset
+        played.append(agent.predict(observation)[0])
+        assert played[-1] in envs.action_space
+        observation = envs.step(played[-1])[0]
+    first = agents.make(name, envs, seed=5, **given)
+    alone = [first, *(agents.make(name, envs, seed=child(first.rng), **given) for _ in range(2))]
+    for i, single in enumerate(alone):
+        expected = by_hand(single, 10 + i, 2, 6, **kwargs)
+        assert np.array_equal([actions[i] for actions in played], expected)
