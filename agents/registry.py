@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.base import Agent
+from gpbandits_env.agents.own import is_own, own_class
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.kernels import kernel_from_dict
@@ -55,11 +56,14 @@ def names() -> tuple[str, ...]:
 
 
 def agent_class(name: str) -> type[Agent]:
-    """The class of a registered agent.
+    """The class of a registered agent, or of one of your own, "module:Class".
 
     Raises:
         UnknownName: no agent has that name.
+        InvalidInput: there is no such module, or no agent of that name in it.
     """
+    if is_own(name):
+        return own_class(name)
     if name not in AGENTS:
         raise unknown("agent", name, AGENTS, "'gpbandits agents' lists them")
     module, cls = AGENTS[name].split(":")
@@ -88,7 +92,7 @@ def make(
     """Make an agent for an environment, or for a problem without one.
 
     Args:
-        name: a registered name; `names` lists them.
+        name: a registered name (`names` lists them), or "module:Class", an agent of your own.
         env_or_problem: a gpbandits environment, single or vector, wrapped or not, or a `Problem`.
         seed: of the agent's own randomness.
         settings: the agent's settings, and any of kernel, noise_var, prior_mean, batch_size,

@@ -1,23 +1,27 @@
 """Scenarios of your own, declared in a TOML file.
 
 Everything is tried before anything runs: the environment and every agent are made once at every
-point of the grid. An error names the file and the key.
+point of the grid. An error names the file and the key. Modules that a file names (an agent
+"module:Class", an environment "module:gpbandits/Name-v0") are looked for beside it too.
 """
 
+import sys
 import tomllib
 from collections.abc import Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 
 from gpbandits_env import agents as learners
+from gpbandits_env.agents.own import is_own, own_class
 from gpbandits_env.drift import as_drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, unknown
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.panels import Panel
-from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Picture, Scenario
+from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Picture, Scenario, label_of
 
 TOP = (
     "id",
@@ -54,6 +58,9 @@ def load(path: Path) -> Scenario:
         raise MissingData(f"{path}: no such file; 'gpbandits new {path}' writes one") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path}: {error}") from None
+    beside = str(path.resolve().parent)
+    if beside not in sys.path:
+        sys.path.append(beside)  # last, so that no file there hides an installed module
     try:
         scenario = read(declared, path.stem)
         for cell in scenario.cells():
@@ -128,9 +135,14 @@ def _entry(entry: Any, place: int) -> AgentEntry:
         raise InvalidInput(f"{where} must be a table [[agents]], got {entry!r}")
     _known(entry, ENTRY, f"{where}.")
     name = _of(entry, "agent", str, None, f"{where}.")
-    if name not in learners.names():
+    if is_own(name):
+        try:
+            own_class(name)
+        except InvalidInput as error:
+            raise _at(f"{where}.agent", error) from error
+    elif name not in learners.names():
         raise _at(f"{where}.agent", unknown("agent", name, learners.names()))
-    label = _of(entry, "label", str, name, f"{where}.")
+    label = _of(entry, "label", str, label_of(name), f"{where}.")
     settings = _table(entry, "settings", {}, f"{where}.")
     try:
         return AgentEntry(label, name, settings, _of(entry, "note", str, "", f"{where}."))
@@ -141,6 +153,7 @@ def _entry(entry: Any, place: int) -> AgentEntry:
 def _try(env_id: str, cell: Cell) -> None:
     """Make the environment and every agent of one point of the grid."""
     at = f" (at {dict(cell.params)})" if cell.params else ""
+    _import_for(env_id)
     for key, parse in PARTS.items():
         if key in cell.env_kwargs:
             try:
@@ -158,6 +171,17 @@ def _try(env_id: str, cell: Cell) -> None:
         except (GPBanditsError, TypeError) as error:
             named = next((f".{key}" for key in entry.settings if key in str(error)), "")
             raise _at(f"agents[{place}].settings{named}{at}", error) from None
+
+
+def _import_for(env_id: str) -> None:
+    """Import the module of "module:gpbandits/Name-v0", which registers what the file names."""
+    module, colon, _ = env_id.partition(":")
+    if colon:
+        try:
+            import_module(module)
+        except Exception as error:  # whatever the module itself raises
+            problem = f"{module!r} cannot be imported: {type(error).__name__}: {error}"
+            raise InvalidInput(f"environment.id: the module {problem}") from error
 
 
 def _at(where: str, error: Exception) -> InvalidInput:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gpbandits_env import agents as learners
+from gpbandits_env.agents.own import is_own
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.scenarios.bounds import BOUNDS, Bound
@@ -24,7 +25,7 @@ class AgentEntry:
 
     Args:
         label: its name in tables and plots; no commas and no dots.
-        agent: the registered name, e.g. "gp-ucb".
+        agent: the registered name, e.g. "gp-ucb", or "module:Class", an agent of your own.
         settings: JSON-able keyword arguments of the agent.
         note: which reading of the paper this is, one line.
     """
@@ -200,8 +201,8 @@ class Scenario:
         """The same scenario with other agents, trials or horizon.
 
         Args:
-            agents: labels of agents and alternatives, names in ``known``, or "all"; None keeps
-                the paper's.
+            agents: labels of agents and alternatives, names in ``known``, your own as
+                "module:Class", or "all"; None keeps the paper's.
             trials: the number of worlds; None keeps it.
             horizon: rounds; None keeps it.
             known: registered agents that may be added under their own name.
@@ -226,8 +227,9 @@ class Scenario:
                 chosen |= entries
             elif name in entries:
                 chosen[name] = entries[name]
-            elif name in known:
-                chosen[name] = AgentEntry(name, name)
+            elif name in known or is_own(name):
+                entry = AgentEntry(label_of(name), name)
+                chosen[entry.label] = entry
             else:
                 raise unknown("agent", name, {*entries, *known}, "'gpbandits agents' lists them")
         if not chosen:
@@ -291,6 +293,11 @@ class Picture:
     source: str
     title: str
     draw: Callable[["Figure", int], None]
+
+
+def label_of(agent: str) -> str:
+    """The label that an agent has when none is given: its name, or its class if it is your own."""
+    return agent.rpartition(":")[2]
 
 
 def _defaults(agent: str) -> dict[str, Any]:

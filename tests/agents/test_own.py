@@ -1,0 +1,60 @@
+"""Agents of one's own by name, "module:Class"."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.errors import InvalidInput, UnknownName
+
+SOURCE = """
+from gpbandits_env.agents import Agent, GPAgent
+from gpbandits_env.agents.acquisitions import LCB
+
+class Cautious(GPAgent):
+    def __init__(self, problem, rng, *, beta=4.0, **settings):
+        super().__init__(problem, rng, **settings)
+        self.beta = beta
+
+    def acquisition(self):
+        return LCB(self.beta)
+
+class Half(Agent):
+    pass
+
+unfinished = 3
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    (tmp_path / "own_of_a_test.py").write_text(SOURCE, encoding="utf-8")
+    (tmp_path / "broken_of_a_test.py").write_text("1 / 0", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    return "own_of_a_test"
+
+
+def test_it_is_made_with_its_settings(world, module):
+    agent = agents.make(f"{module}:Cautious", world.problem(), seed=0, beta=1.0, epsilon=0.1)
+    agent.tell([3, 8], [1.0, -1.0])
+    mean, sd = agent.belief()
+    assert agent.ask() == [np.argmax(mean - sd)]
+    assert agents.settings_of(f"{module}:Cautious")["beta"] == 4.0
+    with pytest.raises(UnknownName, match="did you mean 'beta'"):
+        agents.make(f"{module}:Cautious", world.problem(), betta=1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("no_such_module_here:Cautious", "ModuleNotFoundError"),
+        ("broken_of_a_test:Cautious", "ZeroDivisionError"),
+        ("own_of_a_test:Cautius", "has no class 'Cautius'"),
+        ("own_of_a_test:unfinished", "is an Agent"),
+        ("own_of_a_test:Half", "all of its methods"),
+        (":Cautious", "cannot be imported"),
+        ("own_of_a_test:", "has no class"),
+    ],
+)
+def test_what_is_no_agent_is_said(world, module, name, message):
+    with pytest.raises(InvalidInput, match=message):
+        agents.make(name, world.problem())

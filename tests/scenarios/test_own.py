@@ -1,0 +1,87 @@
+"""Agents and drifts of one's own, from a module beside a scenario file."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.cli import main
+from gpbandits_env.scenarios.files import load
+
+MODULE = """
+from dataclasses import dataclass
+import numpy as np
+from gpbandits_env.agents import GPAgent
+from gpbandits_env.agents.acquisitions import LCB
+from gpbandits_env.drift import DRIFTS, Drift
+
+class Cautious(GPAgent):
+    def acquisition(self):
+        return LCB(4.0)
+
+@DRIFTS.register("NAME-pace")
+@dataclass(frozen=True)
+class Pace(Drift):
+    most: float = 0.05
+
+    def step(self, memory, fresh, t, rng):
+        epsilon = rng.uniform(0.0, self.most)
+        return (np.sqrt(1.0 - epsilon) * memory[0] + np.sqrt(epsilon) * fresh(),)
+"""
+
+FILE = """
+horizon = 5
+trials = 4
+[environment]
+id = "NAME:gpbandits/Drifting-v0"
+grid = [6]
+drift = { type = "NAME-pace", most = 0.1 }
+[[agents]]
+agent = "NAME:Cautious"
+settings = { epsilon = 0.05 }
+[[agents]]
+agent = "random"
+"""
+
+
+def declared(folder, name, module=MODULE, file=FILE):
+    """A module and a scenario file of names of their own: modules stay imported."""
+    (folder / f"{name}.py").write_text(module.replace("NAME", name), encoding="utf-8")
+    path = folder / "mine.toml"
+    path.write_text(file.replace("NAME", name), encoding="utf-8")
+    return path
+
+
+def played(path, out, *more):
+    result = CliRunner().invoke(main, ["run", str(path), "--out", str(out), *more])
+    assert result.exit_code == 0, result.output
+    assert "Cautious" in result.output
+    report = CliRunner().invoke(main, ["report", str(out), "--json"])
+    return json.loads(report.output)
+
+
+def test_they_play_in_worker_processes_as_in_this_one(tmp_path):
+    path = declared(tmp_path, "own_of_two")
+    one, two = (played(path, tmp_path / f"{n}.sqlite", "--jobs", str(n)) for n in (1, 2))
+    assert one["digest"] == two["digest"]
+
+
+def test_they_are_added_to_a_scenario_by_name(tmp_path):
+    path = declared(tmp_path, "own_added", file=FILE.replace('"NAME:Cautious"', '"ei"'))
+    names = ["--agents", "random,own_added:Cautious", "--jobs", "1"]
+    played(path, tmp_path / "added.sqlite", *names)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("NAME:Cautious", "NAME:Careless"), r"agents\[0\]\.agent: .*Careless"),
+        (("NAME:Cautious", "nowhere_at_all:Cautious"), r"agents\[0\]\.agent: .*cannot be imported"),
+        (("NAME:gpb", "nowhere_at_all:gpb"), r"environment\.id: .*'nowhere_at_all'"),
+    ],
+)
+def test_an_error_names_the_key(tmp_path, change, message):
+    path = declared(tmp_path, "own_wrong", file=FILE.replace(*change))
+    with pytest.raises(InvalidInput, match=message):
+        load(path)
