@@ -51,7 +51,7 @@ class AnyAcquisition(GPUCB):
             raise InvalidInput(
                 f"{type(self).__name__} looks for its actions in a box; the domain here is arms"
             )
-        if acquisition not in ACQUISITIONS:
+        if not isinstance(acquisition, str) or acquisition not in ACQUISITIONS:
             raise unknown("acquisition", acquisition, ACQUISITIONS)
         self._kind, self.samples = acquisition, acquisition == "ts"
         if self.samples and settings.get("batch") is None:

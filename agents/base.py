@@ -10,8 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.predict import Policy
 from gpbandits_env.arrays import Array, finite_array
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.problem import Problem
+
+# What reading a snapshot of something else may raise.
+BROKEN = (
+    *(KeyError, TypeError, ValueError, AttributeError),
+    *(IndexError, OverflowError, RecursionError, AssertionError),
+)
 
 
 class Agent(ABC):
@@ -83,11 +89,11 @@ class Agent(ABC):
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike
     ) -> tuple[NDArray[Any], Array]:
         """The actions that were evaluated, and their rewards."""
-        checked, mask = self.problem.domain.check(actions), np.asarray(observed)
+        checked = self.problem.domain.check(actions)
         try:
-            values = np.asarray(rewards)
+            values, mask = np.asarray(rewards), np.asarray(observed)
         except ValueError as error:
-            raise InvalidInput(f"rewards must be an array of numbers: {error}") from None
+            raise InvalidInput(f"rewards and observed must be arrays: {error}") from None
         shape = (len(checked),)
         if mask.dtype != np.bool_ or mask.shape != shape or values.shape != shape or not shape[0]:
             raise InvalidInput(
@@ -153,9 +159,11 @@ class Agent(ABC):
             raise InvalidInput(f"not a snapshot of {type(self).__name__}: it needs {list(before)}")
         try:
             self._restore(state)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except BROKEN as error:
             self._restore(before)
-            raise InvalidInput(f"not a snapshot of such a {type(self).__name__}: {error}") from None
+            raise InvalidInput(
+                f"not a snapshot of such a {type(self).__name__}: {shown(error)}"
+            ) from None
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         self.rng.bit_generator.state = copy.deepcopy(state["rng"])

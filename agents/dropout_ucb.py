@@ -67,7 +67,7 @@ class DropoutUCB(AnyAcquisition):
         standardise: bool = False,
         **settings: Any,
     ) -> None:
-        if fill not in FILLS:
+        if not isinstance(fill, str) or fill not in FILLS:
             raise unknown("fill of dropout-ucb", fill, FILLS)
         if positive(p, "p", zero=True) > 1.0:
             raise InvalidInput(f"p is a probability, got {p!r}")

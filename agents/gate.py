@@ -153,5 +153,7 @@ def gate_for(spec: Mapping[str, Any] | Compression | float | None, problem: Prob
     if spec is None:
         return Gate(0.0, problem.noise_var)
     number = isinstance(spec, (int, float)) and not isinstance(spec, bool)
-    rule = COMPRESSIONS.from_dict(ConstantBudget(float(spec)) if number else spec)  # type: ignore[arg-type]
+    if number:
+        spec = ConstantBudget(positive(spec, "compress", zero=True))  # type: ignore[arg-type]
+    rule = COMPRESSIONS.from_dict(spec)  # type: ignore[arg-type]
     return Gate(rule.filled(problem).budget, problem.noise_var)

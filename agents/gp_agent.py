@@ -125,7 +125,7 @@ class GPAgent(Agent):
         domain = self.places.domain
         back, qbar, epsilon = self._back, self._qbar, self._epsilon
         if isinstance(domain, Box):
-            if back != "auto":
+            if not isinstance(back, str) or back != "auto":
                 raise InvalidInput(f"in a box the posterior has one representation, got {back!r}")
             assert not isinstance(of.prior_mean, np.ndarray)
             return BoxPosterior(domain, of.kernel, of.noise_var, of.prior_mean)
@@ -133,7 +133,7 @@ class GPAgent(Agent):
         model = (domain, of.kernel, of.noise_var, of.prior_mean)
         if qbar is None:
             return posterior_on(*model, back=back, horizon=self.problem.horizon)
-        if back != "auto" or epsilon is not None:
+        if not isinstance(back, str) or back != "auto" or epsilon is not None:
             raise InvalidInput(
                 "with qbar the belief is a Nystrom posterior: it has no other back, and its data "
                 "cannot fade; leave out back and epsilon"

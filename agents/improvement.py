@@ -38,7 +38,7 @@ class ImprovementAgent(GPAgent):
         margin: float = 0.0,
         **settings: Any,
     ) -> None:
-        if incumbent not in INCUMBENTS:
+        if not isinstance(incumbent, str) or incumbent not in INCUMBENTS:
             raise unknown("incumbent", incumbent, INCUMBENTS)
         self._kind, self.margin = incumbent, positive(margin, "margin", zero=True)
         self._best_reward = -np.inf

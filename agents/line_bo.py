@@ -50,7 +50,7 @@ class LineBO(AnyAcquisition):
         search: Mapping[str, Any] | str | None = None,
         **settings: Any,
     ) -> None:
-        if directions not in DIRECTIONS:
+        if not isinstance(directions, str) or directions not in DIRECTIONS:
             raise unknown("directions of line-bo", directions, DIRECTIONS)
         self._directions = directions
         self._per_line = whole(rounds_per_line, "rounds_per_line")

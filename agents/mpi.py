@@ -40,7 +40,7 @@ class MPI(ImprovementAgent):
         margin: float = 0.01,
         **settings: Any,
     ) -> None:
-        if form not in FORMS:
+        if not isinstance(form, str) or form not in FORMS:
             raise unknown("form of MPI", form, FORMS)
         self._form = FORMS[form]
         super().__init__(problem, rng, margin=margin, **settings)

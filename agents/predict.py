@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpbandits_env.arrays import finite_array, numbers, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.seeding import child
 
@@ -40,7 +41,11 @@ class Policy:
         """
         if not isinstance(observation, Mapping) or any(key not in observation for key in KEYS):
             raise InvalidInput(f"an observation is a dict with {KEYS}; is the env wrapped?")
-        actions, rewards, rounds = (np.asarray(observation[key]) for key in KEYS)
+        rewards = finite_array(observation["rewards"], "rewards")
+        try:
+            actions, rounds = np.asarray(observation["actions"]), np.asarray(observation["round"])
+        except ValueError as error:
+            raise InvalidInput(f"actions and round must be arrays: {error}") from None
         single = rewards.ndim == 1
         if single:
             actions, rewards, rounds = actions[None], rewards[None], rounds[None]
@@ -50,6 +55,8 @@ class Policy:
                 f"for actions {actions.shape}"
             )
         counts = _rounds(rounds, len(rewards), episode_start)
+        for each in actions:  # before any world is told anything
+            self._agents[0].problem.domain.check(each)
         # All at once and first, so that no world's stream depends on what another draws.
         while len(self._agents) < len(rewards):
             self._agents.append(self._another())
@@ -85,11 +92,11 @@ class Policy:
 def _rounds(rounds: NDArray[Any], worlds: int, episode_start: ArrayLike | None) -> list[int]:
     """The round of each world; 0 where an episode starts."""
     try:
-        counts = rounds.reshape(worlds, 1)[:, 0]
+        counts = numbers(rounds, "round").reshape(worlds, 1)[:, 0]
         if episode_start is not None:
             counts = np.where(np.reshape(episode_start, worlds), 0, counts)
-        return [int(t) for t in counts]
-    except (TypeError, ValueError):
+        return [whole(int(t), "round", 0) for t in counts.tolist()]
+    except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
             f"round and episode_start must be one per world ({worlds}), got round {rounds.shape}"
         ) from None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, flag, listed, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.kernels import Kernel, Stationary, kernel_from_dict
@@ -75,9 +75,10 @@ class Learning:
     def __post_init__(self) -> None:
         for name, least in (("every", 1), ("starts", 1), ("first", 2), ("last", 2)):
             whole(getattr(self, name), name, least)
-        object.__setattr__(self, "what", tuple(self.what))
+        object.__setattr__(self, "what", listed(self.what, "what to learn"))
+        flag(self.ard, "ard")
         for word in self.what:
-            if word not in WHAT:
+            if not isinstance(word, str) or word not in WHAT:
                 raise unknown("hyper-parameter to learn", word, WHAT)
 
 
@@ -94,6 +95,7 @@ def learning_for(
         InvalidInput: a number out of range, or a spec of another kind.
         UnknownName: a field that is not one of `Learning`.
     """
+    standardise = flag(standardise, "standardise")
     if spec is None or spec is False:
         return Learning(what=(), standardise=True) if standardise else None
     if spec is True:

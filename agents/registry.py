@@ -64,7 +64,7 @@ def agent_class(name: str) -> type[Agent]:
     """
     if is_own(name):
         return own_class(name)
-    if name not in AGENTS:
+    if not isinstance(name, str) or name not in AGENTS:
         raise unknown("agent", name, AGENTS, "'gpbandits agents' lists them")
     module, cls = AGENTS[name].split(":")
     found: type[Agent] = getattr(import_module(f"gpbandits_env.agents.{module}"), cls)
@@ -114,7 +114,7 @@ def make(
 def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
     if isinstance(seed, np.random.Generator):
         return seed
-    return np.random.default_rng(None if seed is None else whole(seed, "seed", 0))
+    return np.random.default_rng(None if seed is None else whole(seed, "seed", 0, None))
 
 
 def _problem(source: Any, overrides: dict[str, Any]) -> Problem:

@@ -45,7 +45,7 @@ class REMBO(EmbeddedAgent):
         search: Mapping[str, Any] | str | None = None,
         **settings: Any,
     ) -> None:
-        if kernel_on not in KERNELS_ON:
+        if not isinstance(kernel_on, str) or kernel_on not in KERNELS_ON:
             raise unknown("kernel_on of rembo", kernel_on, KERNELS_ON)
         self._on_x = kernel_on == "x"
         super().__init__(problem, rng, search=search, **settings)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.base import Agent
 from gpbandits_env.agents.candidates import places_of
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, finite_array, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
@@ -114,8 +114,8 @@ def _limits(
 ) -> tuple[float, float]:
     sd = 2.0 * np.sqrt(problem.kernel.diagonal(arms.coordinates))
     ends = (
-        float(np.min(problem.prior_mean - sd)) if low is None else float(low),
-        float(np.max(problem.prior_mean + sd)) if high is None else float(high),
+        float(np.min(problem.prior_mean - sd) if low is None else finite_array(low, "low", 0)),
+        float(np.max(problem.prior_mean + sd) if high is None else finite_array(high, "high", 0)),
     )
     if not -math.inf < ends[0] < ends[1] < math.inf:
         raise InvalidInput(f"low must be below high, and both finite, got {ends}")

@@ -213,7 +213,7 @@ def schedule_for(
         UnknownName: no such type or field.
     """
     number = isinstance(spec, (int, float)) and not isinstance(spec, bool)
-    schedule = SCHEDULES.from_dict(Constant(float(spec)) if number else spec)  # type: ignore[arg-type]
+    schedule = SCHEDULES.from_dict(Constant(positive(spec, "beta", zero=True)) if number else spec)  # type: ignore[arg-type]
     schedule = schedule.filled(problem, arms)
     schedule(1)
     return schedule

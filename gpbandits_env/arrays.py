@@ -1,38 +1,55 @@
 """Array types, and the checks made once at the public edge."""
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 
 Array: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 
+# Squares of larger numbers, and sums of those, may be beyond what a float holds.
+LARGEST = 1e150
+# Far more than can be counted or held in memory.
+MOST = 10**15
+
 
 def finite_array(value: ArrayLike, name: str, ndim: int | None = None) -> Array:
-    """A float64 array of finite numbers, or a clear error.
+    """A float64 array of finite numbers, of size 1e150 at most, or a clear error.
 
     Args:
         value: what the user gave.
         name: its name, for the error.
         ndim: the number of dimensions it must have, if fixed.
     Raises:
-        InvalidInput: not numeric, not finite, or of another dimension.
+        InvalidInput: not numeric, not finite, too large, or of another dimension.
+    """
+    array = numbers(value, name)
+    if ndim is not None and array.ndim != ndim:
+        raise InvalidInput(f"{name} must have {ndim} dimension(s), got shape {array.shape}")
+    if not np.abs(array).max(initial=0.0) <= LARGEST:
+        if np.isfinite(array).all():
+            raise InvalidInput(f"{name} must be numbers of size {LARGEST:g} at most")
+        raise InvalidInput(f"{name} must be finite, got NaN or infinity in it")
+    return array
+
+
+def numbers(value: ArrayLike, name: str) -> Array:
+    """A float64 array, NaN and infinity included, or a clear error.
+
+    Raises:
+        InvalidInput: not numeric.
     """
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiubO":  # complex numbers, dates and words would be cast
             raise TypeError(f"got {array.dtype}")
-        array = array.astype(np.float64, copy=False)
+        return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"{name} must be an array of numbers: {error}") from None
-    if ndim is not None and array.ndim != ndim:
-        raise InvalidInput(f"{name} must have {ndim} dimension(s), got shape {array.shape}")
-    if not np.isfinite(array).all():
-        raise InvalidInput(f"{name} must be finite, got NaN or infinity in it")
-    return array
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
@@ -42,29 +59,57 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def positive(value: float, name: str, *, zero: bool = False) -> float:
-    """A finite number above zero (or not below it), or a clear error.
+    """A finite number above zero (or not below it), 1e150 at most, or a clear error.
 
     Raises:
-        InvalidInput: not a number, not finite, or too small.
+        InvalidInput: not a number (words, truth values), not finite, too small or too large.
     """
+    if isinstance(value, bool) or not isinstance(value, (float, int, np.floating, np.integer)):
+        raise InvalidInput(f"{name} must be a number, got {shown(value)}")
     try:
         number = float(value)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be a number, got {value!r}") from None
-    if not np.isfinite(number) or number < 0 or (number == 0 and not zero):
+    except OverflowError:  # a whole number of hundreds of digits
+        number = np.inf
+    if not 0 <= number <= LARGEST or (number == 0 and not zero):
         bound = "at least 0" if zero else "above 0"
-        raise InvalidInput(f"{name} must be finite and {bound}, got {value!r}")
+        raise InvalidInput(
+            f"{name} must be finite and {bound}, {LARGEST:g} at most, got {shown(value)}"
+        )
     return number
 
 
-def whole(value: int, name: str, minimum: int = 1) -> int:
-    """A whole number not below ``minimum``, or a clear error.
+def flag(value: bool, name: str) -> bool:
+    """True or False, or a clear error.
 
     Raises:
-        InvalidInput: not a whole number, or too small.
+        InvalidInput: anything else.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidInput(f"{name} must be true or false, got {shown(value)}")
+    return bool(value)
+
+
+def listed(value: Any, name: str) -> tuple[Any, ...]:
+    """The items of a list, a tuple, a range or an array, or a clear error.
+
+    Raises:
+        InvalidInput: anything else; a word is not a list of letters.
+    """
+    if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, (Sequence, np.ndarray)):
+        raise InvalidInput(f"{name} must be a list, got {shown(value)}")
+    return tuple(value if isinstance(value, Sequence) else np.atleast_1d(value))
+
+
+def whole(value: int, name: str, minimum: int = 1, maximum: int | None = MOST) -> int:
+    """A whole number not below ``minimum``, nor above ``maximum`` if there is one.
+
+    Raises:
+        InvalidInput: not a whole number, too small or too large.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise InvalidInput(f"{name} must be a whole number, got {value!r}")
+        raise InvalidInput(f"{name} must be a whole number, got {shown(value)}")
     if value < minimum:
-        raise InvalidInput(f"{name} must be at least {minimum}, got {value}")
+        raise InvalidInput(f"{name} must be at least {minimum}, got {shown(value)}")
+    if maximum is not None and value > maximum:
+        raise InvalidInput(f"{name} must be at most {maximum}, got {shown(value)}")
     return int(value)

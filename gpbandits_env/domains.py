@@ -4,6 +4,7 @@ A domain turns actions (what an environment's `step` takes) into points (what a 
 on `Arms` an action is the index of an arm, in a `Box` it is the point itself.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,10 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, whole
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
+
+# Coordinates of a grid: more than this (8 GB) is a slip.
+MOST_NUMBERS = 2**30
 
 
 class Domain(ABC):
@@ -87,10 +91,14 @@ class Arms(Domain):
             shape: the number of points per axis.
             low: lower ends, a number or one per axis.
             high: upper ends, a number or one per axis.
+        Raises:
+            InvalidInput: sizes that are not whole, too many points, or ends out of order.
         """
         sizes = [whole(n, "grid") for n in (shape if isinstance(shape, Sequence) else [shape])]
         if not sizes:
             raise InvalidInput(f"grid needs at least one axis, got {shape!r}")
+        if math.prod(sizes) * len(sizes) > MOST_NUMBERS:
+            raise InvalidInput(f"a grid of {math.prod(sizes)} points is too large to be held")
         lows, highs = _bounds(low, high, len(sizes))
         axes = tuple(
             frozen(np.linspace(a, b, n)) for a, b, n in zip(lows, highs, sizes, strict=True)
@@ -140,6 +148,8 @@ class Arms(Domain):
             array = np.asarray(actions)
         except ValueError as error:
             raise InvalidInput(f"actions must be an array of arm indices: {error}") from None
+        if batch_size is not None and type(batch_size) is not int:
+            batch_size = whole(batch_size, "batch_size", 0)
         if array.ndim != 1 or (batch_size is not None and len(array) != batch_size):
             want = "(m,)" if batch_size is None else f"({batch_size},)"
             raise InvalidInput(f"actions must be arm indices of shape {want}, got {array.shape}")
@@ -188,10 +198,10 @@ class Box(Domain):
     high: Array
 
     def __post_init__(self) -> None:
-        dim = max(np.size(self.low), np.size(self.high))
-        if dim == 0:
+        low, high = finite_array(self.low, "low"), finite_array(self.high, "high")
+        if (dim := max(low.size, high.size)) == 0:
             raise InvalidInput("a box needs at least one coordinate, got low and high without any")
-        low, high = _bounds(self.low, self.high, dim)
+        low, high = _bounds(low, high, dim)
         object.__setattr__(self, "low", frozen(low + 0.0))
         object.__setattr__(self, "high", frozen(high + 0.0))
 
@@ -215,7 +225,7 @@ class Box(Domain):
 
     def check(self, actions: ArrayLike, batch_size: int | None = None) -> Array:  # noqa: D102
         array = finite_array(actions, "actions")
-        rows = "m" if batch_size is None else batch_size
+        rows = "m" if batch_size is None else whole(batch_size, "batch_size", 0)
         if array.ndim != 2 or array.shape[1] != self.dim or rows not in ("m", len(array)):
             raise InvalidInput(
                 f"actions must be points of shape ({rows}, {self.dim}), got {array.shape}"
@@ -247,9 +257,11 @@ def domain_from_dict(spec: Mapping[str, Any]) -> Domain:
         "arms": lambda points: Arms(points),
         "box": Box,
     }
+    if not isinstance(spec, Mapping):
+        raise InvalidInput(f"a domain is a dict with a 'type', got {shown(spec)}")
     kind = spec.get("type")
     if not isinstance(kind, str) or kind not in builders:
-        raise InvalidInput(f"a domain's type is one of {sorted(builders)}, got {kind!r}")
+        raise InvalidInput(f"a domain's type is one of {sorted(builders)}, got {shown(kind)}")
     given = {key: value for key, value in spec.items() if key != "type"}
     try:
         domain: Domain = builders[kind](**given)

@@ -1,5 +1,6 @@
 """What goes wrong, and what to do about it."""
 
+import reprlib
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -38,6 +39,19 @@ class StoreError(GPBanditsError, OSError):
     """A results file cannot be read or written."""
 
 
+_SHORT = reprlib.Repr()
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 10
+_SHORT.maxstring = _SHORT.maxother = 200
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: its repr, cut short however long or deep it is."""
+    try:
+        return _SHORT.repr(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits has no repr
+        return f"<{type(value).__name__}>"
+
+
 def unknown(kind: str, name: object, known: Iterable[str], hint: str = "") -> UnknownName:
     """The error for a name that is not registered, with the nearest names.
 
@@ -48,10 +62,10 @@ def unknown(kind: str, name: object, known: Iterable[str], hint: str = "") -> Un
         hint: how to list them, e.g. "'gpbandits agents' lists them".
     """
     names = sorted(known)
-    near = get_close_matches(str(name), names, n=3, cutoff=0.5)
+    near = get_close_matches(name[:100], names, n=3, cutoff=0.5) if isinstance(name, str) else []
     guess = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
     listing = f" ({hint})" if hint else f" (known: {', '.join(names)})"
-    return UnknownName(f"no {kind} named {name!r}{guess}{listing}")
+    return UnknownName(f"no {kind} named {shown(name)}{guess}{listing}")
 
 
 def require_extra(module: str, extra: str) -> MissingExtra:

@@ -1,11 +1,11 @@
 """What a learner is told before it starts: all that it may know of a world."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from gpbandits_env.arrays import Array, finite_array, frozen, positive, whole
 from gpbandits_env.domains import Arms, Domain
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.kernels import Kernel
 
 
@@ -27,7 +27,7 @@ class Problem:
         epsilon: how fast the function drifts (bogunovic2016, eq. (4)), in [0, 1]; None when it is
             static or not known.
     Raises:
-        InvalidInput: a number out of range, or a prior mean of the wrong shape.
+        InvalidInput: no domain or kernel, a number out of range, or a prior mean of another shape.
     """
 
     domain: Domain
@@ -40,12 +40,18 @@ class Problem:
     epsilon: float | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise InvalidInput(f"domain must be Arms or a Box, got {shown(self.domain)}")
+        if not isinstance(self.kernel, Kernel):
+            raise InvalidInput(f"kernel must be a kernel, got {shown(self.kernel)}")
         positive(self.noise_var, "noise_var", zero=True)
         whole(self.batch_size, "batch_size")
         if self.horizon is not None:
             whole(self.horizon, "horizon")
         if self.epsilon is not None and positive(self.epsilon, "epsilon", zero=True) > 1:
             raise InvalidInput(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
+        if self.max_norm is not None:
+            positive(self.max_norm, "max_norm", zero=True)
         mean = finite_array(self.prior_mean, "prior_mean")
         if mean.ndim and not (isinstance(self.domain, Arms) and mean.shape == (self.domain.size,)):
             raise InvalidInput(f"prior_mean must be a number or one per arm, got {mean.shape}")
@@ -56,5 +62,9 @@ class Problem:
 
         Raises:
             InvalidInput: a field out of range.
+            UnknownName: no such field.
         """
+        for key in changes:
+            if key not in (known := [field.name for field in fields(self)]):
+                raise unknown("field of a problem", key, known)
         return replace(self, **changes)

@@ -6,13 +6,49 @@ under a type name. `to_dict` and `from_dict` round-trip.
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Any, Generic, TypeVar
+from functools import cache
+from types import UnionType
+from typing import Any, Generic, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, shown, unknown
 
 T = TypeVar("T")
+
+
+PLAIN: dict[Any, tuple[tuple[type, ...], str]] = {
+    str: ((str,), "a string"),
+    bool: ((bool, np.bool_), "true or false"),
+    int: ((int, np.integer), "a whole number"),
+    float: ((float, int, np.floating, np.integer), "a number"),
+}
+
+
+@cache
+def kinds_of(cls: type[Any]) -> dict[str, Any]:
+    """The types that a dataclass declares for its fields."""
+    return get_type_hints(cls)
+
+
+def check_kind(name: str, value: Any, kind: Any) -> None:
+    """Nothing, if a value is a string, a number, ... as declared; other kinds are not looked at.
+
+    Raises:
+        InvalidInput: it is of another kind.
+    """
+    options = get_args(kind) if isinstance(kind, UnionType) else (kind,)
+    if value is None and type(None) in options:
+        return
+    options = tuple(option for option in options if option is not type(None))
+    if any(option not in PLAIN for option in options):
+        return
+    for option in options:
+        number = option in (int, float) and isinstance(value, (bool, np.bool_))
+        if isinstance(value, PLAIN[option][0]) and not number:
+            return
+    words = " or ".join(PLAIN[option][1] for option in options)
+    raise InvalidInput(f"{name} must be {words}, got {shown(value)}")
 
 
 class Family(Generic[T]):
@@ -43,13 +79,19 @@ class Family(Generic[T]):
         """The member that a dict describes; a member passes through unchanged.
 
         Raises:
-            InvalidInput: no "type", or fields that the type does not have.
-            UnknownName: no such type.
+            InvalidInput: no "type", fields that are missing, or a dict nested too deeply.
+            UnknownName: no such type, or it has no such field.
         """
+        try:
+            return self._read(spec)
+        except RecursionError:
+            raise InvalidInput(f"a {self.kind} is nested too deeply to be read") from None
+
+    def _read(self, spec: "Mapping[str, Any] | T") -> T:
         if not isinstance(spec, Mapping):
             if type(spec) in self.members.values():
                 return spec
-            raise InvalidInput(f"a {self.kind} is a dict with a 'type', got {spec!r}")
+            raise InvalidInput(f"a {self.kind} is a dict with a 'type', got {shown(spec)}")
         if "type" not in spec:
             raise InvalidInput(f"a {self.kind} needs a 'type': one of {sorted(self.members)}")
         if not isinstance(spec["type"], str) or spec["type"] not in self.members:
@@ -59,6 +101,7 @@ class Family(Generic[T]):
         for key in given:
             if key not in (names := [f.name for f in fields(cls)]):  # type: ignore[arg-type]
                 raise unknown(f"field of the {self.kind} {spec['type']!r}", key, names)
+            check_kind(f"{self.kind} {spec['type']!r}: {key}", given[key], kinds_of(cls)[key])  # type: ignore[arg-type]
         try:
             return cls(**given)
         except TypeError as error:
@@ -75,7 +118,7 @@ class Family(Generic[T]):
 
     def _member(self, value: Any) -> Any:
         if isinstance(value, Mapping) and "type" in value:
-            return self.from_dict(value)
+            return self._read(value)
         if isinstance(value, (tuple, list)):
             return tuple(self._member(item) for item in value)
         return value

@@ -1,13 +1,13 @@
 """What a plot may show: a quantity against rounds, seconds or evaluations."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import unknown
+from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.scenarios.metrics import KNOWN, curves_of
 from gpbandits_env.scenarios.store import Store
 
@@ -99,7 +99,7 @@ class Panel:
     def __post_init__(self) -> None:
         parts = (("y axis", self.y, Y), ("x axis", self.x, X), ("band", self.band, BANDS))
         for kind, name, known in parts:
-            if name not in known:
+            if not isinstance(name, str) or name not in known:
                 raise unknown(kind, name, known)
 
     @property
@@ -122,5 +122,15 @@ class Panel:
 
 
 def panel_from_dict(plain: Mapping[str, Any]) -> Panel:
-    """The panel of a plain dict."""
+    """The panel of a plain dict.
+
+    Raises:
+        InvalidInput: no dict, or one without a y.
+        UnknownName: fields or values that there are not.
+    """
+    if not isinstance(plain, Mapping) or "y" not in plain:
+        raise InvalidInput(f"a panel is a dict with a 'y', got {shown(plain)}")
+    for key in plain:
+        if key not in (known := [field.name for field in fields(Panel)]):
+            raise unknown("field of a panel", key, known)
     return Panel(**plain)

@@ -76,7 +76,7 @@ def run_study(
         InvalidInput, UnknownName, MissingData: the scenario cannot be played; nothing was.
     """
     jobs = engines.default_jobs() if jobs is None else whole(jobs, "jobs")
-    whole(seed, "seed", 0)
+    whole(seed, "seed", 0, None)
     cells = scenario.cells()
     problems = [_rehearse(scenario, cell) for cell in cells]
     meta = {

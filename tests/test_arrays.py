@@ -9,7 +9,7 @@ from gpbandits_env.arrays import finite_array, frozen, positive, whole
 from gpbandits_env.errors import InvalidInput
 
 
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), max_size=20))
+@given(st.lists(st.floats(-1e150, 1e150), max_size=20))
 def test_finite_array_keeps_the_numbers(values):
     array = finite_array(values, "x", ndim=1)
     assert array.dtype == np.float64
@@ -25,6 +25,13 @@ def test_finite_array_refuses_one_bad_number_anywhere(values, at, bad):
     values[at % len(values)] = bad
     with pytest.raises(InvalidInput, match="rewards must be finite"):
         finite_array(values, "rewards")
+
+
+@pytest.mark.parametrize("large", [1.1e150, -1e308, 10**200])
+def test_numbers_whose_squares_are_none_are_refused(large):
+    for check in (finite_array, positive):
+        with pytest.raises(InvalidInput, match="v must be"):
+            check(large, "v")
 
 
 @pytest.mark.parametrize("bad", ["abc", [[1.0], [1.0, 2.0]], {"a": 1}, [None, "x"], object()])
@@ -45,7 +52,7 @@ def test_frozen_marks_read_only():
         array[0] = 1.0
 
 
-@given(st.floats(min_value=1e-300, max_value=1e300))
+@given(st.floats(min_value=1e-300, max_value=1e150))
 def test_positive_keeps_the_number(value):
     assert positive(value, "v") == value
 
@@ -56,7 +63,13 @@ def test_positive_takes_other_numbers():
     assert positive(0, "v", zero=True) == 0.0
 
 
-@pytest.mark.parametrize("bad", [0, -1e-300, np.nan, np.inf, -np.inf, "x", None, [1.0, 2.0], 1j])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *(0, -1e-300, np.nan, np.inf, -np.inf, "x", None, [1.0, 2.0], 1j),
+        *("0.1", True, np.True_, 10**400, b"1", np.datetime64("2020-01-01")),
+    ],
+)
 def test_positive_refuses(bad):
     with pytest.raises(InvalidInput, match="noise_var must be"):
         positive(bad, "noise_var")
@@ -68,13 +81,13 @@ def test_at_least_zero_refuses(bad):
         positive(bad, "noise_var", zero=True)
 
 
-@given(st.integers(1, 2**62))
+@given(st.integers(1, 10**15))
 def test_whole_keeps_the_number(value):
     assert whole(value, "horizon") == value
     assert type(whole(np.int64(value), "horizon")) is int
 
 
-@pytest.mark.parametrize("bad", [0, -3, 1.0, True, "2", None, np.nan, np.True_])
+@pytest.mark.parametrize("bad", [0, -3, 1.0, True, "2", None, np.nan, np.True_, 10**18])
 def test_whole_refuses(bad):
     with pytest.raises(InvalidInput, match="horizon must be"):
         whole(bad, "horizon")

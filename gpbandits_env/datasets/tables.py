@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, numbers
 from gpbandits_env.errors import InvalidInput, MissingData
 
 SUFFIXES = (".csv", ".csv.gz", ".npy", ".npz")
@@ -19,10 +19,7 @@ def check_table(table: ArrayLike, name: str) -> Array:
     Raises:
         InvalidInput: not a table of numbers, empty, or a number that is not finite.
     """
-    try:
-        values = np.asarray(table, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(f"{name} must be a table of numbers: {error}") from None
+    values = numbers(table, name)
     if values.ndim != 2 or not values.size:
         raise InvalidInput(f"{name} must have shape (rows, arms), got {values.shape}")
     bad = np.argwhere(~np.isfinite(values))

@@ -7,7 +7,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, Memory
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 
 
 @DRIFTS.register("markov")
@@ -86,10 +86,8 @@ def fade(values: Array, fresh: Fresh, epsilon: float) -> Array:
 
 def check_epsilon(value: float, name: str = "epsilon") -> float:
     """A number in [0, 1], or a clear error."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} must be a number in [0, 1], got {value!r}") from None
-    if not 0.0 <= number <= 1.0:
-        raise InvalidInput(f"{name} must lie in [0, 1], got {value!r}")
-    return number
+    if isinstance(value, bool) or not isinstance(value, (float, int, np.floating, np.integer)):
+        raise InvalidInput(f"{name} must be a number in [0, 1], got {shown(value)}")
+    if not 0.0 <= value <= 1.0:
+        raise InvalidInput(f"{name} must lie in [0, 1], got {shown(value)}")
+    return float(value)

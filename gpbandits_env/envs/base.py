@@ -1,5 +1,6 @@
 """The environment that every world is played in."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -7,13 +8,13 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, flag, numbers, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.envs.evaluation import BoolArray, Evaluator, check_mask, pair_of
 from gpbandits_env.envs.noise import Noise, generator_at
 from gpbandits_env.envs.rendering import METADATA, Scene, Viewer, check_render_mode
 from gpbandits_env.envs.world import World
-from gpbandits_env.errors import InvalidInput, NotReset, unknown
+from gpbandits_env.errors import InvalidInput, NotReset, shown, unknown
 from gpbandits_env.functions import Course, Function
 from gpbandits_env.problem import Problem
 from gpbandits_env.regret import Tally, instantaneous
@@ -76,7 +77,7 @@ class BanditEnv(gym.Env[Observation, Any]):
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
         self.world = world
-        self.selective = bool(selective)
+        self.selective = flag(selective, "selective")
         self._batch_size = world.problem.batch_size
         self._check = world.problem.domain.check
         self.action_space = world.action_space(self.selective)
@@ -86,7 +87,7 @@ class BanditEnv(gym.Env[Observation, Any]):
         self._moves = world.source.moves
         self._noise: Noise | None = None
         self._inside: np.random.Generator | None = None
-        self._evaluator = Evaluator(world, evaluate_skipped)
+        self._evaluator = Evaluator(world, flag(evaluate_skipped, "evaluate_skipped"))
         self._tally = Tally()
         self._round = 0
 
@@ -144,6 +145,7 @@ class BanditEnv(gym.Env[Observation, Any]):
             options: none are known.
         Raises:
             UnknownName: an option was given.
+            gymnasium.error.Error: a seed that is no whole number, or negative.
         """
         check_options(options)
         super().reset(seed=seed)
@@ -260,17 +262,24 @@ class BanditEnv(gym.Env[Observation, Any]):
             InvalidInput: not a snapshot of such an environment; nothing has changed then.
         """
         course, noise, inside = revive(self.world, state)
-        super().reset(seed=0)
-        self.np_random.bit_generator.state = state["generator"]
-        self._np_random_seed = state["seed"]
+        try:
+            rng = generator_at(state["generator"])
+            seed = whole(state["seed"], "seed", -1, None)
+            seen = [] if state["seen"] is None else list(state["seen"])
+            round_ = whole(state["round"], "round", 0)
+            tally = Tally(*numbers(state["regret"], "regret").tolist())
+        except BROKEN as error:
+            raise not_fitting(error) from None
+        self._np_random, self._np_random_seed = rng, seed
         self._course, self._noise, self._inside = course, noise, inside
         self._evaluator.begin(course.function)
-        self._tally = Tally(*state["regret"])
-        self._round = state["round"]
+        self._tally, self._round = tally, round_
         if self._viewer is not None:
-            self._viewer.restore(state["seen"])
+            self._viewer.restore(seen)
 
 
+# What reading a snapshot of something else may raise.
+BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
 Playing: TypeAlias = tuple[Course, Noise, np.random.Generator | None]
 
 
@@ -294,14 +303,30 @@ def revive(world: World, state: dict[str, Any]) -> Playing:
         course = world.source.resume(state["course"])
         noise = Noise(np.random.default_rng(0), noise_sd(world), world.problem.batch_size)
         noise.restore(state["noise"])
-        inside = state["inside"] and generator_at(state["inside"])
+        inside = None if state["inside"] is None else generator_at(state["inside"])
         low = first_observation(world.problem.domain, world.problem.batch_size)["actions"]
         course.function(low)
-    except (KeyError, TypeError, ValueError, IndexError) as error:
-        raise InvalidInput(
-            f"this is not a snapshot of an environment with the same arguments: {error!r}"
-        ) from None
+    except BROKEN as error:
+        raise not_fitting(error) from None
     return course, noise, inside
+
+
+def not_fitting(error: Exception) -> InvalidInput:
+    """The error for a snapshot of something else."""
+    return InvalidInput(
+        f"this is not a snapshot of an environment with the same arguments: {shown(error)}"
+    )
+
+
+def alike(new: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
+    """A copy of an entry of a snapshot that takes an array's place.
+
+    Raises:
+        ValueError: it has another shape or type.
+    """
+    if new.shape != old.shape or new.dtype != old.dtype:
+        raise ValueError(f"{new.dtype} of shape {new.shape} where there is {old.shape}")
+    return new.copy()
 
 
 def noise_sd(world: World) -> float:
@@ -322,8 +347,11 @@ def check_options(options: dict[str, Any] | None, known: tuple[str, ...] = ()) -
     """Complain of an option that `reset` does not have.
 
     Raises:
+        InvalidInput: something else than a dict.
         UnknownName: such an option.
     """
+    if options is not None and not isinstance(options, Mapping):
+        raise InvalidInput(f"reset options are a dict, got {shown(options)}")
     for key in options or {}:
         if key not in known:
             raise unknown("reset option", key, known, "" if known else "there are none")

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
 from gpbandits_env.envs.world import World
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions import Function
 from gpbandits_env.seeding import child
 
@@ -146,6 +146,6 @@ def check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> BoolArray:
     if not fits or not ((given == 0) | (given == 1)).all():
         raise InvalidInput(
             f"the mask of actions to observe must be booleans (or 0 and 1) of shape {shape}, got "
-            f"{mask!r}"
+            f"{shown(mask)}"
         )
     return given.astype(np.bool_)

@@ -22,7 +22,7 @@ def check_render_mode(mode: str | None) -> str | None:
     Raises:
         UnknownName: no such mode.
     """
-    if mode is not None and mode not in METADATA["render_modes"]:
+    if mode is not None and (not isinstance(mode, str) or mode not in METADATA["render_modes"]):
         raise unknown("render mode", mode, METADATA["render_modes"])
     return mode
 

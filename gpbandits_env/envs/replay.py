@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from gpbandits_env.arrays import listed
 from gpbandits_env.datasets import Readings
 from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
 from gpbandits_env.envs.table import recorded_world
@@ -27,7 +28,7 @@ def replay_world(
 ) -> World:
     """The world of `Replay`; see there for the arguments."""
     return recorded_world(
-        lambda arms, test: ReplaySource(arms, test, tuple(starts)),
+        lambda arms, test: ReplaySource(arms, test, listed(starts, "starts")),
         readings,
         dataset_options,
         train_fraction,

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import positive, whole
+from gpbandits_env.arrays import finite_array, positive, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.drift import Drift, MarkovDrift
 from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
 from gpbandits_env.envs.world import World
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions import DriftingSource, GPOnArms, GPOnBox, StillSource
 from gpbandits_env.kernels import Kernel, kernel_from_dict
 from gpbandits_env.problem import Problem
@@ -98,7 +98,7 @@ def domain_of(
     if box is not None:
         return _box(box)
     if arms is not None:
-        return arms if isinstance(arms, Arms) else Arms(np.asarray(arms))
+        return arms if isinstance(arms, Arms) else Arms(finite_array(arms, "arms"))
     if isinstance(grid, Arms):
         return grid
     shape = DEFAULT_GRID if grid is None else grid
@@ -113,9 +113,12 @@ def _pairs(**values: object) -> list[tuple[str, object]]:
 def _box(corners: Any) -> Box:
     if isinstance(corners, Box):
         return corners
-    if isinstance(corners, (str, Mapping)) or np.ndim(corners) == 0 or len(corners) != 2:
-        raise InvalidInput(f"box must be its two corners (low, high), got {corners!r}")
-    return Box(np.asarray(corners[0]), np.asarray(corners[1]))
+    pair = isinstance(corners, (list, tuple)) or (
+        isinstance(corners, np.ndarray) and corners.ndim > 0
+    )
+    if not pair or len(corners) != 2:
+        raise InvalidInput(f"box must be its two corners (low, high), got {shown(corners)}")
+    return Box(corners[0], corners[1])
 
 
 class StaticGP(DeclaredEnv):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env import datasets
-from gpbandits_env.arrays import Array, frozen, positive
+from gpbandits_env.arrays import Array, flag, frozen, positive
 from gpbandits_env.datasets import Readings, check_table, read_table
 from gpbandits_env.domains import Arms
 from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
@@ -64,7 +64,7 @@ def recorded_world(
     values, unit, locations = _table(readings, dataset_options)
     if columns is not None:
         values, locations = _columns(values, locations, columns)
-    train, test = split(-values if minimise else values, train_fraction)
+    train, test = split(-values if flag(minimise, "minimise") else values, train_fraction)
     covariance = np.cov(train, rowvar=False).reshape(train.shape[1], -1)
     told = model_noise_var
     if told is None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import positive
+from gpbandits_env.arrays import flag, listed, positive
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
 from gpbandits_env.envs.world import World
@@ -37,7 +37,7 @@ def task_world(
     variance = positive(noise_var, "noise_var", zero=True)
     told = variance if model_noise_var is None else model_noise_var
     chosen.prepare()
-    whole = chosen.coordinates.cube if scaled else chosen.coordinates.box
+    whole = chosen.coordinates.cube if flag(scaled, "scaled") else chosen.coordinates.box
     arms = None if grid is None else grid_of(whole, grid)
     source = TaskSource(chosen, scaled, arms)
     model = default_kernel(whole) if kernel is None else kernel_from_dict(kernel)
@@ -48,7 +48,7 @@ def task_world(
 
 def grid_of(box: Box, shape: int | Sequence[int]) -> Arms:
     """A product grid over a whole box; a number is that of points on every axis."""
-    points = (shape,) * box.dim if isinstance(shape, (int, np.integer)) else tuple(shape)
+    points = (shape,) * box.dim if isinstance(shape, (int, np.integer)) else listed(shape, "grid")
     if len(points) != box.dim:
         raise InvalidInput(f"grid must be a number or have {box.dim} entries, got {points}")
     return Arms.grid(points, box.low, box.high)

@@ -10,14 +10,23 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, IntArray, whole
+from gpbandits_env.arrays import Array, IntArray, flag, whole
 from gpbandits_env.domains import Arms
-from gpbandits_env.envs.base import Info, Observation, check_options, first_observation, noise_sd
+from gpbandits_env.envs.base import (
+    BROKEN,
+    Info,
+    Observation,
+    alike,
+    check_options,
+    first_observation,
+    noise_sd,
+    not_fitting,
+)
 from gpbandits_env.envs.evaluation import BoolArray, Evaluator, check_mask, pair_of
 from gpbandits_env.envs.noise import VectorNoise, generator_at
 from gpbandits_env.envs.rendering import METADATA, Scene, Viewer, check_render_mode
 from gpbandits_env.envs.world import World
-from gpbandits_env.errors import InvalidInput, NotReset
+from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.functions import Course, batch_of
 from gpbandits_env.problem import Problem
 from gpbandits_env.regret import Tallies, instantaneous
@@ -63,7 +72,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self.render_mode = check_render_mode(render_mode)
         self.world = world
         domain, m = world.problem.domain, world.problem.batch_size
-        self.selective = bool(selective)
+        self.selective = flag(selective, "selective")
         self.single_action_space = world.action_space(self.selective)
         self.single_observation_space = world.observation_space(self.selective)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -83,7 +92,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._actions = np.broadcast_to(self._first["actions"], self._shape).copy()
         self._rewards: Array = np.zeros((num_envs, m))
         self._observed: BoolArray = np.zeros((num_envs, m), dtype=np.bool_)
-        self._evaluate_skipped = evaluate_skipped
+        self._evaluate_skipped = flag(evaluate_skipped, "evaluate_skipped")
         self._evaluators = [Evaluator(world, evaluate_skipped) for _ in range(num_envs)]
         self._inside: list[np.random.Generator | None] = [None] * num_envs
         self._begun: BoolArray = np.zeros(num_envs, dtype=np.bool_)
@@ -192,10 +201,10 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         Raises:
             InvalidInput: not one agent per world, or the environment has no render mode.
         """
-        if not self._viewers or len(agents) != self.num_envs:
+        if not self._viewers or not isinstance(agents, Sequence) or len(agents) != self.num_envs:
             raise InvalidInput(
-                f"attach() needs one agent per world ({self.num_envs}, got {len(agents)}) and an "
-                "environment made with render_mode='rgb_array'"
+                f"attach() needs one agent per world ({self.num_envs}), got {shown(agents)}, and "
+                "an environment made with render_mode='rgb_array'"
             )
         for viewer, agent in zip(self._viewers, agents, strict=True):
             viewer.attach(agent)
@@ -247,30 +256,48 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         try:
             courses = [self.world.source.resume(s) for s in state["courses"]]
             shape, worlds = state["last"][0].shape, (len(courses), len(state["inside"]))
-            fits = shape == self._shape and worlds == (self.num_envs, self.num_envs)
+            if shape != self._shape or worlds != (self.num_envs, self.num_envs):
+                raise ValueError(f"it is of {len(courses)} worlds with actions of shape {shape}")
             for course in courses:
                 course.function(self._first["actions"])
-        except (KeyError, TypeError, ValueError, IndexError):
-            fits = False
-        if not fits:
-            raise InvalidInput("this is not a snapshot of an environment with the same arguments")
+            noise = VectorNoise(self.num_envs, noise_sd(self.world), self._shape[1])
+            noise.restore(state["noise"])
+            inside = [None if s is None else generator_at(s) for s in state["inside"]]
+            rngs: list[np.random.Generator | None] = [generator_at(s) for s in state["generators"]]
+            seeds: list[int | None] = [whole(s, "seed", -1, None) for s in state["seeds"]]
+            arrays = [
+                alike(new, old)
+                for new, old in zip(
+                    (*state["regret"], state["round"], state["over"], *state["last"]),
+                    (
+                        *(self._tallies.cumulative, self._tallies.simple),
+                        *(self._round, self._over),
+                        *(self._actions, self._rewards, self._observed),
+                    ),
+                    strict=True,
+                )
+            ]
+            if len(rngs) != self.num_envs or len(seeds) != self.num_envs:
+                raise ValueError("its generators are those of another number of worlds")
+            seen = [list(s or ()) for s in state["seen"]]
+        except BROKEN as error:
+            raise not_fitting(error) from None
         for i, course in enumerate(courses):
             self._courses[i] = course
             self._functions.put(i, course.function)
             self._evaluators[i].begin(course.function)
-        self._inside = [s and generator_at(s) for s in state["inside"]]
-        self._rngs = [generator_at(s) for s in state["generators"]]
-        self._seeds = list(state["seeds"])
-        self._noise.restore(state["noise"])
-        self._tallies.cumulative, self._tallies.simple = (a.copy() for a in state["regret"])
-        self._round, self._over = state["round"].copy(), state["over"].copy()
-        self._actions, self._rewards, self._observed = (a.copy() for a in state["last"])
-        for viewer, seen in zip(self._viewers, state["seen"], strict=False):
-            viewer.restore(seen)
+        self._inside, self._rngs, self._seeds, self._noise = inside, rngs, seeds, noise
+        self._tallies.cumulative, self._tallies.simple, self._round, self._over = arrays[:4]
+        self._actions, self._rewards, self._observed = arrays[4:]
+        for viewer, batches in zip(self._viewers, seen, strict=False):
+            viewer.restore(batches)
         self._begun[:] = self._ready = True
 
     def _checked(self, actions: ArrayLike) -> NDArray[Any]:
-        array = np.asarray(actions)
+        try:
+            array = np.asarray(actions)
+        except ValueError as error:
+            raise InvalidInput(f"actions must be one array of all worlds: {error}") from None
         if array.shape != self._shape:
             raise InvalidInput(f"actions must have shape {self._shape}, got {array.shape}")
         # All worlds' actions as one long batch: one check for all.
@@ -363,14 +390,17 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             return [None] * self.num_envs
         if isinstance(seed, (int, np.integer)):
             return [int(seed) + i for i in range(self.num_envs)]
-        if len(seed) != self.num_envs:
-            raise InvalidInput(f"seed must be one per world ({self.num_envs}), got {len(seed)}")
+        if not isinstance(seed, Sequence) or len(seed) != self.num_envs:
+            raise InvalidInput(f"seed must be one per world ({self.num_envs}), got {shown(seed)}")
         return list(seed)
 
     def _mask(self, mask: BoolArray | None) -> BoolArray:
         if mask is None:
             return np.ones(self.num_envs, dtype=np.bool_)
-        array = np.asarray(mask)
+        try:
+            array = np.asarray(mask)
+        except ValueError as error:
+            raise InvalidInput(f"reset_mask must be a boolean array: {error}") from None
         if array.dtype != np.bool_ or array.shape != (self.num_envs,) or not array.any():
             raise InvalidInput(
                 f"reset_mask must be a boolean array of shape ({self.num_envs},) with at least "

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, finite_array, frozen
+from gpbandits_env.arrays import Array, finite_array, frozen, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.drift import Drift, Path
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions.base import Function, Source
 from gpbandits_env.functions.gp import GPOnArms, GPOnBox
 from gpbandits_env.functions.tables import ArmFunction
@@ -172,8 +172,8 @@ class ReplaySource(CourseSource):
         values = finite_array(table, "table", ndim=2)
         if not len(values) or values.shape[1] != arms.size:
             raise InvalidInput(f"the table must have shape (rows, {arms.size}), got {values.shape}")
-        if not starts or not all(0 <= row < len(values) for row in starts):
-            raise InvalidInput(f"starts must be rows in 0..{len(values) - 1}, got {starts}")
+        if not starts or any(whole(row, "starts", 0) >= len(values) for row in starts):
+            raise InvalidInput(f"starts must be rows in 0..{len(values) - 1}, got {shown(starts)}")
         self.domain: Arms = arms
         self.starts = starts
         self._bounds = float(values.min()), float(values.max())

@@ -125,7 +125,7 @@ def function_named(name: str) -> TestFunction:
     Raises:
         UnknownName: no such function.
     """
-    if name not in TEST_FUNCTIONS:
+    if not isinstance(name, str) or name not in TEST_FUNCTIONS:
         raise unknown("test function", name, TEST_FUNCTIONS)
     return TEST_FUNCTIONS[name]
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, whole
+from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, listed, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions.analytic import AnalyticFunction
@@ -193,7 +193,7 @@ def _wanted(active: int | Sequence[int] | None) -> tuple[list[int] | None, int |
     """Which coordinates are to matter, and how many."""
     if active is None or isinstance(active, (int, np.integer)):
         return None, None if active is None else whole(active, "active")
-    places = [whole(i, "active", minimum=0) for i in active]
+    places = [whole(i, "active", minimum=0) for i in listed(active, "active")]
     if not places:
         raise InvalidInput("active must name at least one coordinate, got none")
     return places, len(places)

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gpbandits_env.arrays import Array
-from gpbandits_env.errors import unknown
+from gpbandits_env.arrays import Array, positive
+from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.kernels.columns import Columns, PlainColumns
 from gpbandits_env.specs import Family
 
@@ -120,6 +120,20 @@ class Kernel(ABC):
 
 
 KERNELS: Family[Kernel] = Family("kernel")
+# One over the square of anything smaller is beyond what a float holds.
+SMALLEST = 1e-150
+
+
+def hyper(value: float, name: str) -> float:
+    """A hyper-parameter: a number from 1e-150 to 1e150.
+
+    Raises:
+        InvalidInput: anything else.
+    """
+    number = positive(value, name)
+    if number < SMALLEST:
+        raise InvalidInput(f"{name} must be above 0, {SMALLEST:g} at least, got {value!r}")
+    return number
 
 
 def kernel_from_dict(spec: Mapping[str, Any] | Kernel) -> Kernel:
@@ -139,6 +153,8 @@ def check_names(kernel: Kernel, values: Mapping[str, float]) -> None:
         UnknownName: one that is not.
     """
     known = kernel.parameters()
+    if not isinstance(values, Mapping):
+        raise InvalidInput(f"a kernel's parameters are a dict, got {shown(values)}")
     for name in values:
         if name not in known:
             raise unknown(f"parameter of the kernel {kernel.type_name!r}", name, known)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gpbandits_env.arrays import Array, positive
-from gpbandits_env.kernels.base import KERNELS, Kernel, check_names
+from gpbandits_env.kernels.base import KERNELS, Kernel, check_names, hyper
 from gpbandits_env.kernels.columns import Columns, Pulled
 
 
@@ -31,7 +31,7 @@ class Linear(Kernel):
     variance: float = 1.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "variance", positive(self.variance, "variance"))
+        object.__setattr__(self, "variance", hyper(self.variance, "variance"))
 
     def __call__(self, x: Array, z: Array | None = None) -> Array:  # noqa: D102
         k: Array = x @ (x if z is None else z).T

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, positive
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
-from gpbandits_env.kernels.base import KERNELS, Kernel, check_names
+from gpbandits_env.kernels.base import KERNELS, Kernel, check_names, hyper
 
 TOLERANCE = 1e-9
 """Asymmetry and negative eigenvalues up to this fraction of the largest are rounding."""
@@ -37,7 +37,7 @@ class Empirical(Kernel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "covariance", frozen(_checked(self.covariance)))
-        object.__setattr__(self, "variance", positive(self.variance, "variance"))
+        object.__setattr__(self, "variance", hyper(self.variance, "variance"))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Empirical) and (

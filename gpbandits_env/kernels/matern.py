@@ -7,8 +7,8 @@ from math import sqrt
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, positive
-from gpbandits_env.kernels.base import KERNELS, Kernel
+from gpbandits_env.arrays import Array
+from gpbandits_env.kernels.base import KERNELS, Kernel, hyper
 from gpbandits_env.kernels.bessel import matern_profile, matern_slope
 from gpbandits_env.kernels.stationary import Stationary
 
@@ -138,7 +138,7 @@ class Matern(Stationary):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "nu", positive(self.nu, "nu"))
+        object.__setattr__(self, "nu", hyper(self.nu, "nu"))
 
     def profile(self, r: Array) -> Array:  # noqa: D102
         closed = _CLOSED.get(self.nu)

@@ -9,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, positive
+from gpbandits_env.arrays import Array, finite_array, positive
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels.base import KERNELS, Kernel, check_names
+from gpbandits_env.kernels.base import KERNELS, Kernel, check_names, hyper
 from gpbandits_env.kernels.columns import Columns
 from gpbandits_env.kernels.distances import distances
 from gpbandits_env.kernels.near import StationaryColumns
@@ -36,7 +36,7 @@ class Stationary(Kernel):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "lengthscale", _lengthscale(self.lengthscale))
-        object.__setattr__(self, "variance", positive(self.variance, "variance"))
+        object.__setattr__(self, "variance", hyper(self.variance, "variance"))
 
     @abstractmethod
     def profile(self, r: Array) -> Array:
@@ -117,6 +117,7 @@ class Stationary(Kernel):
                 f"the kernel has {len(self.lengthscale)} lengthscales, the points have "
                 f"{x.shape[1]} coordinates: give one number, or one per coordinate"
             )
+        finite_array(x / self.scale, "points in units of the lengthscale")
 
 
 @KERNELS.register("se")
@@ -152,8 +153,13 @@ class SquaredExponential(Stationary):
 
 
 def _lengthscale(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
-    if np.ndim(value) == 0:
-        return positive(value, "lengthscale")  # type: ignore[arg-type]
-    if np.ndim(value) != 1 or np.size(value) == 0:
-        raise InvalidInput(f"lengthscale must be a number or one per coordinate, got {value!r}")
-    return tuple(positive(ell, "lengthscale") for ell in np.asarray(value).tolist())
+    if not isinstance(value, (tuple, list, np.ndarray)):
+        return hyper(value, "lengthscale")
+    scales = finite_array(value, "lengthscale")
+    if scales.ndim == 0:
+        return hyper(scales.item(), "lengthscale")
+    if scales.ndim != 1 or scales.size == 0:
+        raise InvalidInput(
+            f"lengthscale must be a number or one per coordinate, got shape {scales.shape}"
+        )
+    return tuple(hyper(ell, "lengthscale") for ell in scales.tolist())

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from gpbandits_env.arrays import Array, finite_array, positive
+from gpbandits_env.arrays import Array, finite_array, numbers, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Empirical
@@ -203,7 +203,7 @@ def _moments(
 
 
 def _checked(values: ArrayLike, times: ArrayLike | None) -> tuple[Array, Array]:
-    table = np.asarray(values, dtype=np.float64)
+    table = numbers(values, "values")
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or table.size == 0:
         raise InvalidInput(f"values must be a table (T, n), got shape {table.shape}")

@@ -7,9 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, positive, whole
+from gpbandits_env.arrays import (
+    LARGEST,
+    Array,
+    IntArray,
+    finite_array,
+    flag,
+    frozen,
+    positive,
+    whole,
+)
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior.back import Back
 from gpbandits_env.posterior.elimination import whitener
@@ -145,7 +154,7 @@ class ArmPosterior:
             and actions.ndim == 1 == rewards.ndim
         ):
             arm, reward = actions.item(), rewards.item()
-            if 0 <= arm < self._n and math.isfinite(reward):
+            if 0 <= arm < self._n and abs(reward) <= LARGEST:
                 if self._kept is not None:
                     self.rollback()
                 with OneThread():
@@ -413,10 +422,10 @@ class ArmPosterior:
 
     def _check(self, state: Mapping[str, Any]) -> None:
         check_keys(state, self.snapshot())
-        if state["back"] != self._back.name:
+        if not isinstance(state["back"], str) or state["back"] != self._back.name:
             raise InvalidInput(
                 f"this posterior has the back {self._back.name!r}, got a snapshot of one with "
-                f"{state['back']!r}"
+                f"{shown(state['back'])}"
             )
         for key in ("mean", "var", "counts", "kept_var"):
             check_shape(state, key, (self._n,))
@@ -424,6 +433,10 @@ class ArmPosterior:
             whole(state[key], f"snapshot entry {key!r}", 0)
         for key in ("jitter", "kept_jitter"):
             positive(state[key], f"snapshot entry {key!r}", zero=True)
+        for key in ("static", "hallucinated"):
+            flag(state[key], f"snapshot entry {key!r}")
+        if state["information_gain"] != math.inf:  # as it is without noise
+            positive(state["information_gain"], "snapshot entry 'information_gain'", zero=True)
         self._back.check(state)
 
 

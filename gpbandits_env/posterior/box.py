@@ -371,7 +371,7 @@ class BoxPosterior:
         self._data.restore(state)
 
     def _points(self, x: ArrayLike) -> Array:
-        points = np.asarray(x, dtype=np.float64)
+        points = finite_array(x, "points")
         if points.ndim != 2 or points.shape[1] != self.box.dim:
             raise InvalidInput(f"points must have shape (n, {self.box.dim}), got {points.shape}")
         return points

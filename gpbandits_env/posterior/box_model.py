@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, finite_array, positive
 from gpbandits_env.domains import Box
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.columns import Columns
 from gpbandits_env.posterior.base import FLOOR
@@ -51,6 +51,8 @@ def checked_model(box: Box, kernel: Kernel, noise_var: float, prior_mean: ArrayL
         InvalidInput: a kernel for other points, a negative noise variance, or a prior mean that is
             no number.
     """
+    if not isinstance(box, Box) or not isinstance(kernel, Kernel):
+        raise InvalidInput(f"a box and a kernel are needed, got {shown(box)} and {shown(kernel)}")
     noise_var = positive(noise_var, "noise_var", zero=True)
     mean = finite_array(prior_mean, "prior_mean")
     if mean.ndim:

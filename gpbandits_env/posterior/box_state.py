@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.posterior.state import check_shape
+from gpbandits_env.posterior.state import check_shape, entries
 
 COLUMNS = ("rewards", "stamps", "beta")
 
@@ -99,7 +99,7 @@ class Log:
         Raises:
             InvalidInput: it cannot.
         """
-        count = len(state["rewards"])
+        count = entries(state, "rewards")
         check_shape(state, "points", (count, self._points.shape[1]))
         for name in COLUMNS:
             check_shape(state, name, (count,))

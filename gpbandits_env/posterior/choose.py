@@ -9,7 +9,7 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior.back import Back
 from gpbandits_env.posterior.base import ArmPosterior
 from gpbandits_env.posterior.coefficients import CoefficientsBack
-from gpbandits_env.posterior.covariances import MATRIX_BYTES, prior_covariance
+from gpbandits_env.posterior.covariances import MATRIX_BYTES, check_prior, prior_covariance
 from gpbandits_env.posterior.rows import RowsBack
 from gpbandits_env.samplers import Factor, KroneckerFactor, factor_for
 
@@ -49,9 +49,9 @@ def posterior_on(
         InvalidInput: numbers out of range, points that the kernel cannot be called on, or
             "coefficients" for a kernel of too large a rank or too small a noise variance.
     """
-    if back not in BACKS:
+    if not isinstance(back, str) or back not in BACKS:
         raise unknown("back", back, BACKS)
-    kernel.check_points(arms.coordinates)
+    check_prior(arms, kernel)
     noise_var = positive(noise_var, "noise_var", zero=True)
     expected = USUAL_HORIZON if horizon is None else whole(horizon, "horizon")
     inside: Back | None = None

@@ -7,6 +7,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 
 MATRIX_BYTES = 64 * 2**20
@@ -15,6 +16,17 @@ MATRIX_BYTES = 64 * 2**20
 
 STRIP_ENTRIES = 2**14
 """How many entries are computed at a time."""
+
+
+def check_prior(arms: Arms, kernel: Kernel) -> None:
+    """Nothing, if there is a Gaussian process with this kernel on these arms.
+
+    Raises:
+        InvalidInput: no arms, no kernel, or one for other points.
+    """
+    if not isinstance(arms, Arms) or not isinstance(kernel, Kernel):
+        raise InvalidInput(f"arms and a kernel are needed, got {shown(arms)} and {shown(kernel)}")
+    kernel.check_points(arms.coordinates)
 
 
 class PriorCovariance:

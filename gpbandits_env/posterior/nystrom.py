@@ -23,11 +23,12 @@ from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
+from gpbandits_env.kernels.base import hyper
 from gpbandits_env.posterior.base import one_per_arm
-from gpbandits_env.posterior.covariances import prior_covariance
+from gpbandits_env.posterior.covariances import check_prior, prior_covariance
 from gpbandits_env.posterior.elimination import root
 from gpbandits_env.posterior.nystrom_features import Solved, solved
-from gpbandits_env.posterior.state import check_keys, check_shape
+from gpbandits_env.posterior.state import check_keys, check_shape, entries
 from gpbandits_env.posterior.threads import OneThread
 
 # A point pulled often is in the dictionary about qbar times, and out of it with probability
@@ -70,9 +71,9 @@ class NystromPosterior:
         prior_mean: ArrayLike = 0.0,
         qbar: float = QBAR,
     ) -> None:
-        kernel.check_points(arms.coordinates)
+        check_prior(arms, kernel)
         self.arms, self.kernel = arms, kernel
-        self.noise_var = positive(noise_var, "the noise_var of a Nystrom posterior")
+        self.noise_var = hyper(noise_var, "the noise_var of a Nystrom posterior")
         self.prior_mean = frozen(one_per_arm(prior_mean, arms.size))
         self.qbar = positive(qbar, "qbar")
         self.jitter = 0.0
@@ -231,7 +232,7 @@ class NystromPosterior:
         Raises:
             InvalidInput: epsilon is not 0.
         """
-        if epsilon != 0.0:
+        if positive(epsilon, "epsilon", zero=True) > 0.0:
             raise InvalidInput(
                 f"the data of a Nystrom posterior cannot fade, got epsilon={epsilon!r}; use "
                 "reset_every or window, or an agent without qbar"
@@ -262,7 +263,7 @@ class NystromPosterior:
         check_keys(state, self.snapshot())
         for name in PER_ARM:
             check_shape(state, name, (self.arms.size,))
-        check_shape(state, "pending", (len(state["pending"]),))
+        check_shape(state, "pending", (entries(state, "pending"),))
         pending = self.arms.check(state["pending"].astype(np.int64))
         gain = positive(state["information_gain"], "information_gain", zero=True)
         for name in PER_ARM:

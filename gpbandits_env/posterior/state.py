@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 
 
 def check_keys(state: Mapping[str, Any], keys: Iterable[str]) -> None:
@@ -15,8 +15,20 @@ def check_keys(state: Mapping[str, Any], keys: Iterable[str]) -> None:
         InvalidInput: it has not, or is no mapping.
     """
     if not isinstance(state, Mapping) or set(state) != set(keys):
-        got = sorted(state) if isinstance(state, Mapping) else type(state).__name__
+        got = sorted(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
         raise InvalidInput(f"a snapshot of this posterior has entries {sorted(keys)}, got {got}")
+
+
+def entries(state: Mapping[str, Any], key: str) -> int:
+    """The length of an entry that must be a list of numbers (k,).
+
+    Raises:
+        InvalidInput: it is no array (k,).
+    """
+    value = state[key]
+    if not isinstance(value, np.ndarray) or value.ndim != 1:
+        raise InvalidInput(f"snapshot entry {key!r} must be an array (k,), got {shown(value)}")
+    return len(value)
 
 
 def check_shape(state: Mapping[str, Any], key: str, *shapes: tuple[int, ...]) -> None:

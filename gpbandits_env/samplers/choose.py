@@ -57,7 +57,7 @@ def sampler_for(
         UnknownName: another kind.
         InvalidInput: the kind does not fit the kernel or the arms, or no kind does.
     """
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise unknown("sampler", kind, KINDS)
     kernel.check_points(arms.coordinates)
     tolerance = positive(tolerance, "tolerance", zero=True)
@@ -110,7 +110,7 @@ def box_sampler_for(
         UnknownName: another kind.
         InvalidInput: the kernel does not allow the kind, or a generator is needed.
     """
-    if kind not in BOX_KINDS:
+    if not isinstance(kind, str) or kind not in BOX_KINDS:
         raise unknown("sampler on a box", kind, BOX_KINDS)
     kernel.check_points(box.low[None, :])
     if kind == "product":

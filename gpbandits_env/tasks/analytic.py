@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, finite_array, whole
 from gpbandits_env.domains import Box
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions import AnalyticSource, Function
 from gpbandits_env.tasks.base import Axis, Best, Task
 
@@ -73,7 +73,8 @@ def corners(box: Any, dim: int | None) -> tuple[tuple[float, ...], tuple[float, 
     if isinstance(box, Box):
         return tuple(box.low.tolist()), tuple(box.high.tolist())
     if not isinstance(box, (Sequence, np.ndarray)) or isinstance(box, str) or len(box) != 2:
-        raise InvalidInput(f"box must be its two corners (low, high), got {box!r}")
-    size = max(np.size(box[0]), np.size(box[1]), dim or 1)
-    given = Box(*(np.full(size, c) if np.ndim(c) == 0 else np.asarray(c) for c in box))
+        raise InvalidInput(f"box must be its two corners (low, high), got {shown(box)}")
+    low, high = finite_array(box[0], "box"), finite_array(box[1], "box")
+    size = max(low.size, high.size, 1 if dim is None else whole(dim, "dim"))
+    given = Box(*(np.full(size, c) if c.ndim == 0 else c for c in (low, high)))
     return tuple(given.low.tolist()), tuple(given.high.tolist())

@@ -36,7 +36,7 @@ class Axis:
     count: int = 1
 
     def __post_init__(self) -> None:
-        if self.scale not in SCALES:
+        if not isinstance(self.scale, str) or self.scale not in SCALES:
             raise InvalidInput(f"a scale is one of {SCALES}, got {self.scale!r}")
         if self.scale == "log" and not self.low > 0:
             raise InvalidInput(f"a logarithmic axis starts above 0, got {self.low!r}")

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.functions import TEST_FUNCTIONS
 from gpbandits_env.tasks.analytic import Analytic, corners
 from gpbandits_env.tasks.base import Task
@@ -61,6 +61,10 @@ def make_task(
         UnknownName: no such task, or no such option.
         InvalidInput: dim or box for a task that is not a test function, or a value out of range.
     """
+    if not isinstance(name, str):
+        raise unknown("task", name, [*TASKS, *TEST_FUNCTIONS])
+    if options is not None and not isinstance(options, Mapping):
+        raise InvalidInput(f"the options of a task are a dict, got {shown(options)}")
     if name in TEST_FUNCTIONS:
         for key in options or {}:
             raise unknown(f"option of the test function {name!r}", key, (), "there are none")

@@ -129,7 +129,7 @@ class MnistLogistic(Task):
     digits: str = "small"
 
     def __post_init__(self) -> None:
-        if self.digits not in DIGITS:
+        if not isinstance(self.digits, str) or self.digits not in DIGITS:
             raise unknown("selection of digits", self.digits, DIGITS)
 
     @property

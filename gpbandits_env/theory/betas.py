@@ -7,8 +7,11 @@ array of rounds, and returns a number or an array of the same shape.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, finite_array, positive, whole
 from gpbandits_env.errors import InvalidInput
+
+# What is divided by smaller probabilities may be beyond what a float holds.
+SMALLEST = 1e-150
 
 
 def beta_finite(t: ArrayLike, arms: int, delta: float) -> Array:
@@ -70,21 +73,23 @@ def beta_rkhs(t: ArrayLike, gamma: ArrayLike, delta: float, norm_bound: float) -
         InvalidInput: a number out of range.
     Source: srinivas2010, Theorem 3.
     """
-    rounds, gain = _rounds(t), np.asarray(gamma, dtype=np.float64)
-    if not (gain >= 0).all():
+    rounds, gain = _rounds(t), finite_array(gamma, "gamma")
+    if (gain < 0).any():
         raise InvalidInput("gamma must be at least 0")
+    if gain.ndim and gain.shape != rounds.shape:
+        raise InvalidInput(f"gamma must be a number or one a round, got shape {gain.shape}")
     norm = positive(norm_bound, "norm_bound", zero=True)
     return np.asarray(2.0 * norm + 300.0 * gain * np.log(rounds / _probability(delta)) ** 3)
 
 
 def _rounds(t: ArrayLike) -> Array:
-    rounds = np.asarray(t, dtype=np.float64)
-    if not (rounds >= 1.0).all():
-        raise InvalidInput(f"rounds count from 1, got {t!r}")
+    rounds = finite_array(t, "rounds, which count from 1,")
+    if (rounds < 1.0).any():
+        raise InvalidInput(f"rounds count from 1, got {rounds.min():g}")
     return rounds
 
 
 def _probability(delta: float) -> float:
-    if not 0.0 < delta < 1.0:
+    if not SMALLEST <= positive(delta, "delta") < 1.0:
         raise InvalidInput(f"delta must lie strictly between 0 and 1, got {delta!r}")
     return delta

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from gpbandits_env.arrays import Array, IntArray, positive, whole
+from gpbandits_env.arrays import Array, IntArray, finite_array, positive, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.theory.betas import beta_continuous
+from gpbandits_env.theory.betas import SMALLEST, beta_continuous
 
 SIDE = 2.0
 """The side of [-1, 1]^D."""
@@ -150,7 +150,7 @@ def _dims(dim: int, subspace_dim: int) -> tuple[int, int]:
 
 
 def _log_tail(factor: float, delta: float) -> float:
-    if not 0.0 < delta < 1.0:
+    if not SMALLEST <= positive(delta, "delta") < 1.0:
         raise InvalidInput(f"delta must lie strictly between 0 and 1, got {delta!r}")
     if factor <= delta:
         raise InvalidInput(f"a is too small for delta = {delta!r}: the bound needs a logarithm > 0")
@@ -158,7 +158,7 @@ def _log_tail(factor: float, delta: float) -> float:
 
 
 def _rounds(t: ArrayLike) -> Array:
-    rounds = np.asarray(t, dtype=np.float64)
-    if not (rounds >= 1.0).all():
-        raise InvalidInput(f"rounds count from 1, got {t!r}")
+    rounds = finite_array(t, "rounds, which count from 1,")
+    if (rounds < 1.0).any():
+        raise InvalidInput(f"rounds count from 1, got {rounds.min():g}")
     return rounds
