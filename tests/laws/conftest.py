@@ -95,10 +95,10 @@ class Laws:
         return Problem(DOMAINS[domain], SquaredExponential(0.3), 0.05, **told)
 
     @staticmethod
-    def quick(case):
+    def quick(case, dim=2):
         """Settings with which an agent searches little of a whole box."""
         name, given = case
-        if name == "ms-ucb" and "d" in given:
+        if name == "ms-ucb" and given.get("d", 5) < dim:
             return {"candidates": 16, "refine": 2, "evaluations": 40}
         known = agents.settings_of(name)
         if "qbar" in given or known.get("qbar") or "search" not in known:
@@ -109,18 +109,18 @@ class Laws:
         """The agent of a case; those for arms alone are not tried in a box, nor the other way."""
         name, given = case
         known, box = agents.settings_of(name), isinstance(problem.domain, Box)
-        for wrong, word in ((ARMS_ONLY if box else BOX_ONLY, "box" if not box else "arms"),):
-            if name in wrong:
-                with pytest.raises(InvalidInput, match=word):
-                    agents.make(name, problem, **{**NEEDED.get(name, {}), **given})
-                pytest.skip(f"{name} plays {word}")
+        wrong, word = (ARMS_ONLY, "arms") if box else (BOX_ONLY, "box")
+        if name in wrong:
+            with pytest.raises(InvalidInput, match=word):
+                agents.make(name, problem, **{**NEEDED.get(name, {}), **given})
+            pytest.skip(f"{name} plays only {word}")
         quick = {}
         if box and domain == "candidates":
             if name in BOX_ONLY or "candidates" not in known:
                 pytest.skip(f"{name} takes no candidates")
             quick = {"candidates": 16}
         elif box:
-            quick = self.quick(case)
+            quick = self.quick(case, problem.domain.dim)
             if "back" in given and "search" in quick:
                 with pytest.raises(InvalidInput, match="one representation"):
                     agents.make(name, problem, **given, **quick)
@@ -183,6 +183,19 @@ class Laws:
 
     def beliefs_agree(self, one, other):
         return self.same(self.belief(one), self.belief(other))
+
+
+def pytest_collection_modifyitems(items):
+    """Where it costs most, an agent's defaults are tried always and its variants if slow."""
+    for item in items:
+        given = getattr(item, "callspec", None)
+        given = given.params if given else {}
+        if not item.path.name.startswith("test_agent") or not given.get("case", (0, 0))[1]:
+            continue
+        worlds = item.path.name == "test_agent_worlds.py" and given.get("home") != "arms"
+        where = given.get("place", (given.get("domain"), 0))
+        if worlds or where[0] == "candidates" or where == ("box", 1):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

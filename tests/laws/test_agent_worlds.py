@@ -6,6 +6,8 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Stationary
 from gpbandits_env.seeding import child
 
 # One environment of each id, on finitely many arms and, where there is one, in a box.
@@ -32,6 +34,10 @@ def test_plays_every_environment(laws, case, world):
     name, kwargs = world
     env = gym.make(name, **kwargs, batch_size=2)
     problem = env.unwrapped.problem
+    if "learn" in case[1] and not isinstance(problem.kernel, Stationary):
+        with pytest.raises(InvalidInput, match="stationary"):
+            laws.build(case, problem)
+        return
     agent = laws.build((case[0], {**laws.needed.get(case[0], {}), **case[1]}), problem)
     env.reset(seed=1)
     for _ in range(5):
@@ -86,8 +92,8 @@ def policy(laws, case, home):
 def test_predicting_is_asking_and_telling(policy, home, batch_size):
     name, given = policy
     kwargs = {**HOMES[home], "noise_var": 0.05, "batch_size": batch_size}
-    env = gym.make("gpbandits/StaticGP-v0", max_episode_steps=6, **kwargs)
-    expected = by_hand(agents.make(name, env, seed=5, **given), 1, 2, 6, **kwargs)
+    env = gym.make("gpbandits/StaticGP-v0", max_episode_steps=4, **kwargs)
+    expected = by_hand(agents.make(name, env, seed=5, **given), 1, 2, 4, **kwargs)
     agent = agents.make(name, env, seed=5, **given)
     played = []
     for episode in range(2):
@@ -106,16 +112,16 @@ def test_predicting_for_many_worlds_is_asking_and_telling_in_each(laws, policy, 
     if name in laws.box_only or (home == "box" and candidates):
         pytest.skip("all worlds share what such an agent draws when it is made")
     kwargs = {**HOMES[home], "noise_var": 0.05, "batch_size": 2}
-    envs = gym.make_vec("gpbandits/StaticGP-v0", 3, max_episode_steps=6, **kwargs)
+    envs = gym.make_vec("gpbandits/StaticGP-v0", 3, max_episode_steps=4, **kwargs)
     agent = agents.make(name, envs, seed=5, **given)
     observation, _ = envs.reset(seed=10)
     played = []
-    for _ in range(14):  # at the end of an episode the action is not played: the worlds reset
+    for _ in range(10):  # at the end of an episode the action is not played: the worlds reset
         played.append(agent.predict(observation)[0])
         assert played[-1] in envs.action_space
         observation = envs.step(played[-1])[0]
     first = agents.make(name, envs, seed=5, **given)
     alone = [first, *(agents.make(name, envs, seed=child(first.rng), **given) for _ in range(2))]
     for i, single in enumerate(alone):
-        expected = by_hand(single, 10 + i, 2, 6, **kwargs)
+        expected = by_hand(single, 10 + i, 2, 4, **kwargs)
         assert np.array_equal([actions[i] for actions in played], expected)

@@ -1,39 +1,89 @@
-"""A small world for batch rules: four to eight arms, or a box, with data."""
+"""What a batch rule saw and drew in a round, for those who derive its choice again; and boxes."""
+
+import copy
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Box
 from gpbandits_env.kernels import Matern32
 from gpbandits_env.problem import Problem
 
-NOISE_VAR = 0.2
+
+class Recorded:
+    """The samples an agent draws, and its generator as it was after each call."""
+
+    def __init__(self, posterior):
+        self._sample = posterior.sample
+        self.calls, self.after = [], []
+        posterior.sample = self
+
+    def __call__(self, rng, size):
+        self.calls.append(self._sample(rng, size))
+        self.after.append(copy.deepcopy(rng))
+        return self.calls[-1].copy()
+
+
+@dataclass
+class Turn:
+    """One round: what a dense posterior says before it, what was drawn, and what was chosen."""
+
+    t: int
+    dense: object
+    samples: list
+    before: np.random.Generator
+    after: list
+    actions: np.ndarray
+    mean: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        self.mean = self.dense.mean(now=self.t)
+
+    def var(self, also=()):
+        return self.dense.var(also=also, now=self.t)
+
+    def best(self, i, score):
+        """The i-th action has the best score."""
+        assert score[self.actions[i]] == pytest.approx(score.max(), abs=1e-8), (self.t, i)
+
+    def covariance(self):
+        """K_t of all arms from scratch: posterior variances of sums and differences."""
+        dense, lengthscale, noise_var = self.dense, 0.2, 0.025
+        square = (dense.points - dense.points.T) ** 2
+        prior = np.exp(-square / (2 * lengthscale**2))
+        if not dense.arms:
+            return prior
+        times = np.array(dense.times, dtype=float)
+        fade = (1 - dense.epsilon) ** (np.abs(times[:, None] - times) / 2)
+        now = (1 - dense.epsilon) ** ((self.t - times) / 2)
+        gram = prior[np.ix_(dense.arms, dense.arms)] * fade + noise_var * np.eye(len(times))
+        cross = prior[dense.arms] * now[:, None]
+        return prior - cross.T @ np.linalg.solve(gram, cross)
 
 
 @pytest.fixture
-def few():
-    """Makes an agent on few arms that has been told a little, and its dense mean and covariance."""
+def turns(world):
+    """Play an agent and yield every round for a look at how its batch came about."""
 
-    def make(name, m, arms=4, epsilon=0.0, **settings):
-        x = np.linspace(0.0, 1.0, arms)[:, None]
-        problem = Problem(Arms(x), Matern32(0.6), NOISE_VAR, batch_size=m)
-        more = {"epsilon": epsilon} if epsilon else {}
-        agent = agents.make(name, problem, seed=11, **more, **settings)
-        told = [([0, 1], [0.3, -0.2]), ([arms - 1], [0.4])]
-        gram = Matern32(0.6)(x)
-        index, rewards, times = [], [], []
-        for t, (places, values) in enumerate(told):
-            agent.tell(places, values)
-            index, rewards, times = index + places, rewards + values, times + [t] * len(places)
-        age = len(told) - np.array(times, float)
-        apart = (1 - epsilon) ** (np.abs(age[:, None] - age) / 2)
-        noisy = gram[np.ix_(index, index)] * apart + NOISE_VAR * np.eye(len(index))
-        cross = gram[index] * ((1 - epsilon) ** (age / 2))[:, None]
-        weights = np.linalg.solve(noisy, cross)
-        return agent, np.array(rewards) @ weights, gram - cross.T @ weights
+    def play(name, m, rounds=25, **settings):
+        agent = agents.make(name, world.problem(), seed=1, batch_size=m, **settings)
+        dense = world.dense(epsilon=settings.get("epsilon", 0.0))
+        drawn = Recorded(agent.posterior) if hasattr(agent, "posterior") else None
+        for t in range(1, rounds + 1):
+            before = copy.deepcopy(agent.rng)
+            actions = agent.ask()
+            assert actions.shape == (m,)
+            calls, after = (drawn.calls, drawn.after) if drawn else ([], [])
+            yield Turn(t, dense, calls.copy(), before, after.copy(), actions)
+            calls.clear()
+            after.clear()
+            rewards = world.rewards(actions)
+            agent.tell(actions, rewards)
+            dense.tell(actions, rewards, t)
 
-    return make
+    return play
 
 
 @pytest.fixture

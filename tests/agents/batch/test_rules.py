@@ -1,0 +1,120 @@
+"""What batch rules promise beside their formulas, and the combinations that they refuse."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.agents.batch import RULES, rule_for
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.kernels import Matern32
+
+
+def test_sp_sharpens_with_time(world):
+    """From far spread to nearly greedy."""
+    agent = agents.make("sp", world.problem(), seed=0, batch_size=1000)
+    agent.tell([10, 30], [0.5, 0.2])
+    score = agent.acquisition().score(agent.posterior.mean, agent.posterior.var)
+    shares = []
+    for played in (1, 100, 10**6):
+        agent.round = played
+        shares.append((agent.ask() == score.argmax()).mean())
+    assert shares[0] < shares[1] < shares[2]
+    assert shares[0] < 0.2
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        *("hallucinate", "thompson", "dpp", "explore", "boltzmann", "believer", "ts-rsr"),
+        "max-variance",
+        {"type": "explore", "width": 1.0, "region": False},
+        {"type": "initialised", "rounds": 2, "then": {"type": "dpp", "steps": 3}},
+    ],
+)
+def test_rules_are_declarations(spec):
+    rule = rule_for(spec)
+    assert RULES.from_dict(RULES.to_dict(rule)) == rule_for(rule) == rule
+
+
+def test_unknown_rules_and_fields():
+    with pytest.raises(UnknownName, match=r"did you mean.*'thompson'"):
+        rule_for("thomson")
+    with pytest.raises(UnknownName, match=r"did you mean.*'steps'"):
+        rule_for({"type": "dpp", "step": 3})
+    with pytest.raises(InvalidInput, match="rounds"):
+        rule_for("initialised")
+
+
+@pytest.mark.parametrize("name", ["bucb", "ucbpe", "sp", "qei", "ts", "ts-rsr"])
+def test_without_noise_and_all_arms_known(world, name):
+    """Nothing is left to learn: they play on, within the arms, and nothing is warned of."""
+    problem = world.problem(kernel=Matern32(0.2), noise_var=0.0, batch_size=3)
+    agent = agents.make(name, problem, seed=0)
+    agent.tell(np.arange(60), np.sin(np.arange(60)))
+    for _ in range(3):
+        actions = agent.ask()
+        assert ((actions >= 0) & (actions < 60)).all()
+        agent.tell(actions, np.sin(actions))
+
+
+@pytest.mark.parametrize("name", ["bucb", "ucbpe", "sp", "qei", "ts", "dpp-ts", "ts-rsr"])
+def test_the_units_of_rewards_do_not_matter(world, name):
+    """A thousand times the rewards, the deviations and the prior mean: the same arms."""
+    played = []
+    for unit in (1.0, 1000.0):
+        problem = world.problem()
+        kernel = problem.kernel.scaled(unit**2)
+        changes = {"kernel": kernel, "noise_var": problem.noise_var * unit**2}
+        changes["prior_mean"] = unit * problem.prior_mean
+        agent = agents.make(name, problem.replaced(**changes), seed=3, batch_size=3)
+        actions = []
+        for _ in range(6):
+            actions.append(agent.ask())
+            agent.tell(actions[-1], unit * world.function[actions[-1]])
+        played.append(actions)
+    assert np.array_equal(*played)
+
+
+def test_a_batch_of_a_drifting_world_shares_one_time(world):
+    """Two rounds of three are not six rounds of one: nothing fades within a batch."""
+    one = agents.make("ts-rsr", world.problem(), seed=0, epsilon=0.2, batch_size=3)
+    dense = world.dense(epsilon=0.2)
+    for t in (1, 2):
+        actions = one.ask()
+        rewards = world.rewards(actions)
+        one.tell(actions, rewards)
+        dense.tell(actions, rewards, t)
+    assert one.posterior.mean == pytest.approx(dense.mean(now=3), abs=1e-10)
+    assert one.posterior.var == pytest.approx(dense.var(now=3), abs=1e-10)
+    apart = world.dense(epsilon=0.2)
+    for t, (arm, reward) in enumerate(zip(dense.arms, dense.rewards, strict=True), 1):
+        apart.tell([arm], [reward], t)
+    assert np.abs(apart.mean(now=7) - dense.mean(now=3)).max() > 0.01
+
+
+@pytest.mark.parametrize("rule", ["hallucinate", "boltzmann", "believer", "explore"])
+@pytest.mark.parametrize("name", ["ts", "dpp-ts", "ts-rsr"])
+def test_samplers_have_no_acquisition_to_score_by(world, name, rule):
+    with pytest.raises(InvalidInput, match=f"the rule '{rule}'"):
+        agents.make(name, world.problem(), batch=rule)
+
+
+def test_what_makes_no_sense_is_refused_with_the_reason(world):
+    problem, two_rounds = world.problem(), {"type": "initialised", "rounds": 2}
+    for settings, reason in [
+        ({"batch": "believer"}, "incumbent"),
+        ({"batch": "dpp", "noise_var": 0.0}, "noise_var"),
+        (
+            {"batch": {**two_rounds, "then": {"type": "believer"}}},
+            "incumbent",
+        ),
+        ({"batch": {**two_rounds, "then": "thompson"}}, "as a dict"),
+        ({"batch": {"type": "dpp", "steps": -1}}, "steps"),
+        ({"batch": {"type": "boltzmann", "scale": 0.0}}, "scale"),
+        ({"batch": {"type": "explore", "width": -2.0}}, "width"),
+        ({"rho": 0.0}, "rho"),
+    ]:
+        with pytest.raises(InvalidInput, match=reason):
+            agents.make("bucb", problem, **settings)
+    with pytest.raises(InvalidInput, match="beta"):
+        agents.make("ei", problem, batch="explore")
