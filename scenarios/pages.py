@@ -5,7 +5,7 @@ from typing import Any
 
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios import references, registry
-from gpbandits_env.scenarios.metrics import METRICS
+from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.scenario import Scenario
 
 MARKS = {True: "holds", False: "**does not hold**", None: "not checked"}
@@ -75,12 +75,13 @@ def _section(scenario: Scenario, kept: dict[str, Any], root: Path) -> list[str]:
 
 
 def _table(cell: dict[str, Any], notes: dict[str, str]) -> str:
+    known = [name for name in KNOWN if all(name in of for of in cell["agents"].values())]
     lines = [
-        "| agent | " + " | ".join(m.title for m in METRICS.values()) + " | setting |",
-        "| --- | " + "---: | " * len(METRICS) + "--- |",
+        "| agent | " + " | ".join(KNOWN[name].title for name in known) + " | setting |",
+        "| --- | " + "---: | " * len(known) + "--- |",
     ]
     for label, metrics in cell["agents"].items():
-        numbers = [f"{metrics[name][0]:.4g} ± {metrics[name][1]:.2g}" for name in METRICS]
+        numbers = [f"{metrics[name][0]:.4g} ± {metrics[name][1]:.2g}" for name in known]
         lines.append(f"| {label} | " + " | ".join(numbers) + f" | {notes.get(label, '')} |")
     return "\n".join(lines)
 
