@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.acquisitions import UCB, Acquisition, LogEI, LogPI, Mean
+from gpbandits_env.agents.candidates import Places
 from gpbandits_env.agents.gp_ucb import GPUCB
 from gpbandits_env.arrays import positive
 from gpbandits_env.domains import Box
@@ -34,7 +35,7 @@ class AnyAcquisition(GPUCB):
         margin: of "ei" (0 when not given) and "mpi" (0.01), in reward units.
         settings: those of `GPUCB`.
     Raises:
-        InvalidInput: a domain of arms.
+        InvalidInput: a domain of arms; candidates or qbar, which would make it one.
         UnknownName: no such acquisition.
     """
 
@@ -59,6 +60,14 @@ class AnyAcquisition(GPUCB):
         usual = ACQUISITIONS[acquisition][1]
         self._margin = usual if margin is None else positive(margin, "margin", zero=True)
         super().__init__(problem, rng, **settings)
+
+    def _belief_lives(self, candidates: int | None) -> Places:
+        if candidates is not None:
+            raise InvalidInput(
+                f"{type(self).__name__} believes something of a whole box: leave out candidates "
+                "and qbar"
+            )
+        return super()._belief_lives(None)
 
     def default_beta(self, on_arms: bool) -> Mapping[str, Any]:
         """Theorem 2 over 5, for the dimension and the sides of the box that is searched."""

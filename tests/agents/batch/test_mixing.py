@@ -1,0 +1,210 @@
+"""The table of docs/mixing.md: every combination is made and played for a few rounds.
+
+``python tests/agents/batch/test_mixing.py`` writes the page anew.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from gpbandits_env import agents
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
+
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "mixing.md"
+PLACES = {"arms": Arms.grid((5, 4)), "box": Box([0.0, 0.0], [1.0, 1.0])}
+BELIEFS = {
+    "static": {},
+    "drifting": {"epsilon": 0.05},
+    "reset": {"reset_every": 2},
+    "window": {"window": 2},
+    "compressed": {"compress": 0.05},
+    "budgeted": {"qbar": 3.0},
+}
+RULES = {
+    **{name: name for name in ("hallucinate", "thompson", "dpp", "explore", "boltzmann")},
+    **{name: name for name in ("believer", "ts-rsr", "max-variance")},
+    "initialised": {"type": "initialised", "rounds": 1, "then": {"type": "thompson"}},
+}
+# Each stands for those of the same acquisition, which differ in a default.
+AGENTS = {
+    "gp-ucb": "`bucb`, `ucbpe`, `tv-gp-ucb`, `r-gp-ucb`, `sw-gp-ucb`, `cub`, `bkb-ucb`",
+    "ei": "`sp`, `qei`, `cei`, `bkb-ei`",
+    "mpi": "`cmpi`, `bkb-mpi`",
+    "max-mean": "",
+    "max-variance": "",
+    "ts": "`dpp-ts`, `ts-rsr`",
+}
+QUICK = {"candidates": 12, "starts": 1, "evaluations": 6, "sample_starts": 1}
+BOX_AGENTS = {
+    "ms-ucb": {"d": 1, "candidates": 8, "refine": 1, "evaluations": 6},
+    "dropout-ucb": {"d": 1, "search": QUICK},
+    "line-bo": {"search": QUICK},
+    "rembo": {"d": 1, "search": QUICK},
+    "hesbo": {"d": 1, "search": QUICK},
+    "sre": {"d": 1, "rounds": 3, "search": QUICK},
+}
+ROUNDS, BATCH = 3, 2
+
+
+def quick(name, place, given):
+    """Settings with which a box is searched fast."""
+    if name in BOX_AGENTS:
+        return BOX_AGENTS[name]
+    if place == "arms":
+        return {}
+    return {"candidates": 12} if "qbar" in given else {"search": QUICK}
+
+
+def tried(name, place, **given):
+    """Why a combination is refused; "" if it plays as it should."""
+    kernel, domain = SquaredExponential(0.3), PLACES[place]
+    problem = Problem(domain, kernel, 0.05, batch_size=BATCH, epsilon=0.05, horizon=ROUNDS)
+    try:
+        agent = agents.make(name, problem, seed=0, **quick(name, place, given), **given)
+    except InvalidInput as error:
+        return str(error)
+    space = domain.action_space(BATCH)
+    for _ in range(ROUNDS):
+        actions = agent.ask()
+        assert actions in space, (name, place, given)
+        agent.tell(actions, np.sin(np.asarray(actions, float).reshape(BATCH, -1).sum(axis=1)))
+    points = agent.places.domain.sample(np.random.default_rng(0), 4)
+    belief = agent.belief() or agent.belief(points)
+    assert all(np.isfinite(part).all() for part in belief), (name, place, given)
+    return ""
+
+
+class Reasons:
+    """The reasons for refusals, numbered in the order in which they are met."""
+
+    def __init__(self):
+        self.numbers = {}
+
+    def mark(self, reason):
+        return str(self.numbers.setdefault(reason, len(self.numbers) + 1)) if reason else "yes"
+
+    def cell(self, reasons):
+        """One mark where all agree; otherwise the columns of each."""
+        marks = {}
+        for column, reason in reasons.items():
+            marks.setdefault(self.mark(reason), []).append(column)
+        if len(marks) == 1:
+            return next(iter(marks))
+        return "; ".join(f"{mark}: {', '.join(columns)}" for mark, columns in marks.items())
+
+    def lines(self):
+        return [f"{number}. {reason}." for reason, number in self.numbers.items()]
+
+
+def table(corner, columns, rows):
+    """The lines of a Markdown table."""
+    head = [f"| {corner} | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    return head + [f"| {name} | {' | '.join(cells)} |" for name, cells in rows]
+
+
+def rules_table(names, places, beliefs, reasons):
+    def cell(name, rule):
+        outcomes = {
+            f"{belief} on {place}": tried(name, place, batch=RULES[rule], **BELIEFS[belief])
+            for place in places
+            for belief in beliefs
+        }
+        return reasons.cell(outcomes)
+
+    rows = [(f"`{name}`", [cell(name, rule) for rule in RULES]) for name in names]
+    return table("agent", [f"`{rule}`" for rule in RULES], rows)
+
+
+def beliefs_table(reasons):
+    """Two beliefs at once, under GP-UCB."""
+    settings = {name: given for name, given in BELIEFS.items() if given}
+
+    def cell(one, other):
+        if one == other:
+            return "-"
+        given = {**settings[one], **settings[other]}
+        return reasons.cell({place: tried("gp-ucb", place, **given) for place in PLACES})
+
+    rows = [(one, [cell(one, other) for other in settings]) for one in settings]
+    return table("", settings, rows)
+
+
+def noiseless_table(reasons):
+    """What weighs against the noise has nothing to weigh against."""
+    given = {**{name: {"batch": RULES[name]} for name in RULES if name != "hallucinate"}, **BELIEFS}
+    cells = {
+        name: reasons.cell({"arms": tried("ei", "arms", noise_var=0.0, **more)})
+        for name, more in given.items()
+        if name != "explore"
+    }
+    return table("", cells, [("`ei`", list(cells.values()))])
+
+
+def box_beliefs_table(reasons):
+    rows = [
+        (f"`{name}`", [reasons.cell({"box": tried(name, "box", **BELIEFS[b])}) for b in BELIEFS])
+        for name in BOX_AGENTS
+    ]
+    return table("agent", BELIEFS, rows)
+
+
+def page():
+    """The whole page; every combination in it has been played."""
+    reasons = Reasons()
+    settings = ", ".join(
+        f"{name} `{'='.join(map(str, next(iter(given.items()))))}`"
+        for name, given in BELIEFS.items()
+        if given
+    )
+    text = [
+        "# What combines with what",
+        "",
+        "Written by `python tests/agents/batch/test_mixing.py`; a test plays every combination for",
+        f"{ROUNDS} rounds of {BATCH} actions and checks that this page says what came of it:",
+        '"yes", it plays; or the number of the reason (below) for which making it is refused.',
+        "",
+        "## Agents, rules, beliefs, arms and boxes",
+        "",
+        f"Each cell stands for all six beliefs (static, {settings}), on arms and in a box: twelve",
+        "combinations. The rules `thompson`, `dpp`, `ts-rsr` and `max-variance` do not look at the",
+        "agent's acquisition, `explore` only at its beta.",
+        "",
+        *rules_table(AGENTS, PLACES, BELIEFS, reasons),
+        "",
+        "Agents of the same acquisition combine alike, but for the belief that they come with:",
+        *[f"`{name}` with {others}." for name, others in AGENTS.items() if others],
+        "",
+        "## Two beliefs at once",
+        "",
+        *beliefs_table(reasons),
+        "",
+        "## Without noise",
+        "",
+        *noiseless_table(reasons),
+        "",
+        "## Agents of many dimensions",
+        "",
+        "They play boxes only. With a static belief:",
+        "",
+        *rules_table(BOX_AGENTS, ["box"], ["static"], reasons),
+        "",
+        "With the rule that is their default:",
+        "",
+        *box_beliefs_table(reasons),
+        "",
+        "## Why not",
+        "",
+        *reasons.lines(),
+    ]
+    return "\n".join(text) + "\n"
+
+
+def test_the_page_says_what_comes_of_every_combination():
+    assert PAGE.read_text(encoding="utf-8") == page()
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
