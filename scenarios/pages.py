@@ -35,7 +35,7 @@ def write_page(root: Path, paper: str) -> Path:
         if isinstance(scenario, Scenario) and scenario.id.startswith(f"{paper}/"):
             kept = references.load_from(root / "scenarios", scenario.id)
             if kept is not None:
-                parts += _section(scenario, kept, root)
+                parts += section(scenario, kept, root)
     path = root / "docs" / "results" / f"{paper}.md"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -45,7 +45,8 @@ def write_page(root: Path, paper: str) -> Path:
     return path
 
 
-def _section(scenario: Scenario, kept: dict[str, Any], root: Path) -> list[str]:
+def section(scenario: Scenario, kept: dict[str, Any], root: Path) -> list[str]:
+    """The part of the page about one scenario: heading, size, command, tables, plots, notes."""
     stem = plot_stem(root, scenario.id)
     parts = [
         f"## {scenario.id}",

@@ -1,0 +1,122 @@
+"""One page an agent: its row of docs/agents.md, and its own docstrings."""
+
+import inspect
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from gpbandits_env import agents
+from gpbandits_env.agents import GPAgent
+from gpbandits_env.agents.registry import OVERRIDES, agent_class
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.scenario import Scenario
+
+ROW = re.compile(r"^\| `([^`]+)` \| (.*) \|$", re.MULTILINE)
+
+
+def rows(root: Path) -> dict[str, list[str]]:
+    """The table of docs/agents.md: name to [what it plays, source, settings]."""
+    text = (root / "docs" / "agents.md").read_text(encoding="utf-8")
+    return {
+        found[1]: [cell.strip() for cell in found[2].split(" | ")]
+        for found in ROW.finditer(text)
+        if found[1] in agents.names()
+    }
+
+
+def linked(markdown: str) -> str:
+    """That table with every agent's name a link to its page."""
+
+    def link(found: re.Match[str]) -> str:
+        name = found[1]
+        row = found[0]
+        return row.replace(f"`{name}`", f"[`{name}`](agents/{name}.md)", 1) if known(name) else row
+
+    def known(name: str) -> bool:
+        return name in agents.names()
+
+    return ROW.sub(link, markdown)
+
+
+def pages(root: Path) -> dict[str, str]:
+    """The source of every agent's page."""
+    table = rows(root)
+    return {f"agents/{name}.md": _page(name, table.get(name, [])) for name in agents.names()}
+
+
+def _page(name: str, row: list[str]) -> str:
+    cls = agent_class(name)
+    module = sys.modules[cls.__module__]
+    parts = [f"# {name}", _prose(inspect.getdoc(cls) or "")]
+    if row:
+        parts.append(f"**Plays:** {row[0]}" + (f"  \n**Source:** {row[1]}" if row[1] else ""))
+    parts += ["## Paper, assumptions and departures", _notes(inspect.getdoc(module) or "")]
+    if issubclass(cls, GPAgent) and cls is not GPAgent:
+        own = re.search(r"Departures.*?(?=\n\n)", inspect.getdoc(GPAgent) or "", re.DOTALL)
+        assert own is not None, "GPAgent states its departures"
+        parts.append(f"Of all agents with a posterior:\n\n{_notes(own[0])}")
+    parts += ["## Settings", _settings(name), *_played_in(name)]
+    parts.append(
+        f"## Make one\n\n```python\nagent = agents.make({name!r}, env, seed=0)\n```\n\n"
+        f"Source: `{cls.__module__.replace('.', '/').removeprefix('gpbandits_env/')}.py`; tests "
+        "that replay it beside a dense posterior: `tests/agents/`. "
+        "[All agents](../agents.md), [the base classes](../api/gpbandits_env.agents.md)."
+    )
+    return "\n\n".join(parts) + "\n"
+
+
+def _prose(docstring: str) -> str:
+    """A docstring with its sections as headed lists."""
+    lines: list[str] = []
+    section = False
+    for line in docstring.splitlines():
+        head = re.fullmatch(r"(Args|Attributes|Raises|Returns):", line)
+        if head:
+            lines += ["", f"**{head[1]}**", ""]
+            section = True
+        elif section and re.match(r" {4}\S", line):
+            term, colon, rest = line.strip().partition(":")
+            lines.append(f"- `{term}`:{rest}" if colon else f"- {line.strip()}")
+        elif section and line.startswith("     "):
+            lines.append("    " + line.strip())
+        else:
+            section = False
+            lines.append(re.sub(r"^(Source|Cost[^:]*):", r"\n**\1:**", line))
+    return "\n".join(lines)
+
+
+def _notes(docstring: str) -> str:
+    """Paper, Assumes and Departures of a docstring, the numbered departures as a list."""
+    text = re.sub(r"^(Paper|Assumes|Departures[^:]*):", r"\n\n**\1:**", docstring, flags=re.M)
+    blocks = []
+    for block in re.split(r"\n\s*\n", text):
+        joined = " ".join(block.split())
+        if joined.startswith("**Departures"):
+            joined = re.sub(r"(?:; |\s)(\d+)\. ", r"\n\n\1. ", joined)
+        blocks.append(joined)
+    return "\n\n".join(blocks)
+
+
+def _settings(name: str) -> str:
+    found = agents.settings_of(name)
+    lines = ["| setting | default |", "| --- | --- |"]
+    lines += [f"| `{key}` | `{_shown(value)}` |" for key, value in found.items()]
+    more = ", ".join(f"`{key}`" for key in OVERRIDES)
+    table = "\n".join(lines) if found else "None of its own."
+    return f"{table}\n\nAnd {more}, which replace what the environment tells."
+
+
+def _shown(value: Any) -> str:
+    text = dict(value) if hasattr(value, "items") else value
+    return repr(text).replace("|", "\\|")
+
+
+def _played_in(name: str) -> list[str]:
+    ids = [
+        s.id
+        for s in registry.scenarios().values()
+        if isinstance(s, Scenario) and any(e.agent == name for e in (*s.agents, *s.alternatives))
+    ]
+    links = ", ".join(f"[{id}](../scenarios/{id}.md)" for id in ids)
+    return [f"## Scenarios that play it\n\n{links}"] if ids else []

@@ -1,0 +1,81 @@
+"""The API reference: one page a public package, by mkdocstrings."""
+
+import re
+import shutil
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+from latex2mathml.converter import convert
+
+import gpbandits_env
+
+MATH = re.compile(r"^( *)\.\. math:: (.*(?:\n\1 +\S.*)*)", re.MULTILINE)
+
+
+def assemble(root: Path, folder: Path) -> None:
+    """Copy the sources as they are installed, formulas as MathML, for a reader that imports none.
+
+    Args:
+        root: the checkout.
+        folder: an empty folder.
+    """
+    package = folder / "gpbandits_env"
+    shutil.copytree(root / "gpbandits_env", package, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("agents", "scenarios"):
+        shutil.copytree(
+            root / name, package / name, ignore=shutil.ignore_patterns("__pycache__", "reference")
+        )
+    for path in package.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        if ".. math::" in text:
+            path.write_text(MATH.sub(_formula, text), encoding="utf-8")
+
+
+def remove(folder: Path) -> None:
+    """Delete what `assemble` wrote."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _formula(found: re.Match[str]) -> str:
+    formula = convert(" ".join(found[2].split()), display="block")
+    return f'{found[1]}<div class="math">{formula}</div>'
+
+
+def packages() -> list[str]:
+    """The public packages and the modules that stand beside them, by dotted name."""
+    found = {module.name for module in iter_modules(gpbandits_env.__path__)}
+    root = Path(gpbandits_env.__file__).parent
+    beside = {"agents", "scenarios"}
+    ours = {n for n in found if (root / n).is_dir() or (root / f"{n}.py").is_file()} | beside
+    return [f"gpbandits_env.{name}" for name in sorted(ours) if not name.startswith("_")]
+
+
+# What scenarios and agents offer beside their `__all__`.
+MODULES = {
+    "gpbandits_env.agents": ("acquisitions", "schedules", "gate", "refit", "forgetting", "batch"),
+    "gpbandits_env.scenarios": ("scenario", "findings", "study", "engines", "report", "comparison"),
+}
+
+
+def pages() -> dict[str, str]:
+    """The source of every package's page."""
+    found = {}
+    for name in packages():
+        parts = [f"# {name}", f"::: {name}"]
+        for module in MODULES.get(name, ()):
+            parts += [
+                f"## {name}.{module}",
+                f"::: {name}.{module}\n    options:\n      heading_level: 3",
+            ]
+        found[f"api/{name}.md"] = "\n\n".join(parts) + "\n"
+    return found
+
+
+def overview(root: Path) -> str:
+    """All packages with their first lines."""
+    lines = []
+    for name in packages():
+        first = (import_module(name).__doc__ or "").strip().splitlines()
+        lines.append(f"| [`{name}`]({name}.md) | {first[0] if first else ''} |")
+    return "| package | |\n| --- | --- |\n" + "\n".join(lines)

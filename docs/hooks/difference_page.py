@@ -1,0 +1,82 @@
+"""Where results differ from the papers': from reference files, scenarios and docstrings."""
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+from scenario_pages import kept_of
+
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.scenario import Scenario
+
+ERRATUM = re.compile(r"\bERRATUM:?\s*(.*?)(?=\n\s*\n|; \d+\. |\n\s*[A-Z]\w+:|\Z)", re.DOTALL)
+
+
+def differences(root: Path) -> str:
+    """The gathered part of docs/differences.md."""
+    parts = ["## Findings that do not hold here", *_findings(root)]
+    parts += ["## Departures and choices, scenario by scenario", *_notes()]
+    parts += ["## Misprints in the papers", _errata(root)]
+    return "\n\n".join(parts)
+
+
+def _declared() -> list[Scenario]:
+    return [s for s in registry.scenarios().values() if isinstance(s, Scenario)]
+
+
+def _findings(root: Path) -> list[str]:
+    found, checked, rows = 0, 0, []
+    for s in _declared():
+        for cell in (kept_of(root, s.id) or {"cells": []})["cells"]:
+            checked += sum(c["holds"] is not None for c in cell["findings"])
+            failed = [c for c in cell["findings"] if c["holds"] is False]
+            found += len(failed)
+            rows += [_finding(s, cell["params"], c) for c in failed]
+    head = "| scenario | where | what the paper found | here |\n| --- | --- | --- | --- |\n"
+    count = f"{checked - found} of {checked} findings that were checked hold; these {found} do not:"
+    return [count, head + "\n".join(rows)]
+
+
+def _finding(s: Scenario, params: dict[str, Any], check: dict[str, Any]) -> str:
+    where = ", ".join(f"{k} = {v}" for k, v in params.items())
+    numbers = ", ".join(f"{name} {value:.4g}" for name, value in check["numbers"].items())
+    return f"| [{s.id}](scenarios/{s.id}.md) | {where} | {check['statement']} | {numbers} |"
+
+
+def _notes() -> list[str]:
+    """Each distinct list once: scenarios of one family share theirs."""
+    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for s in _declared():
+        if s.choices or s.departures:
+            groups.setdefault((s.departures, s.choices), []).append(s.id)
+    parts = []
+    for (departures, choices), ids in groups.items():
+        parts.append("### " + ids[0] + (f" and {len(ids) - 1} more" if len(ids) > 1 else ""))
+        parts.append(", ".join(f"[{id}](scenarios/{id}.md)" for id in ids))
+        for title, lines in (("Departures", departures), ("Where the paper is silent", choices)):
+            if lines:
+                parts.append(f"{title}:\n\n" + "\n".join(f"- {line}" for line in lines))
+    return parts
+
+
+def _errata(root: Path) -> str:
+    rows = ["| file | of | what is printed, and what is meant |", "| --- | --- | --- |"]
+    for folder in ("gpbandits_env", "agents", "scenarios"):
+        for path in sorted((root / folder).rglob("*.py")):
+            rows += [
+                f"| `{path.relative_to(root)}` | `{name}` | {text} |"
+                for name, text in errata(path.read_text(encoding="utf-8"))
+            ]
+    return "\n".join(rows)
+
+
+def errata(source: str) -> list[tuple[str, str]]:
+    """(function or class, note) for each ERRATUM that the docstrings of a module state."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            for note in ERRATUM.finditer(ast.get_docstring(node) or ""):
+                name = "module" if isinstance(node, ast.Module) else node.name
+                found.append((name, " ".join(note[1].split()).replace("|", "\\|")))
+    return found

@@ -1,0 +1,90 @@
+"""The site's generated half: pages from registries and reference files, and the navigation.
+
+Whatever is registered (an agent, an environment, a scenario with its reference file) and whatever
+page stands in docs/ appears in the next build; nothing here lists it.
+"""
+
+import tempfile
+from pathlib import Path
+
+import agent_pages
+import api_pages
+import difference_page
+import environment_pages
+import scenario_pages
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+# The order of what stands in docs/; a page that is named nowhere here goes to the last section.
+SECTIONS = {
+    "Worlds": ("environments.md", "drift.md", "drifting-scenario.md"),
+    "Learners": ("agents.md", "mixing.md", "adding-an-agent.md"),
+    "Studies": ("studies.md", "scenarios.md", "differences.md", "benchmarks.md"),
+    "Around it": ("rl.md", "field.md"),
+}
+FRONT = ("index.md", "getting-started.md")
+# Pages whose marker is replaced by a list that is written now.
+MARKED = {
+    "scenarios.md": scenario_pages.overview,
+    "differences.md": difference_page.differences,
+    "api/index.md": api_pages.overview,
+}
+MARKER = "<!-- the site puts the list here -->"
+
+
+@event_priority(100)
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Show mkdocstrings the package as it is installed: with agents and scenarios inside."""
+    root = Path(config.config_file_path).parent
+    folder = Path(tempfile.mkdtemp(prefix="gpbandits-docs-"))
+    api_pages.assemble(root, folder)
+    handlers = config.plugins["mkdocstrings"].config.handlers
+    handlers.setdefault("python", {})["paths"] = [str(folder)]
+    config.extra["assembled"] = str(folder)
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Write the pages that are generated, and the navigation over all pages."""
+    root = Path(config.config_file_path).parent
+    sources = {file.src_uri for file in files.documentation_pages()}
+    agents = agent_pages.pages(root)
+    environments = environment_pages.pages()
+    scenarios = scenario_pages.pages(root)
+    api = api_pages.pages()
+    changes = {"changelog.md": (root / "CHANGELOG.md").read_text(encoding="utf-8")}
+    for uri, text in {**agents, **environments, **scenarios, **api, **changes}.items():
+        files.append(File.generated(config, uri, content=text))
+    own = {title: [p for p in names if p in sources] for title, names in SECTIONS.items()}
+    own["Worlds"].append({"One by one": list(environments)})
+    own["Learners"].append({"One by one": list(agents)})
+    own["Studies"] += [
+        {"By paper": sorted(s for s in sources if s.startswith("results/"))},
+        *scenario_pages.by_paper(scenarios),
+    ]
+    placed = {p for names in (*SECTIONS.values(), FRONT) for p in names} | {"api/index.md"}
+    rest = sorted(s for s in sources if s not in placed and not s.startswith("results/"))
+    own["Around it"] += rest
+    config.nav = [
+        *(page for page in FRONT if page in sources),
+        *({title: entries} for title, entries in own.items() if entries),
+        {"Reference": ["api/index.md", *api, "changelog.md"]},
+    ]
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Put lists in their places, and a link to its page at each agent's name."""
+    root = Path(config.config_file_path).parent
+    uri = page.file.src_uri
+    if uri in MARKED:
+        assert MARKER in markdown, f"{uri} has no place for its list"
+        return markdown.replace(MARKER, MARKED[uri](root))
+    return agent_pages.linked(markdown) if uri == "agents.md" else markdown
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Remove what was assembled for mkdocstrings."""
+    api_pages.remove(Path(config.extra["assembled"]))
