@@ -9,7 +9,7 @@ from importlib import import_module
 from gpbandits_env.errors import unknown
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 
-PAPERS = ("srinivas2010", "bogunovic2016", "bedi2022", "tranthe2020")
+PAPERS = ("srinivas2010", "bogunovic2016", "bedi2022", "tranthe2020", "ren2024")
 
 
 @cache

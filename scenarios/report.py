@@ -9,6 +9,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios import batch_findings as batch_findings
 from gpbandits_env.scenarios import compression_findings as compression_findings  # registers its
 from gpbandits_env.scenarios import course_findings as course_findings  # findings
 from gpbandits_env.scenarios import subspace_findings as subspace_findings

@@ -1,0 +1,177 @@
+"""ren2024: TS-RSR and what it is compared with, in batches, Section 5 and Tables 1-7.
+
+Twelve problems: draws from Gaussian processes, test functions, a network to tune on house prices,
+and a robot that pushes a disc.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.scenarios.batch_findings import WithinPublished
+from gpbandits_env.scenarios.panels import Panel
+from gpbandits_env.scenarios.published import REN2024
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.subspace_findings import NearlyBest
+
+METRIC = "simple_regret"
+INITIAL, NOISE_VAR = 15, 1e-6
+LN2 = float(np.log(2.0))
+NAMES = ("dpp-ts", "bucb", "ucbpe", "sp", "ts", "qei", "ts-rsr", "random")
+PAPERS = NAMES[:-1]
+PANELS = (
+    Panel(METRIC, log=True),
+    Panel(METRIC, "seconds", log=True),
+    Panel("average_regret", log=True),
+)
+CHOICES = (
+    "actions are chosen in the whole box: about 1000 candidates a round and climbs from the 10 "
+    "best of them, the same for all; samples are drawn by random features (exact ones for the "
+    "squared exponential) and climbed from their 2 best candidates",
+    "beta_t of BUCB and UCBPE is that of srinivas2010, Theorem 2, with delta = 0.1 and a = b = 1, "
+    "over 5",
+    "SP draws with b_t = log(1 + t) over the standard deviation of EI among the candidates",
+    "the 15 initial points count in the best so far, not in the average regret",
+)
+STANDARDISED = (
+    "rewards are standardised before fitting, as the authors' public code does; the kernel's "
+    "output scale is ln 2, their library's default, the prior mean that of the rewards",
+)
+RAW = AgentEntry("ts-rsr/raw", "ts-rsr", {}, "rewards as they are, prior mean 0")
+SMOOTHER: dict[str, Any] = {"kernel": {"type": "matern52", "lengthscale": LN2, "variance": LN2}}
+
+
+def eight(**settings: Any) -> tuple[AgentEntry, ...]:
+    """The paper's seven agents and random play."""
+    return tuple(AgentEntry(n, n, {} if n == "random" else settings) for n in NAMES)
+
+
+def _problem(
+    name: str,
+    title: str,
+    env: str,
+    kwargs: dict[str, Any],
+    batch: tuple[int, int],
+    *,
+    agents: tuple[AgentEntry, ...],
+    trials: int = 10,
+    alternatives: tuple[AgentEntry, ...] = (),
+    choices: tuple[str, ...] = (),
+    departures: tuple[str, ...] = (),
+) -> Scenario:
+    m, rounds = batch
+    findings = [NearlyBest("ts-rsr", tuple(n for n in PAPERS if n != "ts-rsr"), metric=METRIC)]
+    published = REN2024.get(name)
+    more = (WithinPublished("ts-rsr", published.means["ts-rsr"]),) if published else ()
+    return Scenario(
+        id=f"ren2024/{name}",
+        source="ren2024, Section 5, Tables 1-7",
+        title=title,
+        env=env,
+        env_kwargs={"noise_var": NOISE_VAR, "batch_size": m, **kwargs},
+        agents=agents,
+        horizon=rounds,
+        trials=trials,
+        alternatives=alternatives,
+        initial=INITIAL,
+        initial_counts=True,
+        findings=(*findings, *more),
+        choices=(*choices, *CHOICES),
+        departures=departures,
+        metric=METRIC,
+        panels=PANELS,
+        store_actions=False,
+    )
+
+
+def _rbf(name: str, box: list[list[float]], ell: float, batch: tuple[int, int], n: int) -> Scenario:
+    return _problem(
+        name,
+        f"draws from a squared exponential kernel of lengthscale {ell:g} in {len(box[0])} dimensions",
+        "gpbandits/StaticGP-v0",
+        {"kernel": {"type": "se", "lengthscale": ell}, "box": box},
+        batch,
+        agents=eight(),
+        trials=n,
+        departures=(f"{n} functions, one run each, where the paper has several runs of 10",),
+    )
+
+
+def _task(
+    name: str, title: str, task: dict[str, Any], batch: tuple[int, int], **more: Any
+) -> Scenario:
+    kernel = {"type": "matern32", "lengthscale": LN2, "variance": LN2}
+    alternatives = (
+        RAW,
+        AgentEntry("ts-rsr/matern52", "ts-rsr", {"standardise": True, **SMOOTHER}, "Matern 5/2"),
+    )
+    return _problem(
+        name,
+        title,
+        "gpbandits/Task-v0",
+        {"kernel": kernel, **task},
+        batch,
+        agents=eight(standardise=True),
+        alternatives=alternatives,
+        choices=(*more.pop("choices", ()), *STANDARDISED),
+        **more,
+    )
+
+
+BOSTON_ELL = {"type": "matern32", "lengthscale": [0.1, 0.005, 0.1, 0.1], "variance": LN2}
+SCENARIOS = (
+    _rbf("rbf-2d", [[-5.0] * 2, [5.0] * 2], 0.25, (20, 20), 100),
+    _rbf("rbf-3d", [[0.0] * 3, [1.0] * 3], 0.15, (5, 50), 50),
+    _task(
+        "ackley-2d",
+        "Ackley on [-5, 5]^2",
+        {"task": "ackley", "dim": 2, "box": [[-5.0] * 2, [5.0] * 2]},
+        (5, 50),
+    ),
+    _task(
+        "rosenbrock-2d",
+        "Rosenbrock on [-2, 2] x [-1, 3]",
+        {"task": "rosenbrock"},
+        (5, 50),
+        choices=("Rosenbrock's constants are 1 and 100",),
+    ),
+    _task("bird-2d", "Bird on [-2 pi, 2 pi]^2", {"task": "bird"}, (5, 50)),
+    _task(
+        "ackley-3d",
+        "Ackley on [-5, 5]^3",
+        {"task": "ackley", "dim": 3, "box": [[-5.0] * 3, [5.0] * 3]},
+        (20, 15),
+    ),
+    _task("hartmann-6d", "Hartmann in 6 dimensions", {"task": "hartmann-6"}, (5, 30)),
+    _task(
+        "griewank-8d",
+        "Griewank on [-1, 4]^8",
+        {"task": "griewank", "dim": 8, "box": [[-1.0] * 8, [4.0] * 8]},
+        (10, 30),
+    ),
+    _task(
+        "michalewicz-10d",
+        "Michalewicz in 10 dimensions",
+        {"task": "michalewicz", "dim": 10},
+        (5, 30),
+    ),
+    _task(
+        "boston",
+        "a network tuned on house prices",
+        {"task": "boston", "kernel": BOSTON_ELL},
+        (5, 30),
+        choices=("the paper's lengthscales are in the task's own units; nodes are rounded",),
+    ),
+    _task(
+        "push-3d",
+        "a robot pushes a disc: place and duration",
+        {"task": "push-3d", "noise_var": 0.0, "model_noise_var": 0.01},
+        (5, 30),
+    ),
+    _task(
+        "push-4d",
+        "a robot pushes a disc: place, duration and angle",
+        {"task": "push-4d", "noise_var": 0.0, "model_noise_var": 0.01},
+        (5, 30),
+    ),
+)
