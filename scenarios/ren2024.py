@@ -87,7 +87,7 @@ def _problem(
 def _rbf(name: str, box: list[list[float]], ell: float, batch: tuple[int, int], n: int) -> Scenario:
     return _problem(
         name,
-        f"draws from a squared exponential kernel of lengthscale {ell:g} in {len(box[0])} dimensions",
+        f"draws from a squared exponential kernel, lengthscale {ell:g}, in {len(box[0])}-D",
         "gpbandits/StaticGP-v0",
         {"kernel": {"type": "se", "lengthscale": ell}, "box": box},
         batch,
