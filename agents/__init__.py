@@ -6,7 +6,18 @@ agent.tell(actions, rewards)
 """
 
 from gpbandits_env.agents.base import Agent
+from gpbandits_env.agents.field.campaign import Campaign
+from gpbandits_env.agents.field.minimise import maximize, minimize
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.registry import make, names, settings_of
 
-__all__ = ["Agent", "GPAgent", "make", "names", "settings_of"]
+__all__ = [
+    "Agent",
+    "Campaign",
+    "GPAgent",
+    "make",
+    "maximize",
+    "minimize",
+    "names",
+    "settings_of",
+]

@@ -52,3 +52,7 @@ class Search(ABC):
     @abstractmethod
     def largest_mean(self, posterior: Any) -> float:
         """The largest posterior mean of any action."""
+
+    def renew(self) -> None:
+        """Drop what is held between calls, so that the next one depends on the generator alone."""
+        return

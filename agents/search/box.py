@@ -177,6 +177,9 @@ class BoxSearch(Search):
     def largest_mean(self, posterior: BoxPosterior) -> float:  # noqa: D102
         return float(posterior.mean_at(self.best(Mean(), posterior))[0])
 
+    def renew(self) -> None:  # noqa: D102
+        self._held = None
+
     def _climb(self, surface: Any, starts: Array) -> tuple[Array, Array]:
         budget = self.settings.evaluations
         return climb(surface, starts, self.box.low, self.box.high, evaluations=budget)

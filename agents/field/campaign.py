@@ -1,0 +1,330 @@
+"""A campaign: ask and tell as they are needed where evaluations are real.
+
+Several asks before a tell, values that come back late or never, readings that were there before,
+clock time, settings that are whole numbers or choices, a process that may be killed.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.base import BROKEN
+from gpbandits_env.agents.field.model import agent_for
+from gpbandits_env.agents.field.records import (
+    DONE,
+    FAILED,
+    PENDING,
+    Record,
+    Suggestion,
+    read,
+    write,
+)
+from gpbandits_env.agents.field.space import Space
+from gpbandits_env.agents.forgetting import Fade, Keep
+from gpbandits_env.agents.search.starts import spread
+from gpbandits_env.arrays import finite_array, flag, numbers, whole
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.seeding import stream
+
+
+class Campaign:
+    """One agent, the evaluations asked of it, and what became of them.
+
+    The first ``n_initial`` suggestions are spread over the space (a shifted Sobol sequence); then
+    the agent chooses, as if all that is pending, and all that failed, had been observed already:
+    the variance there is small and the mean as it was, so that new suggestions keep away.
+
+    Args:
+        space: the dimensions by name; see `Space`.
+        agent: a registered agent with a Gaussian-process posterior.
+        maximise: whether large values are good, or small ones.
+        seed: of all that is random; drawn if not given.
+        n_initial: spread suggestions before the agent chooses; 2 d + 2 if not given, half of the
+            combinations at most.
+        file: where the campaign is saved at every change; `resume` goes on from there.
+        settings: of the agent, and kernel, noise_var, prior_mean. Unless they say otherwise the
+            values are standardised, and where the kernel is not given and data do not fade it is
+            learned: see `model.agent_for`.
+
+    Attributes:
+        agent: as it is now; its posterior is over ``space.domain``.
+        records: all evaluations, by id.
+        now: the time; without stamps, how many values were told.
+
+    Raises:
+        UnknownName: no such agent or setting.
+        InvalidInput: an agent without a posterior, or settings out of range.
+    """
+
+    def __init__(
+        self,
+        space: Mapping[str, Any] | Sequence[Any] | Space,
+        agent: str = "ei",
+        *,
+        maximise: bool = True,
+        seed: int | None = None,
+        n_initial: int | None = None,
+        file: str | Path | None = None,
+        **settings: Any,
+    ) -> None:
+        self.space = Space(space)
+        if seed is None:
+            seed = int(np.random.default_rng().integers(2**53))
+        self._seed = whole(seed, "seed", 0, None)
+        self.maximise = flag(maximise, "maximise")
+        self.agent = agent_for(self.space, agent, self._seed, settings)
+        self._declared = {"agent": agent, "settings": settings}
+        most = self.space.domain.size // 2 if isinstance(self.space.domain, Arms) else None
+        count = 2 * self.space.dim + 2 if n_initial is None else whole(n_initial, "n_initial", 0)
+        self.n_initial = count if most is None else min(count, most)
+        self.records: list[Record] = []
+        self.now = 0.0
+        self._file = None if file is None else Path(file)
+
+    def ask(self, n: int = 1, *, time: float | None = None) -> list[Suggestion]:
+        """The next n suggestions; they are pending until they are told of or fail.
+
+        Args:
+            n: how many.
+            time: when they will be evaluated, not before ``now``; data fade until then.
+        """
+        count = whole(n, "n")
+        self._pass_until(self._time(time))
+        asked = []
+        for _ in range(count):
+            params = self.space.params(self._next())
+            self.records.append(Record(len(self.records), params))
+            asked.append(Suggestion(self.records[-1].id, dict(params)))
+        self._save()
+        return asked
+
+    def tell(self, id: int, value: float, *, time: float | None = None) -> Record:
+        """The value of a pending evaluation; NaN says that it failed.
+
+        Args:
+            id: of the suggestion.
+            value: as measured; noisy, in any unit.
+            time: when it was measured, not before ``now``. Data then fade by
+                (1 - epsilon)^(dt / 2), if the agent's do; without a time, one unit passes.
+        Raises:
+            InvalidInput: nothing of that id is pending, a value that is infinite or no number, or
+                a time before now; nothing has changed then.
+        """
+        record = self._pending(id)
+        number = _value(value)
+        if np.isnan(number):
+            return self.fail(record.id, "the value was NaN")
+        when = self._time(time)
+        self._learn(record.params, number, when)
+        return self._close(replace(record, status=DONE, value=number, time=self.now))
+
+    def fail(self, id: int, reason: str = "") -> Record:
+        """A pending evaluation came to nothing: it is recorded, and teaches nothing.
+
+        Raises:
+            InvalidInput: nothing of that id is pending.
+        """
+        record = self._pending(id)
+        return self._close(replace(record, status=FAILED, time=self.now, reason=str(reason)))
+
+    def observe(
+        self, params: Mapping[str, Any], value: float, *, time: float | None = None
+    ) -> Record:
+        """A value that was never asked for: what was known before, or found elsewhere.
+
+        Args:
+            params: the values by name.
+            value: what was measured there; NaN is recorded as a failure.
+            time: as in `tell`; without one, no time passes.
+        Raises:
+            InvalidInput: params out of the space, or as `tell`; nothing has changed then.
+        """
+        known = self.space.params(self.space.action(params))
+        record, number = Record(len(self.records), known), _value(value)
+        if np.isnan(number):
+            self.records.append(record)
+            return self.fail(record.id, "the value was NaN")
+        when = self._time(time)
+        if when is None:
+            self.agent.prior_data(self._actions([record]), [self._sign * number])
+        else:
+            self._learn(known, number, when)
+        self.records.append(record)
+        return self._close(replace(record, status=DONE, value=number, time=self.now))
+
+    def expect(self, params: Mapping[str, Any]) -> Suggestion:
+        """Something that is being evaluated without having been asked for: pending from now on.
+
+        Raises:
+            InvalidInput: params out of the space.
+        """
+        known = self.space.params(self.space.action(params))
+        self.records.append(Record(len(self.records), known))
+        self._save()
+        return Suggestion(self.records[-1].id, dict(known))
+
+    @property
+    def pending(self) -> list[Record]:
+        """What was asked for and not yet told."""
+        return [record for record in self.records if record.status == PENDING]
+
+    @property
+    def failed(self) -> list[Record]:
+        """What came to nothing."""
+        return [record for record in self.records if record.status == FAILED]
+
+    @property
+    def best(self) -> Record | None:
+        """The evaluation of the best value so far; the values may be noisy."""
+        done = [record for record in self.records if record.value is not None]
+        return max(done, key=lambda r: self._sign * float(r.value or 0.0), default=None)
+
+    @property
+    def recommended(self) -> dict[str, Any] | None:
+        """The parameters told of at which the agent now expects the best value."""
+        told = self.agent.posterior.told
+        if not len(told):
+            return None
+        top = int(self.agent.posterior.mean_at_told().argmax())
+        return self.space.params(self.agent.places.actions(told[top : top + 1])[0])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, as plain data with arrays."""
+        return {
+            "format": 1,
+            "space": self.space.to_dict(),
+            **self._declared,
+            "maximise": self.maximise,
+            "seed": self._seed,
+            "n_initial": self.n_initial,
+            "records": [asdict(record) for record in self.records],
+            "now": self.now,
+            "state": self.agent.snapshot(),
+        }
+
+    def save(self, file: str | Path) -> None:
+        """Write the campaign to a JSON file, in one step: a kill leaves the old one or the new.
+
+        Raises:
+            InvalidInput: options or settings that JSON cannot hold.
+        """
+        write(Path(file), self.to_dict())
+
+    @classmethod
+    def resume(cls, file: str | Path) -> "Campaign":
+        """Go on with the campaign in a file, and save it there; what was pending is pending.
+
+        Raises:
+            InvalidInput: no campaign is there.
+        """
+        state = read(Path(file))
+        try:
+            keys = ("space", "agent", "maximise", "seed", "n_initial")
+            campaign = cls(**{key: state[key] for key in keys}, file=file, **state["settings"])
+            campaign.agent.restore(state["state"])
+            campaign.records = [Record(**record) for record in state["records"]]
+            campaign.now = float(state["now"])
+        except BROKEN as error:
+            raise InvalidInput(f"{file} holds a broken campaign: {shown(error)}") from error
+        return campaign
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.maximise else -1.0
+
+    def _next(self) -> Any:
+        """The next action: spread at first, then the agent's, away from what is on its way."""
+        useful = sum(record.status != FAILED for record in self.records)
+        if useful < self.n_initial:
+            return self.space.action(self.space.decode(self._spread(len(self.records))))
+        agent, around = self.agent, [r for r in self.records if r.status in (PENDING, FAILED)]
+        agent.search.renew()
+        try:
+            if around:
+                agent.posterior.hallucinate(agent.places.indices(self._actions(around)))
+            return agent.places.actions(agent.choose())[0]
+        finally:
+            agent.posterior.rollback()
+
+    def _spread(self, index: int) -> Any:
+        cube = Box(np.zeros(self.space.dim), np.ones(self.space.dim))
+        count = 1 << max(index, 7).bit_length()
+        return spread(cube, count, stream("campaign", self._seed))[index]
+
+    def _actions(self, records: Sequence[Record]) -> Any:
+        return np.array([self.space.action(record.params) for record in records])
+
+    def _learn(self, params: Mapping[str, Any], value: float, when: float | None) -> None:
+        action, rewards = np.array([self.space.action(params)]), [self._sign * value]
+        if when is None:
+            self.agent.tell(action, rewards)
+            self.now += 1.0
+            return
+        self._pass_until(when)
+        with _clock_stands(self.agent):
+            self.agent.tell(action, rewards)
+
+    def _pass_until(self, when: float | None) -> None:
+        """Correlations with the past are multiplied by (1 - epsilon)^(dt / 2)."""
+        if when is None or when == self.now:
+            return
+        if isinstance(self.agent.forgetting, Fade):
+            left = (1.0 - self.agent.forgetting.epsilon) ** (when - self.now)
+            self.agent.fade(1.0 - left)
+        self.now = when
+
+    def _time(self, time: float | None) -> float | None:
+        if time is None:
+            return None
+        when = float(finite_array(time, "time", 0))
+        if when < self.now:
+            raise InvalidInput(
+                f"time must not be before the last one, {self.now}, got {when}; tell late values "
+                "with the present time, or collect values and tell them in order"
+            )
+        return when
+
+    def _pending(self, id: int) -> Record:
+        number = whole(id, "id", 0)
+        if number >= len(self.records) or self.records[number].status != PENDING:
+            known = [record.id for record in self.pending]
+            raise InvalidInput(f"nothing of id {number} is pending; pending are {shown(known)}")
+        return self.records[number]
+
+    def _close(self, record: Record) -> Record:
+        self.records[record.id] = record
+        self._save()
+        return record
+
+    def _save(self) -> None:
+        if self._file is not None:
+            self.save(self._file)
+
+
+def _value(value: Any) -> float:
+    number = numbers(value, "value")
+    if number.ndim:
+        raise InvalidInput(f"a value is one number, got {shown(value)}")
+    if np.isnan(number):
+        return float("nan")
+    return float(finite_array(number, "value"))
+
+
+@contextmanager
+def _clock_stands(agent: Any) -> Iterator[None]:
+    """No round passes meanwhile: time is counted by the clock."""
+    usual = agent.forgetting
+    if not isinstance(usual, Fade):
+        yield
+        return
+    still = agent.forgetting = Keep()
+    try:
+        yield
+    finally:
+        if agent.forgetting is still:
+            agent.forgetting = usual

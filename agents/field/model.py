@@ -1,0 +1,59 @@
+"""The agent of a campaign, and what it believes when the user says nothing."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.field.snapped import SnappedSearch
+from gpbandits_env.agents.field.space import Space
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.registry import agent_class, make
+from gpbandits_env.agents.search.box import BoxSearch
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Matern52
+from gpbandits_env.problem import Problem
+
+# On the unit cube, of values of variance 1.
+LENGTHSCALE, NOISE_VAR = 0.3, 1e-4
+LEARN_EVERY = 3
+
+
+def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -> GPAgent:
+    """An agent over a space.
+
+    Unless the settings say otherwise: a Matern-5/2 kernel of lengthscale 0.3 sqrt(d) on the unit
+    cube and variance 1, noise of variance 1e-4; values standardised; and if the kernel is not
+    given and data do not fade, lengthscales (one a coordinate), variance and noise learned at
+    every third value.
+
+    Args:
+        space: the dimensions.
+        name: a registered agent, or one of your own.
+        seed: of the agent.
+        settings: as `agents.make` takes them, but for the batch size.
+    Raises:
+        UnknownName: no such agent or setting.
+        InvalidInput: an agent without a posterior, or settings out of range.
+    """
+    if not issubclass(agent_class(name), GPAgent):
+        raise InvalidInput(
+            f"a campaign needs an agent with a Gaussian-process posterior, to hold what is "
+            f"pending; {name!r} has none: take ei, gp-ucb, ts, ..."
+        )
+    if "batch_size" in settings:
+        raise InvalidInput("leave out batch_size: ask(n) gives as many suggestions as you want")
+    given = dict(settings)
+    kernel = Matern52(LENGTHSCALE * math.sqrt(space.dim))
+    problem = Problem(space.domain, kernel, NOISE_VAR)
+    given.setdefault("standardise", True)
+    fading = any(given.get(k) is not None for k in ("epsilon", "reset_every", "window"))
+    if "learn" not in given and "kernel" not in given and not fading and "tv" not in name:
+        what = ["lengthscale", "variance"] + ["noise_var"] * ("noise_var" not in given)
+        given["learn"] = {"every": LEARN_EVERY, "what": what, "ard": space.dim > 1}
+    agent = make(name, problem, seed=np.random.default_rng(seed), **given)
+    assert isinstance(agent, GPAgent)
+    if isinstance(agent.search, BoxSearch) and not space.free.all():
+        agent.search = SnappedSearch(agent.search, space)
+    return agent

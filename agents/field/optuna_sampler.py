@@ -1,0 +1,172 @@
+"""Any of our agents as a sampler of Optuna's studies (extra ``optuna``).
+
+study = optuna.create_study(sampler=GPBanditsSampler(seed=0))
+study.optimize(objective, n_trials=50)
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.field.campaign import Campaign
+from gpbandits_env.agents.field.dimensions import Choice, Dimension, Integer, Real
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.registry import agent_class
+from gpbandits_env.arrays import whole
+from gpbandits_env.errors import InvalidInput, require_extra
+
+try:
+    import optuna
+    from optuna.distributions import (
+        BaseDistribution,
+        CategoricalDistribution,
+        FloatDistribution,
+        IntDistribution,
+    )
+    from optuna.samplers import BaseSampler, RandomSampler
+    from optuna.search_space import IntersectionSearchSpace
+    from optuna.trial import FrozenTrial, TrialState
+except ImportError:
+    raise require_extra("optuna", "optuna") from None
+
+
+class GPBanditsSampler(BaseSampler):
+    """Suggests what an agent would play, given all finished trials and those that are running.
+
+    Nothing is kept between trials: each time an agent is made, told all trials that are complete,
+    and keeps away from those that are running or failed. So it works with Optuna's storages,
+    several processes, and studies begun with another sampler. Parameters that not all trials have
+    are drawn at random.
+
+    Args:
+        agent: a registered agent with a Gaussian-process posterior.
+        seed: of all that is random.
+        n_initial: trials drawn at random before the agent chooses, at least 1.
+        settings: of the agent; see `Campaign`.
+    Raises:
+        UnknownName: no such agent.
+        InvalidInput: an agent without a posterior.
+    """
+
+    def __init__(
+        self, agent: str = "ei", *, seed: int | None = None, n_initial: int = 10, **settings: Any
+    ) -> None:
+        if not issubclass(agent_class(agent), GPAgent):
+            raise InvalidInput(f"a sampler needs an agent with a posterior; {agent!r} has none")
+        self._agent, self._settings = agent, settings
+        self._n_initial = whole(n_initial, "n_initial")
+        self._rng = np.random.default_rng(seed)
+        self._random = RandomSampler(seed=int(self._rng.integers(2**31)))
+        self._shared = IntersectionSearchSpace()
+
+    def infer_relative_search_space(
+        self, study: "optuna.Study", trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """The parameters that all trials so far have, and that have more than one value."""
+        shared = self._shared.calculate(study)
+        return {name: d for name, d in shared.items() if not d.single()}
+
+    def sample_relative(
+        self, study: "optuna.Study", trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """What the agent plays next.
+
+        Raises:
+            InvalidInput: the study has several objectives.
+        """
+        if len(study.directions) > 1:
+            raise InvalidInput("GPBanditsSampler is for studies of one objective")
+        trials = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
+        told = [t for t in trials if t.state == TrialState.COMPLETE]
+        if not search_space or len(told) < self._n_initial:
+            return {}
+        axes = {name: _Axis(d) for name, d in search_space.items()}
+        campaign = Campaign(
+            {name: axis.dimension for name, axis in axes.items()},
+            self._agent,
+            maximise=study.direction == optuna.study.StudyDirection.MAXIMIZE,
+            seed=int(self._rng.integers(2**53)),
+            n_initial=0,
+            **self._settings,
+        )
+        _tell(campaign, axes, trials)
+        (suggestion,) = campaign.ask()
+        return {name: axis.outside(suggestion.params[name]) for name, axis in axes.items()}
+
+    def sample_independent(
+        self,
+        study: "optuna.Study",
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """Uniformly at random."""
+        return self._random.sample_independent(study, trial, param_name, param_distribution)
+
+    def reseed_rng(self) -> None:
+        """Go on from fresh randomness, as Optuna asks of each of several workers."""
+        self._rng = np.random.default_rng()
+        self._random.reseed_rng()
+
+
+def _tell(campaign: Campaign, axes: "Mapping[str, _Axis]", trials: Sequence[FrozenTrial]) -> None:
+    """All finished values first, then what runs or failed."""
+    lost = []
+    for t in trials:
+        if any(
+            name not in t.params or not axis.holds(t.params[name]) for name, axis in axes.items()
+        ):
+            continue
+        params = {name: axis.inside(t.params[name]) for name, axis in axes.items()}
+        value = t.value if t.state == TrialState.COMPLETE else None
+        if value is not None and np.isfinite(value):
+            campaign.observe(params, value)
+        else:
+            lost.append(params)
+    for params in lost:
+        campaign.expect(params)
+
+
+class _Axis:
+    """A distribution of Optuna's as a dimension; one with a step as whole numbers of steps."""
+
+    def __init__(self, distribution: BaseDistribution) -> None:
+        self._own, self._step = distribution, None
+        self._low = 0.0
+        self.dimension: Dimension
+        if isinstance(distribution, CategoricalDistribution):
+            self.dimension = Choice(tuple(range(len(distribution.choices))))
+        elif isinstance(distribution, IntDistribution) and distribution.step == 1:
+            self.dimension = Integer(distribution.low, distribution.high, distribution.log)
+        elif isinstance(distribution, FloatDistribution) and distribution.step is None:
+            self.dimension = Real(distribution.low, distribution.high, distribution.log)
+        elif isinstance(distribution, (FloatDistribution, IntDistribution)):
+            self._low, self._step = distribution.low, distribution.step
+            steps = (distribution.high - distribution.low) / distribution.step
+            self.dimension = Integer(0, round(steps))
+        else:
+            raise InvalidInput(f"parameters of {distribution!r} are not known")
+
+    def holds(self, value: Any) -> bool:
+        """Whether a trial's value lies in the distribution as it is now."""
+        if isinstance(self._own, CategoricalDistribution):
+            return any(type(c) is type(value) and c == value for c in self._own.choices)
+        return bool(self._own._contains(self._own.to_internal_repr(value)))
+
+    def inside(self, value: Any) -> Any:
+        """Optuna's value as the dimension's."""
+        if isinstance(self._own, CategoricalDistribution):
+            return int(self._own.to_internal_repr(value))
+        if self._step is not None:
+            return round((value - self._low) / self._step)
+        return float(value) if isinstance(self.dimension, Real) else int(value)
+
+    def outside(self, value: Any) -> Any:
+        """The dimension's value as Optuna's."""
+        if isinstance(self._own, CategoricalDistribution):
+            return self._own.choices[value]
+        if self._step is None:
+            return value
+        stepped = self._low + value * self._step
+        return stepped if isinstance(self._own, IntDistribution) else float(stepped)
