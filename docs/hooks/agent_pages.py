@@ -18,25 +18,30 @@ ROW = re.compile(r"^\| `([^`]+)` \| (.*) \|$", re.MULTILINE)
 def rows(root: Path) -> dict[str, list[str]]:
     """The table of docs/agents.md: name to [what it plays, source, settings]."""
     text = (root / "docs" / "agents.md").read_text(encoding="utf-8")
-    return {
-        found[1]: [cell.strip() for cell in found[2].split(" | ")]
-        for found in ROW.finditer(text)
-        if found[1] in agents.names()
-    }
+    found: dict[str, list[str]] = {}
+    for row in ROW.finditer(text):
+        if row[1] in agents.names():  # rules of batches have rows of the same names further down
+            found.setdefault(row[1], [_plain(cell.strip()) for cell in row[2].split("|")])
+    return found
 
 
 def linked(markdown: str) -> str:
     """That table with every agent's name a link to its page."""
+    seen: set[str] = set()
 
-    def link(found: re.Match[str]) -> str:
-        name = found[1]
-        row = found[0]
-        return row.replace(f"`{name}`", f"[`{name}`](agents/{name}.md)", 1) if known(name) else row
+    def link(row: re.Match[str]) -> str:
+        name = row[1]
+        if name in seen or name not in agents.names():
+            return row[0]
+        seen.add(name)
+        return row[0].replace(f"`{name}`", f"[`{name}`](agents/{name}.md)", 1)
 
-    def known(name: str) -> bool:
-        return name in agents.names()
+    return ROW.sub(link, markdown.replace("f*_", r"f\*_"))
 
-    return ROW.sub(link, markdown)
+
+def _plain(text: str) -> str:
+    """Text in which an asterisk is an asterisk."""
+    return re.sub(r"(`[^`]*`)|\*", lambda found: found[1] or r"\*", text)
 
 
 def pages(root: Path) -> dict[str, str]:
@@ -48,14 +53,14 @@ def pages(root: Path) -> dict[str, str]:
 def _page(name: str, row: list[str]) -> str:
     cls = agent_class(name)
     module = sys.modules[cls.__module__]
-    parts = [f"# {name}", _prose(inspect.getdoc(cls) or "")]
+    parts = [f"# {name}", _prose(_plain(inspect.getdoc(cls) or ""))]
     if row:
         parts.append(f"**Plays:** {row[0]}" + (f"  \n**Source:** {row[1]}" if row[1] else ""))
-    parts += ["## Paper, assumptions and departures", _notes(inspect.getdoc(module) or "")]
+    parts += ["## Paper, assumptions and departures", _notes(_plain(inspect.getdoc(module) or ""))]
     if issubclass(cls, GPAgent) and cls is not GPAgent:
         own = re.search(r"Departures.*?(?=\n\n)", inspect.getdoc(GPAgent) or "", re.DOTALL)
         assert own is not None, "GPAgent states its departures"
-        parts.append(f"Of all agents with a posterior:\n\n{_notes(own[0])}")
+        parts.append(f"Of all agents with a posterior:\n\n{_notes(_plain(own[0]))}")
     parts += ["## Settings", _settings(name), *_played_in(name)]
     parts.append(
         f"## Make one\n\n```python\nagent = agents.make({name!r}, env, seed=0)\n```\n\n"
@@ -67,7 +72,9 @@ def _page(name: str, row: list[str]) -> str:
 
 
 def _prose(docstring: str) -> str:
-    """A docstring with its sections as headed lists."""
+    """A docstring with its sections as headed lists; arguments are in the table of settings."""
+    docstring = re.sub(r"^Source:.*\n?", "", docstring, flags=re.MULTILINE)
+    docstring = re.sub(r"^Args:\n(?: {4}.*\n?|\n(?= ))+", "", docstring, flags=re.MULTILINE)
     lines: list[str] = []
     section = False
     for line in docstring.splitlines():
@@ -82,7 +89,7 @@ def _prose(docstring: str) -> str:
             lines.append("    " + line.strip())
         else:
             section = False
-            lines.append(re.sub(r"^(Source|Cost[^:]*):", r"\n**\1:**", line))
+            lines.append(re.sub(r"^(Cost[^:]*):", r"\n**\1:**", line))
     return "\n".join(lines)
 
 
@@ -99,12 +106,25 @@ def _notes(docstring: str) -> str:
 
 
 def _settings(name: str) -> str:
-    found = agents.settings_of(name)
-    lines = ["| setting | default |", "| --- | --- |"]
-    lines += [f"| `{key}` | `{_shown(value)}` |" for key, value in found.items()]
+    cls = agent_class(name)
+    found, meanings = agents.settings_of(name), _meanings(cls)
+    lines = ["| setting | default | |", "| --- | --- | --- |"]
+    for key, value in found.items():
+        default = getattr(cls, f"DEFAULT_{key.upper()}", None) if value is None else value
+        lines.append(f"| `{key}` | `{_shown(default)}` | {_plain(meanings.get(key, ''))} |")
     more = ", ".join(f"`{key}`" for key in OVERRIDES)
     table = "\n".join(lines) if found else "None of its own."
     return f"{table}\n\nAnd {more}, which replace what the environment tells."
+
+
+def _meanings(cls: type[Any]) -> dict[str, str]:
+    """What the docstrings of a class and its bases say of their arguments, the nearest first."""
+    found: dict[str, str] = {}
+    for base in cls.__mro__:
+        for section in re.findall(r"Args:\n((?: {4}.*\n?)+)", inspect.getdoc(base) or ""):
+            for entry in re.findall(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE):
+                found.setdefault(entry[0], " ".join(entry[1].split()).replace("|", "\\|"))
+    return found
 
 
 def _shown(value: Any) -> str:

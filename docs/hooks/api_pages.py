@@ -51,9 +51,9 @@ def packages() -> list[str]:
     return [f"gpbandits_env.{name}" for name in sorted(ours) if not name.startswith("_")]
 
 
-# What scenarios and agents offer beside their `__all__`.
+# What agents and scenarios offer in modules; their packages are found.
 MODULES = {
-    "gpbandits_env.agents": ("acquisitions", "schedules", "gate", "refit", "forgetting", "batch"),
+    "gpbandits_env.agents": ("acquisitions", "schedules", "gate", "refit", "forgetting"),
     "gpbandits_env.scenarios": ("scenario", "findings", "study", "engines", "report", "comparison"),
 }
 
@@ -62,12 +62,12 @@ def pages() -> dict[str, str]:
     """The source of every package's page."""
     found = {}
     for name in packages():
+        path = getattr(import_module(name), "__path__", [])
+        inside = {m.name for m in iter_modules(path) if m.ispkg and m.name != "cli"}
         parts = [f"# {name}", f"::: {name}"]
-        for module in MODULES.get(name, ()):
-            parts += [
-                f"## {name}.{module}",
-                f"::: {name}.{module}\n    options:\n      heading_level: 3",
-            ]
+        for module in (*sorted(inside), *MODULES.get(name, ())):
+            parts += [f"## {name}.{module}", f"::: {name}.{module}"]
+            parts[-1] += "\n    options:\n      heading_level: 3"
         found[f"api/{name}.md"] = "\n\n".join(parts) + "\n"
     return found
 

@@ -1,0 +1,52 @@
+"""What the pages that teach say, done: their scripts and files always, their commands when slow."""
+
+import re
+import shutil
+
+import pytest
+
+PAGES = ("index", "getting-started", "drifting-scenario", "adding-an-agent")
+HEAVY = shutil.ignore_patterns(".git", "__pycache__", "results", "*.sqlite", ".*_cache", "site")
+
+
+def regrets(said):
+    """What the first script of the newcomer's page printed."""
+    found = re.findall(r"^(\S+) +average regret (\d\.\d+)$", said, re.MULTILINE)
+    return {name: float(value) for name, value in found}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_its_scripts_run_and_its_files_declare_scenarios(reader, root, page):
+    said = reader.skim(root / "docs" / f"{page}.md")
+    assert said
+    if page == "getting-started":
+        found = regrets(said)
+        assert found["tv-gp-ucb"] < found["gp-ucb"]
+        assert "mine.toml 3 agents" in said
+    if page == "drifting-scenario":
+        assert said.count("{'noise_var'") == 3
+        assert "pace.toml 2 agents" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_its_commands_run_as_they_stand(reader, root, page):
+    reader.follow(root / "docs" / f"{page}.md")
+    if page == "getting-started":
+        assert (reader.folder / "report.html").read_text("utf-8").count("cautious") > 1
+        assert (reader.folder / "cautious.gif").stat().st_size > 1000
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+def test_a_newcomer_gets_there_in_a_fresh_environment(reader, root):
+    """A copy of the checkout, its own virtual environment, and the page as it stands."""
+    checkout = reader.folder / "checkout"
+    shutil.copytree(root, checkout, ignore=HEAVY)
+    newcomer = type(reader)(checkout, checkout / ".venv" / "bin")
+    said = newcomer.follow(root / "docs" / "getting-started.md", install=True)
+    found = regrets(said)
+    assert found["tv-gp-ucb"] < found["gp-ucb"]
+    where = newcomer.run("python", "-c", "import sys; print(sys.prefix)")
+    assert where.strip() == str(checkout / ".venv")
+    assert (checkout / "report.html").is_file()
