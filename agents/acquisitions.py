@@ -15,6 +15,9 @@ from gpbandits_env.arrays import Array
 # A variance below this counts as none, so that nothing overflows.
 KNOWN = 1e-100
 
+# One over a smaller one is beyond what a float holds.
+SMALLEST_GAP = float(np.finfo(float).tiny)
+
 
 class Acquisition(ABC):
     """A score for every point; larger is better.
@@ -134,7 +137,7 @@ class LogEI(Acquisition):
         # EI = sd h(z), h' = Phi: d EI/d mean = Phi(z), d EI/d var = phi(z) / (2 sd).
         gap, sd, known = _standard(mean, var, self.incumbent + self.margin)
         cumulative, density = log_h_slopes(gap / sd)
-        certain = np.divide(1.0, gap, out=np.zeros_like(gap), where=gap > 0)
+        certain = np.divide(1.0, gap, out=np.zeros_like(gap), where=gap > SMALLEST_GAP)
         return np.where(known, certain, cumulative / sd), np.where(known, 0, density / (2 * sd**2))
 
 

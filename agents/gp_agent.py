@@ -18,7 +18,7 @@ from gpbandits_env.agents.refit import Model, Refit, learning_for
 from gpbandits_env.agents.search import Search, search_for
 from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior, posterior_on
 from gpbandits_env.problem import Problem
@@ -126,7 +126,9 @@ class GPAgent(Agent):
         back, qbar, epsilon = self._back, self._qbar, self._epsilon
         if isinstance(domain, Box):
             if not isinstance(back, str) or back != "auto":
-                raise InvalidInput(f"in a box the posterior has one representation, got {back!r}")
+                raise InvalidInput(
+                    f"in a box the posterior has one representation, got {shown(back)}"
+                )
             assert not isinstance(of.prior_mean, np.ndarray)
             return BoxPosterior(domain, of.kernel, of.noise_var, of.prior_mean)
         assert isinstance(domain, Arms)

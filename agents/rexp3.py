@@ -105,7 +105,7 @@ class RExp3(Agent):
     def _restore(self, state: Mapping[str, Any]) -> None:
         if state["candidates"] != self._places.fingerprint:
             raise InvalidInput("the agent of the snapshot has other candidate points: another seed")
-        self._log_weights[:] = state["log_weights"]
+        self._log_weights[:] = finite_array(state["log_weights"], "log_weights", 1)
         super()._restore(state)
 
 

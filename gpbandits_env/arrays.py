@@ -97,7 +97,7 @@ def listed(value: Any, name: str) -> tuple[Any, ...]:
     """
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, (Sequence, np.ndarray)):
         raise InvalidInput(f"{name} must be a list, got {shown(value)}")
-    return tuple(value if isinstance(value, Sequence) else np.atleast_1d(value))
+    return tuple(np.atleast_1d(value) if isinstance(value, np.ndarray) else value)
 
 
 def whole(value: int, name: str, minimum: int = 1, maximum: int | None = MOST) -> int:

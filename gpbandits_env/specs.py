@@ -26,7 +26,7 @@ PLAIN: dict[Any, tuple[tuple[type, ...], str]] = {
 
 
 @cache
-def kinds_of(cls: type[Any]) -> dict[str, Any]:
+def kinds_of(cls: Any) -> dict[str, Any]:
     """The types that a dataclass declares for its fields."""
     return get_type_hints(cls)
 
@@ -101,7 +101,7 @@ class Family(Generic[T]):
         for key in given:
             if key not in (names := [f.name for f in fields(cls)]):  # type: ignore[arg-type]
                 raise unknown(f"field of the {self.kind} {spec['type']!r}", key, names)
-            check_kind(f"{self.kind} {spec['type']!r}: {key}", given[key], kinds_of(cls)[key])  # type: ignore[arg-type]
+            check_kind(f"{self.kind} {spec['type']!r}: {key}", given[key], kinds_of(cls)[key])
         try:
             return cls(**given)
         except TypeError as error:

@@ -5,6 +5,7 @@ Seconds are those of the whole round, on each of its rows. Actions are there if 
 
 import csv
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +29,13 @@ def export_csv(store: Store, path: Path) -> int:
         StoreError: the file cannot be written.
     """
     count = 0
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            for index, table in enumerate(_tables(store)):
-                if index == 0:
-                    writer.writerow(table)
-                writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
-                count += len(table["round"])
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
+    with _in_the_end(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        for index, table in enumerate(_tables(store)):
+            if index == 0:
+                writer.writerow(table)
+            writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
+            count += len(table["round"])
     return count
 
 
@@ -58,19 +55,36 @@ def export_parquet(store: Store, path: Path) -> int:
     except ImportError:
         raise require_extra("pyarrow", "parquet") from None
     count, writer = 0, None
+    with _in_the_end(path) as part:
+        try:
+            for columns in _tables(store):
+                table = pyarrow.table(columns)
+                writer = writer or pyarrow.parquet.ParquetWriter(part, table.schema)
+                writer.write_table(table)
+                count += len(columns["round"])
+        finally:
+            if writer is not None:
+                writer.close()
+    return count
+
+
+@contextmanager
+def _in_the_end(path: Path) -> Iterator[Path]:
+    """A file beside the one to write, which takes its place when all went well, and only then."""
+    part = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        for columns in _tables(store):
-            table = pyarrow.table(columns)
-            writer = writer or pyarrow.parquet.ParquetWriter(path, table.schema)
-            writer.write_table(table)
-            count += len(columns["round"])
-    except OSError as error:
-        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
-    finally:
-        if writer is not None:
-            writer.close()
-    return count
+        try:
+            yield part
+            if part.exists():
+                part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+    except StoreError:
+        raise
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise StoreError(f"{path} cannot be written: {said}") from None
 
 
 def _tables(store: Store) -> Iterator[dict[str, NDArray[Any]]]:

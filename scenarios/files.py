@@ -17,7 +17,7 @@ import gymnasium as gym
 from gpbandits_env import agents as learners
 from gpbandits_env.agents.own import is_own, own_class
 from gpbandits_env.drift import as_drift
-from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, unknown
+from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, shown, unknown
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.panels import Panel
@@ -91,6 +91,8 @@ def read(declared: Mapping[str, Any], name: str = "scenario") -> Scenario:
         InvalidInput: a key that is missing, or a value of another type.
         UnknownName: a key that no file has.
     """
+    if not isinstance(declared, Mapping):
+        raise InvalidInput(f"a scenario is a dict, got {shown(declared)}")
     _known(declared, TOP, "")
     environment = _table(declared, "environment")
     kwargs = {key: value for key, value in environment.items() if key != "id"}
@@ -132,7 +134,7 @@ def _panel(panel: Any, place: int) -> Panel:
 def _entry(entry: Any, place: int) -> AgentEntry:
     where = f"agents[{place}]"
     if not isinstance(entry, Mapping):
-        raise InvalidInput(f"{where} must be a table [[agents]], got {entry!r}")
+        raise InvalidInput(f"{where} must be a table [[agents]], got {shown(entry)}")
     _known(entry, ENTRY, f"{where}.")
     name = _of(entry, "agent", str, None, f"{where}.")
     if is_own(name):
@@ -206,7 +208,9 @@ def _of(table: Mapping[str, Any], key: str, kind: type[Any], default: Any, where
     if value is None:
         raise InvalidInput(f"{where}{key}: is missing")
     if not isinstance(value, kind) or isinstance(value, bool) != (kind is bool):
-        raise InvalidInput(f"{where}{key}: must be {names.get(kind, 'a table')}, got {value!r}")
+        raise InvalidInput(
+            f"{where}{key}: must be {names.get(kind, 'a table')}, got {shown(value)}"
+        )
     return value
 
 

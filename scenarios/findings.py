@@ -11,8 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
-from gpbandits_env.arrays import Array
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.arrays import Array, listed
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.scenarios.statistics import paired
 from gpbandits_env.specs import Family
 
@@ -174,8 +174,11 @@ class Level(FinalFinding):
     metric: str = "average_regret"
 
     def __post_init__(self) -> None:
-        if len(self.scale) < 2:
-            raise InvalidInput(f"a finding's scale needs two agents or more, got {self.scale}")
+        labels = listed(self.scale, "scale")
+        if len(labels) < 2 or not all(isinstance(label, str) for label in labels):
+            raise InvalidInput(
+                f"a finding's scale needs two agents or more, by label, got {shown(labels)}"
+            )
 
     @property
     def statement(self) -> str:  # noqa: D102

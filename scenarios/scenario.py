@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from gpbandits_env import agents as learners
 from gpbandits_env.agents.own import is_own
-from gpbandits_env.arrays import whole
+from gpbandits_env.arrays import listed, whole
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.scenarios.bounds import BOUNDS, Bound
+from gpbandits_env.scenarios.checks import (
+    check_grid,
+    check_items,
+    check_names,
+    check_plain_fields,
+)
 from gpbandits_env.scenarios.findings import FINDINGS, Finding
 from gpbandits_env.scenarios.panels import Panel
 
@@ -36,12 +42,29 @@ class AgentEntry:
     note: str = ""
 
     def __post_init__(self) -> None:
+        check_plain_fields(self)
+        check_names(self.settings, "settings")
         if not self.label or any(c in self.label for c in ",.\n"):
             raise InvalidInput(f"an agent's label has no comma and no dot, got {self.label!r}")
 
     def to_dict(self) -> dict[str, Any]:
         """A plain dict without the label."""
         return {"agent": self.agent, "settings": dict(self.settings), "note": self.note}
+
+
+# What the lists of a scenario hold.
+ITEMS: dict[str, type[Any]] = {
+    "agents": AgentEntry,
+    "alternatives": AgentEntry,
+    "findings": Finding,
+    "choices": str,
+    "departures": str,
+    "bounds": Bound,
+    "openings": int,
+    "panels": Panel,
+}
+# So many worlds are a slip.
+MOST_TRIALS = 10**6
 
 
 @dataclass(frozen=True)
@@ -145,7 +168,12 @@ class Scenario:
 
     def __post_init__(self) -> None:
         whole(self.horizon, "horizon")
-        whole(self.trials, "trials")
+        whole(self.trials, "trials", maximum=MOST_TRIALS)
+        check_plain_fields(self)
+        check_names(self.env_kwargs, "env_kwargs")
+        check_grid(self.grid)
+        for name, kind in ITEMS.items():
+            check_items(getattr(self, name), kind, name)
         if whole(self.initial, "initial", 0) == 0 and self.initial_counts:
             raise InvalidInput(f"{self.id}: initial_counts needs initial points")
         labels = [e.label for e in (*self.agents, *self.alternatives)]
@@ -160,8 +188,15 @@ class Scenario:
         return tuple(dict(point) for point in self.grid) or ({},)
 
     def cells(self) -> tuple[Cell, ...]:
-        """The grid's points with every parameter put in its place."""
-        return tuple(self._cell(index, point) for index, point in enumerate(self.points()))
+        """The grid's points with every parameter put in its place.
+
+        Raises:
+            InvalidInput: settings that are nested too deeply to be copied.
+        """
+        try:
+            return tuple(self._cell(index, point) for index, point in enumerate(self.points()))
+        except RecursionError:
+            raise InvalidInput(f"{self.id}: a setting is nested too deeply") from None
 
     def _cell(self, index: int, point: Mapping[str, Any]) -> Cell:
         env_kwargs = copy.deepcopy(dict(self.env_kwargs))
@@ -222,7 +257,9 @@ class Scenario:
     def _choose(self, names: Sequence[str], known: Sequence[str]) -> tuple[AgentEntry, ...]:
         entries = {e.label: e for e in (*self.agents, *self.alternatives)}
         chosen: dict[str, AgentEntry] = {}
-        for name in names:
+        for name in listed(names, "agents"):
+            if not isinstance(name, str):
+                raise unknown("agent", name, {*entries, *known}, "'gpbandits agents' lists them")
             if name == "all":
                 chosen |= entries
             elif name in entries:
@@ -273,7 +310,7 @@ class Scenario:
             plain["initial"] = {"points": self.initial, "counts": self.initial_counts}
         try:
             result: dict[str, Any] = json.loads(json.dumps(plain, allow_nan=False))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, RecursionError) as error:
             raise InvalidInput(f"{self.id}: a scenario must be JSON-able: {error}") from None
         return result
 
@@ -309,7 +346,7 @@ def _defaults(agent: str) -> dict[str, Any]:
 def _is_plain(value: Any) -> bool:
     try:
         json.dumps(value)
-    except TypeError:
+    except (TypeError, ValueError):
         return False
     return True
 

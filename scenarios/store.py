@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.checks import check_resolved
 from gpbandits_env.scenarios.records import TrialFailure, TrialKey, TrialRecord
 
 APPLICATION_ID = 0x47504245  # "GPBE"
@@ -60,6 +61,17 @@ CREATE TABLE failures (
 """
 
 
+TABLES = {
+    "meta": "key, value",
+    "trials": "cell, agent, trial, world_seed, agent_seed, rounds",
+    "arrays": "cell, agent, trial, name, dtype, shape, data",
+    "bounds": "cell, name, metric, data",
+    "seconds": "cell, agent, trial, name, data",
+    "sessions": "started, info",
+    "failures": "cell, agent, trial, error, traceback",
+}
+
+
 class Store:
     """An open results file; use `Store.create` or `Store.open`, in a ``with`` statement."""
 
@@ -78,9 +90,9 @@ class Store:
             StoreError: the file exists, or cannot be written.
         """
         path = Path(path)
-        if path.exists() and not cls.is_empty(path):
-            raise StoreError(f"{path} exists already")
         with _speaking_of(path):
+            if path.exists() and not cls.is_empty(path):
+                raise StoreError(f"{path} exists already")
             path.parent.mkdir(parents=True, exist_ok=True)
             store = cls(path, _connect(path, "rwc"))
         with store._transaction() as db:
@@ -104,14 +116,18 @@ class Store:
                 be read or written.
         """
         path = Path(path)
-        if not path.exists():
-            raise StoreError(f"{path}: no such file; 'gpbandits run' makes one")
-        if path.is_dir():
-            raise StoreError(f"{path} is a folder, not a results file")
         with _speaking_of(path):
+            if not path.exists():
+                raise StoreError(f"{path}: no such file; 'gpbandits run' makes one")
+            if path.is_dir():
+                raise StoreError(f"{path} is a folder, not a results file")
             store = cls(path, _connect(path, "rw" if write or _recoverable(path) else "ro"))
-            kind = store._one("PRAGMA application_id")
-            version = store._one("PRAGMA user_version")
+            try:
+                kind = store._one("PRAGMA application_id")
+                version = store._one("PRAGMA user_version")
+            except BaseException:
+                store.close()
+                raise
         if kind != APPLICATION_ID:
             store.close()
             raise StoreError(f"{path} is not a results file of gpbandits")
@@ -121,6 +137,13 @@ class Store:
                 f"{path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
                 "use the release that wrote it, or run again with another --out"
             )
+        try:
+            store._check_tables()
+            if write:
+                store._check_whole()
+        except BaseException:
+            store.close()
+            raise
         return store
 
     @classmethod
@@ -168,9 +191,12 @@ class Store:
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """The resolved scenario."""
-        resolved: dict[str, Any] = self.meta("scenario")
-        return resolved
+        """The resolved scenario.
+
+        Raises:
+            StoreError: the file is damaged.
+        """
+        return check_resolved(self.meta("scenario"), self.path)
 
     def add(self, records: Iterable[TrialRecord | TrialFailure]) -> None:
         """Add trials, all of them or none.
@@ -205,7 +231,8 @@ class Store:
     def bounds(self, cell: int) -> dict[str, tuple[str, Array]]:
         """The theory curves of a cell."""
         rows = self._all("SELECT name, metric, data FROM bounds WHERE cell = ? ORDER BY name", cell)
-        return {name: (metric, _floats(data)) for name, metric, data in rows}
+        with _making_sense_of(self.path):
+            return {name: (metric, _floats(data)) for name, metric, data in rows}
 
     def done(self) -> set[TrialKey]:
         """The trials that are there."""
@@ -239,7 +266,8 @@ class Store:
         rows = self._all(sql, key.cell, key.agent, key.trial, name)
         if not rows:
             raise StoreError(f"{self.path} has no {name} of {key}")
-        return _unpack(*rows[0])
+        with _making_sense_of(self.path):
+            return _unpack(*rows[0])
 
     def has(self, key: TrialKey, name: str) -> bool:
         """Whether an array of a trial was kept."""
@@ -259,7 +287,8 @@ class Store:
         rows = self._all(sql, cell, agent, name)
         if not rows:
             raise StoreError(f"{self.path} has no {name} of agent {agent!r}")
-        return np.stack([_unpack(*row) for row in rows])
+        with _making_sense_of(self.path):
+            return np.stack([_unpack(*row) for row in rows])
 
     def seconds(self, cell: int, agent: str, name: str) -> Array:
         """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`).
@@ -275,19 +304,43 @@ class Store:
             return np.zeros(self.arrays(cell, agent, "optimum").shape)
         if not rows:
             raise StoreError(f"{self.path} has no seconds of agent {agent!r}")
-        return np.stack([_floats(row[0]) for row in rows])
+        with _making_sense_of(self.path):
+            return np.stack([_floats(row[0]) for row in rows])
 
     def digest(self) -> str:
         """SHA-256 of everything but time: equal for equal results, however they were run."""
         total = hashlib.sha256()
-        total.update(_json(self.scenario).encode())
-        for cell, name, metric, data in self._each("SELECT * FROM bounds ORDER BY cell, name"):
-            total.update(_json([cell, name, metric]).encode() + zlib.decompress(data))
-        for row in self._each("SELECT * FROM trials ORDER BY cell, agent, trial"):
-            total.update(_json(list(row)).encode())
-        for *head, data in self._each("SELECT * FROM arrays ORDER BY cell, agent, trial, name"):
-            total.update(_json(head).encode() + zlib.decompress(data))
+        total.update(_json(self.meta("scenario")).encode())
+        with _making_sense_of(self.path):
+            for cell, name, metric, data in self._each("SELECT * FROM bounds ORDER BY cell, name"):
+                total.update(_json([cell, name, metric]).encode() + zlib.decompress(data))
+            for row in self._each("SELECT * FROM trials ORDER BY cell, agent, trial"):
+                total.update(_json(list(row)).encode())
+            for *head, data in self._each("SELECT * FROM arrays ORDER BY cell, agent, trial, name"):
+                total.update(_json(head).encode() + zlib.decompress(data))
         return total.hexdigest()
+
+    def _check_tables(self) -> None:
+        """All tables and columns are there, before anything is written."""
+        with _speaking_of(self.path):
+            for table, columns in TABLES.items():
+                self._db.execute(f"SELECT {columns} FROM {table} LIMIT 0")
+
+    def _check_whole(self) -> None:
+        """The file is sound, and every array is of a trial: else a run would fail half-way."""
+        with _speaking_of(self.path):
+            if self._one("PRAGMA quick_check(1)") != "ok":
+                raise sqlite3.DatabaseError("malformed")
+            orphan = self._one(
+                "SELECT 1 FROM arrays WHERE NOT EXISTS (SELECT 1 FROM trials "
+                "WHERE trials.cell = arrays.cell AND trials.agent = arrays.agent "
+                "AND trials.trial = arrays.trial) LIMIT 1"
+            )
+        if orphan is not None:
+            raise StoreError(
+                f"{self.path} is damaged (it has results of trials that it does not list); "
+                "restore a copy or run again with --fresh"
+            )
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -323,7 +376,7 @@ def _speaking_of(path: Path) -> Iterator[None]:
             f"{path}: another run has stored the same trial meanwhile; "
             "let it finish, or use another --out"
         ) from None
-    except (sqlite3.Error, zlib.error, json.JSONDecodeError) as error:
+    except (sqlite3.Error, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"{path}: {_explain(str(error))}") from None
     except OSError as error:
         if isinstance(error, StoreError):
@@ -331,9 +384,21 @@ def _speaking_of(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {error.strerror or error}") from None
 
 
+@contextmanager
+def _making_sense_of(path: Path) -> Iterator[None]:
+    """Turn what unpacking damaged data may raise into one clear error."""
+    try:
+        yield
+    except (zlib.error, ValueError, TypeError, OverflowError, MemoryError) as error:
+        raise StoreError(
+            f"{path} is damaged ({error}); restore a copy or run again with --fresh"
+        ) from None
+
+
 def _explain(message: str) -> str:
     cures = {
         "not a database": "not a results file of gpbandits",
+        "no such": "the file is damaged; restore a copy or run again with --fresh",
         "malformed": "the file is damaged; restore a copy or run again with --fresh",
         "readonly": "the file cannot be written; check its permissions or use another --out",
         "unable to open": "the file cannot be opened; check folder and permissions",
@@ -394,6 +459,8 @@ def _pack(array: NDArray[Any]) -> bytes:
 
 
 def _unpack(dtype: str, shape: str, data: bytes) -> NDArray[Any]:
+    if np.dtype(dtype).kind not in "fiub":
+        raise ValueError(f"numbers of type {dtype!r}")
     return np.frombuffer(zlib.decompress(data), dtype=dtype).reshape(json.loads(shape))
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -150,7 +151,7 @@ def _rehearse(scenario: Scenario, cell: Cell) -> Problem:
 
 
 def _open(path: Path, meta: Mapping[str, Any], fresh: bool) -> Store:
-    if not path.exists() or Store.is_empty(path):
+    if not os.path.exists(path) or Store.is_empty(path):  # a name too long does not exist
         return Store.create(path, meta)
     if fresh:
         Store.open(path).close()  # never delete what is not a store

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, numbers
+from gpbandits_env.arrays import LARGEST, Array, numbers
 from gpbandits_env.errors import InvalidInput, MissingData
 
 SUFFIXES = (".csv", ".csv.gz", ".npy", ".npz")
@@ -22,7 +22,7 @@ def check_table(table: ArrayLike, name: str) -> Array:
     values = numbers(table, name)
     if values.ndim != 2 or not values.size:
         raise InvalidInput(f"{name} must have shape (rows, arms), got {values.shape}")
-    bad = np.argwhere(~np.isfinite(values))
+    bad = np.argwhere(~(np.abs(values) <= LARGEST))
     if len(bad):
         row, column = bad[0].tolist()
         more = f", and {len(bad) - 1} more" if len(bad) > 1 else ""

@@ -1,12 +1,13 @@
 """Drifts made of drifts."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, positive
+from gpbandits_env.arrays import Array, listed, positive
 from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, Memory
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 
 
 @DRIFTS.register("blend")
@@ -28,7 +29,7 @@ class Blend(Drift):
     weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        parts = tuple(self.drifts)
+        parts = _drifts(self.drifts)
         weights = tuple(positive(w, "weights") for w in self.weights) or (1.0,) * len(parts)
         if len(parts) < 2 or len(weights) != len(parts):
             raise InvalidInput("blend needs at least 2 drifts, and weights: none or one each")
@@ -69,7 +70,7 @@ class Then(Drift):
     drifts: tuple[Drift, ...]
 
     def __post_init__(self) -> None:
-        parts = tuple(self.drifts)
+        parts = _drifts(self.drifts)
         if len(parts) < 2:
             raise InvalidInput("then needs at least 2 drifts")
         for d in parts:
@@ -85,6 +86,14 @@ class Then(Drift):
         for d in self.drifts:
             memory = d.step(memory, fresh, t, rng)
         return memory
+
+
+def _drifts(given: Any) -> tuple[Drift, ...]:
+    parts = listed(given, "drifts")
+    for part in parts:
+        if not isinstance(part, Drift):
+            raise InvalidInput(f"drifts must be drifts, got {shown(part)}")
+    return parts
 
 
 def _split(memory: Memory) -> list[Memory]:

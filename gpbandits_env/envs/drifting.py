@@ -11,8 +11,8 @@ from gpbandits_env.drift import Drift, MarkovDrift, as_drift
 from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
 from gpbandits_env.envs.static_gp import DEFAULT_KERNEL, domain_of, gp_world
 from gpbandits_env.envs.world import World
-from gpbandits_env.errors import InvalidInput
-from gpbandits_env.functions import MOTIONS, AnalyticSource
+from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.functions import MOTIONS, TEST_FUNCTIONS, AnalyticSource
 from gpbandits_env.kernels import Kernel, kernel_from_dict
 from gpbandits_env.problem import Problem
 
@@ -36,6 +36,8 @@ def drifting_world(
 ) -> World:
     """The world of `Drifting`; see there for the arguments."""
     domain = (grid, arms, box, low, high)
+    if not isinstance(function, str):
+        raise unknown("function", function, ["gp", *TEST_FUNCTIONS])
     if function == "gp":
         if motion is not None or dim is not None:
             raise InvalidInput("motion and dim belong to a test function; a GP takes a drift")

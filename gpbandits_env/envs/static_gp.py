@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import finite_array, positive, whole
+from gpbandits_env.arrays import finite_array, listed, positive, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.drift import Drift, MarkovDrift
 from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
@@ -102,7 +102,7 @@ def domain_of(
     if isinstance(grid, Arms):
         return grid
     shape = DEFAULT_GRID if grid is None else grid
-    shape = tuple(shape) if isinstance(shape, np.ndarray) else shape
+    shape = listed(shape, "grid") if isinstance(shape, np.ndarray) else shape
     return Arms.grid(shape, 0.0 if low is None else low, 1.0 if high is None else high)
 
 

@@ -9,7 +9,7 @@ from gpbandits_env.arrays import flag, listed, positive
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
 from gpbandits_env.envs.world import World
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions import StillSource
 from gpbandits_env.kernels import Kernel, Matern32, kernel_from_dict
 from gpbandits_env.problem import Problem
@@ -50,7 +50,7 @@ def grid_of(box: Box, shape: int | Sequence[int]) -> Arms:
     """A product grid over a whole box; a number is that of points on every axis."""
     points = (shape,) * box.dim if isinstance(shape, (int, np.integer)) else listed(shape, "grid")
     if len(points) != box.dim:
-        raise InvalidInput(f"grid must be a number or have {box.dim} entries, got {points}")
+        raise InvalidInput(f"grid must be a number or have {box.dim} entries, got {shown(points)}")
     return Arms.grid(points, box.low, box.high)
 
 

@@ -154,8 +154,8 @@ def dimension(name: str, *dims: int | None) -> int:
         InvalidInput: they do not agree.
     """
     given = function_named(name)
-    wanted = [d for d in (given.dim, *dims) if d is not None]
+    wanted = [whole(d, "dim") for d in (given.dim, *dims) if d is not None]
     size = wanted[0] if wanted else 2
     if any(d != size for d in wanted):
         raise InvalidInput(f"{name!r} has {given.dim or 'any'} dimensions, got {wanted[1:]}")
-    return whole(size, "dim")
+    return size

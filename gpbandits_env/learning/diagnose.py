@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import norm
 
-from gpbandits_env.arrays import Array, finite_array, numbers, positive
+from gpbandits_env.arrays import LARGEST, Array, finite_array, numbers, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Empirical
@@ -106,7 +106,10 @@ def diagnose(
         )
     centre, spread = _moments(table[whole_rows], mean, covariance)
     panel = Panel(table[whole_rows] - centre, stamps[whole_rows])
-    start = noise_var if noise_var is not None else 0.05 * float(np.diag(spread).mean())
+    if noise_var is None:
+        start = 0.05 * float(np.diag(spread).mean())
+    else:
+        start = positive(noise_var, "noise_var")
     found = fit_panels(spread, start, [panel], learn_noise=noise_var is None)
     likelihood = PanelLikelihood(spread, [panel])
     interval = epsilon_interval(lambda e: likelihood(found.noise_var, e).value, found.epsilon)
@@ -207,7 +210,7 @@ def _checked(values: ArrayLike, times: ArrayLike | None) -> tuple[Array, Array]:
     table = table[:, None] if table.ndim == 1 else table
     if table.ndim != 2 or table.size == 0:
         raise InvalidInput(f"values must be a table (T, n), got shape {table.shape}")
-    if np.isinf(table).any():
+    if (np.abs(table) > LARGEST).any():
         raise InvalidInput("values must be numbers, or NaN where missing; got infinity")
     stamps = np.arange(float(len(table))) if times is None else finite_array(times, "times", ndim=1)
     if len(stamps) != len(table) or (np.diff(stamps) < 0).any():

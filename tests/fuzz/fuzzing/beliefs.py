@@ -1,0 +1,116 @@
+"""Bad calls of posteriors, and posteriors made with bad arguments."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+from fuzzing.case import Case
+from fuzzing.declared import spoilt
+from fuzzing.values import pick
+
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.posterior import BoxPosterior, NystromPosterior, posterior_on
+
+ARMS = Arms.grid((4, 3))
+BOX = Box([0.0, 0.0], [1.0, 2.0])
+KERNEL = SquaredExponential(0.5)
+MAKERS: dict[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
+    "posterior_on": (
+        posterior_on,
+        {
+            "arms": ARMS,
+            "kernel": KERNEL,
+            "noise_var": 0.1,
+            "prior_mean": np.zeros(12),
+            "back": "rows",
+            "horizon": 9,
+        },
+    ),
+    "BoxPosterior": (
+        BoxPosterior,
+        {"box": BOX, "kernel": Matern52(0.5), "noise_var": 0.1, "prior_mean": 0.0},
+    ),
+    "NystromPosterior": (
+        NystromPosterior,
+        {"arms": ARMS, "kernel": KERNEL, "noise_var": 0.1, "prior_mean": 0.0, "qbar": 2.0},
+    ),
+}
+
+
+def make_case(rng: np.random.Generator) -> Case:
+    """A posterior made with a bad argument."""
+    name = str(pick(rng, list(MAKERS)))
+    maker, good = MAKERS[name]
+    given = spoilt(rng, good)
+
+    def use(posterior: Any) -> None:
+        where = getattr(posterior, "box", None) or posterior.arms
+        posterior.update(where.sample(np.random.default_rng(0), 3), np.array([0.0, 1.0, 2.0]))
+
+    return Case(name, given, lambda: maker(**given), use=use)
+
+
+@cache
+def _learned(name: str) -> tuple[Any, dict[str, Any]]:
+    posterior: Any
+    if name == "box":
+        posterior = BoxPosterior(BOX, Matern52(0.5), 0.1, 0.3)
+    elif name == "nystrom":
+        posterior = NystromPosterior(ARMS, KERNEL, 0.1, qbar=2.0)
+    else:
+        posterior = posterior_on(ARMS, KERNEL, 0.1, 0.3, back=name)
+    where = BOX if name == "box" else ARMS
+    posterior.update(where.sample(np.random.default_rng(0), 4), np.arange(4.0))
+    if name == "nystrom":
+        posterior.redraw(np.random.default_rng(1))
+    else:
+        posterior.hallucinate(where.sample(np.random.default_rng(1), 2))
+    return posterior, posterior.snapshot()
+
+
+def call_case(rng: np.random.Generator) -> Case:
+    """A bad call of a posterior that has learned something."""
+    name = str(pick(rng, ("rows", "coefficients", "box", "nystrom")))
+    posterior, before = _learned(name)
+    where = BOX if name == "box" else ARMS
+    places = where.sample(rng, 2)
+    at = "points" if name == "box" else "actions"
+    goods: dict[str, dict[str, Any]] = {
+        "update": {at: places, "rewards": rng.normal(size=2)},
+        "hallucinate": {at: places},
+        "covariance": {at: places},
+        "advance": {"epsilon": 0.1, "dt": 1.0},
+        "restore": {"state": before},
+        "sample": {"rng": np.random.default_rng(0), "size": 2},
+    }
+    if name == "box":
+        goods |= {
+            "sample": {"rng": np.random.default_rng(0), "size": 2, "x": places},
+            "var_given": {"points": places, "at": places},
+            "moments": {"x": places},
+            "gradients": {"x": places},
+            "mean_at": {"x": places},
+            "replace_model": {"kernel": KERNEL, "noise_var": 0.2, "prior_mean": 0.0},
+        }
+    elif name != "nystrom":
+        goods |= {"var_given": {"actions": places}}
+    what = str(pick(rng, list(goods)))
+    given = spoilt(rng, goods[what])
+    given |= {"rng": np.random.default_rng(0)} if what == "sample" else {}
+
+    def use(_: Any) -> None:
+        try:
+            posterior.update(places, np.zeros(2))
+        finally:
+            posterior.restore(before)
+
+    return Case(
+        f"{what} of the posterior {name}",
+        given,
+        lambda: getattr(posterior, what)(**given),
+        posterior.snapshot,
+        lambda: use(None),
+        use,
+    )
