@@ -95,3 +95,6 @@ REN2024 = {
     name: Published(_scaled(unit, means), _scaled(unit, deviations))
     for name, (unit, means, deviations) in _REN2024.items()
 }
+
+# Paper -> problem -> what it prints.
+TABLES: dict[str, dict[str, Published]] = {"ren2024": REN2024}

@@ -5,6 +5,7 @@ import click
 import gpbandits_env
 from gpbandits_env.scenarios.cli import (
     animate,
+    beside,
     compare,
     diagnose,
     listing,
@@ -34,6 +35,7 @@ for command in (
     *run.COMMANDS,
     *results.COMMANDS,
     *compare.COMMANDS,
+    *beside.COMMANDS,
     *listing.COMMANDS,
     *reference.COMMANDS,
     *tune.COMMANDS,
