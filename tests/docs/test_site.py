@@ -1,0 +1,100 @@
+"""The built site: strict, complete, and without anything from the network."""
+
+import os
+import re
+import subprocess
+import sys
+
+import gymnasium as gym
+import pytest
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
+from gpbandits_env.scenarios import references, registry
+from gpbandits_env.scenarios.scenario import Scenario
+
+for package in ("mkdocs", "material", "mkdocstrings", "latex2mathml"):
+    pytest.importorskip(package, reason="the extra 'docs' is not installed")
+
+ENVIRONMENTS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))
+
+
+@pytest.fixture(scope="module")
+def site(root, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(folder)]
+    env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, timeout=280)
+    assert built.returncode == 0, built.stdout + built.stderr
+    return folder
+
+
+def read(site, page):
+    return (site / page).read_text(encoding="utf-8")
+
+
+def test_every_agent_has_its_paper_and_departures(site):
+    for name in agents.names():
+        page = read(site, f"agents/{name}.html")
+        assert "<strong>Paper:</strong>" in page, name
+        assert "<strong>Departures" in page, name
+        assert "<strong>Plays:</strong>" in page, name
+        assert f'href="agents/{name}.html"' in read(site, "agents.html")
+
+
+def test_every_environment_has_action_observation_reward_and_info(site):
+    for name in ENVIRONMENTS:
+        page = read(site, f"environments/{name.partition('/')[2]}.html")
+        for part in ("Action", "Observation", "Reward", "Info", "End"):
+            assert f"<strong>{part}</strong>" in page, (name, part)
+        assert "cumulative_regret" in page
+
+
+def test_every_scenario_has_its_command_and_what_is_kept_of_it(site, root):
+    for scenario in registry.scenarios().values():
+        page = read(site, f"scenarios/{scenario.id}.html")
+        assert f"scenarios/{scenario.id}.html" in read(site, "scenarios.html")
+        kept = references.load_from(root / "scenarios", scenario.id)
+        text = re.sub(r"<[^>]+>", "", page)
+        verb = "run" if kept is None else "reference"
+        assert f"gpbandits {verb} {scenario.id}" in text
+        if isinstance(scenario, Scenario) and kept is not None:
+            assert all(label in text for label in kept["cells"][0]["agents"])
+            plot = f"{scenario.id.replace('/', '-')}.png"
+            assert (plot in page) == (root / "docs" / "results" / plot).is_file()
+
+
+def test_every_page_of_the_manual_is_in_the_site(site, root):
+    for page in (root / "docs").rglob("*.md"):
+        assert (site / page.relative_to(root / "docs").with_suffix(".html")).is_file()
+
+
+def test_differences_have_failed_findings_departures_and_misprints(site, root):
+    page = re.sub(r"<[^>]+>", "", read(site, "differences.html"))
+    kept = [references.load_from(root / "scenarios", id) for id in registry.scenarios()]
+    cells = [cell for results in kept if results for cell in results["cells"]]
+    failed = [c for cell in cells for c in cell["findings"] if c["holds"] is False]
+    assert f"these {len(failed)} do not" in page
+    assert page.count("Departures:") > 5
+    assert "xi = argmax mu in MPI, its value is meant" in page
+
+
+def test_the_reference_has_signatures_and_formulas(site):
+    assert 'id="gpbandits_env.agents.make"' in read(site, "api/gpbandits_env.agents.html")
+    assert 'id="gpbandits_env.scenarios.study.run_study"' in read(
+        site, "api/gpbandits_env.scenarios.html"
+    )
+    kernels = read(site, "api/gpbandits_env.kernels.html")
+    assert kernels.count("<math") >= 5
+    assert ".. math::" not in kernels
+
+
+def test_nothing_is_fetched_from_the_network(site):
+    fetched = re.compile(
+        r"<(?:script|link|img|iframe|source)[^>]+(?:src|href)=\"?(?:https?:)?//[^>]*"
+    )
+    for page in site.rglob("*.html"):
+        found = [f for f in fetched.findall(page.read_text("utf-8")) if 'rel="canonical"' not in f]
+        assert not found, (page, found)
+    for style in site.rglob("*.css"):
+        assert not re.search(r"url\(['\"]?(?:https?:)?//", style.read_text("utf-8")), style
