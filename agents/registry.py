@@ -46,13 +46,25 @@ AGENTS = {
     "sre": "sre:SRE",
 }
 
+# Other people's optimisers; each needs the extra of its name.
+ADAPTERS = {
+    "botorch": "adapters.botorch:BoTorch",
+    "optuna": "adapters.optuna:OptunaSampler",
+    "sklearn": "adapters.sklearn:SklearnGP",
+}
+
 # What a setting of the same name changes in the problem before the agent sees it.
 OVERRIDES = ("kernel", "noise_var", "prior_mean", "batch_size", "horizon", "max_norm")
 
 
 def names() -> tuple[str, ...]:
-    """The names that `make` knows."""
+    """The names of our agents; `make` knows those of `adapters` too."""
     return tuple(AGENTS)
+
+
+def adapters() -> tuple[str, ...]:
+    """The names of other people's optimisers, each of which needs the extra of its name."""
+    return tuple(ADAPTERS)
 
 
 def agent_class(name: str) -> type[Agent]:
@@ -64,9 +76,10 @@ def agent_class(name: str) -> type[Agent]:
     """
     if is_own(name):
         return own_class(name)
-    if not isinstance(name, str) or name not in AGENTS:
-        raise unknown("agent", name, AGENTS, "'gpbandits agents' lists them")
-    module, cls = AGENTS[name].split(":")
+    known = AGENTS | ADAPTERS
+    if not isinstance(name, str) or name not in known:
+        raise unknown("agent", name, known, "'gpbandits agents' lists them")
+    module, cls = known[name].split(":")
     found: type[Agent] = getattr(import_module(f"gpbandits_env.agents.{module}"), cls)
     return found
 

@@ -1,0 +1,1 @@
+"""Other people's optimisers behind our ask and tell; each needs its extra."""

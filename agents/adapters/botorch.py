@@ -1,0 +1,157 @@
+"""BoTorch's models and acquisitions as an agent (extra ``botorch``).
+
+Source: Balandat et al. (2020), BoTorch; Ament et al. (2023) for qLogEI; Wilson et al. (2018) for
+the batch form of UCB.
+Assumes: a stationary kernel (se, matern).
+Departures: 1. the first batch, before any data, is drawn at random; 2. qLogEI's incumbent is the
+largest posterior mean at a point told of; 3. in float64; 4. data do not fade.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.agents.adapters.base import NU, Adapter, stationary
+from gpbandits_env.arrays import flag, positive, whole
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import require_extra, unknown
+from gpbandits_env.problem import Problem
+
+ACQUISITIONS = ("qlogei", "qucb")
+
+
+class BoTorch(Adapter):
+    """The maximum of one of BoTorch's acquisitions over its `SingleTaskGP`.
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        acquisition: "qlogei" or "qucb".
+        beta: of qUCB; it multiplies the variance under the root.
+        learn: whether the model is BoTorch's own, fitted at every ask (its priors, inputs on the
+            unit cube, rewards standardised); otherwise that of the problem.
+        starts: from how many points a box is climbed.
+        samples: of the batch's joint values.
+        candidates: points of a box that the starts are the best of.
+    Raises:
+        MissingExtra: botorch is not installed.
+        UnknownName: no such acquisition.
+        InvalidInput: a kernel that BoTorch does not have, or a number out of range.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        acquisition: str = "qlogei",
+        beta: float = 4.0,
+        learn: bool = False,
+        starts: int = 5,
+        samples: int = 128,
+        candidates: int = 512,
+    ) -> None:
+        super().__init__(problem, rng, candidates=candidates)
+        if not isinstance(acquisition, str) or acquisition not in ACQUISITIONS:
+            raise unknown("acquisition", acquisition, ACQUISITIONS)
+        self._acquisition, self.learn = acquisition, flag(learn, "learn")
+        self._beta = positive(beta, "beta", zero=True)
+        self.starts, self.samples = whole(starts, "starts"), whole(samples, "samples")
+        stationary(problem, "BoTorch")
+        _imported()
+
+    def choose(self, seed: int) -> NDArray[Any]:  # noqa: D102
+        torch = _imported()
+        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # how inputs are scaled, that a fit stopped early
+            torch.manual_seed(seed)
+            return self._best(self._score(self._model(), seed))
+
+    def _model(self) -> Any:
+        import gpytorch
+        import torch
+        from botorch.fit import fit_gpytorch_mll
+        from botorch.models import SingleTaskGP
+        from botorch.models.transforms import Normalize
+
+        x = torch.tensor(self._points)
+        y = torch.tensor(self._rewards)[:, None]
+        if self.learn:
+            corners = torch.tensor(np.stack(_corners(self.problem)))
+            scaled = Normalize(x.shape[1], bounds=corners)
+            model = SingleTaskGP(x, y, input_transform=scaled)
+            fit_gpytorch_mll(gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model))
+            return model
+        own, problem = stationary(self.problem, "BoTorch"), self.problem
+        nu = NU[own.type_name]  # type: ignore[attr-defined]
+        ell = torch.tensor(own.lengthscale, dtype=torch.float64)
+        dims = x.shape[1] if ell.ndim else None
+        shape = (
+            gpytorch.kernels.RBFKernel(ard_num_dims=dims)
+            if np.isinf(nu)
+            else gpytorch.kernels.MaternKernel(nu, ard_num_dims=dims)
+        )
+        kernel = gpytorch.kernels.ScaleKernel(shape).double()
+        shape.lengthscale = ell
+        kernel.outputscale = float(own.diagonal(self._points[:1])[0])
+        mean = gpytorch.means.ConstantMean().double()
+        mean.constant = torch.nn.Parameter(torch.tensor(float(problem.prior_mean)).double())
+        noise = torch.full_like(y, max(problem.noise_var, 1e-8))
+        model = SingleTaskGP(x, y, noise, kernel, mean, outcome_transform=None)
+        return model.eval()
+
+    def _score(self, model: Any, seed: int) -> Any:
+        import torch
+        from botorch.acquisition import qLogExpectedImprovement, qUpperConfidenceBound
+        from botorch.sampling import SobolQMCNormalSampler
+
+        sampler = SobolQMCNormalSampler(torch.Size([self.samples]), seed=seed)
+        if self._acquisition == "qucb":
+            return qUpperConfidenceBound(model, self._beta, sampler=sampler)
+        with torch.no_grad():
+            incumbent = model.posterior(torch.tensor(self._points)).mean.max()
+        return qLogExpectedImprovement(model, incumbent, sampler=sampler)
+
+    def _best(self, score: Any) -> NDArray[Any]:
+        import torch
+        from botorch.optim import optimize_acqf, optimize_acqf_discrete
+
+        domain, m = self.problem.domain, self.batch_size
+        if isinstance(domain, Arms):
+            choices = torch.tensor(domain.coordinates)
+            found, _ = optimize_acqf_discrete(score, m, choices, unique=m <= domain.size)
+            gaps = ((found.numpy()[:, None] - domain.coordinates[None]) ** 2).sum(axis=2)
+            return gaps.argmin(axis=1)
+        assert isinstance(domain, Box)
+        found, _ = optimize_acqf(
+            score,
+            torch.tensor(np.stack([domain.low, domain.high])),
+            q=m,
+            num_restarts=self.starts,
+            raw_samples=self.candidates,
+            sequential=True,
+        )
+        return np.clip(found.detach().numpy(), domain.low, domain.high)
+
+
+def _corners(problem: Problem) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The box, or that around the arms; a side without extent has length 1."""
+    domain = problem.domain
+    if isinstance(domain, Box):
+        return domain.low, domain.high
+    assert isinstance(domain, Arms)
+    low, high = domain.coordinates.min(axis=0), domain.coordinates.max(axis=0)
+    return low, high + (low == high)
+
+
+def _imported() -> Any:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what torch says of itself while it is imported
+            import botorch  # noqa: F401
+            import torch
+    except ImportError:
+        raise require_extra("botorch", "botorch") from None
+    return torch

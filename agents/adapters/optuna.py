@@ -1,0 +1,122 @@
+"""Optuna's samplers as agents (extra ``optuna``).
+
+Source: Akiba et al. (2019), Optuna; its default, the tree-structured Parzen estimator, is of
+Bergstra et al. (2011).
+Assumes: nothing of the model; the kernel and the noise do not matter.
+Departures: 1. a grid is a whole number an axis, other arms are options without an order; 2. the
+first batch, before any data, is drawn at random; 3. the study is built anew at every ask, O(t), so
+that the sampler depends on the data and on a seed alone.
+"""
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.agents.adapters.base import Adapter
+from gpbandits_env.arrays import IntArray
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput, require_extra, shown, unknown
+from gpbandits_env.problem import Problem
+
+
+class OptunaSampler(Adapter):
+    """What one of Optuna's samplers suggests.
+
+    Args:
+        problem: where it acts.
+        rng: its own randomness.
+        sampler: the name of a class of `optuna.samplers` that takes a seed.
+        options: its arguments, as a dict; None for its defaults.
+    Raises:
+        MissingExtra: optuna is not installed.
+        UnknownName: no such sampler.
+        InvalidInput: arguments it does not take.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        sampler: str = "TPESampler",
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__(problem, rng)
+        if options is not None and not isinstance(options, Mapping):
+            raise InvalidInput(f"options are a dict, got {shown(options)}")
+        self._sampler, self._given = sampler, dict(options or {})
+        self._new_sampler(0)
+
+    def choose(self, seed: int) -> NDArray[Any]:  # noqa: D102
+        optuna = _imported()
+        level = optuna.logging.get_verbosity()
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that options are experimental
+                study = optuna.create_study(direction="maximize", sampler=self._new_sampler(seed))
+                axes = self._distributions(optuna.distributions)
+                for params, reward in zip(self._told(), self._rewards.tolist(), strict=True):
+                    study.add_trial(
+                        optuna.trial.create_trial(params=params, distributions=axes, value=reward)
+                    )
+                asked = [study.ask(axes).params for _ in range(self.batch_size)]
+        finally:
+            optuna.logging.set_verbosity(level)
+        return self._played([[params[name] for name in axes] for params in asked])
+
+    def _new_sampler(self, seed: int) -> Any:
+        samplers = _imported().samplers
+        known = [n for n in samplers.__all__ if n.endswith("Sampler") and n != "BaseSampler"]
+        if not isinstance(self._sampler, str) or self._sampler not in known:
+            raise unknown("sampler of Optuna", self._sampler, known)
+        options = dict(self._given)
+        if self._sampler == "TPESampler" and self.batch_size > 1:
+            options.setdefault("constant_liar", True)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return getattr(samplers, self._sampler)(seed=seed, **options)
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"{self._sampler} does not take {options}: {error}") from None
+
+    def _distributions(self, kinds: Any) -> dict[str, Any]:
+        domain = self.problem.domain
+        if isinstance(domain, Box):
+            ends = zip(domain.low.tolist(), domain.high.tolist(), strict=True)
+            return {f"x{i}": kinds.FloatDistribution(a, b) for i, (a, b) in enumerate(ends)}
+        assert isinstance(domain, Arms)
+        if domain.axes is None:
+            return {"arm": kinds.CategoricalDistribution(range(domain.size))}
+        return {f"x{i}": kinds.IntDistribution(0, n - 1) for i, n in enumerate(domain.shape)}
+
+    def _told(self) -> list[dict[str, Any]]:
+        """The parameters of the actions told of."""
+        domain = self.problem.domain
+        if isinstance(domain, Arms) and domain.axes is None:
+            return [{"arm": arm} for arm in self._actions.tolist()]
+        rows = self._actions
+        if isinstance(domain, Arms):
+            rows = np.stack(np.unravel_index(self._actions, domain.shape), axis=1)
+        return [{f"x{i}": value for i, value in enumerate(row)} for row in rows.tolist()]
+
+    def _played(self, values: list[list[Any]]) -> NDArray[Any]:
+        domain = self.problem.domain
+        if isinstance(domain, Box):
+            return np.clip(np.array(values, dtype=np.float64), domain.low, domain.high)
+        assert isinstance(domain, Arms)
+        numbers: IntArray = np.array(values, dtype=np.int64)
+        if domain.axes is None:
+            return numbers[:, 0]
+        return np.asarray(np.ravel_multi_index(tuple(numbers.T), domain.shape), dtype=np.int64)
+
+
+def _imported() -> Any:
+    try:
+        import optuna
+    except ImportError:
+        raise require_extra("optuna", "optuna") from None
+    return optuna
