@@ -20,7 +20,7 @@ def test_the_scripts_of_the_readme_run(capsys):
     for script in scripts:
         exec(script, names)
     assert "simple regret" in capsys.readouterr().out
-    assert names["agent"].ask().shape == (1,)
+    assert names["agent"].ask().shape == (5, 6)  # hartmann-6
 
 
 def test_the_first_script_is_a_dozen_lines():
