@@ -68,7 +68,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     rest = sorted(s for s in sources if s not in placed and not s.startswith("results/"))
     own["Around it"] += rest
     config.nav = [
-        *(page for page in FRONT if page in sources),
+        {"Home": FRONT[0]},
+        *FRONT[1:],
         *({title: entries} for title, entries in own.items() if entries),
         {"Reference": ["api/index.md", *api, "changelog.md"]},
     ]
