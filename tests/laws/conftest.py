@@ -194,7 +194,7 @@ def pytest_collection_modifyitems(items):
             continue
         worlds = item.path.name == "test_agent_worlds.py" and given.get("home") != "arms"
         where = given.get("place", (given.get("domain"), 0))
-        if worlds or where[0] == "candidates" or where == ("box", 1):
+        if worlds or where[0] in ("candidates", "box"):
             item.add_marker(pytest.mark.slow)
 
 
