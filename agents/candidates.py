@@ -12,6 +12,9 @@ from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.seeding import child
 
+# Candidate points: more are a slip.
+MOST = 2**24
+
 
 class Places:
     """Where the belief lives, and how actions name its points. Here: the problem's own domain.
@@ -52,6 +55,8 @@ def places_of(domain: Domain, candidates: int | None, rng: np.random.Generator) 
     """
     if not isinstance(domain, (Arms, Box)):
         raise InvalidInput(f"a domain is Arms or a Box, got {type(domain).__name__}")
+    if candidates is not None:
+        whole(candidates, "candidates", 2, MOST)
     if isinstance(domain, Arms) or candidates is None:
         return Places(domain)
     return Candidates.of(domain, candidates, rng)
@@ -74,7 +79,7 @@ class Candidates(Places):
         Raises:
             InvalidInput: fewer than 2 points.
         """
-        power = int(np.ceil(np.log2(whole(count, "candidates", 2))))
+        power = int(np.ceil(np.log2(whole(count, "candidates", 2, MOST))))
         unit = qmc.Sobol(box.dim, rng=child(rng)).random_base2(power)[:count]
         points = box.low + (box.high - box.low) * unit
         return Candidates(Arms(np.minimum(points, box.high)), box)

@@ -47,6 +47,8 @@ def numbers(value: ArrayLike, name: str) -> Array:
         array = np.asarray(value)
         if array.dtype.kind not in "fiubO":  # complex numbers, dates and words would be cast
             raise TypeError(f"got {array.dtype}")
+        if array.dtype.kind == "O" and any(isinstance(item, (str, bytes)) for item in array.flat):
+            raise TypeError("got words among them")
         return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"{name} must be an array of numbers: {error}") from None

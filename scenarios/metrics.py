@@ -62,7 +62,7 @@ def metric_named(name: str) -> Metric:
     Raises:
         UnknownName: there is none.
     """
-    if name not in KNOWN:
+    if not isinstance(name, str) or name not in KNOWN:
         raise unknown("metric", name, KNOWN)
     return KNOWN[name]
 

@@ -19,6 +19,7 @@ from gpbandits_env.scenarios.checks import (
     check_plain_fields,
 )
 from gpbandits_env.scenarios.findings import FINDINGS, Finding
+from gpbandits_env.scenarios.metrics import metric_named
 from gpbandits_env.scenarios.panels import Panel
 
 if TYPE_CHECKING:
@@ -170,6 +171,7 @@ class Scenario:
         whole(self.horizon, "horizon")
         whole(self.trials, "trials", maximum=MOST_TRIALS)
         check_plain_fields(self)
+        metric_named(self.metric)
         check_names(self.env_kwargs, "env_kwargs")
         check_grid(self.grid)
         for name, kind in ITEMS.items():

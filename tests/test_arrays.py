@@ -34,7 +34,9 @@ def test_numbers_whose_squares_are_none_are_refused(large):
             check(large, "v")
 
 
-@pytest.mark.parametrize("bad", ["abc", [[1.0], [1.0, 2.0]], {"a": 1}, [None, "x"], object()])
+@pytest.mark.parametrize(
+    "bad", ["abc", [[1.0], [1.0, 2.0]], {"a": 1}, [None, "x"], [None, "1"], object()]
+)
 def test_finite_array_refuses_what_is_not_numbers(bad):
     with pytest.raises(InvalidInput, match="x must"):
         finite_array(bad, "x")

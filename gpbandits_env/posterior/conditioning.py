@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, flag, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels.columns import Columns
 from gpbandits_env.posterior.base import BLOCK, observed_gain
@@ -159,6 +159,9 @@ class Conditioning:
         self._whitening.check(state, count)
         if whole(state["kept"], "snapshot entry 'kept'", 0) > count:
             raise InvalidInput(f"snapshot entry 'kept' must be at most {count}")
+        flag(state["hallucinated"], "snapshot entry 'hallucinated'")
+        if state["information_gain"] != math.inf:  # as it is without noise
+            positive(state["information_gain"], "snapshot entry 'information_gain'", zero=True)
         for key in NUMBERS:
             positive(state[key], f"snapshot entry {key!r}", zero=True)
 

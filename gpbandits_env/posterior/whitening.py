@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, whole
 from gpbandits_env.posterior.elimination import whitener
 from gpbandits_env.posterior.state import check_shape
+
+# A snapshot that reserves room for more points than this (34 GB) is none of ours.
+MOST_RESERVED = 2**16
 
 
 class Whitening:
@@ -81,6 +84,7 @@ class Whitening:
             InvalidInput: it cannot.
         """
         check_shape(state, "white", (count, count))
+        whole(state["reserved"], "snapshot entry 'reserved'", 0, max(count, MOST_RESERVED))
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Back to a snapshot that was checked."""

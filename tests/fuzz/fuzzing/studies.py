@@ -259,9 +259,9 @@ def _damaged(rng: np.random.Generator, path: Path) -> str:
 
 def _plain(value: Any) -> Any:
     """What JSON can hold of it; null where it can hold nothing."""
-    if isinstance(value, dict) and len(value) < 40:
-        return {key: _plain(item) for key, item in value.items() if isinstance(key, str)}
     try:
+        if isinstance(value, dict):
+            return {key: _plain(item) for key, item in value.items() if isinstance(key, str)}
         return json.loads(json.dumps(value))
     except (TypeError, ValueError, RecursionError):
         return None
