@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents.acquisitions import KNOWN, UCB, LogEI, LogPI, Mean, Variance
-from gpbandits_env.agents.search.arms import best
 from gpbandits_env.agents.improvement_logs import FAR, NEAR, hazard, log_h, log_h_slopes, mills
+from gpbandits_env.agents.search.arms import best
 
 mp = mpmath.mp.clone()
 mp.dps = 50
