@@ -97,9 +97,11 @@ class BoTorch(Adapter):
         shape.lengthscale = ell
         kernel.outputscale = float(own.diagonal(self._points[:1])[0])
         mean = gpytorch.means.ConstantMean().double()
-        mean.constant = torch.nn.Parameter(torch.tensor(float(problem.prior_mean)).double())
+        mean.constant = torch.tensor(float(problem.prior_mean), dtype=torch.float64)
         noise = torch.full_like(y, max(problem.noise_var, 1e-8))
-        model = SingleTaskGP(x, y, noise, kernel, mean, outcome_transform=None)
+        model = SingleTaskGP(
+            x, y, noise, covar_module=kernel, mean_module=mean, outcome_transform=None
+        )
         return model.eval()
 
     def _score(self, model: Any, seed: int) -> Any:

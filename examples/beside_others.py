@@ -1,0 +1,28 @@
+"""Our agents beside BoTorch's, Optuna's and scikit-learn's, in the same worlds.
+
+Run: python examples/beside_others.py (extras botorch, optuna, sklearn; others are left out)
+"""
+
+import gymnasium as gym
+
+from gpbandits_env import agents
+from gpbandits_env.errors import MissingExtra
+
+for name in ("ei", "gp-ucb", "sklearn", "optuna", "botorch", "random"):
+    regrets = []
+    for seed in range(3):
+        env = gym.make("gpbandits_env:gpbandits/StaticGP-v0", grid=[12, 12], max_episode_steps=25)
+        try:
+            agent = agents.make(name, env, seed=seed)
+        except MissingExtra as missing:
+            print(f"{name:8} left out: {missing}")
+            break
+        env.reset(seed=seed)
+        done = False
+        while not done:
+            actions = agent.ask()
+            observation, _, _, done, info = env.step(actions)
+            agent.tell(actions, observation["rewards"])
+        regrets.append(info["cumulative_regret"] / 25)
+    else:
+        print(f"{name:8} average regret {sum(regrets) / len(regrets):.3f}")

@@ -1,0 +1,169 @@
+"""Other people's optimisers behave as our agents do; with the real libraries."""
+
+import pickle
+import sys
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
+from gpbandits_env.agents.registry import adapters
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput, MissingExtra, UnknownName
+from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.problem import Problem
+
+PACKAGES = {"botorch": "botorch", "optuna": "optuna", "sklearn": "sklearn"}
+DOMAINS = {
+    "grid": Arms.grid((4, 5)),
+    "arms": Arms(np.random.default_rng(0).uniform(size=(12, 3))),
+    "box": Box([-1.0, 0.0], [1.0, 3.0]),
+}
+QUICK = {
+    "botorch": {"candidates": 16, "starts": 1, "samples": 16},
+    "optuna": {},
+    "sklearn": {"candidates": 64},
+}
+
+
+@pytest.fixture(params=adapters())
+def name(request):
+    pytest.importorskip(PACKAGES[request.param])
+    return request.param
+
+
+@pytest.fixture(params=[("grid", 1), ("arms", 3), ("box", 2)], ids=lambda p: p[0])
+def problem(request):
+    domain, m = request.param
+    return Problem(DOMAINS[domain], SquaredExponential(0.5), 0.01, m, prior_mean=0.2)
+
+
+def truth(actions):
+    values = np.asarray(actions, float).reshape(len(actions), -1)
+    return np.sin(values.sum(axis=1))
+
+
+def play(agent, rounds):
+    played = []
+    for _ in range(rounds):
+        played.append(agent.ask())
+        agent.tell(played[-1], truth(played[-1]))
+    return np.array(played)
+
+
+def build(name, problem, seed=3):
+    return agents.make(name, problem, seed=seed, **QUICK[name])
+
+
+def same(one, other):
+    return pickle.dumps(one) == pickle.dumps(other)
+
+
+def test_actions_fit_and_the_seed_decides(name, problem):
+    one, other = build(name, problem), build(name, problem)
+    played = play(one, 4)
+    assert all(actions in problem.domain.action_space(problem.batch_size) for actions in played)
+    assert np.array_equal(played, play(other, 4))
+    assert not np.array_equal(played, play(build(name, problem, 4), 4))
+    one.reset()
+    fresh = build(name, problem)
+    fresh.rng.bit_generator.state = one.rng.bit_generator.state
+    assert np.array_equal(play(one, 2), play(fresh, 2))
+
+
+def test_a_snapshot_goes_on_as_if_never_stopped(name, problem):
+    agent = build(name, problem)
+    play(agent, 3)
+    state = pickle.loads(pickle.dumps(agent.snapshot()))
+    ahead = play(agent, 2)
+    other = build(name, problem, 9)
+    other.restore(state)
+    assert np.array_equal(play(other, 2), ahead)
+    before = pickle.dumps(other.snapshot())
+    for wrong in ({}, {**state, "rewards": state["rewards"][:-1]}, {**state, "actions": None}):
+        with pytest.raises(InvalidInput):
+            other.restore(wrong)
+        assert pickle.dumps(other.snapshot()) == before
+
+
+def test_bad_input_is_refused_and_what_was_not_observed_teaches_nothing(name, problem):
+    one, other = build(name, problem), build(name, problem)
+    actions = one.ask()
+    other.ask()
+    for wrong in ([np.nan] * len(actions), [0.5] * (len(actions) + 1), [np.inf] * len(actions)):
+        before = one.snapshot()
+        with pytest.raises(InvalidInput):
+            one.tell(actions, wrong)
+        assert same(one.snapshot(), before)
+    observed = np.arange(len(actions)) > 0
+    one.tell(actions, np.where(observed, 0.5, np.nan), observed=observed)
+    if observed.any():
+        other.tell(actions[observed], [0.5] * observed.sum())
+        assert np.array_equal(one.ask(), other.ask())
+    assert one.round == 1
+
+
+def test_it_is_better_than_chance(name):
+    regret = {}
+    for agent_name in (name, "random"):
+        finals = []
+        for seed in range(3):
+            env = gym.make("gpbandits/StaticGP-v0", grid=(12, 12))
+            settings = QUICK.get(agent_name, {})
+            agent = agents.make(agent_name, env, seed=seed, **settings)
+            env.reset(seed=seed)
+            for _ in range(30):
+                actions = agent.ask()
+                observation, _, _, _, info = env.step(actions)
+                agent.tell(actions, observation["rewards"])
+            finals.append(info["cumulative_regret"])
+        regret[agent_name] = np.mean(finals)
+    assert regret[name] < 0.8 * regret["random"]
+
+
+@pytest.mark.parametrize("kernel", [SquaredExponential(0.4, 2.0), Matern52((0.3, 1.0), 1.5)])
+@pytest.mark.parametrize("case", ["botorch", "sklearn"])
+def test_its_posterior_is_ours(case, kernel):
+    """The same model of the same data: the libraries agree with each other and with us."""
+    pytest.importorskip(PACKAGES[case])
+    problem = Problem(DOMAINS["box"], kernel, 0.05, prior_mean=0.7)
+    other, ours = agents.make(case, problem, seed=0), agents.make("ei", problem, seed=0)
+    points = problem.domain.sample(np.random.default_rng(0), 9)
+    at = problem.domain.sample(np.random.default_rng(1), 30)
+    for agent in (other, ours):
+        agent.tell(points, truth(points))
+    if case == "sklearn":
+        mean, sd = other._model(points, truth(points)).predict(at, return_std=True)
+    else:
+        import torch
+
+        with torch.no_grad():
+            belief = other._model().posterior(torch.tensor(at))
+        mean, sd = belief.mean.numpy()[:, 0], belief.variance.sqrt().numpy()[:, 0]
+    assert mean == pytest.approx(ours.belief(at)[0], abs=1e-5)
+    assert sd == pytest.approx(ours.belief(at)[1], abs=1e-5)
+
+
+def test_kernels_and_words_it_does_not_know_are_refused(problem):
+    pytest.importorskip("sklearn")
+    with pytest.raises(InvalidInput, match="matern52"):
+        agents.make("sklearn", problem, kernel={"type": "linear"})
+    with pytest.raises(UnknownName, match="ei"):
+        agents.make("sklearn", problem, acquisition="eii")
+    pytest.importorskip("optuna")
+    with pytest.raises(UnknownName, match="TPESampler"):
+        agents.make("optuna", problem, sampler="TPESample")
+    with pytest.raises(InvalidInput, match="does not take"):
+        agents.make("optuna", problem, options={"colour": 1})
+
+
+@pytest.mark.parametrize("case", adapters())
+def test_without_the_library_the_error_names_the_extra(case, monkeypatch):
+    monkeypatch.setitem(sys.modules, PACKAGES[case], None)
+    if case == "sklearn":
+        monkeypatch.setitem(sys.modules, "sklearn.gaussian_process", None)
+    problem = Problem(DOMAINS["grid"], SquaredExponential(0.5), 0.01)
+    with pytest.raises(MissingExtra, match=rf"gpbandits-env\[{case}\]"):
+        agents.make(case, problem)

@@ -1,0 +1,231 @@
+"""Ask and tell where evaluations are real."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from gpbandits_env.agents.field import Campaign, Choice, Integer, Real, Space
+from gpbandits_env.errors import InvalidInput, UnknownName
+
+MIXED = {
+    "rate": Real(1e-5, 1.0, log=True),
+    "depth": Integer(1, 20),
+    "kind": Choice(("a", "b", None)),
+}
+
+
+def bowl(params):
+    return -sum((v - 0.3) ** 2 for v in params.values())
+
+
+def begun(n=6, **options):
+    campaign = Campaign({"x": (0.0, 1.0), "y": (0.0, 1.0)}, seed=1, n_initial=4, **options)
+    for _ in range(n):
+        (suggestion,) = campaign.ask()
+        campaign.tell(suggestion.id, bowl(suggestion.params))
+    return campaign
+
+
+def distance(one, other):
+    return np.hypot(one["x"] - other["x"], one["y"] - other["y"])
+
+
+@pytest.mark.parametrize("agent", ["ei", "gp-ucb", "max-variance"])
+def test_pending_and_failed_points_repel_new_asks(agent):
+    campaign = begun(agent=agent)
+    first, *others = campaign.ask(4)
+    for other in others:
+        assert distance(first.params, other.params) > 1e-3
+    campaign.fail(first.id, "the oven broke")
+    assert campaign.failed[0].reason == "the oven broke"
+    again = campaign.ask(3)
+    assert min(distance(first.params, s.params) for s in again) > 1e-3
+    twin = begun(agent=agent)  # alone, it would have been asked for: the control
+    assert distance(twin.ask()[0].params, first.params) == 0.0
+
+
+def test_what_is_pending_changes_no_belief():
+    campaign, twin = begun(), begun()
+    campaign.ask(3)
+    at = np.random.default_rng(0).random((9, 2))
+    for one, other in zip(campaign.agent.belief(at), twin.agent.belief(at), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_a_failure_never_poisons():
+    campaign, twin = begun(), begun()
+    at = np.random.default_rng(0).random((9, 2))
+    (bad,) = campaign.ask()
+    assert campaign.tell(bad.id, float("nan")).status == "failed"
+    assert campaign.records[bad.id].value is None
+    for one, other in zip(campaign.agent.belief(at), twin.agent.belief(at), strict=True):
+        assert np.array_equal(one, other)
+    (good,) = campaign.ask()
+    campaign.tell(good.id, 0.0)
+    assert np.isfinite(campaign.agent.belief(at)[0]).all()
+
+
+def test_bad_tells_change_nothing():
+    campaign = begun()
+    (suggestion,) = campaign.ask()
+    before = json.dumps(campaign.to_dict(), default=repr)
+    wrong = [(suggestion.id, np.inf), (99, 0.5), (0, 0.5), (suggestion.id, "much"), (-1, 0.5)]
+    for id_, value in [*wrong, (suggestion.id, [1.0]), (True, 0.5)]:
+        with pytest.raises(InvalidInput):
+            campaign.tell(id_, value)
+    with pytest.raises(InvalidInput, match="before"):
+        campaign.tell(suggestion.id, 0.5, time=-1.0)
+    with pytest.raises(UnknownName):
+        campaign.observe({"x": 0.5, "z": 0.5}, 1.0)
+    with pytest.raises(InvalidInput):
+        campaign.observe({"x": 0.5, "y": 1.5}, 1.0)
+    with pytest.raises(InvalidInput, match="posterior"):
+        Campaign([(0, 1)], "random")
+    assert json.dumps(campaign.to_dict(), default=repr) == before
+
+
+@pytest.mark.parametrize("steps", [[1.0, 2.5, 2.5, 7.0], [0.5, 0.5, 3.25, 4.0]])
+def test_data_fade_by_the_clock(steps):
+    """Means by numpy.linalg from k(x, z) (1 - eps)^(|t - t'| / 2), at a time of its own."""
+    epsilon, ell, noise = 0.1, 0.3, 0.01
+    campaign = Campaign(
+        [(0.0, 1.0)], "gp-ucb", seed=0, n_initial=0, epsilon=epsilon, standardise=False,
+        kernel={"type": "se", "lengthscale": ell}, noise_var=noise,
+    )  # fmt: skip
+    x = np.array([0.1, 0.4, 0.45, 0.9])
+    y = np.sin(5 * x)
+    for point, value, t in zip(x, y, steps, strict=True):
+        campaign.observe({"x0": point}, value, time=t)
+    now = 9.5
+    campaign.ask(time=now)
+    at = np.linspace(0, 1, 7)
+    t = np.array(steps)
+
+    def covariance(a, b, ages):
+        return np.exp(-((a[:, None] - b) ** 2) / (2 * ell**2)) * (1 - epsilon) ** (ages / 2)
+
+    gram = covariance(x, x, np.abs(t[:, None] - t)) + noise * np.eye(4)
+    cross = covariance(x, at, (now - t)[:, None])
+    mean, sd = campaign.agent.belief(at[:, None])
+    assert mean == pytest.approx(cross.T @ np.linalg.solve(gram, y), abs=1e-8)
+    var = 1 - (cross * np.linalg.solve(gram, cross)).sum(axis=0)
+    assert sd == pytest.approx(np.sqrt(var), abs=1e-6)
+
+
+def test_values_of_any_scale_are_standardised():
+    plain, scaled = begun(0), begun(0)
+    for _ in range(10):
+        (one,), (other,) = plain.ask(), scaled.ask()
+        assert one.params == pytest.approx(other.params, abs=1e-4)
+        plain.tell(one.id, bowl(one.params))
+        scaled.tell(other.id, 4096.0 * bowl(other.params) - 2.0**17)
+
+
+def test_known_values_count_as_first_ones():
+    campaign = Campaign({"x": (0.0, 1.0), "y": (0.0, 1.0)}, seed=0, n_initial=5)
+    for x in np.linspace(0, 1, 6):
+        campaign.observe({"x": x, "y": 0.5 * x}, bowl({"x": x, "y": 0.5 * x}))
+    assert campaign.agent.round == 0
+    assert campaign.agent.posterior.size == 6
+    assert len(campaign.agent.learned) == 1
+    assert campaign.best.params["x"] == pytest.approx(0.4)
+    assert campaign.recommended["x"] == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("agent", ["ei", "ts", "gp-ucb"])
+def test_whole_numbers_logarithms_and_choices(agent):
+    def value(p):
+        return (np.log10(p["rate"]) + 2) ** 2 + (p["depth"] - 7) ** 2 / 9 + (p["kind"] is not None)
+
+    campaign = Campaign(MIXED, agent, maximise=False, seed=0)
+    for _ in range(40):
+        (suggestion,) = campaign.ask()
+        params = suggestion.params
+        assert type(params["depth"]) is int
+        assert 1 <= params["depth"] <= 20
+        assert 1e-5 <= params["rate"] <= 1.0
+        assert params["kind"] in ("a", "b", None)
+        assert campaign.space.params(campaign.space.action(params)) == pytest.approx(params)
+        campaign.tell(suggestion.id, value(params))
+    assert campaign.best.params["kind"] is None
+    assert campaign.best.value < 0.2
+
+
+def test_few_combinations_are_arms_and_none_is_asked_for_again_while_pending():
+    campaign = Campaign({"n": Integer(1, 6), "kind": Choice(("a", "b"))}, seed=0)
+    assert campaign.space.exact
+    for _ in range(3):
+        (s,) = campaign.ask()
+        campaign.tell(s.id, float(s.params["n"]))
+    pending = [tuple(s.params.values()) for s in campaign.ask(5)]
+    assert len(set(pending[-2:])) == 2
+
+
+@pytest.mark.parametrize(
+    "wrong", [{}, [], {"x": (1, 0)}, {"x": Real}, {"x": {"type": "reel"}}, {1: (0, 1)}, "xy"]
+)
+def test_spaces_that_are_none_are_refused(wrong):
+    with pytest.raises((InvalidInput, UnknownName)):
+        Space(wrong)
+
+
+@pytest.mark.parametrize("space", [MIXED, {"x": (0, 1), "y": (-3, 3)}, {"n": Integer(0, 50)}])
+@pytest.mark.parametrize("agent", ["ei", "ts-rsr"])
+def test_resuming_is_as_good_as_never_stopping(space, agent, tmp_path):
+    file = tmp_path / "campaign.json"
+    campaign = Campaign(space, agent, seed=0, n_initial=3, file=file)
+    for i in range(7):
+        (s,) = campaign.ask()
+        campaign.tell(s.id, np.sin(i))
+    campaign.ask(2)
+    twin = Campaign.resume(file)
+    assert [r.id for r in twin.pending] == [r.id for r in campaign.pending]
+    ahead = [s.params for s in campaign.ask(3)]
+    assert [s.params for s in twin.ask(3)] == ahead
+    assert twin.to_dict()["records"] == campaign.to_dict()["records"]
+
+
+KILLED = """
+import sys, time
+from gpbandits_env.agents.field import Campaign
+campaign = Campaign({"x": (0.0, 1.0)}, seed=0, n_initial=2, file=sys.argv[1])
+while True:
+    s, = campaign.ask()
+    campaign.tell(s.id, -(s.params["x"] - 0.3) ** 2)
+    print(len(campaign.records), flush=True)
+"""
+
+
+def test_a_killed_campaign_goes_on(tmp_path):
+    file = tmp_path / "campaign.json"
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(file)], stdout=subprocess.PIPE, text=True
+    ) as process:
+        while int(process.stdout.readline()) < 6:
+            pass
+        os.kill(process.pid, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    campaign = Campaign.resume(file)
+    told = [r for r in campaign.records if r.status == "done"]
+    assert len(told) >= 6
+    assert campaign.agent.posterior.size == len(told)
+    whole = Campaign({"x": (0.0, 1.0)}, seed=0, n_initial=2)
+    for _ in told:
+        (s,) = whole.ask()
+        whole.tell(s.id, -((s.params["x"] - 0.3) ** 2))
+    assert [r.params for r in whole.records] == [r.params for r in told]
+
+
+def test_a_file_that_holds_something_else_is_refused(tmp_path):
+    for text in ("", "{}", "[1]", '{"format": 1}', '{"format": 2}'):
+        file = tmp_path / "campaign.json"
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(InvalidInput, match="campaign"):
+            Campaign.resume(file)
+    with pytest.raises(InvalidInput):
+        Campaign.resume(tmp_path / "none.json")

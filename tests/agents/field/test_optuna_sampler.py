@@ -1,0 +1,72 @@
+"""Our agents inside Optuna's studies, with the real library."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.errors import InvalidInput
+
+optuna = pytest.importorskip("optuna")
+from gpbandits_env.agents.field.optuna_sampler import GPBanditsSampler  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    optuna.logging.set_verbosity(optuna.logging.CRITICAL)
+
+
+def objective(trial):
+    x = trial.suggest_float("x", -5.0, 10.0)
+    y = trial.suggest_float("y", 0.0, 15.0, step=0.5)
+    n = trial.suggest_int("n", 1, 64, log=True)
+    even = trial.suggest_int("even", 0, 10, step=2)
+    kind = trial.suggest_categorical("kind", ["a", "b", None])
+    if trial.number == 12:
+        raise optuna.TrialPruned
+    if trial.number == 13:
+        return float("nan")
+    return (
+        ((x - 1) ** 2 + (y - 3) ** 2) / 10
+        + np.log2(n / 8) ** 2
+        + (even - 4) ** 2 / 4
+        + (kind is not None)
+    )
+
+
+@pytest.mark.parametrize("agent", ["ei", "ts"])
+@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+def test_a_study_of_all_kinds_of_parameters(agent, direction):
+    sign = 1 if direction == "minimize" else -1
+    study = optuna.create_study(direction=direction, sampler=GPBanditsSampler(agent, seed=0))
+    study.optimize(lambda trial: sign * objective(trial), n_trials=45)
+    random = optuna.create_study(direction=direction, sampler=optuna.samplers.RandomSampler(0))
+    random.optimize(lambda trial: sign * objective(trial), n_trials=45)
+    assert sign * study.best_value < 0.5 * sign * random.best_value
+    for trial in study.trials:
+        assert trial.params["even"] % 2 == 0
+        assert trial.params["y"] * 2 == round(trial.params["y"] * 2)
+
+
+def test_running_trials_repel():
+    study = optuna.create_study(sampler=GPBanditsSampler(seed=0, n_initial=4))
+    study.optimize(lambda t: t.suggest_float("x", 0, 1) ** 2, n_trials=6)
+    asked = [study.ask({"x": optuna.distributions.FloatDistribution(0, 1)}) for _ in range(4)]
+    points = sorted(t.params["x"] for t in asked)
+    assert np.diff(points).min() > 1e-4
+
+
+def test_the_seed_decides():
+    def values(seed):
+        study = optuna.create_study(sampler=GPBanditsSampler(seed=seed, n_initial=3))
+        study.optimize(lambda t: (t.suggest_float("x", 0, 1) - 0.3) ** 2, n_trials=8)
+        return [t.value for t in study.trials]
+
+    assert values(0) == values(0)
+    assert values(0) != values(1)
+
+
+def test_several_objectives_and_agents_without_a_posterior_are_refused():
+    study = optuna.create_study(directions=["minimize", "maximize"], sampler=GPBanditsSampler())
+    with pytest.raises(InvalidInput, match="one objective"):
+        study.optimize(lambda t: (t.suggest_float("x", 0, 1), 0.0), n_trials=2)
+    with pytest.raises(InvalidInput, match="posterior"):
+        GPBanditsSampler("random")

@@ -1,0 +1,82 @@
+"""Gymnasium's own wrappers and all ways to make many worlds, on every environment."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.wrappers import FlattenObservation, RecordEpisodeStatistics, RecordVideo, TimeLimit
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
+
+READINGS = (np.random.default_rng(0).normal(size=(30, 6)) + np.arange(6)).tolist()
+WORLDS = {
+    "gpbandits/StaticGP-v0": {"grid": [6, 5]},
+    "gpbandits/MarkovGP-v0": {"grid": [6, 5]},
+    "gpbandits/Drifting-v0": {"grid": [6]},
+    "gpbandits/Table-v0": {"readings": READINGS},
+    "gpbandits/Replay-v0": {"readings": READINGS},
+    "gpbandits/Task-v0": {"task": "ackley", "grid": 6},
+}
+IDS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))
+
+
+@pytest.fixture(params=IDS)
+def world(request):
+    return {"id": request.param, "batch_size": 2, **WORLDS.get(request.param, {})}
+
+
+def test_flat_observations_statistics_and_limits(world):
+    env = gym.make(**world)
+    limited = RecordEpisodeStatistics(FlattenObservation(TimeLimit(env.unwrapped, 3)))
+    observation, _ = limited.reset(seed=0)
+    assert observation in limited.observation_space
+    assert observation.ndim == 1
+    limited.action_space.seed(0)
+    total = 0.0
+    for t in range(3):
+        observation, reward, terminated, truncated, info = limited.step(
+            limited.action_space.sample()
+        )
+        total += reward
+        assert observation in limited.observation_space
+        assert (terminated, truncated) == (False, t == 2)
+    assert info["episode"]["r"] == pytest.approx(total)
+    assert info["episode"]["l"] == 3
+
+
+def rollout(envs, actions):
+    observation, _ = envs.reset(seed=7)
+    seen = [observation]
+    for batch in actions:
+        seen.append(envs.step(batch)[0])
+    envs.close()
+    return seen
+
+
+@pytest.mark.parametrize("mode", ["async", "vector_entry_point"])
+def test_all_ways_to_make_many_worlds_agree(world, mode):
+    if mode == "async" and world["id"] != "gpbandits/MarkovGP-v0":
+        pytest.skip("processes are slow to start: one environment stands for all")
+    made = {"num_envs": 3, "max_episode_steps": 4, **world}
+    sync = gym.make_vec(vectorization_mode="sync", **made)
+    sync.action_space.seed(0)
+    actions = [sync.action_space.sample() for _ in range(7)]
+    one = rollout(sync, actions)
+    other = rollout(gym.make_vec(vectorization_mode=mode, **made), actions)
+    for a, b in zip(one, other, strict=True):
+        assert a.keys() == b.keys()
+        assert all(np.array_equal(a[key], b[key]) for key in a)
+
+
+def test_videos_are_recorded(tmp_path):
+    pytest.importorskip("moviepy")
+    env = gym.make("gpbandits/MarkovGP-v0", grid=[30], render_mode="rgb_array", max_episode_steps=3)
+    video = RecordVideo(env, str(tmp_path), episode_trigger=lambda _: True, disable_logger=True)
+    agent = agents.make("tv-gp-ucb", video, seed=0)
+    observation, _ = video.reset(seed=0)
+    done = False
+    while not done:
+        observation, _, _, done, _ = video.step(agent.predict(observation)[0])
+    video.close()
+    (film,) = tmp_path.glob("*.mp4")
+    assert film.stat().st_size > 1000

@@ -1,0 +1,95 @@
+"""Our agents under stable-baselines3's evaluate_policy, and its PPO in our worlds."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.wrappers import FlattenObservation, RecordEpisodeStatistics
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
+from gpbandits_env.seeding import child
+
+pytest.importorskip("stable_baselines3")
+from stable_baselines3 import PPO
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv
+
+WORLD = {"id": "gpbandits/StaticGP-v0", "grid": [12], "batch_size": 2, "max_episode_steps": 5}
+BOX = {**WORLD, "grid": None, "box": [[0.0], [1.0]], "features": 64}
+QUICK = {"search": {"candidates": 16, "starts": 1, "evaluations": 20}}
+
+
+def returns_by_hand(name, episodes, seed=0, world=WORLD, **settings):
+    """What an ask/tell loop earns in the episodes that follow one reset with seed 1."""
+    env = gym.make(**world)
+    agent = agents.make(name, env, seed=seed, **settings)
+    env.reset(seed=1)
+    returns = []
+    for _ in range(episodes):
+        env.reset()
+        agent.reset()
+        total = 0.0
+        for _ in range(world["max_episode_steps"]):
+            actions = agent.ask()
+            observation, reward, _, _, _ = env.step(actions)
+            agent.tell(actions, observation["rewards"])
+            total += reward
+        returns.append(total)
+    return returns
+
+
+@pytest.mark.parametrize("wrap", [Monitor, lambda env: Monitor(RecordEpisodeStatistics(env))])
+@pytest.mark.parametrize(("world", "settings"), [(WORLD, {}), (BOX, QUICK)], ids=["arms", "box"])
+def test_evaluate_policy_earns_what_ask_and_tell_earn(wrap, world, settings):
+    env = wrap(gym.make(**world))
+    agent = agents.make("gp-ucb", env, seed=0, **settings)
+    env.reset(seed=1)
+    returns, lengths = evaluate_policy(agent, env, 1, return_episode_rewards=True)
+    assert lengths == [5]
+    assert returns == pytest.approx(returns_by_hand("gp-ucb", 1, world=world, **settings), rel=1e-5)
+
+
+def test_evaluate_policy_in_many_worlds():
+    envs = DummyVecEnv([lambda: Monitor(gym.make(**WORLD)) for _ in range(3)])
+    envs.seed(1)
+    agent = agents.make("ts", gym.make(**WORLD), seed=0)
+    returns, lengths = evaluate_policy(agent, envs, 6, return_episode_rewards=True)
+    assert lengths == [5] * 6
+    assert np.isfinite(returns).all()
+    assert len(set(returns)) == 6
+    assert child(agent.rng).random() < 1  # the agent goes on to be usable
+    random = agents.make("random", gym.make(**WORLD), seed=0)
+    envs.seed(1)
+    best, worst = (evaluate_policy(a, envs, 30)[0] for a in (agent, random))
+    assert best > worst
+
+
+def test_a_flat_world_passes_its_checks_and_ppo_learns_in_it():
+    def flat():
+        return Monitor(FlattenObservation(gym.make(**WORLD)))
+
+    check_env(flat(), skip_render_check=True)
+    envs = DummyVecEnv([flat for _ in range(4)])
+    envs.seed(0)
+    ppo = PPO("MlpPolicy", envs, n_steps=16, batch_size=32, n_epochs=2, seed=0, device="cpu")
+    ppo.learn(128)
+    actions, _ = ppo.predict(envs.reset())
+    assert actions.shape == (4, 2)
+    assert np.isfinite(evaluate_policy(ppo, flat(), 3)[0])
+
+
+@pytest.mark.slow
+def test_ppo_trained_for_long_is_better_than_chance():
+    """About a minute: pytest -m slow tests/integrations."""
+    still = {"id": "gpbandits/Table-v0", "readings": [list(range(8))], "max_episode_steps": 10}
+
+    def flat():
+        return Monitor(FlattenObservation(gym.make(**still)))
+
+    envs = DummyVecEnv([flat for _ in range(8)])
+    ppo = PPO("MlpPolicy", envs, n_steps=64, batch_size=128, gamma=0.0, seed=0, device="cpu")
+    before = evaluate_policy(ppo, flat(), 20, deterministic=False)[0]
+    ppo.learn(20_000)
+    assert evaluate_policy(ppo, flat(), 20)[0] > before + 5
