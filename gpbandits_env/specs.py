@@ -101,7 +101,8 @@ class Family(Generic[T]):
         for key in given:
             if key not in (names := [f.name for f in fields(cls)]):  # type: ignore[arg-type]
                 raise unknown(f"field of the {self.kind} {spec['type']!r}", key, names)
-            check_kind(f"{self.kind} {spec['type']!r}: {key}", given[key], kinds_of(cls)[key])
+            kind = kinds_of(cls)[key]  # type: ignore[arg-type]
+            check_kind(f"{self.kind} {spec['type']!r}: {key}", given[key], kind)
         try:
             return cls(**given)
         except TypeError as error:

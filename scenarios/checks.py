@@ -41,7 +41,7 @@ def check_plain_fields(declared: Any) -> None:
     Raises:
         InvalidInput: one is something else.
     """
-    kinds = kinds_of(type(declared))
+    kinds = kinds_of(type(declared))  # type: ignore[arg-type]
     for field in fields(declared):
         check_kind(field.name, getattr(declared, field.name), kinds[field.name])
 
