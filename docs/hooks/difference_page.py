@@ -10,7 +10,7 @@ from scenario_pages import kept_of
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.scenario import Scenario
 
-ERRATUM = re.compile(r"\bERRATUM:?\s*(.*?)(?=\n\s*\n|; \d+\. |\n\s*[A-Z]\w+:|\Z)", re.DOTALL)
+ERRATUM = re.compile(r"\bERRATUM:?\s*(.*?)(?=\n\s*\n|; \d+\. |\n\s*\w+: |\Z)", re.DOTALL)
 
 
 def differences(root: Path) -> str:

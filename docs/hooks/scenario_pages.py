@@ -36,7 +36,7 @@ def overview(root: Path) -> str:
     tables: dict[str, list[str]] = {}
     for s in registry.scenarios().values():
         paper = s.id.partition("/")[0]
-        tables.setdefault(paper, ["| scenario | what | size | results |", "| --- |" * 4])
+        tables.setdefault(paper, ["| scenario | what | size | results |", "|" + " --- |" * 4])
         size, shown = "a picture", ""
         if isinstance(s, Scenario):
             size = f"{s.trials} trials of {s.horizon} rounds"
@@ -44,7 +44,15 @@ def overview(root: Path) -> str:
             stem = results.plot_stem(root, s.id)
             shown += " and plot" if stem.with_name(f"{stem.name}.png").is_file() else ""
         tables[paper].append(f"| [{s.id}](scenarios/{s.id}.md) | {s.title} | {size} | {shown} |")
-    return "\n\n".join(f"## {paper}\n\n" + "\n".join(rows) for paper, rows in tables.items())
+    return "\n\n".join(
+        f"## {paper}\n\n{_on_one_page(root, paper)}" + "\n".join(rows)
+        for paper, rows in tables.items()
+    )
+
+
+def _on_one_page(root: Path, paper: str) -> str:
+    there = (root / "docs" / "results" / f"{paper}.md").is_file()
+    return f"[All results on one page](results/{paper}.md).\n\n" if there else ""
 
 
 def _page(scenario: Scenario | Picture, root: Path) -> str:

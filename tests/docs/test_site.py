@@ -89,6 +89,11 @@ def test_the_reference_has_signatures_and_formulas(site):
     assert ".. math::" not in kernels
 
 
+def test_no_table_is_left_as_text(site):
+    for page in site.rglob("*.html"):
+        assert not re.search(r"<p>\| ", page.read_text("utf-8")), page
+
+
 def test_nothing_is_fetched_from_the_network(site):
     fetched = re.compile(
         r"<(?:script|link|img|iframe|source)[^>]+(?:src|href)=\"?(?:https?:)?//[^>]*"
