@@ -310,8 +310,8 @@ class Store:
     def digest(self) -> str:
         """SHA-256 of everything but time: equal for equal results, however they were run."""
         total = hashlib.sha256()
-        total.update(_json(self.meta("scenario")).encode())
         with _making_sense_of(self.path):
+            total.update(_json(self.meta("scenario")).encode())
             for cell, name, metric, data in self._each("SELECT * FROM bounds ORDER BY cell, name"):
                 total.update(_json([cell, name, metric]).encode() + zlib.decompress(data))
             for row in self._each("SELECT * FROM trials ORDER BY cell, agent, trial"):
