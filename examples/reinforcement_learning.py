@@ -23,7 +23,7 @@ STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 4096
 
 
 def flat():
-    """What networks need: one vector; the arms of the batch one-hot, then the rewards, the round."""
+    """What networks need: one vector of the arms one-hot, the rewards and the round."""
     return FlattenObservation(gym.make(**WORLD))
 
 
