@@ -71,7 +71,9 @@ def test_all_ways_to_make_many_worlds_agree(world, mode):
 def test_videos_are_recorded(tmp_path):
     pytest.importorskip("moviepy")
     env = gym.make("gpbandits/MarkovGP-v0", grid=[30], render_mode="rgb_array", max_episode_steps=3)
-    video = RecordVideo(env, str(tmp_path / "films"), episode_trigger=lambda _: True, disable_logger=True)
+    video = RecordVideo(
+        env, str(tmp_path / "films"), episode_trigger=lambda _: True, disable_logger=True
+    )
     agent = agents.make("tv-gp-ucb", video, seed=0)
     observation, _ = video.reset(seed=0)
     done = False

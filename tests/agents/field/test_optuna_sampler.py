@@ -48,7 +48,7 @@ def test_a_study_of_all_kinds_of_parameters(agent, direction):
 
 def test_running_trials_repel():
     study = optuna.create_study(sampler=GPBanditsSampler(seed=0, n_initial=4))
-    study.optimize(lambda t: t.suggest_float("x", 0, 1) ** 2, n_trials=6)
+    study.optimize(lambda t: np.sin(20 * t.suggest_float("x", 0, 1)), n_trials=6)
     asked = [study.ask({"x": optuna.distributions.FloatDistribution(0, 1)}) for _ in range(4)]
     points = sorted(t.params["x"] for t in asked)
     assert np.diff(points).min() > 1e-4
