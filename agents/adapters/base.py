@@ -97,7 +97,7 @@ def stationary(problem: Problem, whose: str) -> Stationary:
         InvalidInput: another kernel, or one mean an arm.
     """
     kernel = problem.kernel
-    if not isinstance(kernel, Stationary) or kernel.type_name not in NU:  # type: ignore[attr-defined]
+    if not isinstance(kernel, Stationary) or kernel.type_name not in NU:
         raise InvalidInput(
             f"{whose} is given the problem's kernel, one of {', '.join(NU)}; this one is another: "
             "give it kernel={'type': 'matern52', 'lengthscale': ...}"

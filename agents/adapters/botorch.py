@@ -85,7 +85,7 @@ class BoTorch(Adapter):
             fit_gpytorch_mll(gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model))
             return model
         own, problem = stationary(self.problem, "BoTorch"), self.problem
-        nu = NU[own.type_name]  # type: ignore[attr-defined]
+        nu = NU[own.type_name]
         ell = torch.tensor(own.lengthscale, dtype=torch.float64)
         dims = x.shape[1] if ell.ndim else None
         shape = (

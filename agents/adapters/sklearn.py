@@ -91,7 +91,7 @@ class SklearnGP(Adapter):
             ell = np.asarray(own.lengthscale, dtype=float)
             ell = np.broadcast_to(ell, points.shape[1:]) if learning else ell
             limits = (float(ell.min()) / FACTOR, float(ell.max()) * FACTOR)
-            shape = kernels.Matern(ell, limits, nu=NU[own.type_name])  # type: ignore[attr-defined]
+            shape = kernels.Matern(ell, limits, nu=NU[own.type_name])
             scale = 1.0 if learning else variance
             kernel = kernels.ConstantKernel(scale, (scale / FACTOR, scale * FACTOR)) * shape
         noise = max(problem.noise_var, 1e-10)

@@ -117,7 +117,13 @@ def maximize(
 
 
 def _turned(result: OptimizeResult) -> OptimizeResult:
-    return OptimizeResult({**result, "fun": -result.fun, "func_vals": -result.func_vals})
+    fields: Any = result
+    return _result(**{**fields, "fun": -fields["fun"], "func_vals": -fields["func_vals"]})
+
+
+def _result(**fields: Any) -> OptimizeResult:
+    made: Any = OptimizeResult  # a dict whose fields SciPy leaves open
+    return made(fields)
 
 
 class _Run:
@@ -157,7 +163,7 @@ class _Run:
         campaign = self.campaign
         best = campaign.best
         values = [np.nan if r.value is None else r.value for r in campaign.records]
-        return OptimizeResult(
+        return _result(
             x=None if best is None else self.shaped(best.params),
             fun=np.nan if best is None else best.value,
             x_iters=[self.shaped(record.params) for record in campaign.records],

@@ -132,8 +132,9 @@ class _Axis:
     """A distribution of Optuna's as a dimension; one with a step as whole numbers of steps."""
 
     def __init__(self, distribution: BaseDistribution) -> None:
-        self._own, self._step = distribution, None
-        self._low = 0.0
+        self._own = distribution
+        self._low: float = 0
+        self._step: float | None = None
         self.dimension: Dimension
         if isinstance(distribution, CategoricalDistribution):
             self.dimension = Choice(tuple(range(len(distribution.choices))))
@@ -142,8 +143,8 @@ class _Axis:
         elif isinstance(distribution, FloatDistribution) and distribution.step is None:
             self.dimension = Real(distribution.low, distribution.high, distribution.log)
         elif isinstance(distribution, (FloatDistribution, IntDistribution)):
-            self._low, self._step = distribution.low, distribution.step
-            steps = (distribution.high - distribution.low) / distribution.step
+            self._low, self._step = distribution.low, distribution.step or 1
+            steps = (distribution.high - distribution.low) / self._step
             self.dimension = Integer(0, round(steps))
         else:
             raise InvalidInput(f"parameters of {distribution!r} are not known")
