@@ -212,8 +212,8 @@ FIGURES = (
         findings=tuple(below(f"ms-ucb/d{b}", f"ms-ucb/d{a}", METRIC) for a, b in pairwise(SIZES)),
         choices=(
             *CHOICES,
-            "the last coordinates, those of the subspaces, weigh least in the hyper-ellipsoid: d of "
-            "100 move log10 of the distance by less than 0.01 (`benchmarks/confined.py --low-dim`)",
+            "the last coordinates, those of the subspaces, weigh least in the hyper-ellipsoid: ten "
+            "of 100 move log10 of the distance by less than 0.01 (`benchmarks/confined.py --low-dim`)",
         ),
     ),
 )
