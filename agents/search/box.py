@@ -124,7 +124,7 @@ class BoxSearch(Search):
             points, mean, var = held.points, held.mean, held.var
         score = acquisition.score(mean, var)
         if allowed is not None:
-            inside = allowed(points)
+            inside = allowed.among(points)
             points, mean, score = points[inside], mean[inside], score[inside]
             if not len(points):
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")

@@ -20,6 +20,17 @@ class Region:
         model = (posterior.kernel, posterior.noise_var, posterior.prior_mean)
         self._held, self._within = BoxPosterior(posterior.box, *model), within
         self._held.restore(posterior.snapshot())
+        self._seen: tuple[Array, NDArray[np.bool_]] | None = None
+
+    def among(self, candidates: Array) -> NDArray[np.bool_]:
+        """The same for points that do not change: worked out once, (n,).
+
+        Args:
+            candidates: (n, d); an array asked about last is known by its identity.
+        """
+        if self._seen is None or self._seen[0] is not candidates:
+            self._seen = candidates, self(candidates)
+        return self._seen[1]
 
     def __call__(self, x: Array) -> NDArray[np.bool_]:
         """Which of the points (n, d) lie inside, (n,)."""
