@@ -213,7 +213,8 @@ FIGURES = (
         choices=(
             *CHOICES,
             "the last coordinates, those of the subspaces, weigh least in the hyper-ellipsoid: ten "
-            "of 100 move log10 of the distance by less than 0.01 (`benchmarks/confined.py --low-dim`)",
+            "of 100 move log10 of the distance by less than 0.01 "
+            "(`benchmarks/confined.py --low-dim`)",
         ),
     ),
 )
