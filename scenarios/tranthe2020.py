@@ -115,7 +115,7 @@ def _scalable(function: str, dim: int, *, shift: bool = False) -> Scenario:
         NearlyBest("ms-ucb", OTHERS),
         below("ms-ucb", "gp-ucb", METRIC),
     )
-    choices = CHOICES
+    choices: tuple[str, ...] = CHOICES
     if function == "camelback":
         choices += ("camelback's two coordinates are at places drawn anew in every trial",)
     if function == BESIDE:
