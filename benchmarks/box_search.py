@@ -1,35 +1,47 @@
-"""GP-UCB in a box of 100 dimensions, beside BoTorch with the same restarts and raw samples.
+"""The search of a box of 100 dimensions, beside BoTorch with the same restarts and raw samples.
 
-    python benchmarks/box_search.py [--rounds 200] [--every 10] [--wall]
+    python benchmarks/box_search.py [--seeds 0 1 2] [--functions ackley shifted] [--wall]
 
-Ackley on [-1, 1]^100 under a fixed Matern 5/2 kernel, 10 restarts from 1024 raw samples. We play
-the rounds; every few rounds BoTorch's `optimize_acqf` is asked for the same bound under the same
-data, and the values that both reached are compared by the same formula.
+Ackley on [-1, 1]^100, as it is and shifted, under a fixed Matern 5/2 kernel of three lengthscales,
+GP-UCB and LogEI; 10 restarts from 1024 raw samples. We play 200 rounds; at three stages BoTorch's
+`optimize_acqf` is asked for the same acquisition under the same data, and so is our search with
+its spread candidates uniform, without corners. What was reached is compared by one formula; gains
+are differences of the acquisition: the bound's in prior standard deviations, LogEI's in nats.
 """
 
 import argparse
 import os
 import time
+from unittest import mock
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-parser.add_argument("--rounds", type=int, default=200)
-parser.add_argument("--every", type=int, default=20, help="rounds between two of BoTorch's")
+parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+parser.add_argument("--functions", nargs="+", default=["ackley", "shifted"])
+parser.add_argument("--stages", type=int, nargs="+", default=[50, 100, 200])
 parser.add_argument("--wall", action="store_true", help="wall clock, for an idle machine")
 CHOSEN = parser.parse_args()
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
 import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from botorch.acquisition import LogExpectedImprovement, UpperConfidenceBound  # noqa: E402
+from botorch.models import SingleTaskGP  # noqa: E402
+from botorch.optim import optimize_acqf  # noqa: E402
+from gpytorch.kernels import MaternKernel, ScaleKernel  # noqa: E402
 
-from gpbandits_env.agents.acquisitions import UCB  # noqa: E402
+from gpbandits_env.agents.acquisitions import UCB, LogEI  # noqa: E402
+from gpbandits_env.agents.search import box as search_module  # noqa: E402
 from gpbandits_env.agents.search.box import BoxSearch  # noqa: E402
 from gpbandits_env.domains import Box  # noqa: E402
 from gpbandits_env.kernels import Matern52  # noqa: E402
 from gpbandits_env.posterior import BoxPosterior  # noqa: E402
 
-DIM, LENGTHSCALE, VARIANCE, NOISE_VAR, BETA = 100, 3.0, 1.0, 1e-3, 4.0
+DIM, NOISE_VAR, PRIOR_MEAN, BETA = 100, 1e-3, -0.7, 4.0
+LENGTHSCALES = [part * np.sqrt(DIM) / 2 for part in (0.3, 1.0, 3.0)]
 STARTS, CANDIDATES = 10, 1024
 CLOCK = time.perf_counter if CHOSEN.wall else time.process_time
+torch.set_num_threads(1)
 
 
 def ackley(x):
@@ -45,17 +57,20 @@ def timed(run):
     return CLOCK() - start, found
 
 
-def botorchs(posterior):
-    """BoTorch's maximiser of the bound under the posterior's data."""
-    import torch
-    from botorch.acquisition import UpperConfidenceBound
-    from botorch.models import SingleTaskGP
-    from botorch.optim import optimize_acqf
-    from gpytorch.kernels import MaternKernel, ScaleKernel
+def uniform(box, count, rng):
+    """Spread candidates without corners."""
+    return box.low + (box.high - box.low) * rng.random((count, box.dim))
 
-    torch.set_num_threads(1)
+
+def acquisition(name, posterior):
+    return UCB(BETA) if name == "UCB" else LogEI(float(posterior.mean_at_told().max()))
+
+
+def botorchs(name, posterior):
+    """BoTorch's maximiser of the same acquisition under the same data."""
     kernel = ScaleKernel(MaternKernel(nu=2.5))
-    kernel.outputscale, kernel.base_kernel.lengthscale = VARIANCE, LENGTHSCALE
+    kernel.outputscale = 1.0
+    kernel.base_kernel.lengthscale = posterior.kernel.lengthscale
     y = torch.as_tensor(posterior.rewards)[:, None]
     model = SingleTaskGP(
         torch.as_tensor(posterior.told),
@@ -66,52 +81,79 @@ def botorchs(posterior):
     )
     model.mean_module.constant.data.fill_(posterior.prior_mean)
     model.eval()
+    if name == "UCB":
+        scored = UpperConfidenceBound(model, beta=BETA)
+    else:
+        scored = LogExpectedImprovement(model, best_f=float(posterior.mean_at_told().max()))
     bounds = torch.as_tensor(np.stack([posterior.box.low, posterior.box.high]))
-    return optimize_acqf(
-        UpperConfidenceBound(model, beta=BETA),
-        bounds,
-        q=1,
-        num_restarts=STARTS,
-        raw_samples=CANDIDATES,
-    )[0].numpy()
+    found, _ = optimize_acqf(scored, bounds, q=1, num_restarts=STARTS, raw_samples=CANDIDATES)
+    return found.numpy()
+
+
+def compared(name, posterior, search):
+    """One line of the table: BoTorch's time / ours, our gain over it; the same without corners."""
+    scored = acquisition(name, posterior)
+
+    def value(x):
+        return scored.score(*posterior.moments(x)).item()
+
+    theirs, other = timed(lambda: botorchs(name, posterior))
+    ours, found = timed(lambda: search.best(scored, posterior))
+    with mock.patch.object(search_module, "spread", uniform):
+        plain, cornerless = timed(lambda: search.best(scored, posterior))
+    gains = value(found) - value(other), value(cornerless) - value(other)
+    return theirs / ours, gains[0], theirs / plain, gains[1]
+
+
+def played(seed, function, name, lengthscale):
+    """The lines of one run, one a stage."""
+    rng = np.random.default_rng(seed)
+    box = Box(-np.ones(DIM), np.ones(DIM))
+    centre = 0.5 * box.sample(rng, 1)[0] if function == "shifted" else np.zeros(DIM)
+    posterior = BoxPosterior(box, Matern52(lengthscale), NOISE_VAR, PRIOR_MEAN)
+    search = BoxSearch(box, rng, starts=STARTS, candidates=CANDIDATES)
+
+    def learn(x):
+        noise = np.sqrt(NOISE_VAR) * rng.standard_normal(len(x))
+        posterior.update(x, ackley(x - centre) + noise)
+
+    learn(box.sample(rng, 5))
+    torch.manual_seed(seed)
+    lines = []
+    for t in range(1, max(CHOSEN.stages) + 1):
+        if t in CHOSEN.stages:
+            line = compared(name, posterior, search)
+            lines.append(line)
+            print(
+                f"{function} {name} l = {lengthscale:g} seed {seed} t = {t}: "
+                f"{line[0]:.0f} times faster, gain {line[1]:+.2g}; without corners "
+                f"{line[2]:.0f}, {line[3]:+.2g}",
+                flush=True,
+            )
+        learn(search.best(acquisition(name, posterior), posterior))
+    return lines
 
 
 def main():
     """Play, compare, print."""
-    rng = np.random.default_rng(0)
-    box = Box(-np.ones(DIM), np.ones(DIM))
-    posterior = BoxPosterior(box, Matern52(LENGTHSCALE, variance=VARIANCE), NOISE_VAR, -0.7)
-    search = BoxSearch(box, rng, starts=STARTS, candidates=CANDIDATES)
-    bound = UCB(BETA)
-
-    def score(x):
-        return bound.score(*posterior.moments(x)).item()
-
-    def learn(x):
-        noise = np.sqrt(NOISE_VAR) * rng.standard_normal(len(x))
-        posterior.update(x, ackley(x) + noise)
-
-    learn(box.sample(rng, 5))
-    seconds, ratios, gains = [], [], []
-    for t in range(CHOSEN.rounds):
-        ours, found = timed(lambda: search.best(bound, posterior))
-        seconds.append(ours)
-        if t % CHOSEN.every == CHOSEN.every - 1:
-            theirs, other = timed(lambda: botorchs(posterior))
-            ratios.append(theirs / ours)
-            gains.append(score(found) - score(other))
-            print(
-                f"t = {t + 1}: {1e3 * ours:.1f} ms, BoTorch {1e3 * theirs:.0f} ms; bound "
-                f"{score(found):.6f}, BoTorch {score(other):.6f}"
-            )
-        learn(found)
-    print(
-        f"a round: {1e3 * np.mean(seconds):.1f} ms on average; best {ackley(posterior.told).max()}"
-    )
-    print(f"{np.median(ratios):.0f} times faster than BoTorch (target 15), median of {len(ratios)}")
-    print(
-        f"bound above BoTorch's by {np.min(gains):.2g} at least, {np.median(gains):.2g} in median"
-    )
+    print("medians and the worst: times faster, gain; without corners times faster, gain")
+    table = {}
+    for name in ("UCB", "LogEI"):
+        for lengthscale in LENGTHSCALES:
+            lines = [
+                line
+                for function in CHOSEN.functions
+                for seed in CHOSEN.seeds
+                for line in played(seed, function, name, lengthscale)
+            ]
+            table[name, lengthscale] = lines
+    for (name, lengthscale), lines in table.items():
+        median, worst = np.median(lines, axis=0), np.min(lines, axis=0)
+        print(
+            f"{name} l = {lengthscale:g}: {median[0]:.0f} (worst {worst[0]:.0f}), "
+            f"{median[1]:+.2g} ({worst[1]:+.2g}); without corners {median[2]:.0f} "
+            f"({worst[2]:.0f}), {median[3]:+.2g} ({worst[3]:+.2g})"
+        )
 
 
 main()
