@@ -145,7 +145,7 @@ def whole_runs(trials):
     for trial in range(trials):
         ours, record = timed(lambda trial=trial: run_trial(scenario, "ts-rsr", trial))
         bare, top = timed(lambda trial=trial: prototype(ackley, box, trial))
-        regret = float(np.min(record.series["simple_regret"]))
+        regret = float(np.min(record.rounds["regret"]))
         print(
             f"{trial:>4} {ours:>9.2f} {regret:>9.2g} {bare:>9.2f} {-top:>9.2g} {ours / bare:>6.2f}"
         )
