@@ -46,8 +46,9 @@ class ArmPosterior:
     Made by `posterior_on`. An update costs O(n r) in coefficient space (rank r) and O(n t) in data
     space, until t reaches about n / 2, then O(n^2) for ever.
 
-    A repeated arm with (almost) no noise makes s^2 vanish; it is then lifted to 1e-12 of the
-    largest prior variance, and `jitter` says by how much.
+    With (almost) no noise an observation is given some: 2e-12 of the largest prior variance, and
+    `jitter` says how much was added. Repeated arms, and residual covariances that are nothing but
+    rounding, then do no harm.
 
     Args:
         arms: the n arms.
@@ -62,7 +63,7 @@ class ArmPosterior:
         noise_var: variance of the noise.
         prior_mean: (n,) read-only.
         size: the number of observations since the prior.
-        jitter: the largest amount that was added to an s^2; 0.0 if none was needed.
+        jitter: the largest amount that was added to an s^2; 0.0 if none was.
         information_gain: 1/2 sum log(1 + var / noise_var) over the observations, the variance of
             each taken just before it (srinivas2010, Lemma 5.3); infinite without noise.
 
@@ -89,6 +90,9 @@ class ArmPosterior:
         level, spread = float(back.prior_var.max()), float(np.ptp(back.prior_var))
         self._level = level if spread <= FLOOR * level else None
         self._floor = max(FLOOR * float(back.prior_var.max()), np.finfo(float).tiny)
+        # Without noise a smooth kernel's residual covariances are soon nothing but rounding, which
+        # grows without bound unless every observation carries the same little noise.
+        self._noise = max(self.noise_var, 2.0 * self._floor)
         self._mean, self._var = np.empty(n), np.empty(n)
         self._make_views()
         self._scratch, self._zeros = np.empty(n), np.zeros(n)
@@ -323,10 +327,8 @@ class ArmPosterior:
         """One observation; the arrays are worked on in place, in as few calls as possible."""
         mean, var, scratch = self._mean, self._var, self._scratch
         before = var.item(arm)
-        total = before + self.noise_var
-        if total < self._floor:
-            self.jitter = max(self.jitter, self._floor - total)
-            total = self._floor
+        total = before + self._noise
+        self.jitter = max(self.jitter, self._noise - self.noise_var)
         s = math.sqrt(total)
         v = self._back.direction(arm, 1.0 / s)
         surprise = (reward - mean.item(arm)) / s
@@ -360,7 +362,7 @@ class ArmPosterior:
     def _condition(self, arms: IntArray, rewards: Array | None) -> Array:
         """Observe arms together, with their rewards or without; return their s^2 (k,)."""
         rows, gram = self._back.block(arms)
-        gram.flat[:: len(arms) + 1] = self._var[arms] + self.noise_var
+        gram.flat[:: len(arms) + 1] = self._var[arms] + self._noise
         inverse, totals, jitter = whitener(gram, self._floor)
         surprises = None if rewards is None else inverse @ (rewards - self._mean[arms])
         values = self._back.extend(inverse @ rows, surprises)
@@ -368,7 +370,7 @@ class ArmPosterior:
             self._mean += surprises @ values
         self._var -= np.einsum("ij,ij->j", values, values)
         np.maximum(self._var, self._zeros, out=self._var)
-        self.jitter = max(self.jitter, jitter)
+        self.jitter = max(self.jitter, jitter, self._noise - self.noise_var)
         return totals
 
     def _settle(self) -> None:

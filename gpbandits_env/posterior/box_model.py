@@ -34,6 +34,15 @@ class Model:
     prior_mean: float
     floor: float
 
+    @property
+    def least_noise(self) -> float:
+        """The noise variance, or a little above the floor where there is (almost) none.
+
+        Without it a smooth kernel's residual covariances are soon nothing but rounding, which
+        grows without bound unless every observation carries the same little noise.
+        """
+        return max(self.noise_var, 2.0 * self.floor)
+
     def columns(self, points: Array) -> Columns:
         """The kernel at fixed points (t, d), prepared for many calls."""
         return self.kernel.columns(points, 0.5 * (self.box.low + self.box.high))

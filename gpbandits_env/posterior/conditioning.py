@@ -190,9 +190,9 @@ class Conditioning:
     def _grow(self, cross: Array, gram: Array, rewards: Array | None) -> Array:
         """One more block of W; the new points' whitened surprises (k,)."""
         past, noise_var = self.log.beta[: self._whitening.count], self.model.noise_var
-        gram.flat[:: len(gram) + 1] += noise_var
+        gram.flat[:: len(gram) + 1] += self.model.least_noise
         left, corner, pivots, jitter = self._whitening.extend(cross, gram, self.model.floor)
-        self.jitter = max(self.jitter, jitter)
+        self.jitter = max(self.jitter, jitter, self.model.least_noise - noise_var)
         if rewards is None:
             return np.zeros(len(gram))
         for pivot in pivots.tolist():

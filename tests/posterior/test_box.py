@@ -156,8 +156,8 @@ def test_repeats_without_noise(noise):
     posterior = BoxPosterior(box, Matern52(0.5), noise)
     rng = np.random.default_rng(1)
     points, rewards = box.sample(rng, 8), rng.standard_normal(8)
-    posterior.update(points, rewards)
     assert posterior.jitter == 0.0
+    posterior.update(points, rewards)
     posterior.update(points, rewards)
     assert 0.0 < posterior.jitter <= 2e-12
     for point, reward in zip(points, rewards, strict=True):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.domains import Arms
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.kernels import Matern32, SquaredExponential
-from gpbandits_env.posterior import base, covariances, posterior_on
+from gpbandits_env.posterior import BoxPosterior, base, covariances, posterior_on
 from gpbandits_env.posterior.base import ArmPosterior
 from gpbandits_env.posterior.rows import RowsBack
 
@@ -159,12 +159,12 @@ def test_without_noise_readings_are_met_and_information_is_infinite(make, dense_
         thing.update(arms, rewards)
     assert_equal(posterior, dense)
     np.testing.assert_allclose(posterior.mean[arms], rewards, atol=1e-9)
-    assert posterior.jitter == 0.0
+    assert posterior.jitter == pytest.approx(2e-12)
     assert posterior.information_gain == np.inf
 
 
 @pytest.mark.parametrize("together", [False, True])
-def test_repeated_arms_without_noise_use_a_jitter_and_say_so(make, together):
+def test_repeated_arms_without_noise_do_no_harm(make, together):
     posterior, once = make("se", "rows", noise_var=0.0), make("se", "rows", noise_var=0.0)
     arms, rewards = [3, 17, 3, 3, 17], [0.5, -1.0, 0.5, 0.5, -1.0]
     if together:
@@ -173,10 +173,26 @@ def test_repeated_arms_without_noise_use_a_jitter_and_say_so(make, together):
         for arm, reward in zip(arms, rewards, strict=True):
             posterior.update(np.array([arm]), np.array([reward]))
     once.update([3, 17], [0.5, -1.0])
-    assert once.jitter == 0.0 < posterior.jitter <= 1e-12
+    assert once.jitter == posterior.jitter == pytest.approx(2e-12)
     np.testing.assert_allclose(posterior.mean, once.mean, **TOLERANCE)
     np.testing.assert_allclose(posterior.var, once.var, **TOLERANCE)
     assert posterior.var.min() >= 0.0
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_all_arms_without_noise_beyond_the_kernels_rank(together):
+    """Residual covariances that are nothing but rounding do not grow."""
+    arms, kernel = Arms.grid(60), SquaredExponential(lengthscale=0.2)
+    truth = np.sin(6.0 * arms.coordinates[:, 0])
+    posterior = posterior_on(arms, kernel, 0.0, back="rows")
+    box = BoxPosterior(Box([0.0], [1.0]), kernel, 0.0)
+    for chosen in [np.arange(60)] if together else np.arange(60)[:, None]:
+        posterior.update(chosen, truth[chosen])
+        box.update(arms.coordinates[chosen], truth[chosen])
+    np.testing.assert_allclose(posterior.mean, truth, rtol=0, atol=1e-6)
+    mean, var = box.moments(arms.coordinates)
+    np.testing.assert_allclose(mean, truth, rtol=0, atol=1e-5)
+    assert max(posterior.var.max(), var.max()) < 1e-9
 
 
 def test_all_arms_many_times_with_almost_no_noise():

@@ -78,7 +78,6 @@ def test_covariance_is_symmetric_and_agrees_with_the_variance(told):
 
 def test_jitter_of_hallucinated_points_is_forgotten(make):
     posterior = make("se", "rows", noise_var=0.0)
-    posterior.update([3], [1.0])
     posterior.hallucinate([3])
     assert posterior.jitter > 0.0
     posterior.rollback()
