@@ -9,13 +9,13 @@ from gpbandits_env.agents.base import Agent
 from gpbandits_env.agents.field.campaign import Campaign
 from gpbandits_env.agents.field.minimise import maximize, minimize
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.registry import adapters, make, names, settings_of
+from gpbandits_env.agents.registry import adapter_names, make, names, settings_of
 
 __all__ = [
     "Agent",
     "Campaign",
     "GPAgent",
-    "adapters",
+    "adapter_names",
     "make",
     "maximize",
     "minimize",

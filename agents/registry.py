@@ -62,7 +62,7 @@ def names() -> tuple[str, ...]:
     return tuple(AGENTS)
 
 
-def adapters() -> tuple[str, ...]:
+def adapter_names() -> tuple[str, ...]:
     """The names of other people's optimisers, each of which needs the extra of its name."""
     return tuple(ADAPTERS)
 

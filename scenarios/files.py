@@ -142,7 +142,7 @@ def _entry(entry: Any, place: int) -> AgentEntry:
             own_class(name)
         except InvalidInput as error:
             raise _at(f"{where}.agent", error) from error
-    elif name not in (known := learners.names() + learners.adapters()):
+    elif name not in (known := learners.names() + learners.adapter_names()):
         raise _at(f"{where}.agent", unknown("agent", name, known))
     label = _of(entry, "label", str, label_of(name), f"{where}.")
     settings = _table(entry, "settings", {}, f"{where}.")

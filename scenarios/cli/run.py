@@ -69,7 +69,7 @@ def run(
         _announce(save(found, out or Path("results") / _file(scenario, ".png"), seed))
         return
     names = None if agents is None else [name.strip() for name in agents.split(",")]
-    chosen = found.select(names, trials, horizon, learners.names() + learners.adapters())
+    chosen = found.select(names, trials, horizon, learners.names() + learners.adapter_names())
     path = out or Path("results") / _file(scenario, ".sqlite")
     outcome = run_study(
         chosen, path, jobs=jobs, engine=Engine(engine, address), seed=seed, fresh=fresh

@@ -9,7 +9,7 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
-from gpbandits_env.agents.registry import adapters
+from gpbandits_env.agents.registry import adapter_names
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, MissingExtra, UnknownName
 from gpbandits_env.kernels import Matern52, SquaredExponential
@@ -28,7 +28,7 @@ QUICK = {
 }
 
 
-@pytest.fixture(params=adapters())
+@pytest.fixture(params=adapter_names())
 def name(request):
     pytest.importorskip(PACKAGES[request.param])
     return request.param
@@ -159,7 +159,7 @@ def test_kernels_and_words_it_does_not_know_are_refused(problem):
         agents.make("optuna", problem, options={"colour": 1})
 
 
-@pytest.mark.parametrize("case", adapters())
+@pytest.mark.parametrize("case", adapter_names())
 def test_without_the_library_the_error_names_the_extra(case, monkeypatch):
     monkeypatch.setitem(sys.modules, PACKAGES[case], None)
     if case == "sklearn":
