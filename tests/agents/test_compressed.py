@@ -209,8 +209,8 @@ def test_budgets_are_declared(world):
 @pytest.mark.parametrize(
     ("wrong", "match"),
     [
-        (-0.1, "epsilon"),
-        (math.nan, "epsilon"),
+        (-0.1, "compress must be finite"),
+        (math.nan, "compress must be finite"),
         (True, "compression is a dict"),
         ("much", "compression is a dict"),
         ({"epsilon": 0.1}, "needs a 'type'"),

@@ -103,7 +103,7 @@ def test_logarithms_are_clipped_at_0():
         ({"type": "constant", "value": -1.0}, ARMS, "value"),
         ({"type": "log", "c2": 0.0}, ARMS, "c2"),
         ({"delta": 0.1}, ARMS, "needs a 'type'"),
-        (-2.0, ARMS, "value"),
+        (-2.0, ARMS, "beta must be finite"),
         ("finite", ARMS, "a dict with a 'type'"),
         (True, ARMS, "a dict with a 'type'"),
     ],

@@ -192,7 +192,9 @@ def test_all_arms_without_noise_beyond_the_kernels_rank(together):
     np.testing.assert_allclose(posterior.mean, truth, rtol=0, atol=1e-6)
     mean, var = box.moments(arms.coordinates)
     np.testing.assert_allclose(mean, truth, rtol=0, atol=1e-5)
-    assert max(posterior.var.max(), var.max()) < 1e-9
+    assert posterior.var.max() < 1e-9
+    # In a box the factor's inverse is kept, which has fewer digits than the factor.
+    assert var.max() < 1e-6
 
 
 def test_all_arms_many_times_with_almost_no_noise():
