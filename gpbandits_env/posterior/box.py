@@ -35,8 +35,8 @@ class BoxPosterior:
     Appending k points costs O(k t (d + t)); moments and gradients at n points O(n t (d + t)), in
     few matrix products.
 
-    A repeated point with (almost) no noise makes a squared pivot vanish; it is then lifted to
-    1e-12 of the largest prior variance, and `jitter` says by how much.
+    With (almost) no noise an observation is given some: 1e-10 of the largest prior variance, and
+    `jitter` says how much was added.
 
     Args:
         box: where.

@@ -15,6 +15,9 @@ from gpbandits_env.posterior.base import FLOOR
 from gpbandits_env.posterior.paths import exact_features
 from gpbandits_env.samplers import BoxSampler
 
+# Every observation carries so much noise, as a part of the largest prior variance.
+LEAST_NOISE = 1e-10
+
 
 @dataclass(frozen=True)
 class Model:
@@ -36,12 +39,12 @@ class Model:
 
     @property
     def least_noise(self) -> float:
-        """The noise variance, or a little above the floor where there is (almost) none.
+        """The noise variance, or `LEAST_NOISE` of the prior variance where there is (almost) none.
 
-        Without it a smooth kernel's residual covariances are soon nothing but rounding, which
-        grows without bound unless every observation carries the same little noise.
+        Without it a smooth kernel's residual covariances are soon nothing but rounding, which a
+        kept inverse multiplies by its own size with every point: below 1e-11 it can overflow.
         """
-        return max(self.noise_var, 2.0 * self.floor)
+        return max(self.noise_var, LEAST_NOISE * self.floor / FLOOR)
 
     def columns(self, points: Array) -> Columns:
         """The kernel at fixed points (t, d), prepared for many calls."""
