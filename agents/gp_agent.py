@@ -151,6 +151,7 @@ class GPAgent(Agent):
         return self.rule.choose(self)
 
     def ask(self) -> NDArray[Any]:  # noqa: D102
+        self.search.renew()
         return self.places.actions(self.choose())
 
     def absorb(self, places: ArrayLike, rewards: ArrayLike) -> tuple[NDArray[Any], Array]:

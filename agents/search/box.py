@@ -128,7 +128,7 @@ class BoxSearch(Search):
             points, mean, score = points[inside], mean[inside], score[inside]
             if not len(points):
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")
-        first = _first(score, mean)
+        first = leader(score, mean)
         if isinstance(starts, np.ndarray):
             chosen = np.arange(len(points))
         else:
@@ -136,7 +136,7 @@ class BoxSearch(Search):
             if not count:
                 return points[first : first + 1].copy()
             chosen = distinct(self.box, points, score[None], count)[0]
-        found, values = self._climb(_surface(acquisition, posterior, allowed), points[chosen])
+        found, values = self._climb(surface(acquisition, posterior, allowed), points[chosen])
         top = int(values.argmax())
         if values[top] > score[first]:
             return found[top : top + 1].copy()
@@ -225,14 +225,15 @@ def box_search(
     settings = SEARCHES.from_dict(named)
     if isinstance(settings, Drawn):
         return BoxSearch(domain, rng, starts=0, candidates=settings.count, sample_starts=0)
-    assert isinstance(settings, Gradient)
+    if not isinstance(settings, Gradient):
+        raise InvalidInput(f"this box is searched by gradient or candidates, got {shown(spec)}")
     return BoxSearch(domain, rng, **vars(settings))
 
 
-def _surface(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None) -> Any:
+def surface(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None) -> Any:
     """The acquisition and its gradient by the chain rule."""
 
-    def surface(x: Array, rows: IntArray) -> tuple[Array, Array]:
+    def climbed(x: Array, rows: IntArray) -> tuple[Array, Array]:
         mean, var, mean_slope, var_slope = posterior.gradients(x)
         in_mean, in_var = acquisition.gradient(mean, var)
         values = acquisition.score(mean, var)
@@ -243,10 +244,10 @@ def _surface(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region 
             (values, mean_slope) if allowed is None else penalised(allowed(x), values, mean_slope)
         )
 
-    return surface
+    return climbed
 
 
-def _first(score: Array, mean: Array) -> int:
+def leader(score: Array, mean: Array) -> int:
     """The best candidate: the lowest of several, or the largest mean where scores lack digits."""
     first = int(score.argmax())
     if score[first] in (-np.inf, 0.0):

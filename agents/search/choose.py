@@ -18,7 +18,8 @@ def search_for(
 
     Args:
         domain: arms, or a box.
-        spec: the settings of `BoxSearch` as a dict; None for its defaults. On arms there are none.
+        spec: a type and settings as a dict, or a type's name: "gradient" (`BoxSearch`),
+            "candidates" or "round" (`RoundSearch`); None for gradient. On arms there are none.
         rng: the agent's randomness, which draws where a box is looked at.
     Raises:
         InvalidInput: settings on arms, or out of range.
@@ -29,5 +30,8 @@ def search_for(
             raise InvalidInput("arms are all looked at: leave out search (it is for boxes)")
         return ArmSearch()
     from gpbandits_env.agents.search.box import box_search
+    from gpbandits_env.agents.search.round import round_search
 
-    return box_search(domain, {} if spec is None else spec, rng)
+    spec = {} if spec is None else spec
+    kind = spec.get("type") if isinstance(spec, Mapping) else spec
+    return (round_search if kind == "round" else box_search)(domain, spec, rng)

@@ -4,6 +4,10 @@ import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.posterior.elimination import root
+
+# A draw carries this part of the prior variance as noise of its own: rounding is smaller.
+LEAST = 1e-10
 
 
 class Candidates:
@@ -31,6 +35,21 @@ class Candidates:
         gained, known = posterior.regression.moments(self._k[:, : len(self._known)])
         self.mean = posterior.prior_mean + gained
         self.var = np.maximum(posterior.kernel.diagonal(points) - known, 0.0)
+        self._root: Array | None = None
+
+    def draw(self, rng: np.random.Generator, size: int) -> Array:
+        """Exact joint draws (size, n) of f; hallucinated points count in the covariance alone.
+
+        O(n^3) for the first after a change, O(n^2 size) for others.
+        """
+        if self._root is None:
+            covariance = self._posterior.covariance(self.points)
+            least = LEAST * self._posterior.kernel.diagonal(self.points)
+            covariance.flat[:: len(covariance) + 1] += least
+            self._root = root(covariance)
+        values: Array = rng.standard_normal((size, len(self.points))) @ self._root.T
+        values += self.mean
+        return values
 
     def follow(self, posterior: BoxPosterior) -> bool:
         """Take in points that were hallucinated since; False if anything else has changed."""
@@ -53,5 +72,5 @@ class Candidates:
         self._k[:, count:total] = posterior.kernel(self.points, now[count:])
         v = self._k[:, :total] @ posterior.regression.white[count:total].T
         self.var = np.maximum(self.var - np.einsum("ij,ij->i", v, v), 0.0)
-        self._known, self._beta = now, posterior.regression.beta.copy()
+        self._known, self._beta, self._root = now, posterior.regression.beta.copy(), None
         return True
