@@ -107,6 +107,7 @@ TEST_FUNCTIONS: dict[str, TestFunction] = {
     ),
     "schwefel-1.2": TestFunction(free.schwefel, -65.536, 65.536, 0.0, 0.0, free.least_schwefel),
     "griewank": TestFunction(free.griewank, -600.0, 600.0, 0.0, 0.0, free.least_griewank),
+    "griewank-i": TestFunction(free.griewank_i, -600.0, 600.0, 0.0, 0.0, free.least_griewank),
     "michalewicz": TestFunction(
         free.michalewicz,
         0.0,

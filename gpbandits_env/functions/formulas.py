@@ -62,8 +62,20 @@ def least_schwefel(dim: int, b: float) -> float:  # noqa: D103
 
 def griewank(x: Array) -> Array:
     """Negated Griewank: prod cos(x_i / sqrt i) - sum x_i^2 / 4000 - 1."""
-    roots = np.sqrt(np.arange(1.0, x.shape[1] + 1.0))
-    return np.prod(np.cos(x / roots), axis=1) - np.sum(x**2, axis=1) / 4000.0 - 1.0
+    return _griewank(x, np.sqrt(np.arange(1.0, x.shape[1] + 1.0)))
+
+
+def griewank_i(x: Array) -> Array:
+    """The same without the root: prod cos(x_i / i) - sum x_i^2 / 4000 - 1.
+
+    Source: the public code of ren2024 (github.com/rafflesintown/TSRSR).
+    """
+    return _griewank(x, np.arange(1.0, x.shape[1] + 1.0))
+
+
+def _griewank(x: Array, scales: Array) -> Array:
+    waves: Array = np.prod(np.cos(x / scales), axis=1)
+    return waves - np.sum(x**2, axis=1) / 4000.0 - 1.0
 
 
 def least_griewank(dim: int, b: float) -> float:  # noqa: D103
