@@ -8,8 +8,9 @@ on.
 
 Source: Nocedal & Wright (2006), Algorithms 3.1 and 7.4; Bertsekas (1982), "Projected Newton methods
 for optimization problems with simple constraints", for what is held.
-Departures: 1. no strong Wolfe conditions: a step without positive curvature is not remembered;
-2. the recursion runs on the free coordinates of the remembered steps.
+Departures: 1. no strong Wolfe conditions: a step without positive curvature is not remembered, but
+makes the next ones longer, as curvature remembered from elsewhere would keep them short; 2. the
+recursion runs on the free coordinates of the remembered steps.
 """
 
 from collections.abc import Callable
@@ -27,8 +28,11 @@ Surface: TypeAlias = Callable[[Array, IntArray], tuple[Array, Array]]
 MEMORY = 10
 # The gain asked of a step, as a part of what the slope promises.
 ARMIJO = 1e-4
-# The first step, and its limit, as parts of the box's sides.
+# The first step, and the longest that curvature alone may ask for, as parts of the box's sides.
 FIRST_STEP, LONGEST_STEP = 0.05, 0.5
+# After a step along which the gradient did not fall, the next are so many times longer, and longer
+# again, up to a limit: with it all coordinates whose slope counts have met an end of the box.
+STRETCH, LONGEST_STRETCH = 4.0, 1e6
 # Failed trials in a row after which the memory is dropped; with none left, the start is finished.
 MOST_FAILURES = 8
 
@@ -81,7 +85,7 @@ class _Climbers:
         self._steps, self._falls = np.zeros((memory, n, d)), np.zeros((memory, n, d))
         self._remembered = np.zeros(n, dtype=np.int64)
         self._length, self._failures = np.ones(n), np.zeros(n, dtype=np.int64)
-        self._first = np.full(n, FIRST_STEP)
+        self._stretch = np.ones(n)
 
     def result(self) -> tuple[Array, Array]:
         """All points and values, finished or not."""
@@ -126,7 +130,8 @@ class _Climbers:
         g, u = self._g, self._u
         held = ((u <= 0.0) & (g < 0.0)) | ((u >= 1.0) & (g > 0.0))
         uphill = np.where(held, 0.0, g)
-        steepest = uphill * (self._first / np.maximum(np.abs(uphill).max(axis=1), 1e-300))[:, None]
+        steepness = np.maximum(np.abs(uphill).max(axis=1), 1e-300)
+        steepest = uphill * (FIRST_STEP * self._stretch / steepness)[:, None]
         most = int(self._remembered.max(initial=0))
         if not most:
             return steepest
@@ -136,7 +141,8 @@ class _Climbers:
         move, newton = _two_loops(uphill, steps, falls)
         newton &= np.einsum("ij,ij->i", move, uphill) > 0.0
         far = np.abs(move).max(axis=1)
-        move *= np.minimum(1.0, LONGEST_STEP / np.maximum(far, 1e-300))[:, None]
+        limit = np.minimum(1.0, LONGEST_STEP / np.maximum(far, 1e-300))
+        move *= (self._stretch * limit)[:, None]
         return np.where(newton[:, None], move, steepest)
 
     def _shorten(self, failed: NDArray[np.bool_], f: Array, slope: Array) -> None:
@@ -149,8 +155,8 @@ class _Climbers:
         self._failures[failed] += 1
         tired = failed & (self._failures == MOST_FAILURES)
         if tired.any():
-            fresh = tired & (self._remembered > 0)
-            self._length[fresh], self._first[fresh], self._remembered[fresh] = 1.0, FIRST_STEP, 0
+            fresh = tired & ((self._remembered > 0) | (self._stretch > 1.0))
+            self._length[fresh], self._stretch[fresh], self._remembered[fresh] = 1.0, 1.0, 0
             self._steps[:, fresh], self._falls[:, fresh] = 0.0, 0.0
 
     def _accept(
@@ -170,8 +176,9 @@ class _Climbers:
             self._falls[1:, kept] = self._falls[:-1, kept]
             self._steps[0, kept], self._falls[0, kept] = move[kept], fall[kept]
         self._remembered[kept] = np.minimum(self._remembered[kept] + 1, len(self._steps))
+        self._stretch[kept] = 1.0
         flat = better & ~curved
-        self._first[flat] = np.minimum(2.0 * self._first[flat], LONGEST_STEP)
+        self._stretch[flat] = np.minimum(STRETCH * self._stretch[flat], LONGEST_STRETCH)
         if better.all():
             self._u, self._f, self._g = trial, f, g
             self._length[:], self._failures[:] = 1.0, 0
@@ -191,7 +198,7 @@ class _Climbers:
         self._u, self._f, self._g = self._u[going], self._f[going], self._g[going]
         self._steps, self._falls = self._steps[:, going], self._falls[:, going]
         self._remembered, self._length = self._remembered[going], self._length[going]
-        self._failures, self._first = self._failures[going], self._first[going]
+        self._failures, self._stretch = self._failures[going], self._stretch[going]
 
 
 def _two_loops(gradient: Array, steps: Array, falls: Array) -> tuple[Array, NDArray[np.bool_]]:
