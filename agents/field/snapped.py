@@ -30,17 +30,20 @@ class SnappedSearch(BoxSearch):
         self._space, self._free = space, space.free
 
     def _draw(self, posterior: Any) -> Array:
-        return np.unique(self._space.snap(super()._draw(posterior)), axis=0)
+        return np.unique(self._admitted(super()._draw(posterior)), axis=0)
 
-    def _climb(self, surface: Any, starts: Array) -> tuple[Array, Array]:
+    def _admitted(self, points: Array) -> Array:
+        return self._space.snap(points)
+
+    def _climb(self, surface: Any, starts: Array, budget: int) -> tuple[Array, Array]:
         def along_free(x: Array, rows: IntArray) -> tuple[Array, Array]:
             values, gradients = surface(x, rows)
             return values, gradients * self._free
 
-        return super()._climb(along_free, starts)
+        return super()._climb(along_free, starts, budget)
 
     def sampled(  # noqa: D102
         self, posterior: Any, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         points, values = super().sampled(posterior, rng, size)
-        return self._space.snap(points), values
+        return self._admitted(points), values

@@ -12,9 +12,10 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean
 from gpbandits_env.agents.search.base import Search, Within
+from gpbandits_env.agents.search.crossed import crossed
 from gpbandits_env.agents.search.held import Candidates
 from gpbandits_env.agents.search.lbfgs import climb
-from gpbandits_env.agents.search.starts import best_told, distinct, near, spread
+from gpbandits_env.agents.search.starts import MOST_SOBOL, best_told, distinct, near, spread
 from gpbandits_env.agents.search.within import Region, penalised
 from gpbandits_env.arrays import Array, IntArray, whole
 from gpbandits_env.domains import Box, Domain
@@ -136,7 +137,12 @@ class BoxSearch(Search):
             if not count:
                 return points[first : first + 1].copy()
             chosen = distinct(self.box, points, score[None], count)[0]
-        found, values = self._climb(surface(acquisition, posterior, allowed), points[chosen])
+        climbed = surface(acquisition, posterior, allowed)
+        if self.box.dim <= MOST_SOBOL or len(chosen) == 1 or isinstance(starts, np.ndarray):
+            found, values = self._climb(climbed, points[chosen], self.settings.evaluations)
+        else:
+            score_at = _scored(acquisition, posterior, allowed)
+            found, values = self._climb_and_cross(climbed, score_at, points[chosen])
         top = int(values.argmax())
         if values[top] > score[first]:
             return found[top : top + 1].copy()
@@ -180,9 +186,20 @@ class BoxSearch(Search):
     def renew(self) -> None:  # noqa: D102
         self._held = None
 
-    def _climb(self, surface: Any, starts: Array) -> tuple[Array, Array]:
-        budget = self.settings.evaluations
+    def _climb(self, surface: Any, starts: Array, budget: int) -> tuple[Array, Array]:
         return climb(surface, starts, self.box.low, self.box.high, evaluations=budget)
+
+    def _climb_and_cross(self, surface: Any, score: Any, starts: Array) -> tuple[Array, Array]:
+        """The ends of climbs, and of one more that begins between them."""
+        last = self.settings.evaluations // (len(starts) + 1)
+        ends, values = self._climb(surface, starts, self.settings.evaluations - last)
+        between = self._admitted(crossed(score, ends, values, self.rng)[0][None])
+        end, value = self._climb(surface, between, last)
+        return np.concatenate([ends, end]), np.concatenate([values, value])
+
+    def _admitted(self, points: Array) -> Array:
+        """The points that may be played nearest to some: here all may."""
+        return points
 
     def _candidates(self, posterior: BoxPosterior) -> Candidates:
         """This round's: the held ones while points are hallucinated, otherwise fresh."""
@@ -245,6 +262,16 @@ def surface(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region |
         )
 
     return climbed
+
+
+def _scored(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None) -> Any:
+    """The acquisition alone."""
+
+    def score(x: Array) -> Array:
+        found = acquisition.score(*posterior.moments(x))
+        return found if allowed is None else np.where(allowed(x), found, -np.inf)
+
+    return score
 
 
 def leader(score: Array, mean: Array) -> int:

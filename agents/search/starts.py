@@ -2,10 +2,10 @@
 
 Spread points are a Sobol sequence shifted by one random vector (modulo the box), which keeps it
 even and costs next to nothing. Above 20 dimensions, where so few points of it are not even, they
-are uniform, and every second one is pushed to its nearest corner: there the variance is largest,
-and with it many of the local maxima of an upper confidence bound. Points near the best so far
-differ from it by normal steps of very different sizes, above 20 dimensions in 20 coordinates each
-on average.
+are uniform. Corners are not among them: many are local maxima of an upper confidence bound, as the
+variance is large there, and score higher than what lies inside; but climbs do not leave them, and
+climbs from inside end higher. Points near the best so far differ from it by normal steps of very
+different sizes, above 20 dimensions in 20 coordinates each on average.
 
 Source: Cranley & Patterson (1976), for the shift; Regis & Shoemaker (2013), "Combining radial basis
 function surrogates and dynamic coordinate search", for steps in few coordinates.
@@ -34,7 +34,6 @@ def spread(box: Box, count: int, rng: np.random.Generator) -> Array:
     """(count, d) points all over the box, fresh."""
     if box.dim > MOST_SOBOL:
         unit = rng.random((count, box.dim))
-        unit[1::2] = unit[1::2] > 0.5
     else:
         unit = _sobol(box.dim, count) + rng.random(box.dim)
         unit -= unit >= 1.0
