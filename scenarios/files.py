@@ -5,7 +5,6 @@ point of the grid. An error names the file and the key. Modules that a file name
 "module:Class", an environment "module:gpbandits/Name-v0") are looked for beside it too.
 """
 
-import sys
 import tomllib
 from collections.abc import Mapping
 from importlib import import_module
@@ -20,6 +19,7 @@ from gpbandits_env.drift import as_drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, shown, unknown
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.folders import look_in
 from gpbandits_env.scenarios.panels import Panel
 from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Picture, Scenario, label_of
 
@@ -58,9 +58,7 @@ def load(path: Path) -> Scenario:
         raise MissingData(f"{path}: no such file; 'gpbandits new {path}' writes one") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise InvalidInput(f"{path}: {error}") from None
-    beside = str(path.resolve().parent)
-    if beside not in sys.path:
-        sys.path.append(beside)  # last, so that no file there hides an installed module
+    look_in(str(path.resolve().parent))
     try:
         scenario = read(declared, path.stem)
         for cell in scenario.cells():

@@ -17,6 +17,7 @@ import gpbandits_env  # noqa: F401  (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.regret import instantaneous
+from gpbandits_env.scenarios.folders import look_in
 from gpbandits_env.scenarios.records import (
     MOST_ACTIONS,
     Rounds,
@@ -64,6 +65,7 @@ class Task:
         cell: the parameters.
         plays: (trial, label) pairs in declared order.
         seed: the study's base seed.
+        folders: where modules of the user's own are, besides the usual places.
     """
 
     scenario: str
@@ -71,6 +73,7 @@ class Task:
     cell: Cell
     plays: tuple[tuple[int, str], ...]
     seed: int
+    folders: tuple[str, ...] = ()
 
 
 def seeds(task: Task, label: str, trial: int) -> tuple[int, int]:
@@ -203,6 +206,8 @@ def run_task(task: Task) -> list[TrialRecord | TrialFailure]:
 
     BLAS is held to one thread, here rather than by the caller, so that every engine has it.
     """
+    for folder in task.folders:
+        look_in(folder)
     with threadpool_limits(limits=1):
         return [_attempt(task, trial, label) for trial, label in task.plays]
 

@@ -15,6 +15,7 @@ from gpbandits_env.arrays import whole
 from gpbandits_env.errors import StoreError
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import engines
+from gpbandits_env.scenarios.folders import looked_in
 from gpbandits_env.scenarios.machine import machine, versions
 from gpbandits_env.scenarios.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.runner import Task, make_agent, make_env
@@ -118,7 +119,7 @@ def plan(
         fair = -(-len(plays) // (4 * jobs))
         size = max(1, min(fair, ROUNDS_PER_TASK // cell.horizon))
         tasks += [
-            Task(scenario.id, scenario.env, cell, tuple(plays[i : i + size]), seed)
+            Task(scenario.id, scenario.env, cell, tuple(plays[i : i + size]), seed, looked_in())
             for i in range(0, len(plays), size)
         ]
     return tasks
