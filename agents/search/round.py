@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean
+from gpbandits_env.agents.search.ascent import Slope, adam, ascend
 from gpbandits_env.agents.search.base import Search, Within
 from gpbandits_env.agents.search.box import SEARCHES, BoxSettings, leader, surface
 from gpbandits_env.agents.search.held import Candidates
-from gpbandits_env.agents.search.lbfgs import climb
 from gpbandits_env.agents.search.starts import best_told, spread
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.posterior import BoxPosterior
@@ -38,7 +38,8 @@ class Round(BoxSettings):
 
     Args:
         candidates: points spread over the box, at least 1; tops of the posterior mean are added.
-        refine: steps of ascent from the best candidate of a score; 0 takes it as it is.
+        refine: steps of Adam from the best candidate of a score; 0 takes it as it is.
+        rate: the length of these in each coordinate, in the units of x.
         tops: the most climbs of the posterior mean, from the best candidate and the best points
             told; where they end are further candidates. At least 0.
         climb: steps of each of these.
@@ -48,6 +49,7 @@ class Round(BoxSettings):
 
     candidates: int = 1000
     refine: int = 10
+    rate: float = 0.01
     tops: int = 10
     climb: int = 20
 
@@ -55,6 +57,7 @@ class Round(BoxSettings):
         whole(self.candidates, "candidates")
         for name in ("refine", "tops", "climb"):
             whole(getattr(self, name), name, 0)
+        positive(self.rate, "rate")
 
 
 class RoundSearch(Search):
@@ -90,7 +93,12 @@ class RoundSearch(Search):
         # Of a region only the candidates are known.
         if allowed is not None or not self.settings.refine:
             return point
-        found, value = self._climb(acquisition, posterior, point, self.settings.refine)
+        slope, steps, rate = (
+            slope_of(acquisition, posterior),
+            self.settings.refine,
+            self.settings.rate,
+        )
+        found, value = adam(slope, point, self.box.low, self.box.high, steps, rate)
         return found if value[0] > score[first] else point
 
     def region(self, posterior: BoxPosterior, within: Within) -> NDArray[np.bool_]:
@@ -130,15 +138,9 @@ class RoundSearch(Search):
             return points
         best = points[posterior.mean_at(points).argmax()]
         starts = np.vstack([best, best_told(posterior)[: self.settings.tops - 1]])
-        ends, height = self._climb(Mean(), posterior, starts, self.settings.climb)
+        slope, steps = slope_of(Mean(), posterior), self.settings.climb
+        ends, height = ascend(slope, starts, self.box.low, self.box.high, steps)
         return np.concatenate([points, apart(self.box, ends[np.argsort(-height)])])
-
-    def _climb(
-        self, acquisition: Acquisition, posterior: BoxPosterior, starts: Array, steps: int
-    ) -> tuple[Array, Array]:
-        count = (steps + 1) * len(starts)
-        of = surface(acquisition, posterior, None)
-        return climb(of, starts, self.box.low, self.box.high, evaluations=count)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_held": None}
@@ -163,6 +165,12 @@ def round_search(
     if not isinstance(settings, Round):
         raise InvalidInput(f"a round's search has the type 'round', got {shown(spec)}")
     return RoundSearch(domain, rng, settings)
+
+
+def slope_of(acquisition: Acquisition, posterior: BoxPosterior) -> Slope:
+    """An acquisition's values and gradients at points."""
+    climbed = surface(acquisition, posterior, None)
+    return lambda x: climbed(x, None)
 
 
 def apart(box: Box, points: Array) -> Array:

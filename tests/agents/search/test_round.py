@@ -1,0 +1,195 @@
+"""The candidates of a round: the same for all that is asked, and samples that are exact there."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.agents.acquisitions import UCB, Mean, Variance
+from gpbandits_env.agents.search import search_for
+from gpbandits_env.agents.search.ascent import adam, ascend
+from gpbandits_env.agents.search.round import Round, RoundSearch, apart
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Matern32, Matern52, SquaredExponential
+from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.problem import Problem
+
+BOX = Box(np.array([0.0, -2.0]), np.array([1.0, 3.0]))
+
+
+def belief(kernel=None, count=12):
+    posterior = BoxPosterior(BOX, kernel or Matern52((0.2, 1.0)), 1e-3)
+    x = BOX.sample(np.random.default_rng(3), count)
+    posterior.update(x, np.sin(7.0 * x[:, 0]) + np.cos(x[:, 1]))
+    return posterior
+
+
+def search(**settings):
+    return RoundSearch(BOX, np.random.default_rng(5), Round(**settings))
+
+
+def test_all_that_is_asked_in_a_round_is_asked_of_the_same_candidates():
+    posterior, finder = belief(), search(candidates=50)
+    first = finder.options(posterior)[0]
+    finder.best(UCB(2.0), posterior)
+    finder.sampled(posterior, np.random.default_rng(0), 3)
+    posterior.hallucinate(first[:1])
+    points, mean, var = finder.options(posterior)
+    np.testing.assert_array_equal(points, first)
+    np.testing.assert_allclose(mean, posterior.mean_at(points), atol=1e-10)
+    np.testing.assert_allclose(var, posterior.var_at(points), atol=1e-9)
+    posterior.rollback()
+    finder.renew()
+    assert not np.array_equal(finder.options(posterior)[0][:50], first[:50])
+
+
+def test_candidates_are_drawn_anew_when_something_is_told():
+    posterior, finder = belief(), search(candidates=50)
+    first = finder.options(posterior)[0]
+    posterior.update([[0.5, 0.5]], [0.1])
+    points, mean, _ = finder.options(posterior)
+    assert not np.array_equal(points[:50], first[:50])
+    np.testing.assert_allclose(mean, posterior.mean_at(points), atol=1e-10)
+
+
+def test_tops_of_the_mean_are_among_the_candidates():
+    posterior = belief()
+    points, mean, _ = search(candidates=50).options(posterior)
+    grid = Arms.grid([201, 201], BOX.low, BOX.high).coordinates
+    assert mean.max() > posterior.mean_at(grid).max() - 1e-3
+    assert 50 < len(points) <= 60
+    assert len(search(candidates=50, tops=0).options(posterior)[0]) == 50
+
+
+@pytest.mark.parametrize("steps", [0, 10])
+def test_the_best_candidate_is_found_and_refined(steps):
+    posterior, finder = belief(), search(candidates=200, refine=steps)
+    points, mean, var = finder.options(posterior)
+    best = UCB(4.0).score(mean, var).max()
+    found = finder.best(UCB(4.0), posterior)
+    score = UCB(4.0).score(*posterior.moments(found))[0]
+    if steps:
+        assert score > best
+    else:
+        assert score == pytest.approx(best)
+        assert found[0].tolist() in points.tolist()
+
+
+def test_in_a_region_the_best_candidate_is_taken():
+    posterior, finder = belief(), search(candidates=200)
+    points, mean, var = finder.options(posterior)
+    region = finder.region(posterior, lambda mean, var: mean > 0.5)
+    posterior.hallucinate(points[[int(var.argmax())]])
+    found = finder.best(Variance(), posterior, region)
+    inside = posterior.var_at(points[mean > 0.5])
+    assert posterior.var_at(found)[0] == pytest.approx(inside.max())
+    with pytest.raises(InvalidInput, match="no candidate"):
+        finder.best(Variance(), posterior, np.zeros(len(points), dtype=bool))
+
+
+@pytest.mark.parametrize("kernel", [Matern32(0.3), SquaredExponential(1.5)])
+def test_samples_have_the_posteriors_moments(kernel):
+    """Also where the covariance is singular to rounding."""
+    posterior, finder = belief(kernel), search(candidates=64)
+    held = finder._candidates(posterior)
+    draws = held.draw(np.random.default_rng(1), 20_000)
+    covariance = posterior.covariance(held.points)
+    spread = np.sqrt(np.outer(covariance.diagonal(), covariance.diagonal()))
+    np.testing.assert_allclose(draws.mean(axis=0), held.mean, atol=4e-2)
+    assert np.abs(np.cov(draws.T) - covariance).max() < 0.05 * spread.max()
+    where, tops = finder.sampled(posterior, np.random.default_rng(1), 5)
+    again = held.draw(np.random.default_rng(1), 5)
+    np.testing.assert_array_equal(tops, again.max(axis=1))
+    np.testing.assert_array_equal(where, held.points[again.argmax(axis=1)])
+
+
+def test_samples_do_not_outlive_the_data():
+    posterior, finder = belief(), search(candidates=64)
+    finder.sampled(posterior, np.random.default_rng(0), 2)
+    posterior.hallucinate(finder.options(posterior)[0][:5])
+    held = finder._candidates(posterior)
+    draws = held.draw(np.random.default_rng(0), 4000)
+    assert draws[:, :5].std(axis=0).max() < 0.05
+
+
+def test_a_few_steps_climb_a_narrow_ridge_and_stop_at_the_ends():
+    centre, scales = np.array([0.3, 5.0]), np.array([1.0, 30.0])
+
+    def bowl(x):
+        gap = (x - centre) / BOX.low.size * scales
+        return -(gap**2).sum(axis=1), -2.0 * gap * scales / BOX.low.size
+
+    starts = np.array([[0.9, -1.0], [0.1, 2.0]])
+    at, value = ascend(bowl, starts, BOX.low, BOX.high, 40)
+    np.testing.assert_allclose(at, [[0.3, 3.0]] * 2, atol=2e-2)
+    np.testing.assert_allclose(value, bowl(at)[0])
+    for steps in range(6):
+        assert (ascend(bowl, starts, BOX.low, BOX.high, steps)[1] >= bowl(starts)[0]).all()
+
+
+def test_adam_keeps_the_best_of_its_way():
+    """Steps of one length: it comes within a step of the top and does not go on from there."""
+    centre = np.array([0.52, 0.04])
+
+    def tent(x):
+        return -np.abs(x - centre).sum(axis=1), -np.sign(x - centre)
+
+    start = np.array([[0.5, 0.0]])
+    at, value = adam(tent, start, BOX.low, BOX.high, 10, 0.01)
+    assert np.abs(at - centre).max() < 0.02
+    assert value[0] == tent(at)[0][0]
+    one, _ = adam(tent, start, BOX.low, BOX.high, 1, 0.01)
+    np.testing.assert_allclose(one, [[0.51, 0.01]], atol=1e-9)
+    corner, _ = adam(tent, np.array([[1.0, 3.0]]), BOX.low, BOX.high, 0, 0.01)
+    np.testing.assert_array_equal(corner, [[1.0, 3.0]])
+
+
+def test_an_ascent_never_ends_where_nothing_is_known():
+    def cliff(x):
+        value = np.where(x[:, 0] > 0.5, np.nan, x[:, 0])
+        return value, np.ones_like(x)
+
+    at, value = ascend(cliff, np.array([[0.45, 0.0]]), BOX.low, BOX.high, 20)
+    assert at[0, 0] <= 0.5
+    assert value[0] >= 0.45
+
+
+def test_points_apart():
+    points = np.array([[0.1, 0.0], [0.1005, 0.001], [0.1, 0.1], [0.5, 0.0]])
+    np.testing.assert_array_equal(apart(BOX, points), points[[0, 2, 3]])
+
+
+@pytest.mark.parametrize("name", ["dpp-ts", "bucb", "ucbpe", "sp", "ts", "qei", "ts-rsr"])
+def test_batches_of_all_rules(name):
+    """They lie in the box, and a snapshot goes on as the agent does."""
+    problem = Problem(BOX, Matern52((0.2, 1.0)), 1e-4, batch_size=4)
+    settings = {"search": {"type": "round", "candidates": 40}, "standardise": True}
+    one = agents.make(name, problem, seed=1, **settings)
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        actions = one.ask()
+        BOX.check(actions)
+        one.tell(actions, np.sin(actions).sum(axis=1) + 0.01 * rng.standard_normal(4))
+    other = agents.make(name, problem, seed=2, **settings)
+    other.restore(one.snapshot())
+    np.testing.assert_array_equal(one.ask(), other.ask())
+    other.restore(one.snapshot())
+    np.testing.assert_array_equal(one.ask(), other.ask())
+
+
+def test_settings():
+    rng = np.random.default_rng(0)
+    assert search_for(BOX, "round", rng).settings == Round()
+    assert search_for(BOX, {"type": "round", "refine": 3}, rng).settings.refine == 3
+    with pytest.raises(InvalidInput, match="refine"):
+        search_for(BOX, {"type": "round", "refine": -1}, rng)
+    with pytest.raises(InvalidInput, match="rate"):
+        search_for(BOX, {"type": "round", "rate": 0.0}, rng)
+
+
+def test_the_largest_mean_and_a_prior_without_data():
+    empty = BoxPosterior(BOX, Matern52(1.0), 0.1)
+    finder = search(candidates=30)
+    assert BOX.check(finder.best(Mean(), empty)).shape == (1, 2)
+    posterior = belief()
+    assert finder.largest_mean(posterior) == pytest.approx(finder.options(posterior)[1].max())
