@@ -1,4 +1,4 @@
-"""What all tests share: where real data are looked for."""
+"""What all tests share: where real data are looked for, and one thread for linear algebra."""
 
 import os
 from pathlib import Path
@@ -8,3 +8,8 @@ BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 # A folder of data beside the checkout is found without being named; else tests of real data skip.
 if "GPBANDITS_DATA" not in os.environ and BESIDE.is_dir():
     os.environ["GPBANDITS_DATA"] = str(BESIDE)
+
+# Workers of a parallel run, and their own worker processes, would fight over the cores. NumPy reads
+# this when it is first imported, which is after this file.
+for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
