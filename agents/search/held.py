@@ -5,6 +5,8 @@ import numpy as np
 from gpbandits_env.arrays import Array
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.posterior.elimination import root
+from gpbandits_env.posterior.regression import pieces
+from gpbandits_env.posterior.threads import OneThread
 
 # A draw carries this part of the prior variance as noise of its own: rounding is smaller.
 LEAST = 1e-10
@@ -26,16 +28,24 @@ class Candidates:
         self.points = points
         self._posterior, self._told = posterior, posterior.size
         self._known = posterior.conditioned
-        self._k = np.empty((len(points), len(self._known) + 8))
-        if len(self._known):
-            centre = 0.5 * (posterior.box.low + posterior.box.high)
-            columns = posterior.kernel.columns(self._known, centre)
-            self._k[:, : len(self._known)] = columns(points)
         self._beta = posterior.regression.beta.copy()
-        gained, known = posterior.regression.moments(self._k[:, : len(self._known)])
-        self.mean = posterior.prior_mean + gained
-        self.var = np.maximum(posterior.kernel.diagonal(points) - known, 0.0)
         self._root: Array | None = None
+        count = len(self._known)
+        self._k = np.empty((len(points), count + 8))
+        self.mean = np.full(len(points), posterior.prior_mean)
+        self.var = posterior.kernel.diagonal(points)
+        if not count:
+            return
+        columns = posterior.kernel.columns(
+            self._known, 0.5 * (posterior.box.low + posterior.box.high)
+        )
+        with OneThread():
+            for part in pieces(len(points), count):
+                k = self._k[part, :count] = columns(points[part])
+                gained, known = posterior.regression.moments(k)
+                self.mean[part] += gained
+                self.var[part] -= known
+        np.maximum(self.var, 0.0, out=self.var)
 
     def draw(self, rng: np.random.Generator, size: int) -> Array:
         """Exact joint draws (size, n) of f; hallucinated points count in the covariance alone.
