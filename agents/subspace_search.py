@@ -132,9 +132,9 @@ class SubspaceSearch(Search):
 
         def surface(points: Array, which: IntArray) -> tuple[Array, Array]:
             mean, var, mean_slope, var_slope = self.subspaces.gradients(points, of[which])
-            by_mean, by_var = acquisition.gradient(mean, var)
+            values, by_mean, by_var = acquisition.score_and_gradient(mean, var)
             slope = by_mean[:, None] * mean_slope + by_var[:, None] * var_slope
-            return acquisition.score(mean, var), slope
+            return values, slope
 
         half = self._evaluations // 2
         ends, values = climb(surface, y, self._low, self._high, evaluations=half)

@@ -62,9 +62,9 @@ class PulledSearch(Search):
         def surface(points: Array, rows: IntArray) -> tuple[Array, Array]:
             at = self._lift(points)
             mean, var, mean_slope, var_slope = posterior.gradients(at)
-            by_mean, by_var = acquisition.gradient(mean, var)
+            values, by_mean, by_var = acquisition.score_and_gradient(mean, var)
             slope = by_mean[:, None] * mean_slope + by_var[:, None] * var_slope
-            values, pulled = acquisition.score(mean, var), self._pull(points, slope)
+            pulled = self._pull(points, slope)
             return (values, pulled) if allowed is None else penalised(allowed(at), values, pulled)
 
         ends, values = self._climb(surface, y[starts], self._settings.evaluations)

@@ -252,8 +252,7 @@ def surface(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region |
 
     def climbed(x: Array, rows: IntArray) -> tuple[Array, Array]:
         mean, var, mean_slope, var_slope = posterior.gradients(x)
-        in_mean, in_var = acquisition.gradient(mean, var)
-        values = acquisition.score(mean, var)
+        values, in_mean, in_var = acquisition.score_and_gradient(mean, var)
         mean_slope *= in_mean[:, None]
         var_slope *= in_var[:, None]
         mean_slope += var_slope

@@ -214,3 +214,13 @@ def test_the_best_of_scores_without_digits_has_the_largest_mean():
     assert best(np.array([-np.inf] * 4), mean) == 1
     assert best(np.array([-1.0, -np.inf, 0.0, 0.0]), mean) == 2
     assert best(np.array([-1.0, -2.0, -1.0, -3.0]), mean) == 0
+
+
+@pytest.mark.parametrize("name", ACQUISITIONS)
+@pytest.mark.parametrize("kept", [slice(None), slice(0, 5), slice(25, 30), slice(0, 0)])
+def test_score_and_gradient_are_those_asked_for_one_by_one(name, kept):
+    acquisition, mean, var = ACQUISITIONS[name], MEAN[kept], VAR[kept].copy()
+    var[::4] = 0.0
+    score, in_mean, in_var = acquisition.score_and_gradient(mean, var)
+    np.testing.assert_array_equal(score, acquisition.score(mean, var))
+    np.testing.assert_array_equal([in_mean, in_var], acquisition.gradient(mean, var))
