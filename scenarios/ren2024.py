@@ -19,31 +19,45 @@ INITIAL, NOISE_VAR = 15, 1e-6
 LN2 = float(np.log(2.0))
 NAMES = ("dpp-ts", "bucb", "ucbpe", "sp", "ts", "qei", "ts-rsr", "random")
 PAPERS = NAMES[:-1]
+BATCHES = (1, 2, 5, 10)
 PANELS = (
     Panel(METRIC, log=True),
     Panel(METRIC, "seconds", log=True),
     Panel("average_regret", log=True),
 )
+# The authors' public code: what it does where the paper is silent.
+CODE = "github.com/rafflesintown/TSRSR"
+ROUND: dict[str, Any] = {"type": "round", "candidates": 1000, "refine": 10, "rate": 0.01}
 CHOICES = (
-    "actions are chosen in the whole box: about 1000 candidates a round and climbs from the 10 "
-    "best of them, the same for all; samples are drawn by random features (exact ones for the "
-    "squared exponential) and climbed from their 2 best candidates",
+    f"the search is that of the authors' public code ({CODE}), the same for all: 1000 candidates "
+    "a round, drawn anew, and tops of the posterior mean, climbed to from the best candidate and "
+    "from told points above it; posterior samples are joint and exact on them; the best candidate "
+    "of a score is refined by 10 steps of Adam of length 0.01 in the units of x",
     "beta_t of BUCB and UCBPE is that of srinivas2010, Theorem 2, with delta = 0.1 and a = b = 1, "
-    "over 5",
-    "SP draws with b_t = log(1 + t) over the standard deviation of EI among the candidates",
+    "over 5; the code's is 0.2 log(1000 t^2 pi^2 / 0.06) on the standard deviation",
+    "SP draws with b_t = log(1 + t) over the standard deviation of EI among the candidates; the "
+    "code draws by the posterior mean",
+    "the chain of DPP-TS has 50 steps; the code's has 2",
     "the 15 initial points count in the best so far, not in the average regret",
 )
 STANDARDISED = (
-    "rewards are standardised before fitting, as the authors' public code does; the kernel's "
-    "output scale is ln 2, their library's default, the prior mean that of the rewards",
+    "rewards are standardised before fitting, as the authors' code does; the kernel's output scale "
+    "is ln 2, their library's default, the prior mean that of the rewards",
+    "the kernel is Matern 3/2, as the paper says; the code's is Matern 5/2, its library's default: "
+    "see ts-rsr/matern52",
 )
-RAW = AgentEntry("ts-rsr/raw", "ts-rsr", {}, "rewards as they are, prior mean 0")
-SMOOTHER: dict[str, Any] = {"kernel": {"type": "matern52", "lengthscale": LN2, "variance": LN2}}
 
 
 def eight(**settings: Any) -> tuple[AgentEntry, ...]:
     """The paper's seven agents and random play."""
+    settings = {"search": ROUND, **settings}
     return tuple(AgentEntry(n, n, {} if n == "random" else settings) for n in NAMES)
+
+
+def converged(**settings: Any) -> AgentEntry:
+    """TS-RSR by our own search of a box."""
+    note = "all climbs by L-BFGS to the top, samples by random features and climbed too"
+    return AgentEntry("ts-rsr/converged", "ts-rsr", settings, note)
 
 
 def _problem(
@@ -84,15 +98,25 @@ def _problem(
     )
 
 
-def _rbf(name: str, box: list[list[float]], ell: float, batch: tuple[int, int], n: int) -> Scenario:
+def _rbf(
+    name: str,
+    box: list[list[float]],
+    ell: float,
+    variance: float,
+    batch: tuple[int, int],
+    n: int,
+    *more: str,
+) -> Scenario:
     return _problem(
         name,
         f"draws from a squared exponential kernel, lengthscale {ell:g}, in {len(box[0])}-D",
         "gpbandits/StaticGP-v0",
-        {"kernel": {"type": "se", "lengthscale": ell}, "box": box},
+        {"kernel": {"type": "se", "lengthscale": ell, "variance": variance}, "box": box},
         batch,
         agents=eight(),
+        alternatives=(converged(),),
         trials=n,
+        choices=(f"the variance of f is {variance:.2g}, as in the authors' code", *more),
         departures=(f"{n} functions, one run each, where the paper has several runs of 10",),
     )
 
@@ -101,9 +125,15 @@ def _task(
     name: str, title: str, task: dict[str, Any], batch: tuple[int, int], **more: Any
 ) -> Scenario:
     kernel = {"type": "matern32", "lengthscale": LN2, "variance": LN2}
+    smoother = {"kernel": {**task.get("kernel", kernel), "type": "matern52"}}
+    usual: dict[str, Any] = {"standardise": True}
     alternatives = (
-        RAW,
-        AgentEntry("ts-rsr/matern52", "ts-rsr", {"standardise": True, **SMOOTHER}, "Matern 5/2"),
+        converged(**usual),
+        AgentEntry("ts-rsr/raw", "ts-rsr", {"search": ROUND}, "rewards as they are, prior mean 0"),
+        *(
+            AgentEntry(f"{n}/matern52", n, {"search": ROUND, **usual, **smoother}, "Matern 5/2")
+            for n in reversed(PAPERS)
+        ),
     )
     return _problem(
         name,
@@ -118,10 +148,18 @@ def _task(
     )
 
 
-BOSTON_ELL = {"type": "matern32", "lengthscale": [0.1, 0.005, 0.1, 0.1], "variance": LN2}
+BOSTON_ELL = {"type": "matern32", "lengthscale": [1.0, 0.005, 0.1, 0.1], "variance": LN2}
 SCENARIOS = (
-    _rbf("rbf-2d", [[-5.0] * 2, [5.0] * 2], 0.25, (20, 20), 100),
-    _rbf("rbf-3d", [[0.0] * 3, [1.0] * 3], 0.15, (5, 50), 50),
+    _rbf("rbf-2d", [[-5.0] * 2, [5.0] * 2], 0.25, 1 / 3, (20, 20), 100),
+    _rbf(
+        "rbf-3d",
+        [[0.0] * 3, [1.0] * 3],
+        0.15,
+        10.0,
+        (5, 50),
+        50,
+        "f is smooth; the code's is a table on a grid of spacing 0.04, read at the nearest node",
+    ),
     _task(
         "ackley-2d",
         "Ackley on [-5, 5]^2",
@@ -145,9 +183,13 @@ SCENARIOS = (
     _task("hartmann-6d", "Hartmann in 6 dimensions", {"task": "hartmann-6"}, (5, 30)),
     _task(
         "griewank-8d",
-        "Griewank on [-1, 4]^8",
-        {"task": "griewank", "dim": 8, "box": [[-1.0] * 8, [4.0] * 8]},
+        "Griewank on [-1, 4]^8, with x_i / i",
+        {"task": "griewank-i", "dim": 8, "box": [[-1.0] * 8, [4.0] * 8]},
         (10, 30),
+        choices=(
+            "the waves are cos(x_i / i), as in the authors' code, and not cos(x_i / sqrt(i)): see "
+            "ren2024/griewank-8d-root",
+        ),
     ),
     _task(
         "michalewicz-10d",
@@ -160,7 +202,10 @@ SCENARIOS = (
         "a network tuned on house prices",
         {"task": "boston", "kernel": BOSTON_ELL},
         (5, 30),
-        choices=("the paper's lengthscales are in the task's own units; nodes are rounded",),
+        choices=(
+            "nodes are rounded; their lengthscale, 0.1 in the paper, is one node: the authors' "
+            "code plays with the number of nodes over 10",
+        ),
     ),
     _task(
         "push-3d",
@@ -173,5 +218,32 @@ SCENARIOS = (
         "a robot pushes a disc: place, duration and angle",
         {"task": "push-4d", "noise_var": 0.0, "model_noise_var": 0.01},
         (5, 30),
+    ),
+    _task(
+        "griewank-8d-root",
+        "Griewank on [-1, 4]^8, as it is usually written",
+        {"task": "griewank", "dim": 8, "box": [[-1.0] * 8, [4.0] * 8]},
+        (10, 30),
+    ),
+    Scenario(
+        id="ren2024/batches",
+        source="ren2024, Section 5 (not in the paper: the size of the batch)",
+        title="simple regret of batches of 1, 2, 5 and 10 on draws of rbf-3d",
+        env="gpbandits/StaticGP-v0",
+        env_kwargs={
+            "kernel": {"type": "se", "lengthscale": 0.15, "variance": 10.0},
+            "box": [[0.0] * 3, [1.0] * 3],
+            "noise_var": NOISE_VAR,
+        },
+        grid={"batch_size": BATCHES},
+        agents=eight(),
+        horizon=20,
+        trials=10,
+        initial=INITIAL,
+        initial_counts=True,
+        choices=CHOICES,
+        departures=("20 rounds, 10 functions",),
+        metric=METRIC,
+        store_actions=False,
     ),
 )

@@ -106,7 +106,8 @@ class Cell:
     @property
     def world(self) -> dict[str, Any]:
         """The part of ``params`` that changes the world; it names the world's random stream."""
-        return {k: v for k, v in self.params.items() if k != "horizon" and k[:7] != "agents."}
+        kept = ("horizon", "batch_size")
+        return {k: v for k, v in self.params.items() if k not in kept and k[:7] != "agents."}
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from gpbandits_env.agents.search.ascent import Slope, adam, ascend
 from gpbandits_env.agents.search.base import Search, Within
 from gpbandits_env.agents.search.box import SEARCHES, BoxSettings, leader, surface
 from gpbandits_env.agents.search.held import Candidates
-from gpbandits_env.agents.search.starts import best_told, spread
+from gpbandits_env.agents.search.starts import spread
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput, shown
@@ -40,8 +40,8 @@ class Round(BoxSettings):
         candidates: points spread over the box, at least 1; tops of the posterior mean are added.
         refine: steps of Adam from the best candidate of a score; 0 takes it as it is.
         rate: the length of these in each coordinate, in the units of x.
-        tops: the most climbs of the posterior mean, from the best candidate and the best points
-            told; where they end are further candidates. At least 0.
+        tops: the most climbs of the posterior mean, from the best candidate and from points told
+            that are above it; where they end are further candidates. At least 0.
         climb: steps of each of these.
     Raises:
         InvalidInput: out of range.
@@ -50,7 +50,7 @@ class Round(BoxSettings):
     candidates: int = 1000
     refine: int = 10
     rate: float = 0.01
-    tops: int = 10
+    tops: int = 50
     climb: int = 20
 
     def __post_init__(self) -> None:
@@ -136,8 +136,10 @@ class RoundSearch(Search):
         points = spread(self.box, self.settings.candidates, self.rng)
         if not posterior.size or not self.settings.tops:
             return points
-        best = points[posterior.mean_at(points).argmax()]
-        starts = np.vstack([best, best_told(posterior)[: self.settings.tops - 1]])
+        mean, told = posterior.mean_at(points), posterior.mean_at_told()
+        order = np.argsort(-told, kind="stable")[: self.settings.tops - 1]
+        higher = posterior.told[order[told[order] > mean.max()]]
+        starts = np.concatenate([points[[mean.argmax()]], higher])
         slope, steps = slope_of(Mean(), posterior), self.settings.climb
         ends, height = ascend(slope, starts, self.box.low, self.box.high, steps)
         return np.concatenate([points, apart(self.box, ends[np.argsort(-height)])])

@@ -25,7 +25,7 @@ SIZES = {
     "push-4d": (5, 30, True),
 }
 EXTRAS = {"boston": "mlxtend", "push-3d": "Box2D", "push-4d": "Box2D"}
-SEARCH = {"starts": 2, "candidates": 32, "evaluations": 20}
+SEARCH = {"type": "round", "candidates": 32, "refine": 2}
 
 
 def small(name, **changes):
@@ -56,6 +56,21 @@ def test_the_papers_settings(name):
     noise = scenario.env_kwargs["noise_var"]
     assert noise == (0.0 if name.startswith("push") else 1e-6)
     assert [e.label for e in scenario.agents] == list(ren2024.NAMES)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_everybody_searches_alike(name):
+    scenario = get(f"ren2024/{name}")
+    searches = [e.settings.get("search") for e in scenario.agents if e.agent != "random"]
+    assert searches == [ren2024.ROUND] * 7
+    (ours,) = [e for e in scenario.alternatives if e.label == "ts-rsr/converged"]
+    assert "search" not in ours.settings
+
+
+def test_batches_of_all_sizes_face_the_same_functions():
+    cells = get("ren2024/batches").cells()
+    assert [c.env_kwargs["batch_size"] for c in cells] == list(ren2024.BATCHES)
+    assert all(c.world == cells[0].world for c in cells)
 
 
 @pytest.mark.parametrize("name", SIZES)
