@@ -24,8 +24,8 @@ from gpbandits_env.arrays import Array, IntArray
 # Points (b, d) and the starts (b,) they belong to -> values (b,) and gradients (b, d).
 Surface: TypeAlias = Callable[[Array, IntArray], tuple[Array, Array]]
 
-# Steps remembered, at most; with more than d + 2 nothing is won.
-MEMORY = 10
+# Steps remembered, at most: with 10 climbs end no higher. More than d + 2 win nothing.
+MEMORY = 5
 # The gain asked of a step, as a part of what the slope promises.
 ARMIJO = 1e-4
 # The first step, and the longest that curvature alone may ask for, as parts of the box's sides.
