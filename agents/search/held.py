@@ -5,11 +5,14 @@ import numpy as np
 from gpbandits_env.arrays import Array
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.posterior.elimination import root
+from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.regression import pieces
 from gpbandits_env.posterior.threads import OneThread
 
 # A draw carries this part of the prior variance as noise of its own: rounding is smaller.
 LEAST = 1e-10
+# So many rows of a covariance are worked on together.
+STRIP = 128
 
 
 class Candidates:
@@ -53,13 +56,24 @@ class Candidates:
         O(n^3) for the first after a change, O(n^2 size) for others.
         """
         if self._root is None:
-            covariance = self._posterior.covariance(self.points)
-            least = LEAST * self._posterior.kernel.diagonal(self.points)
-            covariance.flat[:: len(covariance) + 1] += least
-            self._root = root(covariance)
+            self._root = root(self._covariance())
         values: Array = rng.standard_normal((size, len(self.points))) @ self._root.T
         values += self.mean
         return values
+
+    def _covariance(self) -> Array:
+        """The lower triangle of the posterior covariance (n, n), in strips that fit the cache."""
+        posterior, points = self._posterior, self.points
+        with OneThread():
+            v = self._k[:, : len(self._known)] @ posterior.regression.white.T
+            covariance = np.zeros((len(points), len(points)))
+            for start in range(0, len(points), STRIP):
+                stop = min(start + STRIP, len(points))
+                strip = covariance[start:stop, :stop]
+                strip[:] = posterior.kernel(points[start:stop], points[:stop])
+                strip -= v[start:stop] @ v[:stop].T
+        covariance.flat[:: len(points) + 1] += LEAST * posterior.kernel.diagonal(points)
+        return covariance
 
     def follow(self, posterior: BoxPosterior) -> bool:
         """Take in points that were hallucinated since; False if anything else has changed."""

@@ -19,7 +19,6 @@ from gpbandits_env.agents.search.ascent import Slope, adam, ascend
 from gpbandits_env.agents.search.base import Search, Within
 from gpbandits_env.agents.search.box import SEARCHES, BoxSettings, leader, surface
 from gpbandits_env.agents.search.held import Candidates
-from gpbandits_env.agents.search.starts import spread
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput, shown
@@ -37,7 +36,7 @@ class Round(BoxSettings):
     """Candidates drawn anew every round.
 
     Args:
-        candidates: points spread over the box, at least 1; tops of the posterior mean are added.
+        candidates: uniformly random points, at least 1; tops of the posterior mean are added.
         refine: steps of Adam from the best candidate of a score; 0 takes it as it is.
         rate: the length of these in each coordinate, in the units of x.
         tops: the most climbs of the posterior mean, from the best candidate and from points told
@@ -133,7 +132,7 @@ class RoundSearch(Search):
         return self._held
 
     def _draw(self, posterior: BoxPosterior) -> Array:
-        points = spread(self.box, self.settings.candidates, self.rng)
+        points = self.box.sample(self.rng, self.settings.candidates)
         if not posterior.size or not self.settings.tops:
             return points
         mean, told = posterior.mean_at(points), posterior.mean_at_told()
