@@ -74,11 +74,15 @@ class TestAgainstScipy:
         further = np.array([scipys(surface, point, low, high) for point in points])
         assert (further - values <= 1e-5 * np.maximum(np.abs(values), 0.1)).mean() > 0.9
 
-    def test_scipy_climbs_no_higher_from_the_same_starts(self, make, d):
-        if make is ackley:
-            pytest.skip("which of its many maxima is found is a matter of luck")
+    def test_scipy_climbs_hardly_higher_from_the_same_starts(self, make, d):
         surface, low, high, starts, _, values = self.climbed(make, d)
         theirs = np.array([scipys(surface, start, low, high) for start in starts])
+        if make is ackley:
+            # Of its many maxima our shorter first steps find nearer ones. By 200 starts the gain
+            # is 0.95, 1.01, 0.84 and 0.91 of scipy's in 1, 2, 10 and 50 dimensions; here by 12.
+            from_where = surface(starts, np.arange(12))[0].mean()
+            assert values.mean() - from_where > 0.75 * (theirs.mean() - from_where)
+            return
         worse = values < theirs - 1e-5 * np.maximum(np.abs(theirs), 0.1)
         # Rosenbrock has a second maximum from 4 dimensions on: either may find the better one.
         assert worse.sum() <= (0 if make is quadratic else 4)
