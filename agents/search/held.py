@@ -5,7 +5,6 @@ import numpy as np
 from gpbandits_env.arrays import Array
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.posterior.elimination import root
-from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.regression import pieces
 from gpbandits_env.posterior.threads import OneThread
 
