@@ -160,3 +160,18 @@ def test_the_sides_of_the_box_do_not_matter():
     _, plain = climb(surface, starts, low, high, evaluations=1000)
     _, values = climb(scaled, starts * scale, low * scale, high * scale, evaluations=1000)
     np.testing.assert_allclose(values, plain, rtol=1e-6)
+
+
+def test_where_the_surface_bends_up_the_corner_is_reached_in_few_calls():
+    weights = np.random.default_rng(0).uniform(0.1, 3.0, 50)
+    calls = []
+
+    def surface(x, rows):
+        calls.append(len(x))
+        values = np.exp(weights * x)
+        return values.sum(axis=1), weights * values
+
+    starts = np.random.default_rng(1).random((8, 50))
+    points, _ = climb(surface, starts, np.zeros(50), np.ones(50), evaluations=8000)
+    np.testing.assert_array_equal(points, np.ones((8, 50)))
+    assert len(calls) <= 10
