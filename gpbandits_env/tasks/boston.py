@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array, IntArray, flag
 from gpbandits_env.datasets.boston import PROPERTIES, ROWS, load_boston
 from gpbandits_env.seeding import stream
 from gpbandits_env.tasks.base import Axis, Best, Task
@@ -124,7 +124,19 @@ def validation_loss(units: int, rate: float, decay: float, momentum: float) -> f
 
 @dataclass(frozen=True)
 class Boston(Task):
-    """The negated validation loss of a regression network trained with these settings."""
+    """The negated validation loss of a regression network trained with these settings.
+
+    Args:
+        root: whether the loss is the root of the mean squared error, as in the public code of
+            ren2024, or the mean squared error.
+    Raises:
+        InvalidInput: not a bool.
+    """
+
+    root: bool = False
+
+    def __post_init__(self) -> None:
+        flag(self.root, "root")
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -147,7 +159,7 @@ class Boston(Task):
     def values(self, points: Array, drawn: Array) -> Array:
         """Negated validation losses, (n,)."""
         losses = [validation_loss(round(p[0]), p[1], p[2], p[3]) for p in points.tolist()]
-        return -np.array(losses)
+        return -(np.sqrt(losses) if self.root else np.array(losses))
 
     def best(self, drawn: Array) -> Best:
         """The best found, as in the paper.
@@ -158,8 +170,11 @@ class Boston(Task):
         another processor the training rounds otherwise; the value is therefore computed, not
         kept.
         """
-        action = np.array(BEST)
-        return Best(action, _value_of_best(), ACCURACY)
+        action, value = np.array(BEST), _value_of_best()
+        if self.root:
+            root = float(np.sqrt(-value))
+            return Best(action, -root, 0.5 * ACCURACY / root)
+        return Best(action, value, ACCURACY)
 
     def bounds(self) -> tuple[float, float]:
         """From a training that diverged to no error at all."""

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.tasks import boston, make_task
 from gpbandits_env.tasks.boston import Regression, split, validation_loss
 
@@ -69,3 +70,18 @@ def test_random_search_does_not_beat_the_best_found(task):
     assert values.max() <= best.optimum + best.accuracy
     # Regrets are of the size of the paper's, 0.5 to 1.1.
     assert 0.1 < best.optimum - np.mean([v.max() for v in values.reshape(-1, 150)]) < 3.0
+
+
+def test_the_loss_may_be_the_root_of_the_mean_squared_error(task, prepared):
+    other = prepared(make_task("boston", {"root": True}))
+    points = np.array([[19, 0.003, 0.15, 0.48], [50, 0.01, 0.3, 0.2]])
+    values = other.values(points, NOTHING)
+    np.testing.assert_allclose(values**2, -task.values(points, NOTHING))
+    assert (values < 0).all()
+    best, usual = other.best(NOTHING), task.best(NOTHING)
+    assert best.optimum**2 == pytest.approx(-usual.optimum)
+    assert (best.optimum + best.accuracy) ** 2 == pytest.approx(
+        -usual.optimum - usual.accuracy, rel=1e-2
+    )
+    with pytest.raises(InvalidInput, match="root"):
+        make_task("boston", {"root": 1})
