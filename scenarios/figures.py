@@ -1,7 +1,8 @@
 """The figures of the documentation, from a store alone.
 
-One panel a cell with the scenario's own metric; regret against the swept setting where agents
-differ in one; else the scenario's panels, or all metrics, as `plots` draws them.
+One panel an agent where cells differ in the size of the batch; one panel a cell with the scenario's
+own metric; regret against the swept setting where agents differ in one; else the scenario's panels,
+or all metrics, as `plots` draws them.
 """
 
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpbandits_env.arrays import Array
+from gpbandits_env.scenarios import batch_plot
 from gpbandits_env.scenarios.metrics import KNOWN, curves_of
 from gpbandits_env.scenarios.panels import Panel
 from gpbandits_env.scenarios.plots import draw_bounds, draw_panel, plot
@@ -37,6 +39,8 @@ def draw(store: Store, stem: Path, suffixes: Sequence[str] = (".png",)) -> list[
     Raises:
         StoreError: nothing to plot, or a file cannot be written.
     """
+    if batch_plot.sweeps(store.scenario):
+        return batch_plot.draw(store, stem, suffixes)
     if store.scenario.get("sweep"):
         return _sweep(store, stem, suffixes)
     if len(store.scenario["points"]) == 1 or store.scenario.get("panels"):
