@@ -34,4 +34,5 @@ def search_for(
 
     spec = {} if spec is None else spec
     kind = spec.get("type") if isinstance(spec, Mapping) else spec
-    return (round_search if kind == "round" else box_search)(domain, spec, rng)
+    rounds = isinstance(kind, str) and kind == "round"  # an array would be compared entry by entry
+    return (round_search if rounds else box_search)(domain, spec, rng)
