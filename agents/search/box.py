@@ -38,7 +38,8 @@ class Gradient(BoxSettings):
     """Candidates, and L-BFGS from the best of them.
 
     Args:
-        starts: climbs for the best action, at least 0 (0: the best candidate is taken).
+        starts: climbs for the best action, at least 0 (0: the best candidate is taken). Of two or
+            more above 20 dimensions one further climb begins between their ends; see `crossed`.
         candidates: points spread over the box, at least 1; points near the best told are added.
         evaluations: the most points at which values and gradients are asked for in all climbs of
             one call together.
