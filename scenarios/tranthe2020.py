@@ -64,22 +64,7 @@ CHOICES = (
     "and count in the best so far; noise of variance 1e-6",
 )
 PAPERS_REPEATS = 30
-# Worlds; where the references kept are of fewer, those.
 REPEATS = 10
-FEWER = {
-    "levy-20": 5,
-    "hyper-ellipsoid-20": 2,
-    "camelback-20": 5,
-    "ackley-50": 3,
-    "levy-50": 2,
-    "hyper-ellipsoid-50": 5,
-    "camelback-50": 2,
-    "ackley-100": 2,
-    "levy-100": 2,
-    "hyper-ellipsoid-100": 2,
-    "camelback-100": 2,
-    "dimension": 3,
-}
 FLOOR = "log10 of the distance counts from 1e-12"
 # The mean log10 of the distance that `benchmarks/confined.py` finds in 20, 50, 100 dimensions.
 CONFINED = {
@@ -126,7 +111,6 @@ def _scalable(function: str, dim: int, *, shift: bool = False) -> Scenario:
             "box, which every linear embedding contains",
         )
     label = f"{name}-{dim}{'-shifted' if shift else ''}"
-    trials = FEWER.get(label, REPEATS)
     return Scenario(
         id=f"tranthe2020/{label}",
         source="tranthe2020, Section 5, scalability",
@@ -135,12 +119,12 @@ def _scalable(function: str, dim: int, *, shift: bool = False) -> Scenario:
         env_kwargs={"function": function, "dim": dim, **({"shift": True} if shift else {})},
         agents=SEVEN,
         horizon=HORIZON,
-        trials=trials,
+        trials=REPEATS,
         initial=INITIAL,
         initial_counts=True,
         findings=findings,
         choices=choices,
-        departures=(_repeats(trials), FLOOR, *_confined(function)),
+        departures=(_repeats(REPEATS), FLOOR, *_confined(function)),
         metric=METRIC,
         store_actions=False,
         panels=PANELS,
@@ -208,7 +192,7 @@ FIGURES = (
         "Fig. 3",
         "larger subspaces, D = 100, N0 = 1, alpha = 0",
         tuple(ms_ucb(f"ms-ucb/d{d}", f"d = {d}", d=d) for d in SIZES),
-        FEWER["dimension"],
+        5,
         findings=tuple(below(f"ms-ucb/d{b}", f"ms-ucb/d{a}", METRIC) for a, b in pairwise(SIZES)),
         choices=(
             *CHOICES,
