@@ -5,9 +5,9 @@
 The first table plays ren2024/ackley-3d (m = 20, T = 15, 1000 candidates a round and a local
 refinement). The prototype is the same algorithm without a library: candidates and tops of the mean,
 exact joint samples, variances kept up at the candidates, ten steps of Adam for each choice.
-The second draws m samples on 10,000 points in 3-D, Matern 3/2, after t = 300 observations, and
-chooses the batch among them: beside factorising the posterior covariance of all points, and with
---botorch beside BoTorch's Matheron paths. Times are of the processor, on one thread.
+The second asks TS-RSR for m points among 10,000 candidates in 3-D, Matern 3/2, after t = 300
+observations: beside the samples alone by factorising the posterior covariance of all points, and
+with --botorch by BoTorch's Matheron paths. Times are of the processor, on one thread.
 """
 
 import argparse
@@ -27,11 +27,10 @@ import tracemalloc  # noqa: E402
 
 import numpy as np  # noqa: E402
 
-from gpbandits_env.agents.acquisitions import RegretToSigma  # noqa: E402
-from gpbandits_env.agents.search.held import Candidates  # noqa: E402
+from gpbandits_env import agents  # noqa: E402
 from gpbandits_env.domains import Box  # noqa: E402
 from gpbandits_env.kernels import Matern32  # noqa: E402
-from gpbandits_env.posterior import BoxPosterior  # noqa: E402
+from gpbandits_env.problem import Problem  # noqa: E402
 from gpbandits_env.scenarios import get  # noqa: E402
 from gpbandits_env.scenarios.runner import run_trial  # noqa: E402
 
@@ -170,23 +169,14 @@ def whole_runs(trials):
         )
 
 
-def belief(rng):
+def asking(told, m):
+    """TS-RSR among 10,000 candidates that are taken as they are, after t observations."""
     box = Box(np.zeros(3), np.full(3, 5.0))
-    posterior = BoxPosterior(box, Matern32(lengthscale=LN2, variance=LN2), 1e-2)
-    told = 5.0 * rng.random((TOLD, 3))
-    posterior.update(told, np.sin(told).sum(axis=1))
-    return posterior
-
-
-def round_of(posterior, points, rng, m):
-    """The batch among the points: samples, then one action after the other."""
-    held = Candidates(points, posterior)
-    maxima = posterior.paths(rng, m)(points).max(axis=1)
-    for goal in np.maximum(maxima, held.mean.max() + 1e-6):
-        first = int(RegretToSigma(float(goal)).score(held.mean, held.var).argmax())
-        posterior.hallucinate(points[first : first + 1])
-        held.follow(posterior)
-    posterior.rollback()
+    problem = Problem(box, Matern32(LN2, LN2), 1e-2, batch_size=m)
+    search = {"type": "round", "candidates": POINTS, "refine": 0, "tops": 0}
+    agent = agents.make("ts-rsr", problem, seed=0, search=search)
+    agent.prior_data(told, np.sin(told).sum(axis=1))
+    return agent
 
 
 def factorised(posterior, points, rng, m):
@@ -223,19 +213,18 @@ def botorchs(posterior, points, m):
 def candidates(repeats, with_botorch):
     """A round on 10,000 candidates."""
     rng = np.random.default_rng(0)
-    posterior = belief(rng)
-    points = 5.0 * rng.random((POINTS, 3))
-    round_of(posterior, points, rng, 2)
+    told, points = 5.0 * rng.random((TOLD, 3)), 5.0 * rng.random((POINTS, 3))
+    asking(told, 2).ask()
     print(f"\n{'m':>4} {'a round, ms':>12}")
     for m in (5, 10, 20, 40):
-        taken = min(
-            timed(lambda m=m: round_of(posterior, points, rng, m))[0] for _ in range(repeats)
-        )
+        agent = asking(told, m)
+        taken = min(timed(agent.ask)[0] for _ in range(repeats))
         print(f"{m:>4} {1e3 * taken:>12.0f}")
         if m == 20:
-            twenty = taken
+            twenty, posterior = taken, agent.posterior
+    agent = asking(told, 20)
     tracemalloc.start()
-    round_of(posterior, points, rng, 20)
+    agent.ask()
     print(f"memory at m = 20: {tracemalloc.get_traced_memory()[1] / 1e6:.0f} MB")
     tracemalloc.stop()
     if with_botorch:
