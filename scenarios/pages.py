@@ -19,6 +19,8 @@ def plot_stem(root: Path, id: str) -> Path:
 def write_page(root: Path, paper: str) -> Path:
     """Write docs/results/PAPER.md from the reference files of the paper's scenarios.
 
+    What is said of them by hand, in scenarios/reference/PAPER/summary.md, comes first.
+
     Args:
         root: the checkout.
         paper: the paper's short name.
@@ -31,6 +33,9 @@ def write_page(root: Path, paper: str) -> Path:
         "command above it, and `--check` repeats it. Last come other readings of the paper (its "
         "CHOICEs); the last column says which.",
     ]
+    summary = root / "scenarios" / "reference" / paper / "summary.md"
+    if summary.is_file():
+        parts.append(summary.read_text(encoding="utf-8").strip())
     for scenario in registry.scenarios().values():
         if isinstance(scenario, Scenario) and scenario.id.startswith(f"{paper}/"):
             kept = references.load_from(root / "scenarios", scenario.id)
