@@ -28,11 +28,16 @@ PANELS = (
 # The authors' public code: what it does where the paper is silent.
 CODE = "github.com/rafflesintown/TSRSR"
 ROUND: dict[str, Any] = {"type": "round", "candidates": 1000, "refine": 10, "rate": 0.01}
+PLAIN: dict[str, Any] = {**ROUND, "refine": 0}
+# Those whose actions are the best of a score, refined or not.
+SCORED = ("bucb", "ucbpe", "qei")
 CHOICES = (
-    f"the search is that of the authors' public code ({CODE}), the same for all: 1000 candidates "
-    "a round, drawn anew, and tops of the posterior mean, climbed to from the best candidate and "
-    "from told points above it; posterior samples are joint and exact on them; the best candidate "
-    "of a score is refined by 10 steps of Adam of length 0.01 in the units of x",
+    f"the search is that of the authors' public code ({CODE}): 1000 candidates a round, drawn "
+    "anew, and tops of the posterior mean, climbed to from the best candidate and from told points "
+    "above it; posterior samples are joint and exact on them",
+    "as in that code, TS-RSR alone refines the best candidate, by 10 steps of Adam of length 0.01 "
+    "in the units of x; others take it as it is. With the same steps for them: bucb/refined, "
+    "ucbpe/refined, qei/refined",
     "beta_t of BUCB and UCBPE is that of srinivas2010, Theorem 2, with delta = 0.1 and a = b = 1, "
     "over 5; the code's is 0.2 log(1000 t^2 pi^2 / 0.06) on the standard deviation",
     "SP draws with b_t = log(1 + t) over the standard deviation of EI among the candidates; the "
@@ -50,8 +55,19 @@ STANDARDISED = (
 
 def eight(**settings: Any) -> tuple[AgentEntry, ...]:
     """The paper's seven agents and random play."""
-    settings = {"search": ROUND, **settings}
-    return tuple(AgentEntry(n, n, {} if n == "random" else settings) for n in NAMES)
+    return (*(_searching(n, n, **settings) for n in PAPERS), AgentEntry("random", "random"))
+
+
+def refined(**settings: Any) -> tuple[AgentEntry, ...]:
+    """Those rivals that could refine their actions as TS-RSR does, and do."""
+    note = "ten steps of Adam for it too"
+    return tuple(AgentEntry(f"{n}/refined", n, {"search": ROUND, **settings}, note) for n in SCORED)
+
+
+def _searching(label: str, name: str, note: str = "", **settings: Any) -> AgentEntry:
+    """An agent that searches as the authors' code does."""
+    search = ROUND if name == "ts-rsr" else PLAIN
+    return AgentEntry(label, name, {"search": search, **settings}, note)
 
 
 def converged(**settings: Any) -> AgentEntry:
@@ -114,7 +130,7 @@ def _rbf(
         {"kernel": {"type": "se", "lengthscale": ell, "variance": variance}, "box": box},
         batch,
         agents=eight(),
-        alternatives=(converged(),),
+        alternatives=(*refined(), converged()),
         trials=n,
         choices=(f"the variance of f is {variance:.2g}, as in the authors' code", *more),
         departures=(f"{n} functions, one run each, where the paper has several runs of 10",),
@@ -128,12 +144,10 @@ def _task(
     smoother = {"kernel": {**task.get("kernel", kernel), "type": "matern52"}}
     usual: dict[str, Any] = {"standardise": True}
     alternatives = (
+        *refined(**usual),
         converged(**usual),
         AgentEntry("ts-rsr/raw", "ts-rsr", {"search": ROUND}, "rewards as they are, prior mean 0"),
-        *(
-            AgentEntry(f"{n}/matern52", n, {"search": ROUND, **usual, **smoother}, "Matern 5/2")
-            for n in reversed(PAPERS)
-        ),
+        *(_searching(f"{n}/matern52", n, "Matern 5/2", **usual, **smoother) for n in PAPERS),
     )
     return _problem(
         name,

@@ -59,12 +59,19 @@ def test_the_papers_settings(name):
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_everybody_searches_alike(name):
+def test_all_search_the_same_way_and_ts_rsr_alone_refines(name):
     scenario = get(f"ren2024/{name}")
-    searches = [e.settings.get("search") for e in scenario.agents if e.agent != "random"]
-    assert searches == [ren2024.ROUND] * 7
-    (ours,) = [e for e in scenario.alternatives if e.label == "ts-rsr/converged"]
-    assert "search" not in ours.settings
+    for entry in scenario.agents[:-1]:
+        refine = 10 if entry.agent == "ts-rsr" else 0
+        assert entry.settings["search"] == {**ren2024.ROUND, "refine": refine}
+    others = {e.label: e.settings.get("search") for e in scenario.alternatives}
+    assert others["ts-rsr/converged"] is None
+    assert {k for k in others if k.endswith("/refined")} == {
+        "bucb/refined",
+        "ucbpe/refined",
+        "qei/refined",
+    }
+    assert others["qei/refined"] == ren2024.ROUND
 
 
 def test_batches_of_all_sizes_face_the_same_functions():
