@@ -193,3 +193,51 @@ def test_the_largest_mean_and_a_prior_without_data():
     assert BOX.check(finder.best(Mean(), empty)).shape == (1, 2)
     posterior = belief()
     assert finder.largest_mean(posterior) == pytest.approx(finder.options(posterior)[1].max())
+
+
+def dense(x, y, at, noise_var):
+    """Mean and variance under Matern 3/2 of lengthscale 0.7, by numpy.linalg alone."""
+
+    def k(a, b):
+        r = np.sqrt(3.0) * np.sqrt(((a[:, None] - b[None]) ** 2).sum(axis=-1)) / 0.7
+        return (1.0 + r) * np.exp(-r)
+
+    weights = np.linalg.solve(k(x, x) + noise_var * np.eye(len(x)), k(x, at))
+    return y @ weights, np.maximum(1.0 - (weights * k(x, at)).sum(axis=0), 0.0)
+
+
+def test_ts_rsr_replayed_on_its_candidates():
+    """Each action has the smallest ratio among the candidates, given the agent's own samples."""
+    problem = Problem(BOX, Matern32(0.7), 1e-3, batch_size=4)
+    search = {"type": "round", "candidates": 150, "refine": 0}
+    agent = agents.make("ts-rsr", problem, seed=3, search=search)
+    rng = np.random.default_rng(1)
+    x = BOX.sample(rng, 12)
+    y = np.sin(3.0 * x).sum(axis=1)
+    agent.tell(x, y)
+    for _ in range(4):
+        tops, sampled = [], agent.search.sampled
+
+        def recorded(posterior, rng, size, sampled=sampled, tops=tops):
+            found = sampled(posterior, rng, size)
+            tops.append(found[1])
+            return found
+
+        agent.search.sampled = recorded
+        actions = agent.ask()
+        points = agent.search._held.points
+        mean, _ = dense(x, y, points, 1e-3)
+        levels, rest = tops[0].copy(), list(tops[1:])
+        while rest and (levels <= mean.max()).any():
+            levels[levels <= mean.max()] = rest.pop(0)
+        assert (levels > mean.max()).all()
+        for i, action in enumerate(actions):
+            known = np.concatenate([x, actions[:i]])
+            _, var = dense(known, np.zeros(len(known)), points, 1e-3)
+            ratio = (levels[i] - mean) / np.sqrt(var)
+            place = int(np.flatnonzero((points == action).all(axis=1))[0])
+            assert ratio[place] == pytest.approx(ratio.min(), rel=1e-6)
+        del agent.search.sampled
+        rewards = np.sin(3.0 * actions).sum(axis=1)
+        agent.tell(actions, rewards)
+        x, y = np.concatenate([x, actions]), np.concatenate([y, rewards])
