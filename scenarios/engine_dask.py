@@ -5,6 +5,8 @@ done, and Dask itself plays a task again whose worker died. (Ray's joblib backen
 nothing before everything is done, and so the two would differ.)
 """
 
+import logging
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from threading import Lock
@@ -56,13 +58,24 @@ def _client(jobs: int, address: str | None) -> Any:
         raise require_extra("distributed", "dask") from None
     client: Any = distributed.Client
     if address is None:
-        return client(
-            n_workers=jobs, threads_per_worker=1, dashboard_address=None, set_as_default=False
+        own = client(
+            n_workers=jobs,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=logging.ERROR,  # else every task that Ctrl-C cancels is a warning
+            set_as_default=False,
         )
+        own.run(_deaf)
+        return own
     try:
         return client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InvalidInput(f"no Dask scheduler answers at {address!r}: {error}") from None
+
+
+def _deaf() -> None:
+    """Ctrl-C, which a terminal sends to workers too, is the driver's to answer."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _work(task: Task) -> list[TrialRecord | TrialFailure]:

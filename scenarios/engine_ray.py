@@ -64,4 +64,7 @@ def _connect(ray: Any, jobs: int, address: str | None) -> None:
             **own,
         )
     except (ConnectionError, ValueError) as error:
-        raise InvalidInput(f"no Ray cluster answers at {address!r}: {error}") from None
+        raise InvalidInput(
+            f"no Ray cluster answers at {address!r}: {error}; is it running, and is its token set "
+            "here too (RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH as where it was started)?"
+        ) from None

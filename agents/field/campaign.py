@@ -46,7 +46,8 @@ class Campaign:
         seed: of all that is random; drawn if not given.
         n_initial: spread suggestions before the agent chooses; 2 d + 2 if not given, half of the
             combinations at most.
-        file: where the campaign is saved at every change; `resume` goes on from there.
+        file: where the campaign is saved, now and at every change; `resume` goes on from there.
+            There must be none yet.
         settings: of the agent, and kernel, noise_var, prior_mean. Unless they say otherwise the
             values are standardised, and where the kernel is not given and data do not fade it is
             learned: see `model.agent_for`.
@@ -58,7 +59,10 @@ class Campaign:
 
     Raises:
         UnknownName: no such agent or setting.
-        InvalidInput: an agent without a posterior, or settings out of range.
+        InvalidInput: an agent without a posterior, settings out of range, a file that is there
+            already, or settings that a file cannot hold.
+        StoreError: the file cannot be written. Where a later change cannot be saved, `ask`, `tell`
+            and the like raise it too: the change is made, and is saved with the next.
     """
 
     def __init__(
@@ -84,7 +88,9 @@ class Campaign:
         self.n_initial = count if most is None else min(count, most)
         self.records: list[Record] = []
         self.now = 0.0
-        self._file = None if file is None else Path(file)
+        self._file: Path | None = None
+        if file is not None:
+            self._save_in(Path(file))
 
     def ask(self, n: int = 1, *, time: float | None = None) -> list[Suggestion]:
         """The next n suggestions; they are pending until they are told of or fail.
@@ -225,12 +231,13 @@ class Campaign:
         state = read(Path(file))
         try:
             keys = ("space", "agent", "maximise", "seed", "n_initial")
-            campaign = cls(**{key: state[key] for key in keys}, file=file, **state["settings"])
+            campaign = cls(**{key: state[key] for key in keys}, **state["settings"])
             campaign.agent.restore(state["state"])
             campaign.records = [Record(**record) for record in state["records"]]
             campaign.now = float(state["now"])
         except BROKEN as error:
             raise InvalidInput(f"{file} holds a broken campaign: {shown(error)}") from error
+        campaign._file = Path(file)
         return campaign
 
     @property
@@ -300,6 +307,15 @@ class Campaign:
         self.records[record.id] = record
         self._save()
         return record
+
+    def _save_in(self, file: Path) -> None:
+        if file.exists():
+            raise InvalidInput(
+                f"{file} is there already: Campaign.resume({str(file)!r}) goes on with a campaign; "
+                "for a new one give another name, or remove the file"
+            )
+        self._file = file
+        self._save()
 
     def _save(self) -> None:
         if self._file is not None:

@@ -4,13 +4,14 @@ import base64
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, StoreError, shown
 
 PENDING, DONE, FAILED = "pending", "done", "failed"
 
@@ -82,17 +83,27 @@ def write(path: Path, state: dict[str, Any]) -> None:
 
     Raises:
         InvalidInput: something in it cannot be held by JSON.
+        StoreError: the disk is full, or there is no such folder; an old file is as it was.
     """
     try:
         text = json.dumps(plain(state))
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"this campaign cannot be saved: {error}") from None
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with beside.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+    try:
+        with beside.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
+        raise StoreError(
+            f"{path} cannot be written: {error.strerror or error}; the campaign in memory holds "
+            "all that was asked and told (`pending` lists what is on its way), and the next change, "
+            "or save(), writes all of it"
+        ) from None
 
 
 def read(path: Path) -> dict[str, Any]:

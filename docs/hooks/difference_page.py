@@ -2,9 +2,11 @@
 
 import ast
 import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from reasons import UNKNOWN, anchor, reason
 from scenario_pages import kept_of
 
 from gpbandits_env.scenarios import registry
@@ -26,22 +28,37 @@ def _declared() -> list[Scenario]:
 
 
 def _findings(root: Path) -> list[str]:
-    found, checked, rows = 0, 0, []
+    checked, rows = 0, []
+    counts: Counter[tuple[str, str]] = Counter()
     for s in _declared():
         for cell in (kept_of(root, s.id) or {"cells": []})["cells"]:
             checked += sum(c["holds"] is not None for c in cell["findings"])
-            failed = [c for c in cell["findings"] if c["holds"] is False]
-            found += len(failed)
-            rows += [_finding(s, cell["params"], c) for c in failed]
-    head = "| scenario | where | what the paper found | here |\n| --- | --- | --- | --- |\n"
-    count = f"{checked - found} of {checked} findings that were checked hold; these {found} do not:"
-    return [count, head + "\n".join(rows)]
+            for check in (c for c in cell["findings"] if c["holds"] is False):
+                why = reason(s.id, check["statement"])
+                counts[s.id.partition("/")[0], why] += 1
+                rows.append(_finding(s, cell["params"], check, why))
+    head = "| scenario | where | what the paper found | here | why |\n|" + " --- |" * 5 + "\n"
+    count = (
+        f"{checked - len(rows)} of {checked} findings that were checked hold; "
+        f"these {len(rows)} do not:"
+    )
+    summary = "\n".join(f"| {paper} | {_why(why)} | {n} |" for (paper, why), n in counts.items())
+    return [
+        count,
+        f"| paper | why | rows |\n| --- | --- | ---: |\n{summary}",
+        head + "\n".join(rows),
+    ]
 
 
-def _finding(s: Scenario, params: dict[str, Any], check: dict[str, Any]) -> str:
+def _finding(s: Scenario, params: dict[str, Any], check: dict[str, Any], why: str) -> str:
     where = ", ".join(f"{k} = {v}" for k, v in params.items())
     numbers = ", ".join(f"{name} {value:.4g}" for name, value in check["numbers"].items())
-    return f"| [{s.id}](scenarios/{s.id}.md) | {where} | {check['statement']} | {numbers} |"
+    cells = (f"[{s.id}](scenarios/{s.id}.md)", where, check["statement"], numbers, _why(why))
+    return f"| {' | '.join(cells)} |"
+
+
+def _why(heading: str) -> str:
+    return heading if heading == UNKNOWN else f"[{heading}](#{anchor(heading)})"
 
 
 def _notes() -> list[str]:

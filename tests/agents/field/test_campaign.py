@@ -1,5 +1,6 @@
 """Ask and tell where evaluations are real."""
 
+import errno
 import json
 import os
 import signal
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents.field import Campaign, Choice, Integer, Real, Space
-from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
 
 MIXED = {
     "rate": Real(1e-5, 1.0, log=True),
@@ -219,6 +220,47 @@ def test_a_killed_campaign_goes_on(tmp_path):
         (s,) = whole.ask()
         whole.tell(s.id, -((s.params["x"] - 0.3) ** 2))
     assert [r.params for r in whole.records] == [r.params for r in told]
+
+
+def test_a_new_campaign_never_writes_over_an_old_one(tmp_path):
+    file = tmp_path / "campaign.json"
+    old = begun(file=file)
+    before = file.read_bytes()
+    with pytest.raises(InvalidInput, match="resume"):
+        Campaign({"x": (0.0, 1.0)}, file=file)
+    assert file.read_bytes() == before
+    assert len(Campaign.resume(file).records) == len(old.records)
+
+
+def test_what_cannot_be_saved_is_refused_before_anything_is_asked(tmp_path):
+    with pytest.raises(InvalidInput, match="cannot be saved"):
+        Campaign({"f": Choice((len, sum))}, file=tmp_path / "campaign.json")
+    with pytest.raises(StoreError, match="cannot be written"):
+        Campaign({"x": (0.0, 1.0)}, file=tmp_path / "none" / "campaign.json")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
+    file = tmp_path / "campaign.json"
+    campaign = begun(file=file)
+    (suggestion,) = campaign.ask()
+    before = file.read_bytes()
+
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(StoreError, match="No space left"):
+            campaign.tell(suggestion.id, 0.5)
+        with pytest.raises(StoreError, match="No space left"):
+            campaign.ask()
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]
+    assert campaign.records[suggestion.id].value == 0.5
+    assert len(campaign.pending) == 1
+    campaign.save(file)
+    assert Campaign.resume(file).to_dict()["records"] == campaign.to_dict()["records"]
 
 
 def test_a_file_that_holds_something_else_is_refused(tmp_path):
