@@ -101,8 +101,8 @@ def write(path: Path, state: dict[str, Any]) -> None:
             beside.unlink()
         raise StoreError(
             f"{path} cannot be written: {error.strerror or error}; the campaign in memory holds "
-            "all that was asked and told (`pending` lists what is on its way), and the next change, "
-            "or save(), writes all of it"
+            "all that was asked and told (`pending` lists what is on its way), and the next "
+            "change, or save(), writes all of it"
         ) from None
 
 
