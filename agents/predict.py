@@ -21,7 +21,9 @@ class Policy:
     """Reads {"actions", "rewards", "round"}, tells its agent, and asks it.
 
     Round 0 is a new episode and resets the agent; a round it has been told already is not told
-    again. With a leading axis (vector environments) each world has an agent of its own: the first
+    again. Where actions can be skipped (the observation has "observed") what it returns is the pair
+    (actions, observe) of such an environment: what the agent calls informative is observed. With a
+    leading axis (vector environments) each world has an agent of its own: the first
     is the agent itself, the others copies whose generators are children of its own.
 
     Args:
@@ -33,8 +35,8 @@ class Policy:
 
     def __call__(
         self, observation: Mapping[str, ArrayLike], episode_start: ArrayLike | None
-    ) -> NDArray[Any]:
-        """The next actions, (m, ...) or (B, m, ...).
+    ) -> Any:
+        """The next actions, (m, ...) or (B, m, ...); a pair of these and a mask if selective.
 
         Raises:
             InvalidInput: an observation of another form.
@@ -55,25 +57,35 @@ class Policy:
                 f"for actions {actions.shape}"
             )
         counts = _rounds(rounds, len(rewards), episode_start)
+        seen = _observed(observation, single, rewards.shape)
         for each in actions:  # before any world is told anything
             self._agents[0].problem.domain.check(each)
         # All at once and first, so that no world's stream depends on what another draws.
         while len(self._agents) < len(rewards):
             self._agents.append(self._another())
         asked = [
-            self._act(i, a, r, t)
+            self._act(i, a, r, t, None if seen is None else seen[i])
             for i, (a, r, t) in enumerate(zip(actions, rewards, counts, strict=True))
         ]
-        return asked[0] if single else np.stack(asked)
+        played = asked[0] if single else np.stack(asked)
+        if seen is None:
+            return played
+        wanted = [agent.informative(a) for agent, a in zip(self._agents, asked, strict=False)]
+        return played, wanted[0] if single else np.stack(wanted)
 
     def _act(
-        self, world: int, actions: NDArray[Any], rewards: NDArray[Any], round_: int
+        self,
+        world: int,
+        actions: NDArray[Any],
+        rewards: NDArray[Any],
+        round_: int,
+        observed: NDArray[np.bool_] | None,
     ) -> NDArray[Any]:
         agent = self._agents[world]
         if round_ == 0:
             agent.reset()
         elif round_ > agent.round:
-            agent.tell(actions, rewards)
+            agent.tell(actions, rewards, observed=observed)
         return agent.ask()
 
     def _another(self) -> "Agent":
@@ -87,6 +99,19 @@ class Policy:
             self._agents = agents
         twin.reset()
         return twin
+
+
+def _observed(
+    observation: Mapping[str, ArrayLike], single: bool, shape: tuple[int, ...]
+) -> NDArray[np.bool_] | None:
+    """(B, m) which actions were observed; None where none can be skipped."""
+    if "observed" not in observation:
+        return None
+    seen = numbers(observation["observed"], "observed")
+    seen = seen[None] if single else seen
+    if seen.shape != shape or not np.isin(seen, (0, 1)).all():
+        raise InvalidInput(f"observed must be 0 or 1 for each reward, got shape {seen.shape}")
+    return seen == 1
 
 
 def _rounds(rounds: NDArray[Any], worlds: int, episode_start: ArrayLike | None) -> list[int]:

@@ -1,6 +1,8 @@
 """PPO of stable-baselines3 beside GP-UCB, in the same worlds, judged by evaluate_policy.
 
-PPO has trained in thousands of worlds before it is judged; GP-UCB sees each world afresh.
+PPO has trained in thousands of worlds before it is judged; GP-UCB sees each world afresh. Once PPO
+sees the last round only, as the environment gives it, and once what it needs of all rounds: the
+mean reward of each arm and how often it was played.
 
 Run: python examples/reinforcement_learning.py [training steps] (extra rl)
 """
@@ -19,12 +21,27 @@ import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 
 WORLD = {"id": "gpbandits/StaticGP-v0", "grid": [20], "noise_var": 0.01, "max_episode_steps": 20}
-STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 4096
+STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 5120
 
 
-def flat():
-    """What networks need: one vector of the arms one-hot, the rewards and the round."""
-    return FlattenObservation(gym.make(**WORLD))
+class Remembered(gym.ObservationWrapper):
+    """Each arm's mean reward, how often it was played (up to 3 times), and the time."""
+
+    def __init__(self, env):
+        super().__init__(env)
+        self.arms = int(env.action_space.nvec[0])
+        shape = (2 * self.arms + 1,)
+        self.observation_space = gym.spaces.Box(-np.inf, np.inf, shape, np.float32)
+
+    def observation(self, observation):
+        t = int(observation["round"][0])
+        if t == 0:
+            self.sums, self.counts = np.zeros(self.arms), np.zeros(self.arms)
+        else:
+            np.add.at(self.sums, observation["actions"], observation["rewards"])
+            np.add.at(self.counts, observation["actions"], 1)
+        means, often = self.sums / np.maximum(self.counts, 1), np.minimum(self.counts, 3) / 3
+        return np.concatenate([means, often, [t / 20]]).astype(np.float32)
 
 
 def judged(policy, env, episodes=50):
@@ -35,10 +52,21 @@ def judged(policy, env, episodes=50):
 
 
 if __name__ == "__main__":
-    envs = make_vec_env(flat, n_envs=8, seed=0)
-    ppo = PPO("MlpPolicy", envs, n_steps=64, gamma=1.0, seed=0, device="cpu").learn(STEPS)
-    print("PPO     mean return {:.2f} +- {:.2f}".format(*judged(ppo, Monitor(flat()))))
+    for name, wrapper in (("last round", FlattenObservation), ("remembered", Remembered)):
+
+        def made(wrapper=wrapper):
+            return wrapper(gym.make(**WORLD))
+
+        envs = make_vec_env(made, n_envs=16, seed=0)
+        ppo = PPO(
+            "MlpPolicy", envs, n_steps=80, batch_size=320, learning_rate=1e-3, gamma=1.0,
+            ent_coef=0.01, seed=0, device="cpu",
+        ).learn(STEPS)  # fmt: skip
+        print(
+            "PPO, {:10}  mean return {:.2f} +- {:.2f}".format(name, *judged(ppo, Monitor(made())))
+        )
     for name in ("gp-ucb", "random"):
         env = Monitor(gym.make(**WORLD))
         agent = agents.make(name, env, seed=0)
-        print("{:7} mean return {:.2f} +- {:.2f}".format(name, *judged(agent, env)))
+        mean, error = judged(agent, env)
+        print(f"{name:15}  mean return {mean:.2f} +- {error:.2f}")

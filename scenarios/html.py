@@ -24,8 +24,8 @@ th, td { padding: .3rem .8rem; border-bottom: 1px solid #e6e6e6; text-align: rig
 th:first-child, td:first-child { text-align: left; }
 thead th { border-bottom: 2px solid #8c8c8c; }
 ul.findings { list-style: none; padding: 0; }
-.findings li { padding-left: 9.5rem; text-indent: -9.5rem; }
-.mark { display: inline-block; width: 9rem; text-indent: 0; white-space: nowrap; }
+.findings li { padding-left: 10.5rem; text-indent: -10.5rem; }
+.mark { display: inline-block; width: 10.5rem; text-indent: 0; white-space: nowrap; }
 .holds { color: #007a5a; } .fails { color: #b03a00; font-weight: 600; } .open { color: #777; }
 .small, footer { color: #666; font-size: .85rem; }
 svg { max-width: 100%; height: auto; background: #fff; }

@@ -107,6 +107,57 @@ def test_worlds_draw_from_streams_of_their_own():
     assert np.array_equal(actions, b.predict(seen)[0])
 
 
+def selective(mode=None, worlds=3):
+    kwargs = {**KWARGS, "selective": True, "max_episode_steps": 30}
+    if mode is None:
+        return gym.make(ID, **kwargs)
+    return gym.make_vec(ID, worlds, vectorization_mode=mode, **kwargs)
+
+
+def test_what_is_not_informative_is_skipped_where_that_can_be():
+    env, twin_env = selective(), selective()
+    agent, twin = (agents.make("cub", env, seed=0, compress=0.2) for _ in range(2))
+    seen, _ = env.reset(seed=1)
+    told, _ = twin_env.reset(seed=1)
+    skipped = 0
+    for _ in range(30):
+        action, _ = agent.predict(seen)
+        assert action in env.action_space
+        expected = twin.ask()
+        observe = twin.informative(expected)
+        assert np.array_equal(action[0], expected)
+        assert np.array_equal(action[1], observe)
+        skipped += int((~observe).sum())
+        seen, *_ = env.step(action)
+        told, *_ = twin_env.step((expected, observe))
+        twin.tell(expected, told["rewards"], observed=observe)
+    assert 0 < skipped < 60
+
+
+@pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
+def test_each_world_of_a_vector_skips_on_its_own(mode):
+    envs = selective(mode)
+    agent = agents.make("cub", selective(), seed=0, compress=0.2)
+    seen, _ = envs.reset(seed=1)
+    counts = np.zeros(3, int)
+    for _ in range(30):
+        actions, observe = agent.predict(seen)[0]
+        assert actions.shape == observe.shape == (3, 2)
+        seen, *_ = envs.step((actions, observe))
+        assert np.array_equal(seen["observed"] == 1, observe)
+        counts += observe.sum(axis=1)
+    assert (counts > 0).all()
+    assert (counts < 60).all()
+
+
+@pytest.mark.parametrize("wrong", [np.zeros(3), np.array([0, 2]), np.array(["a", "b"]), None])
+def test_a_mask_that_is_none(wrong):
+    agent = agents.make("cub", selective(), seed=0)
+    with pytest.raises(InvalidInput):
+        agent.predict(observation(1) | {"observed": wrong})
+    assert agent.round == 0
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
