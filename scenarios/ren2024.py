@@ -134,7 +134,6 @@ def _rbf(
         {"kernel": {"type": "se", "lengthscale": ell, "variance": variance}, "box": box},
         batch,
         agents=eight(),
-        alternatives=(*refined(), converged()),
         trials=n,
         choices=(f"the variance of f is {variance:.2g}, as in the authors' code", *more),
         departures=(f"{n} functions, one run each, where the paper has several runs of 10",),
@@ -146,7 +145,7 @@ def _task(
 ) -> Scenario:
     kernel = {"type": "matern32", "lengthscale": LN2, "variance": LN2}
     smoother = {"kernel": {**task.get("kernel", kernel), "type": "matern52"}}
-    alternatives = (
+    others = (
         *refined(**SCALED),
         converged(**SCALED),
         AgentEntry("ts-rsr/raw", "ts-rsr", {"search": ROUND}, "rewards as they are, prior mean 0"),
@@ -159,7 +158,7 @@ def _task(
         {"kernel": kernel, **task},
         batch,
         agents=eight(**SCALED),
-        alternatives=alternatives,
+        alternatives=more.pop("alternatives", others),
         choices=(*more.pop("choices", ()), *STANDARDISED),
         **more,
     )
@@ -219,6 +218,7 @@ SCENARIOS = (
         "a network tuned on house prices",
         {"task": "boston", "task_options": {"root": True}, "kernel": BOSTON_ELL},
         (5, 30),
+        alternatives=(),
         choices=(
             "the loss is the root of the mean squared error, as in the authors' code",
             "nodes are rounded; their lengthscale, 0.1 in the paper, is one node: the authors' "
