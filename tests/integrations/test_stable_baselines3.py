@@ -80,6 +80,18 @@ def test_a_flat_world_passes_its_checks_and_ppo_learns_in_it():
     assert np.isfinite(evaluate_policy(ppo, flat(), 3)[0])
 
 
+@pytest.mark.parametrize("flat", [True, False])
+@pytest.mark.parametrize(
+    "world",
+    [BOX, {"id": "gpbandits/Task-v0", "task": "hartmann-6"}, {"id": "gpbandits/HighDim-v0"}],
+    ids=lambda w: w["id"].partition("/")[2],
+)
+@pytest.mark.filterwarnings("ignore:.*(float64|symmetric|unconventional):UserWarning")
+def test_its_checks_pass_in_boxes(world, flat):
+    env = gym.make(**world)
+    check_env(FlattenObservation(env) if flat else env, skip_render_check=True)
+
+
 @pytest.mark.slow
 def test_ppo_trained_for_long_is_better_than_chance():
     """About a minute: pytest -m slow tests/integrations."""

@@ -2,8 +2,12 @@
 
 import os
 import signal
+import sqlite3
+import subprocess
+import sys
 import threading
 import time
+from contextlib import closing
 
 import pytest
 
@@ -124,6 +128,46 @@ def test_local_processes_survive_a_killed_worker(local, tmp_path, monkeypatch):
     assert killed
     assert outcome.done == 8
     assert numbers(path) == local
+
+
+def held(path):
+    """How many trials a results file holds, while another process may be writing it."""
+    if not path.is_file():
+        return 0
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        try:
+            return db.execute("SELECT COUNT(*) FROM trials").fetchone()[0]
+        except sqlite3.OperationalError:  # its tables are not there yet
+            return 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["local", "dask", "ray"])
+def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(name, tmp_path):
+    """About a minute each: the command line, interrupted as a terminal does it."""
+    pytest.importorskip({"dask": "distributed", "local": "psutil"}.get(name, name))
+    path, whole = tmp_path / "stopped.sqlite", tmp_path / "whole.sqlite"
+    command = [
+        *(sys.executable, "-m", "gpbandits_env.scenarios.cli"),
+        *("run", "srinivas2010/se-1d", "--trials", "4", "--horizon", "1500", "--jobs", "2"),
+    ]
+    subprocess.run([*command, "--out", str(whole)], check=True, capture_output=True, timeout=100)
+    resumed = [*command, "--out", str(path), "--engine", name]
+    with subprocess.Popen(
+        resumed, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        while held(path) < 4:
+            assert process.poll() is None
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)  # workers of this machine get it too
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on from there" in said
+    assert "Traceback" not in said
+    assert 4 <= held(path) < 20
+    again = subprocess.run(resumed, check=True, capture_output=True, text=True, timeout=200)
+    assert "20/20" in again.stderr  # progress
+    assert numbers(path) == numbers(whole)
 
 
 def test_no_cluster_at_the_address(monkeypatch):

@@ -1,5 +1,6 @@
 """Other people's optimisers behave as our agents do; with the real libraries."""
 
+import copy
 import pickle
 import sys
 
@@ -9,6 +10,7 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
+from gpbandits_env.agents.field import Campaign
 from gpbandits_env.agents.registry import adapter_names
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, MissingExtra, UnknownName
@@ -103,6 +105,40 @@ def test_bad_input_is_refused_and_what_was_not_observed_teaches_nothing(name, pr
         other.tell(actions[observed], [0.5] * observed.sum())
         assert np.array_equal(one.ask(), other.ask())
     assert one.round == 1
+
+
+def test_asks_teach_nothing_and_prior_data_count_no_round(name, problem):
+    agent, twin = build(name, problem), build(name, problem)
+    points = problem.domain.sample(np.random.default_rng(5), 6)
+    for each in (agent, twin):
+        each.prior_data(points, truth(points))
+        assert each.round == 0
+    before = agent.snapshot()
+    asked = [agent.ask() for _ in range(2)]
+    after = agent.snapshot()
+    assert same({**after, "rng": None}, {**before, "rng": None})
+    assert np.array_equal(asked[0], twin.ask())
+    assert np.array_equal(asked[1], twin.ask())
+    for each in (agent, twin):  # several asks before a tell, and in another order
+        each.tell(asked[1], truth(asked[1]))
+        each.tell(asked[0], truth(asked[0]))
+    assert np.array_equal(agent.ask(), copy.deepcopy(twin).ask())
+
+
+def test_actions_out_of_the_domain_are_refused(name, problem):
+    agent = build(name, problem)
+    m = problem.batch_size
+    arms = isinstance(problem.domain, Arms)
+    wrong = np.full(m, problem.domain.size) if arms else np.full((m, 2), 99.0)
+    before = agent.snapshot()
+    with pytest.raises(InvalidInput):
+        agent.tell(wrong, np.zeros(m))
+    assert same(agent.snapshot(), before)
+
+
+def test_a_campaign_says_what_it_needs(name):
+    with pytest.raises(InvalidInput, match="posterior"):
+        Campaign({"x": (0.0, 1.0)}, name)
 
 
 def test_it_is_better_than_chance(name):
