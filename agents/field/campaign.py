@@ -324,10 +324,12 @@ class Campaign:
 
 def _value(value: Any) -> float:
     number = numbers(value, "value")
-    if number.ndim:
-        raise InvalidInput(f"a value is one number, got {shown(value)}")
+    if number.ndim or value is None:  # None is what a function without a return gives
+        raise InvalidInput(f"a value is one number, got {shown(value)}; NaN says that it failed")
     if np.isnan(number):
         return float("nan")
+    if np.isinf(number):
+        raise InvalidInput(f"a value is finite, got {shown(value)}; NaN says that it failed")
     return float(finite_array(number, "value"))
 
 

@@ -10,7 +10,7 @@ from gpbandits_env.agents.field.campaign import Campaign
 from gpbandits_env.agents.field.dimensions import Real
 from gpbandits_env.agents.field.space import Space
 from gpbandits_env.arrays import positive, whole
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 
 Map: TypeAlias = Callable[[Callable[[Any], float], Iterable[Any]], Iterable[float]]
 
@@ -140,8 +140,7 @@ class _Run:
             if y0 is not None:
                 raise InvalidInput("y0 are the values of x0: give x0 too")
             return []
-        names = list(self.campaign.space.dimensions)
-        points = [x if isinstance(x, Mapping) else dict(zip(names, x, strict=False)) for x in x0]
+        points = [self._named(x) for x in x0]
         for point in points:
             self.campaign.space.encode(point)
         if y0 is None:
@@ -151,6 +150,18 @@ class _Run:
         for point, value in zip(points, y0, strict=True):
             self.campaign.observe(point, value)
         return []
+
+    def _named(self, x: Any) -> Mapping[str, Any]:
+        names = list(self.campaign.space.dimensions)
+        if isinstance(x, Mapping):
+            return x
+        listed = isinstance(x, Sequence) or (isinstance(x, np.ndarray) and x.ndim == 1)
+        if not listed or isinstance(x, str) or len(x) != len(names):
+            raise InvalidInput(
+                f"x0 is a list of points, each of {len(names)} values (or a dict by name), got "
+                f"{shown(x)} among them"
+            )
+        return dict(zip(names, x, strict=True))
 
     def shaped(self, params: Mapping[str, Any]) -> Any:
         """A point as the function takes it."""

@@ -88,10 +88,16 @@ def test_the_seed_decides_and_settings_reach_the_agent():
     "wrong",
     [
         {"n_calls": 0}, {"noise": -1.0}, {"y0": [1.0]}, {"x0": [[0, 0]], "y0": [1, 2]},
-        {"x0": [[99, 0]]}, {"x0": [[0]]}, {"agent": "random"}, {"batch_size": 3},
+        {"x0": [[99, 0]]}, {"x0": [[0]]}, {"x0": [0.0, 0.0]}, {"x0": [[0, 0, 0]]}, {"agent": "random"}, {"batch_size": 3},
         {"parallel": lambda f, xs: []},
     ],
 )  # fmt: skip
 def test_bad_arguments_are_refused(wrong):
     with pytest.raises(InvalidInput):
         agents.minimize(branin, BRANIN, **{"n_calls": 3, **wrong})
+
+
+@pytest.mark.parametrize("value", [None, [1.0], float("inf"), "1"])
+def test_a_function_that_gives_no_number_is_no_failed_call(value):
+    with pytest.raises(InvalidInput, match="value"):
+        agents.minimize(lambda x: value, BRANIN, n_calls=3)
