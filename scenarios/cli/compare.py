@@ -53,6 +53,7 @@ def _text(suite: Suite) -> list[str]:
     head = ["agent", "mean rank", "wins", "score (IQM, 95%)"]
     rows = [[s.label, f"{s.rank:.2f}", str(s.wins), str(s.score)] for s in suite.standings]
     labels = [s.label for s in suite.standings]
+    count = len(suite.scenarios)
     beats = [
         [a, *("" if a == b else f"{suite.improvement[a, b].value:.2f}" for b in labels)]
         for a in labels
@@ -62,7 +63,7 @@ def _text(suite: Suite) -> list[str]:
         for name, found in suite.scenarios.items()
     ]
     return [
-        f"{len(suite.scenarios)} scenarios, {title}; score 0 is {zero}, 1 is {one}",
+        f"{count} scenario{'' if count == 1 else 's'}, {title}; score 0 is {zero}, 1 is {one}",
         "",
         *aligned([head, *rows]),
         "",

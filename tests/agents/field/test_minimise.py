@@ -88,8 +88,8 @@ def test_the_seed_decides_and_settings_reach_the_agent():
     "wrong",
     [
         {"n_calls": 0}, {"noise": -1.0}, {"y0": [1.0]}, {"x0": [[0, 0]], "y0": [1, 2]},
-        {"x0": [[99, 0]]}, {"x0": [[0]]}, {"x0": [0.0, 0.0]}, {"x0": [[0, 0, 0]]}, {"agent": "random"}, {"batch_size": 3},
-        {"parallel": lambda f, xs: []},
+        {"x0": [[99, 0]]}, {"x0": [[0]]}, {"x0": [0.0, 0.0]}, {"x0": [[0, 0, 0]]},
+        {"agent": "random"}, {"batch_size": 3}, {"parallel": lambda f, xs: []},
     ],
 )  # fmt: skip
 def test_bad_arguments_are_refused(wrong):
