@@ -124,3 +124,103 @@ def test_settings_are_checked():
         agents.make("hesbo", PROBLEM, acquisition="pi")
     with pytest.raises(InvalidInput, match="horizon"):
         agents.make("sre", PROBLEM.replaced(horizon=None))
+
+
+# A box of unequal sides, and a lengthscale per coordinate.
+SIDES = np.array([1.0, 8.0, 0.5, 4.0, 2.0, 3.0, 1.0, 6.0])
+ARD = np.array([0.4, 5.0, 0.3, 1.0, 2.0, 0.9, 0.7, 2.5])
+
+
+def uneven(noise_var=NOISE):
+    kernel = SquaredExponential(tuple(ARD))
+    return Problem(Box(np.zeros(D), SIDES), kernel, noise_var, horizon=12)
+
+
+def uneven_reward(x):
+    return -(((x / SIDES) - 0.6) ** 2).sum(axis=1)
+
+
+def test_dropout_takes_the_lengthscales_of_its_coordinates():
+    agent = agents.make("dropout-ucb", uneven(), seed=3, d=2, beta=BETA, fill="copy")
+    told = uneven().domain.sample(np.random.default_rng(1), 5)
+    agent.prior_data(told, uneven_reward(told))
+    for _ in range(4):
+        active = agent.coordinates(agent.round + 1)
+        action = agent.ask()
+        scaled = told[:, active] / ARD[active]
+        at = np.random.default_rng(0).uniform(0, SIDES[active] / ARD[active], (20000, 2))
+        best = bound(at, scaled, uneven_reward(told), 1.0).max()
+        mine = bound(action[:, active] / ARD[active], scaled, uneven_reward(told), 1.0)[0]
+        assert mine >= best - 0.01 * abs(best)
+        agent.tell(action, uneven_reward(action))
+        told = np.concatenate([told, action])
+
+
+@pytest.mark.parametrize("p", [0.0, 1.0])
+def test_a_mix_is_random_with_probability_p(p):
+    for agent, action, x, y in played("dropout-ucb", rounds=5, d=2, fill="mix", p=p):
+        rest = np.setdiff1d(np.arange(D), agent.coordinates(agent.round + 1))
+        if len(x):
+            assert np.array_equal(action[0, rest], x[y.argmax(), rest]) == (p == 0.0)
+
+
+def test_a_line_of_ascent_is_the_gradient_in_the_cube():
+    agent = agents.make("line-bo", uneven(), seed=3, directions="ascent")
+    x = uneven().domain.sample(np.random.default_rng(1), 9)
+    agent.prior_data(x, uneven_reward(x))
+    anchor = x[[agent.posterior.mean_at_told().argmax()]]
+    step = 1e-5 * SIDES * np.eye(D)  # the same part of each side
+    slope = agent.belief(np.clip(anchor + step, 0, SIDES))[0]
+    slope = slope - agent.belief(np.clip(anchor - step, 0, SIDES))[0]
+    along = np.diff(agent.line.lift(np.array([[-1.0], [1.0]])), axis=0)[0]
+    cosine = along @ slope / np.linalg.norm(along) / np.linalg.norm(slope)
+    assert cosine == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_line_goes_through_the_largest_mean_not_the_largest_reward():
+    noisy = PROBLEM.replaced(noise_var=1.0)
+    lucky, sure = np.full(D, -0.7), np.full(D, 0.7)
+    agent = agents.make("line-bo", noisy, seed=3)
+    agent.prior_data(np.array([lucky, sure, sure, sure]), [3.0, 2.5, 2.5, 2.5])
+    line = agent.line.lift(np.linspace(-1, 1, 2001)[:, None])
+    assert np.linalg.norm(line - sure, axis=1).min() < 2e-3
+    assert np.linalg.norm(line - lucky, axis=1).min() > 0.1
+
+
+def test_sre_remembers_the_best_of_what_was_observed():
+    agent = agents.make("sre", PROBLEM, seed=2, d=2, batch_size=3, rounds=1)
+    x = agent.ask()
+    agent.tell(x, [0.1, 0.5, np.nan], [True, True, False])
+    assert agent.embedding.lift(np.array([[1.0, 0.0, 0.0]]))[0] == pytest.approx(x[1])
+    assert agent.posterior.rewards.tolist() == [0.5]
+
+
+def test_sre_begins_anew_after_a_reset():
+    agent = agents.make("sre", PROBLEM, seed=2, d=2, rounds=2)
+    for high in (10.0, 1.0):
+        for _ in range(2):
+            x = agent.ask()
+            agent.tell(x, [high])
+        assert agent.posterior.rewards.tolist() == [high]
+        agent.reset()
+        assert agent.stage == 0
+
+
+def test_dropout_learns_of_the_coordinates_it_chooses_next_and_resumes():
+    settings = {"seed": 3, "d": 2, "learn": {"every": 6}, "standardise": True}
+    agent, again = (agents.make("dropout-ucb", uneven(), **settings) for _ in range(2))
+    x = uneven().domain.sample(np.random.default_rng(1), 6)
+    agent.prior_data(x[:4], uneven_reward(x[:4]))
+    agent.tell(x[4:5], uneven_reward(x[4:5]))
+    (found,) = agent.learned
+    y = uneven_reward(x[:5])
+    y, sd = y - found["mean"], y.std()
+    active = agent.coordinates(2)
+    at = 2.0 * (x[:5] / SIDES)[:, active] / found["lengthscale"]
+    gram = found["variance"] * np.exp(-((at[:, None] - at) ** 2).sum(-1) / 2)
+    gram += found["noise_var"] * np.eye(5)
+    likelihood = -0.5 * (y @ np.linalg.solve(gram, y) + np.linalg.slogdet(gram / sd**2)[1])
+    assert found["log_likelihood"] == pytest.approx(likelihood - 2.5 * np.log(2 * np.pi))
+    again.restore(agent.snapshot())
+    assert again.learned == agent.learned
+    assert np.array_equal(again.ask(), agent.ask())

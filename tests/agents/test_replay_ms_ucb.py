@@ -216,3 +216,48 @@ def test_twenty_thousand_subspaces_of_five_thousand_dimensions():
     agent.tell(agent.ask(), [0.0])
     assert time.perf_counter() - start < 5.0
     assert agent.search.subspaces.nbytes < 2**30
+
+
+def test_a_restored_agent_goes_on_in_the_same_subspaces():
+    settings = {"seed": 1, "d": 2, "n0": 3}
+    played = agents.make("ms-ucb", problem(), **settings)
+    for _ in range(3):
+        x = played.ask()
+        played.tell(x, reward(x))
+    again = agents.make("ms-ucb", problem(), **settings)
+    again.restore(played.snapshot())
+    assert again.subspaces == played.subspaces == 12
+    assert np.array_equal(again.ask(), played.ask())
+
+
+@pytest.mark.parametrize("better", [True, False])
+def test_climbs_elsewhere_count_where_they_end_higher(better, monkeypatch):
+    agent = agents.make("ms-ucb", problem(), seed=1, d=2, n0=4)
+    corner = HIGH[2:][None]
+
+    def elsewhere(acquisition, ends, values):
+        return corner, np.array([3]), values.max(keepdims=True) + (1.0 if better else -1.0)
+
+    monkeypatch.setattr(agent.search, "_elsewhere", elsewhere)
+    x = agent.ask()
+    assert np.array_equal(x, agent.search.subspaces.points(corner, np.array([3]))) == better
+
+
+def test_starts_in_leading_subspaces_are_the_best_of_many():
+    agent = agents.make("ms-ucb", problem(), seed=1, d=2, n0=60)
+    x = problem().domain.sample(np.random.default_rng(2), 5)
+    agent.prior_data(x, reward(x))
+    search, acquisition = agent.search, agent.acquisition()
+    y, rows = np.zeros((16, 2)) + [0.0, 4.0], np.arange(16)
+    starts, within = search._closer(acquisition, y, rows)
+    assert set(within[8:]) <= set(range(8))
+    score = acquisition.score(*search.subspaces.moments(starts[8:], within[8:]))
+    assert (np.diff(score) <= 1e-12).all()
+
+
+def test_every_sample_has_its_own_maximum():
+    agent = agents.make("ms-ucb", problem(), seed=1, d=2, n0=20)
+    points, values = agent.search.sampled(agent.posterior, np.random.default_rng(0), 6)
+    assert points.shape == (6, 4)
+    assert len(np.unique(points, axis=0)) > 3
+    assert len(np.unique(values)) == 6
