@@ -66,6 +66,5 @@ class REMBO(EmbeddedAgent):
         return super()._given
 
     def _belief_lives(self, candidates: int | None) -> Places:
-        if self._on_x:
-            return Places(self.problem.domain)
-        return super()._belief_lives(candidates)
+        on_y = super()._belief_lives(candidates)
+        return Places(self.problem.domain) if self._on_x else on_y

@@ -3,7 +3,8 @@
 Paper: Kandasamy et al. (2018), Algorithm 1 (synchronous), as a baseline of ren2024.
 Assumes: Gaussian noise of known variance.
 Departures: 1. on arms none, the joint samples are exact; in a box they are drawn by random features
-(exact in few dimensions for the squared exponential) and maximised from many starts.
+(exact in few dimensions for the squared exponential) and maximised from many starts, or exactly at
+the candidates of search="round".
 """
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean

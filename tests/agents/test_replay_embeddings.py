@@ -122,6 +122,9 @@ def test_settings_are_checked():
         agents.make("line-bo", PROBLEM, directions="up")
     with pytest.raises(UnknownName, match="acquisition"):
         agents.make("hesbo", PROBLEM, acquisition="pi")
+    for kernel_on in ("x", "y"):
+        with pytest.raises(InvalidInput, match="candidates"):
+            agents.make("rembo", PROBLEM, kernel_on=kernel_on, candidates=9)
     with pytest.raises(InvalidInput, match="horizon"):
         agents.make("sre", PROBLEM.replaced(horizon=None))
 

@@ -248,7 +248,7 @@ def test_starts_in_leading_subspaces_are_the_best_of_many():
     x = problem().domain.sample(np.random.default_rng(2), 5)
     agent.prior_data(x, reward(x))
     search, acquisition = agent.search, agent.acquisition()
-    y, rows = np.zeros((16, 2)) + [0.0, 4.0], np.arange(16)
+    y, rows = np.tile([0.0, 4.0], (16, 1)), np.arange(16)
     starts, within = search._closer(acquisition, y, rows)
     assert set(within[8:]) <= set(range(8))
     score = acquisition.score(*search.subspaces.moments(starts[8:], within[8:]))
