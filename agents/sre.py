@@ -4,9 +4,9 @@ Paper: Qian, Hu and Yu (2016), "Derivative-Free Optimization of High-Dimensional
 Functions by Sequential Random Embeddings", Algorithm 2, as a baseline of tranthe2020.
 Assumes: all coordinates matter, most of them little.
 Departures: 1. inside a stage the search is GP-UCB (or any acquisition), as in tranthe2020; 2. a
-stage starts knowing the reward of the point it starts from; 3. what is learned of the kernel and the
-noise is learned from the data of all stages together, each in the coordinates of its own; 4. those
-of `GPAgent`.
+stage starts knowing the reward of the point it starts from; 3. what is learned of the kernel and
+the noise is learned from the data of all stages together, each in the coordinates of its own;
+4. those of `GPAgent`.
 """
 
 from collections.abc import Mapping

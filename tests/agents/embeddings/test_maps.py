@@ -155,3 +155,12 @@ def test_places_play_in_the_units_of_the_box(embedding):
         places.indices(box.high[None] + 1)
     assert places.fingerprint == EmbeddedPlaces(embedding, box).fingerprint
     assert places.fingerprint != EmbeddedPlaces(HashEmbedding(D, LOW, rng(77)), box).fingerprint
+
+
+def test_the_hash_and_its_signs_are_independent_and_uniform():
+    many = HashEmbedding(40_000, LOW, rng(1))
+    assert np.bincount(many.hash, minlength=LOW) / 40_000 == pytest.approx(0.25, abs=0.015)
+    assert (many.hash[1:] == many.hash[:-1]).mean() == pytest.approx(0.25, abs=0.015)
+    assert many.signs.mean() == pytest.approx(0.0, abs=0.025)
+    for value in range(LOW):
+        assert many.signs[many.hash == value].mean() == pytest.approx(0.0, abs=0.05)
