@@ -34,6 +34,7 @@ REASONS = (
     Reason("bedi2022/rosenbrock", "comes close", "What a closed gate costs"),
     Reason("tranthe2020/(ackley|levy|hyper-ellipsoid)", "ms-ucb", "Subspaces that confine"),
     Reason("tranthe2020/dimension", "ms-ucb", "Subspaces that confine"),
+    Reason("ren2024/rbf", "times the paper's", "Means that few runs decide"),
 )
 UNKNOWN = "not known"
 
