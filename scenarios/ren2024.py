@@ -50,8 +50,8 @@ SCALED: dict[str, Any] = {"standardise": True, "learn": {"every": 1, "what": []}
 # The code's model of rbf-3d.
 RBF_3D = {**SCALED, "kernel": {"type": "se", "lengthscale": 0.15, "variance": 10.0}}
 WIDER = (
-    "rewards are standardised every round, and the learners' output scale is 10 for them, as in the "
-    "authors' code: their prior is about ten times wider than f"
+    "rewards are standardised every round, and the learners' output scale is 10 for them, as in "
+    "the authors' code: the variance of their prior is about ten times that of f"
 )
 # Where other readings are played too.
 READINGS = ("rosenbrock-2d", "ackley-3d", "hartmann-6d", "push-3d")
