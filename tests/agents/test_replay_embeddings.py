@@ -1,5 +1,7 @@
 """DropoutUCB, LineBO, REMBO, HeSBO and SRE against their papers' steps, by numpy.linalg."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -227,3 +229,43 @@ def test_dropout_learns_of_the_coordinates_it_chooses_next_and_resumes():
     again.restore(agent.snapshot())
     assert again.learned == agent.learned
     assert np.array_equal(again.ask(), agent.ask())
+
+
+@pytest.mark.parametrize("name", ["rembo", "line-bo"])
+def test_gradients_of_the_whole_boxes_belief_are_pulled_into_the_small_box(name):
+    settings = {"kernel_on": "x", "d": 1} if name == "rembo" else {}
+    agent = agents.make(name, uneven(), seed=3, **settings)
+    x = uneven().domain.sample(np.random.default_rng(1), 9)
+    agent.prior_data(x, uneven_reward(x))
+    search, y, step = agent.search, np.array([[0.05], [-0.3]]), 1e-5
+    ends = [agent.belief(search._lift(y + move))[0] for move in (-step, step)]
+    slope = agent.posterior.gradients(search._lift(y))[2]
+    numeric = (ends[1] - ends[0]) / (2 * step)
+    assert search._pull(y, slope)[:, 0] == pytest.approx(numeric, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "dim", "side"),
+    [
+        ("rembo", 2, 2.0 * math.sqrt(2.0)),
+        ("hesbo", 2, 2.0),
+        ("sre", 3, 2.0),
+        ("dropout-ucb", 2, 2.0),
+        ("line-bo", 1, 2.0),
+    ],
+)
+def test_beta_is_that_of_the_small_box(name, dim, side):
+    settings = {} if name == "line-bo" else {"d": 2}
+    agent = agents.make(name, uneven(), seed=3, **settings)
+    cells = dim * side * math.sqrt(math.log(4 * dim / 0.1))
+    theorem_2 = 2 * math.log(2 * math.pi**2 / 0.3) + 2 * dim * math.log(cells)
+    assert agent.beta == pytest.approx(theorem_2 / 5)
+
+
+@pytest.mark.parametrize("name", ["rembo", "hesbo"])
+def test_a_lengthscale_that_is_not_learned_stays_that_of_the_small_box(name):
+    agent = agents.make(name, PROBLEM, seed=3, d=2, standardise=True)
+    x = PROBLEM.domain.sample(np.random.default_rng(1), 6)
+    agent.prior_data(x, 7.0 + 3.0 * reward(x))
+    assert agent.learned
+    assert agent.posterior.kernel.lengthscale == pytest.approx(ELL / agent.embedding.stretch)
