@@ -220,3 +220,10 @@ def test_scaling_of_outputs():
     assert outputs.unscale(outputs.scale(y)) == pytest.approx(y)
     assert OutputScaling.of(np.full(4, 0.1)).sd == 1.0
     assert OutputScaling.of(y, mean=3.0).mean == 3.0
+
+
+@pytest.mark.parametrize("dim", [1, 100])
+def test_lengthscales_are_expected_in_proportion_to_the_root_of_the_dimension(dim):
+    bounded = HyperPriors.default(dim).lengthscale
+    assert bounded.prior.centre == pytest.approx(0.41 * np.sqrt(dim), rel=1e-2)
+    assert (bounded.low, bounded.high) == pytest.approx((0.02 * dim**0.5, 20 * dim**0.5))

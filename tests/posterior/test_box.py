@@ -16,6 +16,7 @@ from gpbandits_env.kernels import (
     SquaredExponential,
 )
 from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.posterior.regression import Regression
 
 KERNELS = {
     "se-2": (2, SquaredExponential(0.5)),
@@ -338,3 +339,12 @@ def test_bad_input_changes_nothing(same):
         with pytest.raises(InvalidInput):
             call()
         same(posterior.snapshot(), before)
+
+
+def test_products_by_strips_are_the_whole_products():
+    rng, t = np.random.default_rng(0), 300  # Of strips of 128.
+    white, beta = np.tril(rng.standard_normal((t, t))), rng.standard_normal(t)
+    k = rng.standard_normal((7, t))
+    known, pulled = Regression(white, beta, None).gradients(k, lambda weights: weights)[1::2]
+    np.testing.assert_allclose(known, ((k @ white.T) ** 2).sum(axis=1))
+    np.testing.assert_allclose(pulled, 2.0 * k @ white.T @ white, atol=1e-9)

@@ -127,6 +127,18 @@ def test_a_few_steps_climb_a_narrow_ridge_and_stop_at_the_ends():
         assert (ascend(bowl, starts, BOX.low, BOX.high, steps)[1] >= bowl(starts)[0]).all()
 
 
+def test_more_steps_never_end_lower():
+    def rugged(x):
+        return np.sin(90.0 * x[:, 0]) + x[:, 0], np.column_stack(
+            [90.0 * np.cos(90.0 * x[:, 0]) + 1.0, np.zeros(len(x))]
+        )
+
+    starts = np.column_stack([np.linspace(0.02, 0.98, 40), np.zeros(40)])
+    values = [ascend(rugged, starts, BOX.low, BOX.high, steps)[1] for steps in range(8)]
+    assert (np.diff(values, axis=0) >= 0.0).all()
+    assert np.mean(values[7] - values[0]) > 0.5
+
+
 def test_adam_keeps_the_best_of_its_way():
     """Steps of one length: it comes within a step of the top and does not go on from there."""
     centre = np.array([0.52, 0.04])
