@@ -58,7 +58,10 @@ def improvements(store: Store) -> list[Improvement]:
     found, metric = [], store.scenario["metric"]
     for label, cells in _played(store).items():
         sizes = tuple(store.scenario["points"][cell][SIZE] for cell in cells)
-        finals = np.stack([curves_of(store, cell, label, metric)[:, -1] for cell in cells])
+        common = set.intersection(*(set(store.trials(cell, label)) for cell in cells))
+        if not common:
+            continue
+        finals = np.stack([_finals(store, cell, label, metric, common) for cell in cells])
         mean, error = mean_and_error(finals, axis=1)
         worlds = (finals[1:] <= finals[:-1]).mean(axis=1)
         logs = np.log10(np.maximum(finals, 1e-12))
@@ -101,6 +104,13 @@ def draw(store: Store, stem: Path, suffixes: Sequence[str] = (".png",)) -> list[
         figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=INK)
         share_legend(figure, grid[0][0], len(scenario["points"]))
         return write(figure, stem, suffixes)
+
+
+def _finals(store: Store, cell: int, label: str, metric: str, common: set[int]) -> Array:
+    """The metric at the last round in the worlds asked for."""
+    kept = [trial in common for trial in store.trials(cell, label)]
+    finals: Array = curves_of(store, cell, label, metric)[kept, -1]
+    return finals
 
 
 def _played(store: Store) -> dict[str, list[int]]:
