@@ -1,11 +1,12 @@
 """Batches of several sizes: the figure, and what the table beside it says."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from gpbandits_env.scenarios import Store, batch_plot, figures
+from gpbandits_env.scenarios import Store, batch_plot, figures, references, ren2024
 from gpbandits_env.scenarios.metrics import curves_of
 
 
@@ -49,3 +50,12 @@ def test_the_figure(store, tmp_path):
 def test_other_scenarios_are_drawn_as_ever(run):
     with Store.open(run().path) as opened:
         assert not batch_plot.sweeps(opened.scenario)
+
+
+def test_larger_batches_end_lower_for_every_rule():
+    """In the results that are kept, which a slow test plays again."""
+    cells = references.load("ren2024/batches")["cells"]
+    assert [cell["params"]["batch_size"] for cell in cells] == list(ren2024.BATCHES)
+    for rule in ren2024.PAPERS:
+        means = [cell["agents"][rule]["simple_regret"][0] for cell in cells]
+        assert all(b < a for a, b in itertools.pairwise(means)), rule
