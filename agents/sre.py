@@ -4,9 +4,8 @@ Paper: Qian, Hu and Yu (2016), "Derivative-Free Optimization of High-Dimensional
 Functions by Sequential Random Embeddings", Algorithm 2, as a baseline of tranthe2020.
 Assumes: all coordinates matter, most of them little.
 Departures: 1. inside a stage the search is GP-UCB (or any acquisition), as in tranthe2020; 2. a
-stage starts knowing the reward of the point it starts from; 3. what is learned of the kernel and
-the noise is learned from the data of all stages together, each in the coordinates of its own;
-4. those of `GPAgent`.
+stage starts knowing the reward of the point it starts from; 3. a stage begins with the kernel and
+the noise learned in the one before, and learns from its own data; 4. those of `GPAgent`.
 """
 
 from collections.abc import Mapping
@@ -109,9 +108,14 @@ class SRE(EmbeddedAgent):
     def _start_with_what_is_known(self) -> None:
         self.forget()
         self.forgetting.reset()
+        if self.refit is not None:
+            self.refit.drop()  # points in the coordinates of another embedding
         if np.isfinite(self._best_reward):
             there = np.eye(1, len(self.embedding.half))  # a = 1, y = 0
-            self.absorb(there, np.array([self._best_reward]))
+            reward = np.array([self._best_reward])
+            self.absorb(there, reward)
+            if self.refit is not None:
+                self.refit.told(self, there, reward)
 
     def reset(self) -> None:  # noqa: D102
         self._best_reward = -np.inf

@@ -269,3 +269,15 @@ def test_a_lengthscale_that_is_not_learned_stays_that_of_the_small_box(name):
     agent.prior_data(x, 7.0 + 3.0 * reward(x))
     assert agent.learned
     assert agent.posterior.kernel.lengthscale == pytest.approx(ELL / agent.embedding.stretch)
+
+
+def test_sre_learns_from_the_stage_it_is_in():
+    """Points of other embeddings say nothing of distances in this one."""
+    learn = {"every": 1, "first": 2}
+    agent = agents.make("sre", PROBLEM, seed=2, d=2, stages=3, rounds=5, learn=learn)
+    rng = np.random.default_rng(0)
+    for _ in range(14):
+        agent.tell(agent.ask(), rng.standard_normal(1))
+    seen = {record["round"]: record["observations"] for record in agent.learned}
+    # A stage starts with the best point known.
+    assert [seen[t] for t in (4, 6, 9, 11, 14)] == [4, 2, 5, 2, 5]
