@@ -1,3 +1,4 @@
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,3 +40,15 @@ def run(tiny: Scenario, tmp_path: Path) -> Run:
         return run_study(scenario, tmp_path / name, progress=False, **{"jobs": 1, **options})
 
     return go
+
+
+@pytest.fixture
+def as_in_a_terminal():
+    """Keywords of `subprocess.Popen`: a group of its own that heeds Ctrl-C.
+
+    Background jobs of a shell, as the tests themselves may be, are made to ignore it.
+    """
+    return {
+        "start_new_session": True,
+        "preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    }

@@ -143,7 +143,7 @@ def held(path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["local", "dask", "ray"])
-def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(name, tmp_path):
+def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(name, tmp_path, as_in_a_terminal):
     """About a minute each: the command line, interrupted as a terminal does it."""
     pytest.importorskip({"dask": "distributed", "local": "psutil"}.get(name, name))
     path, whole = tmp_path / "stopped.sqlite", tmp_path / "whole.sqlite"
@@ -154,7 +154,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(name, tmp_path):
     subprocess.run([*command, "--out", str(whole)], check=True, capture_output=True, timeout=100)
     resumed = [*command, "--out", str(path), "--engine", name]
     with subprocess.Popen(
-        resumed, stderr=subprocess.PIPE, text=True, start_new_session=True
+        resumed, stderr=subprocess.PIPE, text=True, **as_in_a_terminal
     ) as process:
         while held(path) < 4:
             assert process.poll() is None

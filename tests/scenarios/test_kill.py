@@ -74,13 +74,17 @@ def test_killed_twenty_times_resumes_to_the_uninterrupted_result(tmp_path):
     assert any(0 < kept < 32 for kept in result["kept"]), result  # and between trials
 
 
-def test_ctrl_c_in_a_terminal_keeps_what_is_done(tmp_path):
+def test_ctrl_c_in_a_terminal_keeps_what_is_done(tmp_path, as_in_a_terminal):
     command = [
         sys.executable, "-m", "gpbandits_env.scenarios.cli", "run", "srinivas2010/se-1d",
         "--trials", "500", "--horizon", "400", "--jobs", "2", "--out", "a.sqlite",
     ]  # fmt: skip
     process = subprocess.Popen(
-        command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command,
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+        **as_in_a_terminal,
     )
     store = tmp_path / "a.sqlite"
     deadline = time.monotonic() + 60
