@@ -2,20 +2,7 @@
 
 The driver of a study is the only writer. Trials are added in transactions, so that a trial is
 there whole or not at all: a process killed at any moment leaves a file that the next run reads
-and completes. The schema, version 1:
-
-    meta      key, value (JSON)   "scenario": the resolved scenario, "versions", "machine",
-                                  "problems": what each cell's learners are told, by digest
-    trials    cell, agent, trial, world_seed, agent_seed, rounds
-    arrays    cell, agent, trial, name, dtype, shape, data
-    bounds    cell, name, metric, data        theory curves, float64
-    seconds   cell, agent, trial, name, data  float64; wall-clock time
-    sessions  started, info (JSON)            one row a run: when, jobs, versions
-    failures  cell, agent, trial, error, traceback
-
-``data`` is zlib-compressed, little-endian, C order; ``shape`` a JSON list; ``dtype`` in NumPy's
-notation ("<f8"). All but `seconds`, `sessions` and `failures` is the same to the bit in every run
-of the scenario with the same versions on the same kind of machine: `Store.digest` sums that up.
+and completes. Its schema is that of `store_format`.
 """
 
 import hashlib
@@ -35,41 +22,18 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.checks import check_resolved
 from gpbandits_env.scenarios.records import TrialFailure, TrialKey, TrialRecord
-
-APPLICATION_ID = 0x47504245  # "GPBE"
-SCHEMA_VERSION = 1
-SCHEMA = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE trials (
-    cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL,
-    world_seed TEXT NOT NULL, agent_seed TEXT NOT NULL, rounds INTEGER NOT NULL,
-    PRIMARY KEY (cell, agent, trial));
-CREATE TABLE arrays (
-    cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL, name TEXT NOT NULL,
-    dtype TEXT NOT NULL, shape TEXT NOT NULL, data BLOB NOT NULL,
-    PRIMARY KEY (cell, agent, name, trial));
-CREATE TABLE bounds (
-    cell INTEGER NOT NULL, name TEXT NOT NULL, metric TEXT NOT NULL, data BLOB NOT NULL,
-    PRIMARY KEY (cell, name));
-CREATE TABLE seconds (
-    cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL, name TEXT NOT NULL,
-    data BLOB NOT NULL, PRIMARY KEY (cell, agent, name, trial));
-CREATE TABLE sessions (started TEXT NOT NULL, info TEXT NOT NULL);
-CREATE TABLE failures (
-    cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL, error TEXT NOT NULL,
-    traceback TEXT NOT NULL, PRIMARY KEY (cell, agent, trial));
-"""
-
-
-TABLES = {
-    "meta": "key, value",
-    "trials": "cell, agent, trial, world_seed, agent_seed, rounds",
-    "arrays": "cell, agent, trial, name, dtype, shape, data",
-    "bounds": "cell, name, metric, data",
-    "seconds": "cell, agent, trial, name, data",
-    "sessions": "started, info",
-    "failures": "cell, agent, trial, error, traceback",
-}
+from gpbandits_env.scenarios.store_errors import making_sense_of, speaking_of
+from gpbandits_env.scenarios.store_format import (
+    APPLICATION_ID,
+    SCHEMA,
+    SCHEMA_VERSION,
+    dtype,
+    floats,
+    pack,
+    tables,
+    to_json,
+    unpack,
+)
 
 
 class Store:
@@ -90,7 +54,7 @@ class Store:
             StoreError: the file exists, or cannot be written.
         """
         path = Path(path)
-        with _speaking_of(path):
+        with speaking_of(path):
             if path.exists() and not cls.is_empty(path):
                 raise StoreError(f"{path} exists already")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -116,7 +80,7 @@ class Store:
                 be read or written.
         """
         path = Path(path)
-        with _speaking_of(path):
+        with speaking_of(path):
             if not path.exists():
                 raise StoreError(f"{path}: no such file; 'gpbandits run' makes one")
             if path.is_dir():
@@ -180,7 +144,7 @@ class Store:
 
     def meta(self, key: str) -> Any:
         """An entry of the meta table; None without it."""
-        with _speaking_of(self.path):
+        with speaking_of(self.path):
             text = self._one("SELECT value FROM meta WHERE key = ?", key)
             return None if text is None else json.loads(text)
 
@@ -219,20 +183,20 @@ class Store:
     def add_session(self, started: str, info: Mapping[str, Any]) -> None:
         """Note that a run begins; failures of earlier ones are forgotten, to be tried again."""
         with self._transaction() as db:
-            db.execute("INSERT INTO sessions VALUES (?, ?)", (started, _json(info)))
+            db.execute("INSERT INTO sessions VALUES (?, ?)", (started, to_json(info)))
             db.execute("DELETE FROM failures")
 
     def add_bounds(self, cell: int, curves: Mapping[str, tuple[str, Array]]) -> None:
         """Keep the theory curves of a cell: name -> (metric, curve)."""
-        rows = [(cell, name, metric, _pack(c)) for name, (metric, c) in curves.items()]
+        rows = [(cell, name, metric, pack(c)) for name, (metric, c) in curves.items()]
         with self._transaction() as db:
             db.executemany("INSERT OR REPLACE INTO bounds VALUES (?, ?, ?, ?)", rows)
 
     def bounds(self, cell: int) -> dict[str, tuple[str, Array]]:
         """The theory curves of a cell."""
         rows = self._all("SELECT name, metric, data FROM bounds WHERE cell = ? ORDER BY name", cell)
-        with _making_sense_of(self.path):
-            return {name: (metric, _floats(data)) for name, metric, data in rows}
+        with making_sense_of(self.path):
+            return {name: (metric, floats(data)) for name, metric, data in rows}
 
     def done(self) -> set[TrialKey]:
         """The trials that are there."""
@@ -266,8 +230,8 @@ class Store:
         rows = self._all(sql, key.cell, key.agent, key.trial, name)
         if not rows:
             raise StoreError(f"{self.path} has no {name} of {key}")
-        with _making_sense_of(self.path):
-            return _unpack(*rows[0])
+        with making_sense_of(self.path):
+            return unpack(*rows[0])
 
     def has(self, key: TrialKey, name: str) -> bool:
         """Whether an array of a trial was kept."""
@@ -287,8 +251,8 @@ class Store:
         rows = self._all(sql, cell, agent, name)
         if not rows:
             raise StoreError(f"{self.path} has no {name} of agent {agent!r}")
-        with _making_sense_of(self.path):
-            return np.stack([_unpack(*row) for row in rows])
+        with making_sense_of(self.path):
+            return np.stack([unpack(*row) for row in rows])
 
     def seconds(self, cell: int, agent: str, name: str) -> Array:
         """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`).
@@ -304,31 +268,31 @@ class Store:
             return np.zeros(self.arrays(cell, agent, "optimum").shape)
         if not rows:
             raise StoreError(f"{self.path} has no seconds of agent {agent!r}")
-        with _making_sense_of(self.path):
-            return np.stack([_floats(row[0]) for row in rows])
+        with making_sense_of(self.path):
+            return np.stack([floats(row[0]) for row in rows])
 
     def digest(self) -> str:
         """SHA-256 of everything but time: equal for equal results, however they were run."""
         total = hashlib.sha256()
-        with _making_sense_of(self.path):
-            total.update(_json(self.meta("scenario")).encode())
+        with making_sense_of(self.path):
+            total.update(to_json(self.meta("scenario")).encode())
             for cell, name, metric, data in self._each("SELECT * FROM bounds ORDER BY cell, name"):
-                total.update(_json([cell, name, metric]).encode() + zlib.decompress(data))
+                total.update(to_json([cell, name, metric]).encode() + zlib.decompress(data))
             for row in self._each("SELECT * FROM trials ORDER BY cell, agent, trial"):
-                total.update(_json(list(row)).encode())
+                total.update(to_json(list(row)).encode())
             for *head, data in self._each("SELECT * FROM arrays ORDER BY cell, agent, trial, name"):
-                total.update(_json(head).encode() + zlib.decompress(data))
+                total.update(to_json(head).encode() + zlib.decompress(data))
         return total.hexdigest()
 
     def _check_tables(self) -> None:
         """All tables and columns are there, before anything is written."""
-        with _speaking_of(self.path):
-            for table, columns in TABLES.items():
+        with speaking_of(self.path):
+            for table, columns in tables().items():
                 self._db.execute(f"SELECT {columns} FROM {table} LIMIT 0")
 
     def _check_whole(self) -> None:
         """The file is sound, and every array is of a trial: else a run would fail half-way."""
-        with _speaking_of(self.path):
+        with speaking_of(self.path):
             if self._one("PRAGMA quick_check(1)") != "ok":
                 raise sqlite3.DatabaseError("malformed")
             orphan = self._one(
@@ -344,7 +308,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with _speaking_of(self.path):
+        with speaking_of(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -355,7 +319,7 @@ class Store:
                 raise
 
     def _each(self, sql: str, *values: Any) -> Iterator[Any]:
-        with _speaking_of(self.path):
+        with speaking_of(self.path):
             yield from self._db.execute(sql, values)
 
     def _all(self, sql: str, *values: Any) -> list[Any]:
@@ -364,52 +328,6 @@ class Store:
     def _one(self, sql: str, *values: Any) -> Any:
         row = self._db.execute(sql, values).fetchone()
         return None if row is None else row[0]
-
-
-@contextmanager
-def _speaking_of(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the file system say into one clear error."""
-    try:
-        yield
-    except sqlite3.IntegrityError:
-        raise StoreError(
-            f"{path}: another run has stored the same trial meanwhile; "
-            "let it finish, or use another --out"
-        ) from None
-    except (sqlite3.Error, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise StoreError(f"{path}: {_explain(str(error))}") from None
-    except OSError as error:
-        if isinstance(error, StoreError):
-            raise
-        raise StoreError(f"{path}: {error.strerror or error}") from None
-
-
-@contextmanager
-def _making_sense_of(path: Path) -> Iterator[None]:
-    """Turn what unpacking damaged data may raise into one clear error."""
-    try:
-        yield
-    except (zlib.error, ValueError, TypeError, OverflowError, MemoryError) as error:
-        raise StoreError(
-            f"{path} is damaged ({error}); restore a copy or run again with --fresh"
-        ) from None
-
-
-def _explain(message: str) -> str:
-    cures = {
-        "not a database": "not a results file of gpbandits",
-        "no such": "the file is damaged; restore a copy or run again with --fresh",
-        "malformed": "the file is damaged; restore a copy or run again with --fresh",
-        "readonly": "the file cannot be written; check its permissions or use another --out",
-        "unable to open": "the file cannot be opened; check folder and permissions",
-        "full": "the disk is full; free some space and run again: all finished trials are kept",
-        "disk I/O": "the disk refused to write (full?); all finished trials are kept",
-        "locked": "another process is writing to the file; let it finish or use another --out",
-    }
-    for sign, cure in cures.items():
-        if sign in message:
-            return f"{cure} (SQLite: {message})"
-    return f"SQLite: {message}"
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
@@ -432,37 +350,15 @@ def _insert(db: sqlite3.Connection, record: TrialRecord) -> None:
     db.executemany(
         "INSERT INTO arrays VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (*key, name, _dtype(array), _json(list(array.shape)), _pack(array))
+            (*key, name, dtype(array), to_json(list(array.shape)), pack(array))
             for name, array in record.rounds.items()
         ],
     )
     db.executemany(
         "INSERT INTO seconds VALUES (?, ?, ?, ?, ?)",
-        [(*key, name, _pack(array)) for name, array in record.seconds.items()],
+        [(*key, name, pack(array)) for name, array in record.seconds.items()],
     )
 
 
 def _rows(entries: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(key, _json(value)) for key, value in entries.items()]
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-def _dtype(array: NDArray[Any]) -> str:
-    return array.dtype.newbyteorder("<").str
-
-
-def _pack(array: NDArray[Any]) -> bytes:
-    return zlib.compress(np.ascontiguousarray(array, dtype=_dtype(array)).tobytes(), 1)
-
-
-def _unpack(dtype: str, shape: str, data: bytes) -> NDArray[Any]:
-    if np.dtype(dtype).kind not in "fiub":
-        raise ValueError(f"numbers of type {dtype!r}")
-    return np.frombuffer(zlib.decompress(data), dtype=dtype).reshape(json.loads(shape))
-
-
-def _floats(data: bytes) -> Array:
-    return np.frombuffer(zlib.decompress(data), dtype="<f8")
+    return [(key, to_json(value)) for key, value in entries.items()]

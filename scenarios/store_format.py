@@ -1,0 +1,88 @@
+"""The format of a results file: its tables, and how arrays are packed into them.
+
+The schema, version 1:
+
+    meta      key, value (JSON)   "scenario": the resolved scenario, "versions", "machine",
+                                  "problems": what each cell's learners are told, by digest
+    trials    cell, agent, trial, world_seed, agent_seed, rounds
+    arrays    cell, agent, trial, name, dtype, shape, data
+    bounds    cell, name, metric, data        theory curves, float64
+    seconds   cell, agent, trial, name, data  float64; wall-clock time
+    sessions  started, info (JSON)            one row a run: when, jobs, versions
+    failures  cell, agent, trial, error, traceback
+
+``data`` is zlib-compressed, little-endian, C order; ``shape`` a JSON list; ``dtype`` in NumPy's
+notation ("<f8"). All but `seconds`, `sessions` and `failures` is the same to the bit in every run
+of the scenario with the same versions on the same kind of machine: `Store.digest` sums that up.
+"""
+
+import json
+import sqlite3
+import zlib
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array
+
+APPLICATION_ID = 0x47504245  # "GPBE"
+SCHEMA_VERSION = 1
+SCHEMA = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE trials (
+    cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL,
+    world_seed TEXT NOT NULL, agent_seed TEXT NOT NULL, rounds INTEGER NOT NULL,
+    PRIMARY KEY (cell, agent, trial));
+CREATE TABLE arrays (
+    cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL, name TEXT NOT NULL,
+    dtype TEXT NOT NULL, shape TEXT NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (cell, agent, name, trial));
+CREATE TABLE bounds (
+    cell INTEGER NOT NULL, name TEXT NOT NULL, metric TEXT NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (cell, name));
+CREATE TABLE seconds (
+    cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL, name TEXT NOT NULL,
+    data BLOB NOT NULL, PRIMARY KEY (cell, agent, name, trial));
+CREATE TABLE sessions (started TEXT NOT NULL, info TEXT NOT NULL);
+CREATE TABLE failures (
+    cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL, error TEXT NOT NULL,
+    traceback TEXT NOT NULL, PRIMARY KEY (cell, agent, trial));
+"""
+
+
+def tables() -> dict[str, str]:
+    """The columns of each table of the schema, separated by commas."""
+    with closing(sqlite3.connect(":memory:")) as db:
+        db.executescript(SCHEMA)
+        names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        columns = "SELECT group_concat(name, ', ') FROM pragma_table_info(?)"
+        return {name: db.execute(columns, (name,)).fetchone()[0] for (name,) in names}
+
+
+def to_json(value: Any) -> str:
+    """Compact text, the same for equal values."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def dtype(array: NDArray[Any]) -> str:
+    """NumPy's notation, little-endian."""
+    return array.dtype.newbyteorder("<").str
+
+
+def pack(array: NDArray[Any]) -> bytes:
+    """The compressed bytes of an array."""
+    return zlib.compress(np.ascontiguousarray(array, dtype=dtype(array)).tobytes(), 1)
+
+
+def unpack(dtype: str, shape: str, data: bytes) -> NDArray[Any]:
+    """The array that was packed."""
+    if np.dtype(dtype).kind not in "fiub":
+        raise ValueError(f"numbers of type {dtype!r}")
+    return np.frombuffer(zlib.decompress(data), dtype=dtype).reshape(json.loads(shape))
+
+
+def floats(data: bytes) -> Array:
+    """A packed array of one dimension, float64."""
+    return np.frombuffer(zlib.decompress(data), dtype="<f8")
