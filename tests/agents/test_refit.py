@@ -146,6 +146,17 @@ def test_the_oldest_observations_are_left_out():
     assert max(record["observations"] for record in refit.learned) == 12
 
 
+@pytest.mark.parametrize("what", [(), ("lengthscale", "noise_var")])
+def test_a_fit_of_given_data_looks_at_the_last_of_them(what):
+    rng = np.random.default_rng(3)
+    x = BOX.sample(rng, 30)
+    y = np.concatenate([np.full(18, 500.0), function(x[18:])])
+    one, _ = build(BOX, what=what, standardise=True, last=12)
+    other, _ = build(BOX, what=what, standardise=True, last=12)
+    assert one.fit(7, x, y) == other.fit(7, x[18:], y[18:])
+    assert one.learned[0]["observations"] == 12
+
+
 def test_resuming_a_snapshot_equals_never_stopping():
     refit, host = build(BOX, every=3, standardise=True)
     play(refit, host, 7)

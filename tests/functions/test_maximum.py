@@ -32,6 +32,30 @@ def test_a_narrow_peak_is_not_crowded_out_by_a_broad_one(height, best):
     assert point[0] == pytest.approx(Bumps.centres[best], abs=1e-3)
 
 
+def test_sides_of_very_different_lengths_are_climbed_alike():
+    """A smooth hill, its top between the points of the first set, in sides of 1e-3 and 1e6."""
+    low, width = np.array([-2e-3, 50.0]), np.array([1e-3, 1e6])
+    centre = low + np.array([0.30013, 0.70021]) * width
+
+    class Hill:
+        rank = 1
+        error = 0.0
+
+        def features(self, x):
+            # The two bend differently, so that no step of the search lands on the top at once.
+            gap = (x - centre) / width
+            return -(gap[:, :1] ** 2 + 3.0 * np.expm1(gap[:, 1:]) ** 2 + gap[:, :1] * gap[:, 1:])
+
+        def gradient(self, x):
+            a, b = ((x - centre) / width).T
+            rise = np.expm1(b)
+            slope = -np.stack([2.0 * a + b, 6.0 * rise * np.exp(b) + a], axis=1) / width
+            return slope[:, None]
+
+    point, accuracy = BoxMaximum(Hill(), Box(low, low + width), starts=1)(np.array([1.0]))
+    assert Hill().features(point[None]).item() > -1e-3 * accuracy
+
+
 def test_a_maximum_on_the_edge_is_found_exactly():
     class Line(Bumps):
         def features(self, x):

@@ -1,7 +1,10 @@
 """The likelihood against the dense formula and finite differences; learning against known truth."""
 
+import sys
+
 import numpy as np
 import pytest
+import scipy.optimize
 from scipy.stats import multivariate_normal
 
 from gpbandits_env.errors import InvalidInput, UnknownName
@@ -93,6 +96,47 @@ def test_epsilon_is_found_again_within_its_interval():
     low, high = epsilon_interval(lambda e: likelihood(noise, e).value, found.epsilon)
     assert 0.0 < low < true < high < 0.1
     assert low < found.epsilon < high
+
+
+def finite_differences(monkeypatch, run):
+    """Has every search that `run` starts compared in its gradient with differences of values."""
+    checked = []
+
+    def minimize(objective, first, **given):
+        for shift in (0.0, 0.05):
+            u = first + shift
+            slope = objective(u)[1]
+            steps = 1e-6 * np.eye(len(u))
+            rise = [(objective(u + h)[0] - objective(u - h)[0]) / 2e-6 for h in steps]
+            np.testing.assert_allclose(slope, rise, rtol=1e-4, atol=1e-4)
+        checked.append(len(first))
+        return scipy.optimize.minimize(objective, first, **given)
+
+    monkeypatch.setattr(sys.modules[fit.__module__], "minimize", minimize)
+    run()
+    return checked
+
+
+@pytest.mark.parametrize(
+    ("learned", "free"),
+    [(("epsilon",), 1), (("noise_var", "kernel"), 4), (("kernel", "epsilon", "noise_var"), 5)],
+)
+def test_the_search_is_given_the_gradient_of_its_own_parameters(monkeypatch, learned, free):
+    def run():
+        fit(Matern52((0.2, 0.5)), 0.1, readings(), epsilon=0.02, learn=learned)
+
+    starts = 3 if "epsilon" in learned else 1
+    assert finite_differences(monkeypatch, run) == [free] * starts
+
+
+@pytest.mark.parametrize("learn_noise", [False, True])
+def test_the_search_of_panels_is_given_its_gradient(monkeypatch, learn_noise):
+    _, covariance, values = drifting_panel(0.05, 20, 5, 0.1, seed=3)
+
+    def run():
+        fit_panels(covariance, 0.1, [Panel(values)], learn_noise=learn_noise)
+
+    assert finite_differences(monkeypatch, run) == [1 + learn_noise] * 3
 
 
 def test_a_static_function_has_epsilon_near_zero():

@@ -173,6 +173,22 @@ def test_repeats_without_noise(noise):
     np.testing.assert_allclose(posterior.moments(x)[0], once.moments(x)[0], atol=1e-4)
 
 
+def test_two_rewards_of_one_point_without_noise_meet_halfway():
+    """The noise that was added counts: the mean there is neither of the rewards."""
+    posterior = BoxPosterior(Box(np.zeros(2), np.ones(2)), Matern52(0.5), 0.0)
+    posterior.update([[0.3, 0.3], [0.3, 0.3], [0.8, 0.1]], [0.0, 1.0, 2.0])
+    np.testing.assert_allclose(posterior.mean_at_told(), [0.5, 0.5, 2.0], atol=1e-4)
+    np.testing.assert_allclose(posterior.mean_at_told(), posterior.mean_at(posterior.told))
+
+
+def test_what_would_need_jitter_leaves_none(same):
+    posterior = BoxPosterior(Box(np.zeros(2), np.ones(2)), Matern52(0.5), 0.0)
+    before = posterior.snapshot()
+    posterior.var_given([[0.3, 0.3], [0.3, 0.3]], [[0.5, 0.5]])
+    assert posterior.jitter == 0.0
+    same(posterior.snapshot(), before)
+
+
 def test_restored_and_pickled_go_on_alike(same):
     posterior, rng = world("matern52-6")
     learn(posterior, rng, rounds=12, epsilon=0.03)

@@ -44,6 +44,24 @@ def test_where_nothing_is_better_the_best_end_stays_and_few_points_are_asked_for
     assert sum(asked[1:]) == PATIENCE * EACH
 
 
+def test_a_round_in_which_all_trials_are_worse_changes_nothing():
+    """Of so many ends hardly a trial is the best end itself, as many are where ends are few."""
+    ends = np.random.default_rng(0).uniform(-1.0, 1.0, (100, 300))
+    lowest = []
+
+    def score(x):
+        found = -np.abs(x - ends[7]).sum(axis=1)
+        lowest.append(found.max())
+        return found
+
+    values = score(ends)
+    for seed in range(5):
+        best, value = crossed(score, ends, values, np.random.default_rng(seed))
+        np.testing.assert_array_equal(best, ends[7])
+        assert value == 0.0
+    assert min(lowest) < 0.0
+
+
 def test_what_is_forbidden_is_never_taken(ends):
     def score(x):
         return np.where((x == ends[0]).all(axis=1), 0.0, -np.inf)

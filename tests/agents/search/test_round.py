@@ -61,6 +61,36 @@ def test_tops_of_the_mean_are_among_the_candidates():
     assert len(search(candidates=50, tops=0).options(posterior)[0]) == 50
 
 
+def test_told_points_above_the_best_candidate_start_climbs_the_highest_first():
+    """Three peaks far apart on a plain at 0, each the top that a climb from its point ends at."""
+    peaks = np.array([[0.2, -1.0], [0.5, 2.0], [0.8, 0.0]])
+    posterior = BoxPosterior(BOX, SquaredExponential(0.02), 1e-6)
+    posterior.update(np.concatenate([peaks, [[0.5, -1.5]]]), [1.0, 2.0, 3.0, -1.0])
+
+    def climbed_to(**settings):
+        finder = search(climb=5, **settings)
+        added = finder.options(posterior)[0][finder.settings.candidates :]
+        near = np.abs(added[:, None] - peaks).max(axis=2) < 1e-3
+        assert (near.sum(axis=0) <= 1).all()
+        return near.any(axis=0).tolist(), len(added)
+
+    assert np.abs(posterior.mean_at(search(candidates=1).options(posterior)[0][:1])) < 1e-6
+    # The candidate's own climb, and those from what is above it: not from the reward of -1.
+    assert climbed_to(candidates=1) == ([True, True, True], 4)
+    assert climbed_to(candidates=1, tops=3) == ([False, True, True], 3)
+    assert climbed_to(candidates=1, tops=1) == ([False, False, False], 1)
+
+
+def test_told_points_below_the_best_candidate_start_no_climb():
+    """So many candidates that one of them is near the highest of three peaks."""
+    posterior = BoxPosterior(BOX, SquaredExponential(0.1), 1e-6)
+    posterior.update([[0.2, -1.0], [0.5, 2.0], [0.8, 0.0]], [1.0, 2.0, 3.0])
+    points, mean, _ = search(candidates=3000, climb=10).options(posterior)
+    assert mean[:3000].max() > 2.5
+    assert mean[:3000].min() < 0.5
+    assert np.abs(points[3000:] - [0.8, 0.0]).max() < 5e-3
+
+
 @pytest.mark.parametrize("steps", [0, 10])
 def test_the_best_candidate_is_found_and_refined(steps):
     posterior, finder = belief(), search(candidates=200, refine=steps)
