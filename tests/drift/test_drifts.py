@@ -19,6 +19,7 @@ from gpbandits_env.drift import (
     VaryingMarkovDrift,
     as_drift,
 )
+from gpbandits_env.drift.path import BLOCK
 from gpbandits_env.errors import GPBanditsError, InvalidInput, UnknownName
 
 POINTS = np.linspace(0, 1, 4)
@@ -161,7 +162,50 @@ def test_rotation_passes_through_its_functions_and_returns():
     rows = path.ahead(13)
     for i in range(3):
         np.testing.assert_allclose(rows[4 * i], functions[i], atol=1e-12)
+        halfway = (functions[i] + functions[(i + 1) % 3]) / np.sqrt(2.0)
+        np.testing.assert_allclose(rows[4 * i + 2], halfway, atol=1e-12)
     np.testing.assert_allclose(rows[12], rows[0], atol=1e-12)
+
+
+def test_one_drift_after_the_other_in_the_order_given():
+    """A change before the fading fades too; one after it does not."""
+    for order, kept in (((0, 1), [0.8, 0.6]), ((1, 0), [0.0, 1.0])):
+        drifts = (ChangePoints((2,)), MarkovDrift(0.36))
+        drawn = iter(np.eye(3))
+        moved = Then(tuple(drifts[i] for i in order)).step(
+            (np.array([0.0, 0.0, 1.0]),), lambda d=drawn: next(d).copy(), 1, np.random.default_rng()
+        )
+        np.testing.assert_allclose(moved[0], [*kept, 0.0], atol=1e-12)
+
+
+def test_a_blend_keeps_the_law_if_all_its_parts_do():
+    steady, shrinking = MarkovDrift(0.1), as_drift(lambda f, *_: 0.5 * f)
+    assert Blend((steady, steady)).keeps_marginal
+    assert not Blend((steady, shrinking)).keeps_marginal
+    assert Then((steady, steady)).keeps_marginal
+    assert not Then((steady, shrinking)).keeps_marginal
+
+
+def test_every_function_that_is_drawn_is_used_and_in_order():
+    sizes = []
+
+    def counted(rng, size):
+        sizes.append(size)
+        return np.full((size, 2), 10.0 * len(sizes)) + np.arange(float(size))[:, None]
+
+    path = Path(MarkovDrift(1.0), counted, np.random.default_rng(0)).ahead(2 * BLOCK)
+    expected = [10.0 * (i + 1) + j for i in range(2) for j in range(BLOCK)]
+    np.testing.assert_array_equal(path[:, 0], expected)
+    assert sizes == [BLOCK, BLOCK]
+
+
+def test_chances_draw_nothing_of_what_the_functions_are_drawn_of():
+    """The same seed has the same functions, whatever else is left to chance."""
+    certain = path_of(ChangePoints(tuple(range(2, 21))), 3).ahead(20)
+    rare = path_of(ChangePoints(rate=0.3), 3).ahead(60)
+    changed = [0, *np.flatnonzero((rare[1:] != rare[:-1]).any(axis=1)) + 1]
+    assert 10 < len(changed) <= 20
+    np.testing.assert_array_equal(rare[changed], certain[: len(changed)])
 
 
 def test_blend_weighs_variances():

@@ -5,9 +5,11 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.stats import norm
 
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import diagnose
+from gpbandits_env.learning.diagnose import _recommend
 from gpbandits_env.scenarios.cli import main
 
 ARMS = np.linspace(0, 1, 8)
@@ -90,6 +92,74 @@ def test_gaps_and_irregular_times():
     assert found.recommended == "drifting"
     assert found.interval[0] < 0.05 < found.interval[1]
     assert found.rows[0] < 240
+
+
+def predicted(rows, times, epsilon, block):
+    """Each row's mean log density given those before it, and the share in the band; dense."""
+    logs, inside = [], []
+    for t, row in enumerate(rows):
+        start = 0 if block is None else t - t % block
+        seen = [(s, i) for s in range(start, t) for i in np.flatnonzero(~np.isnan(rows[s]))]
+        here = np.flatnonzero(~np.isnan(row))
+        mean, covariance = np.zeros(len(here)), K[np.ix_(here, here)]
+        if seen:
+            when, arms = np.array(seen).T
+            fade = (1 - epsilon) ** (np.abs(times[when][:, None] - times[when]) / 2)
+            gram = K[np.ix_(arms, arms)] * fade + NOISE * np.eye(len(arms))
+            cross = K[np.ix_(here, arms)] * (1 - epsilon) ** ((times[t] - times[when]) / 2)
+            mean = cross @ np.linalg.solve(gram, rows[when, arms])
+            covariance = covariance - cross @ np.linalg.solve(gram, cross.T)
+        sd = np.sqrt(np.diag(covariance) + NOISE)
+        logs.append(norm.logpdf(row[here], mean, sd).mean())
+        inside.append((np.abs(row[here] - mean) <= 1.959964 * sd).mean())
+    return np.array(logs), np.array(inside)
+
+
+def test_scores_are_those_of_dense_predictions_of_the_rows_that_follow():
+    """Slow at first, restless later: the block is that of the first part all the same."""
+    rng = np.random.default_rng(0)
+    gaps = rng.choice([0.5, 1.0, 4.0], size=50)
+    values = readings(50, lambda f, draw, t, gap: draw() if t > 30 or t % 16 == 0 else f, 5)
+    values[31:][rng.random((19, 8)) < 0.1] = np.nan
+    times = np.cumsum(gaps)
+    found = diagnose(values, times, mean=0.0, covariance=K, noise_var=NOISE)
+    first, second = (values[:30], times[:30]), (values[30:], times[30:])
+    blocks = [2**i for i in range(8)]
+    block = max(blocks, key=lambda n: predicted(*first, 0.0, n)[0].mean())
+    later = max(blocks, key=lambda n: predicted(*second, 0.0, n)[0].mean())
+    assert block != later
+    wanted = {"static": (0.0, None), "resetting": (0.0, block), "drifting": (found.epsilon, None)}
+    for model in found.models:
+        assert (model.epsilon, model.block) == wanted[model.name]
+        logs, inside = predicted(*second, *wanted[model.name])
+        assert model.log_score == pytest.approx(logs.mean(), abs=1e-8)
+        assert model.coverage == pytest.approx(inside.mean())
+
+
+@pytest.mark.parametrize(
+    ("gains", "choice"),
+    [
+        ((0.001, 0.0, 0.0), "static"),
+        ((0.0, 0.1, 0.0), "static"),  # by half a standard error
+        ((0.0, 1.0, 0.0), "resetting"),  # by five of them
+        ((0.0, 1.0, 1.1), "resetting"),
+        ((0.0, 0.0, 1.0), "drifting"),
+        ((0.0, 0.5, 2.0), "drifting"),
+        ((0.0, -0.3, 0.3), "static"),  # by one and a half
+        ((0.5, 0.0, 0.0), "static"),
+    ],
+)
+def test_a_simpler_model_is_recommended_unless_it_predicts_worse_by_two_standard_errors(
+    gains, choice
+):
+    """Paired differences whose standard error is about 0.2 between any two."""
+    names, n = ("static", "resetting", "drifting"), 25
+    noise = np.sqrt(0.5) * np.random.default_rng(0).standard_normal((3, n))
+    noise -= noise.mean(axis=1, keepdims=True)
+    logs = {name: gain + own for name, gain, own in zip(names, gains, noise, strict=True)}
+    name, reason = _recommend(logs)
+    assert name == choice
+    assert ("simpler" in reason) == (max(gains) > gains[names.index(choice)])
 
 
 @pytest.mark.parametrize(

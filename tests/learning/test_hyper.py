@@ -108,16 +108,41 @@ def test_a_lengthscale_per_coordinate():
     assert again.kernel.lengthscale == pytest.approx(found.kernel.lengthscale, rel=0.02)
 
 
+def density_of(evidence, dim):
+    """The log posterior density of u, up to a constant, under the usual priors."""
+    priors = HyperPriors.default(dim)
+
+    def posterior(u):
+        parts = [priors.lengthscale] * (len(u) - 2) + [priors.variance, priors.noise_var]
+        return evidence(u)[0] + sum(float(b.prior(v)[0]) for b, v in zip(parts, u, strict=True))
+
+    return posterior
+
+
+@pytest.mark.parametrize(("seed", "better"), [(0, "given"), (9, "pooled")])
+def test_of_lengthscales_per_coordinate_the_better_of_two_ends_is_kept(seed, better):
+    """That of the climb from one lengthscale for all, or of that from those given."""
+    true = SquaredExponential((0.3, 3.0, 0.5, 2.0))
+    x, y = readings(25, 4, true, 0.01, seed=seed)
+    given = true if better == "given" else SquaredExponential((3.0, 0.3, 3.0, 0.3))
+    found = learn(given, 0.1, x, y, inputs=cube(4), ard=True, starts=1)
+    pooled, own = found.starts
+    assert abs(pooled - own) > 0.5
+    assert (own > pooled) == (better == "given")
+    outputs = OutputScaling.of(y)
+    evidence = Anisotropic(true, x, outputs.scale(y))
+    scaled = [found.kernel.variance, found.noise_var] / np.float64(outputs.sd**2)
+    u = np.log([*found.kernel.lengthscale, *scaled])
+    assert density_of(evidence, 4)(u) == pytest.approx(max(found.starts), abs=1e-8)
+    assert found.log_likelihood == pytest.approx(evidence(u)[0], abs=1e-8)
+
+
 def test_no_value_of_the_posterior_beats_what_was_learned():
     """Against a grid of the three numbers, priors and all."""
     x, y = readings(40, 2, SquaredExponential(0.5), 0.05)
     found = learn(SquaredExponential(1.0), 0.1, x, y, inputs=cube(2), starts=3)
-    priors, outputs = HyperPriors.default(2), OutputScaling.of(y)
-    evidence = Isotropic(SquaredExponential(1.0), x, outputs.scale(y))
-
-    def posterior(u):
-        parts = (priors.lengthscale, priors.variance, priors.noise_var)
-        return evidence(u)[0] + sum(float(b.prior(v)[0]) for b, v in zip(parts, u, strict=True))
+    outputs = OutputScaling.of(y)
+    posterior = density_of(Isotropic(SquaredExponential(1.0), x, outputs.scale(y)), 2)
 
     grid = np.stack(
         np.meshgrid(
@@ -155,6 +180,9 @@ def test_only_what_is_named_is_learned():
     assert noise.mean == 0.0
     rest = learn(given, 0.2, x, y, inputs=cube(2), what=["lengthscale", "variance"])
     assert rest.noise_var == pytest.approx(0.2)
+    variance = learn(given, 0.2, x, y, inputs=cube(2), what=["variance"])
+    assert variance.kernel.lengthscale == (0.5, 0.7)
+    assert variance.kernel.variance != pytest.approx(2.0, rel=1e-2)
 
 
 def test_units_do_not_matter():
@@ -219,7 +247,9 @@ def test_scaling_of_outputs():
     assert outputs.scale(y).std() == pytest.approx(1.0)
     assert outputs.unscale(outputs.scale(y)) == pytest.approx(y)
     assert OutputScaling.of(np.full(4, 0.1)).sd == 1.0
-    assert OutputScaling.of(y, mean=3.0).mean == 3.0
+    around = OutputScaling.of(y, mean=3.0)
+    assert around.mean == 3.0
+    assert (around.scale(y) ** 2).mean() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("dim", [1, 100])

@@ -98,6 +98,32 @@ def test_epsilon_is_found_again_within_its_interval():
     assert low < found.epsilon < high
 
 
+def test_an_interval_ends_where_the_likelihood_has_dropped_by_half_the_quantile():
+    """Of a parabola that is 1.96 standard deviations either way."""
+    mean, sd = 0.3, 0.05
+    low, high = epsilon_interval(lambda e: -0.5 * ((e - mean) / sd) ** 2 + 7.0, mean)
+    assert (low, high) == pytest.approx((mean - 1.959964 * sd, mean + 1.959964 * sd), abs=1e-6)
+    ends = epsilon_interval(lambda e: -0.5 * ((e - mean) / 2.0) ** 2, mean)
+    assert ends == (0.0, 0.999)
+
+
+@pytest.mark.parametrize("seed", [6, 8])
+def test_what_was_learned_is_the_best_that_any_start_ended_at(seed):
+    """With the first of these data all starts end alike, with the other the first ends lower."""
+    data = readings(seed=seed)
+    found = fit(Matern52((0.2, 0.5)), 0.1, data)
+    at = log_marginal_likelihood(found.kernel, found.noise_var, found.epsilon, data)
+    assert found.log_likelihood == max(found.starts) == pytest.approx(at.value, abs=1e-9)
+    assert (found.starts[0] < found.log_likelihood - 1.0) == (seed == 8)
+
+
+def test_what_was_learned_of_panels_is_their_likelihood():
+    _, covariance, values = drifting_panel(0.05, 40, 5, 0.1, seed=3)
+    found = fit_panels(covariance, 0.2, [Panel(values)], learn_noise=True)
+    at = PanelLikelihood(covariance, [Panel(values)])(found.noise_var, found.epsilon)
+    assert found.log_likelihood == max(found.starts) == pytest.approx(at.value, abs=1e-9)
+
+
 def finite_differences(monkeypatch, run):
     """Has every search that `run` starts compared in its gradient with differences of values."""
     checked = []
