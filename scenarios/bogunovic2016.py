@@ -7,18 +7,12 @@ the illustrations of Figs. 1 and 3(b).
 
 from typing import Any
 
-from gpbandits_env.scenarios.course_findings import (
-    BelowAt,
-    NeverBelow,
-    Oscillates,
-    ShareOf,
-    SlowerRise,
-    Wider,
-)
+from gpbandits_env.scenarios.course_findings import BelowAt, NeverBelow, Oscillates, ShareOf
 from gpbandits_env.scenarios.drift_bounds import Theorem42, Theorem43, Theorem43Blocks
 from gpbandits_env.scenarios.drift_pictures import distant_times, sensors
 from gpbandits_env.scenarios.findings import Finding, as_well_as, below, level
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
+from gpbandits_env.scenarios.sweep_findings import SlowerRise, Wider
 
 BETA = {"type": "log", "c1": 0.8, "c2": 4.0}
 EPSILONS = (0.001, 0.01, 0.03)
@@ -305,7 +299,9 @@ SCENARIOS = (
         findings=(below("tv-gp-ucb", "gp-ucb"),),
         choices=TRAFFIC_CHOICES,
         departures=(
-            "the readings are the user's own: the paper's are not public; 30 days of 84 readings",
+            "the paper's readings are not public: this plays 30 days of 84 readings that you have, "
+            "`i880.csv` in the folder that `GPBANDITS_DATA` names (`gpbandits data`); a public "
+            "week stands in for it in bogunovic2016/traffic",
         ),
     ),
     Picture(

@@ -13,7 +13,6 @@ from gpbandits_env.scenarios.findings import (
     FINDINGS,
     Check,
     Evidence,
-    FinalFinding,
     Finding,
 )
 from gpbandits_env.scenarios.statistics import mean_and_error, paired
@@ -22,11 +21,23 @@ from gpbandits_env.scenarios.statistics import mean_and_error, paired
 class CourseFinding(Finding):
     """A claim about the regret of single rounds."""
 
+    @property
+    def rounds(self) -> int:
+        """The rounds that a trial must have for the claim to be about anything."""
+        return 1
+
     def look(self, evidence: Evidence) -> Check:  # noqa: D102
         regret = evidence.regret(self.labels)
         trials = min((len(values) for values in regret.values()), default=0)
-        undecided = self.undecided(evidence.labels, trials)
+        undecided = self.undecided(evidence.labels, trials) or self._too_short(regret)
         return undecided or self.judge(regret, evidence)
+
+    def _too_short(self, regret: Mapping[str, Array]) -> Check | None:
+        """That it cannot be checked in a study that was cut to fewer rounds."""
+        played = min(values.shape[1] for values in regret.values())
+        if played >= self.rounds:
+            return None
+        return Check(None, f"{self.statement}; needs {self.rounds} rounds, not {played}", {})
 
     def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:
         """Check the claim, all its agents being there.
@@ -70,6 +81,10 @@ class NeverBelow(CourseFinding):
     @property
     def labels(self) -> tuple[str, ...]:  # noqa: D102
         return (self.bound, *self.agents)
+
+    @property
+    def rounds(self) -> int:  # noqa: D102
+        return self.first
 
     def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:  # noqa: D102
         floor = regret[self.bound][:, self.first - 1 :]
@@ -149,8 +164,8 @@ class BelowAt(CourseFinding):
     Args:
         a: the better agent's label.
         b: the worse agent's label.
-        horizon: R_t/t is compared at this round; rounds beyond the scenario's count as its last.
-        also: horizons at which both are shown.
+        horizon: R_t/t is compared at this round.
+        also: other rounds at which both are shown, where they were played.
     """
 
     a: str
@@ -166,9 +181,14 @@ class BelowAt(CourseFinding):
     def labels(self) -> tuple[str, ...]:  # noqa: D102
         return self.a, self.b
 
+    @property
+    def rounds(self) -> int:  # noqa: D102
+        return self.horizon
+
     def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:  # noqa: D102
         numbers: dict[str, float] = {}
-        for t in sorted({self.horizon, *self.also}):
+        played = regret[self.a].shape[1]
+        for t in sorted(t for t in {self.horizon, *self.also} if t <= played):
             p = paired(*(regret[label][:, :t].mean(axis=1) for label in self.labels))
             numbers |= {
                 f"{self.a} at {t}": p.mean_a,
@@ -211,91 +231,16 @@ class ShareOf(CourseFinding):
     def labels(self) -> tuple[str, ...]:  # noqa: D102
         return self.a, self.b
 
+    @property
+    def rounds(self) -> int:  # noqa: D102
+        return self.last
+
     def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:  # noqa: D102
         a, b = (float(regret[k][:, self.first - 1 : self.last].mean()) for k in self.labels)
         share = a / b if b else np.inf
         low = -np.inf if self.at_least is None else self.at_least
         high = np.inf if self.at_most is None else self.at_most
         return Check(low <= share <= high, self.statement, {self.a: a, self.b: b, "share": share})
-
-
-@FINDINGS.register("wider")
-@dataclass(frozen=True)
-class Wider(FinalFinding):
-    """Agent a's results spread wider over the worlds than b's.
-
-    By a paired t test on the distances from the median (Brown and Forsythe 1974, paired).
-
-    Args:
-        a: the wider.
-        b: the narrower.
-        metric: see `metrics.METRICS`.
-        errors: how many standard errors count as clear.
-    """
-
-    a: str
-    b: str
-    metric: str = "average_regret"
-    errors: float = 2.0
-
-    @property
-    def statement(self) -> str:  # noqa: D102
-        return (
-            f"{self.a} spreads wider over the worlds than {self.b}, by more than {self.errors:g} "
-            "standard errors"
-        )
-
-    @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
-        return self.a, self.b
-
-    def judge(self, final: Mapping[str, Array]) -> Check:  # noqa: D102
-        a, b = (np.abs(final[k] - np.median(final[k])) for k in self.labels)
-        p = paired(a, b)
-        numbers = {f"SD of {k}": float(final[k].std(ddof=1)) for k in self.labels}
-        return Check(bool(p.difference > self.errors * p.se), self.statement, numbers)
-
-
-@FINDINGS.register("slower-rise")
-@dataclass(frozen=True)
-class SlowerRise(FinalFinding):
-    """From a common start the metric rises more slowly one way than the other, per unit of way.
-
-    Args:
-        start: where both ways begin.
-        slow: the end of the slow way.
-        fast: the end of the fast way.
-        ways: the lengths of the two ways, e.g. differences of the epsilon that is assumed.
-        share: the largest share of the fast way's slope that the slow one may have.
-        metric: see `metrics.METRICS`.
-    """
-
-    start: str
-    slow: str
-    fast: str
-    ways: tuple[float, float]
-    share: float = 0.2
-    metric: str = "average_regret"
-
-    @property
-    def statement(self) -> str:  # noqa: D102
-        return (
-            f"from {self.start} the regret rises to {self.slow} at most {self.share:g} times as "
-            f"fast, per unit, as to {self.fast}"
-        )
-
-    @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
-        return self.start, self.slow, self.fast
-
-    def judge(self, final: Mapping[str, Array]) -> Check:  # noqa: D102
-        start, slow, fast = (float(final[label].mean()) for label in self.labels)
-        slopes = (slow - start) / self.ways[0], (fast - start) / self.ways[1]
-        numbers = {self.start: start, self.slow: slow, self.fast: fast}
-        numbers |= {
-            "slope to " + label: v for label, v in zip(self.labels[1:], slopes, strict=True)
-        }
-        return Check(slopes[1] > 0 and slopes[0] <= self.share * slopes[1], self.statement, numbers)
 
 
 def resets(model_order: Array) -> IntArray:

@@ -5,15 +5,18 @@ is done; Ray itself plays a task again whose worker died.
 """
 
 import logging
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from gpbandits_env.errors import InvalidInput, require_extra
 from gpbandits_env.scenarios.records import TrialFailure, TrialRecord
 from gpbandits_env.scenarios.runner import Task, run_task
 
 RETRIES = 3
+PATIENCE = 10.0  # seconds for a connection to be accepted
 
 
 @contextmanager
@@ -54,6 +57,8 @@ def _in_order(ray: Any, waiting: list[Any]) -> Iterator[list[TrialRecord | Trial
 
 
 def _connect(ray: Any, jobs: int, address: str | None) -> None:
+    if address is not None:
+        _knock(address)
     own = {"num_cpus": jobs, "include_dashboard": False} if address is None else {}
     try:
         ray.init(
@@ -64,7 +69,21 @@ def _connect(ray: Any, jobs: int, address: str | None) -> None:
             **own,
         )
     except (ConnectionError, ValueError) as error:
-        raise InvalidInput(
-            f"no Ray cluster answers at {address!r}: {error}; is it running, and is its token set "
-            "here too (RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH as where it was started)?"
-        ) from None
+        raise _silent(address, error) from None
+
+
+def _knock(address: str) -> None:
+    """Whether anything listens at HOST:PORT or ray://HOST:PORT: Ray itself tries for minutes."""
+    try:
+        found = urlsplit(address if "://" in address else f"//{address}")
+        if found.hostname and found.port:
+            socket.create_connection((found.hostname, found.port), PATIENCE).close()
+    except (OSError, ValueError) as error:
+        raise _silent(address, error) from None
+
+
+def _silent(address: str | None, error: Exception) -> InvalidInput:
+    return InvalidInput(
+        f"no Ray cluster answers at {address!r}: {error}; is it running, and is its token set "
+        "here too (RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH as where it was started)?"
+    )

@@ -6,7 +6,7 @@ from typing import Any
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios import references, registry
 from gpbandits_env.scenarios.metrics import KNOWN
-from gpbandits_env.scenarios.scenario import Scenario
+from gpbandits_env.scenarios.scenario import Picture, Scenario
 
 MARKS = {True: "holds", False: "**does not hold**", None: "not checked"}
 
@@ -37,10 +37,8 @@ def write_page(root: Path, paper: str) -> Path:
     if summary.is_file():
         parts.append(summary.read_text(encoding="utf-8").strip())
     for scenario in registry.scenarios().values():
-        if isinstance(scenario, Scenario) and scenario.id.startswith(f"{paper}/"):
-            kept = references.load_from(root / "scenarios", scenario.id)
-            if kept is not None:
-                parts += section(scenario, kept, root)
+        if scenario.id.startswith(f"{paper}/"):
+            parts += _section(scenario, root)
     path = root / "docs" / "results" / f"{paper}.md"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -48,6 +46,26 @@ def write_page(root: Path, paper: str) -> Path:
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
     return path
+
+
+def _section(scenario: Scenario | Picture, root: Path) -> list[str]:
+    if isinstance(scenario, Picture):
+        shown = picture(scenario, root)
+        return [f"## {scenario.id}", *shown] if shown else []
+    kept = references.load_from(root / "scenarios", scenario.id)
+    return section(scenario, kept, root) if kept is not None else []
+
+
+def picture(found: Picture, root: Path) -> list[str]:
+    """The part of the page about one illustration; empty if it is not drawn in the checkout."""
+    stem = plot_stem(root, found.id)
+    if not stem.with_name(f"{stem.name}.png").is_file():
+        return []
+    return [
+        f"{found.title[0].upper()}{found.title[1:]} ({found.source}), drawn by",
+        f"```sh\ngpbandits reference {found.id}\n```",
+        f"![{found.title}]({stem.name}.png)",
+    ]
 
 
 def section(scenario: Scenario, kept: dict[str, Any], root: Path) -> list[str]:
@@ -68,16 +86,23 @@ def section(scenario: Scenario, kept: dict[str, Any], root: Path) -> list[str]:
     with_bounds = stem.with_name(f"{stem.name}-bounds.png")
     if with_bounds.is_file():
         parts.append(f"![regret and the bounds of the theory]({with_bounds.name})")
-    if scenario.choices:
-        parts.append("Choices:\n\n" + "\n".join(f"- {line}" for line in scenario.choices))
-    if scenario.departures:
-        parts.append("Departures:\n\n" + "\n".join(f"- {line}" for line in scenario.departures))
+    parts += said_of(scenario)
     v, m = kept["versions"], kept["machine"]
     parts.append(
         f"Made with gpbandits-env {v['gpbandits-env']}, Python {v['python']}, "
         f"NumPy {v['numpy']}, {', '.join(m['blas'])} on {m['processor']}."
     )
     return parts
+
+
+def said_of(scenario: Scenario) -> list[str]:
+    """Its choices and departures, a list each; none where it has none."""
+    lists = {"Choices": scenario.choices, "Departures": scenario.departures}
+    return [
+        f"{title}:\n\n" + "\n".join(f"- {line}" for line in lines)
+        for title, lines in lists.items()
+        if lines
+    ]
 
 
 def _table(cell: dict[str, Any], notes: dict[str, str]) -> str:

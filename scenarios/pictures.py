@@ -1,5 +1,6 @@
 """The illustrations of srinivas2010, drawn with this library's own kernels, theory and agents."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,10 @@ PLAYED = 3
 NOISE_VAR = 0.025
 
 
-def save(picture: Picture, path: Path, seed: int = 0) -> list[Path]:
-    """Draw a picture to a PNG and an SVG file beside each other.
+def save(
+    picture: Picture, path: Path, seed: int = 0, suffixes: Sequence[str] = (".png", ".svg")
+) -> list[Path]:
+    """Draw a picture to files beside each other, one a suffix; that of ``path`` does not count.
 
     Raises:
         StoreError: a file cannot be written.
@@ -36,7 +39,7 @@ def save(picture: Picture, path: Path, seed: int = 0) -> list[Path]:
         figure.suptitle(
             f"{picture.source}: {picture.title}", x=0.01, ha="left", fontsize=12, color=INK
         )
-        return write(figure, path.with_suffix(""))
+        return write(figure, path.with_suffix(""), suffixes)
 
 
 def two_iterations(figure: "Figure", seed: int) -> None:

@@ -13,6 +13,7 @@ from gpbandits_env.scenarios import batch_findings as batch_findings
 from gpbandits_env.scenarios import compression_findings as compression_findings  # registers its
 from gpbandits_env.scenarios import course_findings as course_findings  # findings
 from gpbandits_env.scenarios import subspace_findings as subspace_findings
+from gpbandits_env.scenarios import sweep_findings as sweep_findings
 from gpbandits_env.scenarios.findings import FINDINGS, Check
 from gpbandits_env.scenarios.metrics import curves_of, metric_named, shown
 from gpbandits_env.scenarios.statistics import Paired, mean_and_error, mean_ranks, paired

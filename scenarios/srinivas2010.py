@@ -153,7 +153,11 @@ SCENARIOS = (
         trials=900,
         findings=MPI_KEEPS_UP,
         choices=(*CHOICES, *REAL_DATA),
-        departures=("the readings are the user's own: the paper's are not public",),
+        departures=(
+            "the paper's readings are not public: this plays a month of them that you have, "
+            "`i880.csv` in the folder that `GPBANDITS_DATA` names (`gpbandits data`); a public "
+            "week stands in for it in srinivas2010/traffic",
+        ),
         bounds=(Theorem1(DELTA),),
     ),
     Picture(

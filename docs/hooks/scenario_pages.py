@@ -62,22 +62,22 @@ def _page(scenario: Scenario | Picture, root: Path) -> str:
         scenario.source,
     ]
     if isinstance(scenario, Picture):
-        head.append(f"An illustration, drawn by\n\n```sh\ngpbandits run {scenario.id}\n```")
-        return "\n\n".join(head) + "\n"
+        shown = results.picture(scenario, root)[1:] or [_run(scenario.id)]
+        return "\n\n".join([*head, *(_placed(part, root) for part in shown)]) + "\n"
     return "\n\n".join([*head, *_played(scenario, root), *_declared(scenario)]) + "\n"
 
 
 def _played(scenario: Scenario, root: Path) -> list[str]:
     kept = kept_of(root, scenario.id)
-    stem = results.plot_stem(root, scenario.id)
     if kept is None:
-        parts = [f"```sh\ngpbandits run {scenario.id}\n```"]
-        parts.append("No reference results are kept with the code yet.")
-        if stem.with_name(f"{stem.name}.png").is_file():
-            parts.append(f"![regret of all agents]({stem.name}.png)")
-        return [_placed(part, root) for part in parts]
+        parts = [_run(scenario.id), "No reference results are kept with the code."]
+        return [*parts, *results.said_of(scenario)]
     parts = ["## Results", *results.section(scenario, kept, root)[2:]]
     return [_placed(re.sub(r"^### ", "#### ", part), root) for part in parts]
+
+
+def _run(id: str) -> str:
+    return f"```sh\ngpbandits run {id}\n```"
 
 
 def _placed(text: str, root: Path) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from gpbandits_env.errors import InvalidInput, StoreError
-from gpbandits_env.scenarios import figures, pages, references, registry
+from gpbandits_env.scenarios import figures, pages, pictures, references, registry
 from gpbandits_env.scenarios.report import report
 from gpbandits_env.scenarios.scenario import Picture
 from gpbandits_env.scenarios.store import Store
@@ -37,19 +37,25 @@ def reference(
 ) -> None:
     """Run SCENARIO with its agents and every CHOICE, and keep or check the result.
 
+    An illustration, such as srinivas2010/fig-2, is drawn into the documentation.
+
     \b
     Examples:
       gpbandits reference srinivas2010/se-1d
       gpbandits reference srinivas2010/se-1d --check
     """  # noqa: D301
     found = registry.get(scenario)
-    if isinstance(found, Picture):
-        raise InvalidInput(f"{scenario} only draws: there is no result to keep")
+    if isinstance(found, Picture) and (check or trials or out):
+        raise InvalidInput(f"{scenario} only draws: it has no trials, and no results to check")
     kept = references.load(scenario) if check else None
     if check and kept is None:
         raise InvalidInput(f"no reference of {scenario} is kept; make one without --check")
     if not check and not (root / "scenarios" / "registry.py").is_file():
         raise InvalidInput(f"{root.absolute()} is not a checkout of gpbandits-env; give --root")
+    if isinstance(found, Picture):
+        click.echo(pictures.save(found, pages.plot_stem(root, scenario), suffixes=(".png",))[0])
+        click.echo(pages.write_page(root, scenario.partition("/")[0]))
+        return
     with tempfile.TemporaryDirectory() as folder:
         path = out or Path(folder) / "reference.sqlite"
         outcome = run_study(found.select(["all"], trials), path, jobs=jobs)

@@ -182,6 +182,18 @@ def test_no_cluster_at_the_address(monkeypatch):
         pass
 
 
+@pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9", "head:99999", "nowhere"])
+def test_no_ray_cluster_at_the_address(address):
+    pytest.importorskip("ray")
+    begun = time.monotonic()
+    with (
+        pytest.raises(InvalidInput, match="no Ray cluster answers"),
+        engines.results([], 1, Engine("ray", address)),
+    ):
+        pass
+    assert time.monotonic() - begun < 25
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"), [(("daks",), UnknownName), (("local", "tcp://x:1"), InvalidInput)]
 )
