@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy import stats
 
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios.cli import main
@@ -38,6 +39,44 @@ def test_probability_of_improvement_is_that_of_all_pairs():
         wins.append(np.mean(below))
     assert suite.improvement["a", "b"].value == pytest.approx(np.mean(wins))
     assert suite.improvement["b", "a"].value == pytest.approx(1.0 - np.mean(wins))
+
+
+def test_agents_of_different_numbers_of_trials():
+    runs = {"a": np.array([1.0, 4.0, 4.0]), "b": np.array([2.0, 4.0, 5.0, 6.0, 0.0])}
+    below = [(x < y) + 0.5 * (x == y) for x in runs["a"] for y in runs["b"]]
+    found = compare({"w": runs}, resamples=10).improvement
+    assert found["a", "b"].value == pytest.approx(np.mean(below))
+    assert found["b", "a"].value == pytest.approx(1.0 - np.mean(below))
+
+
+def test_intervals_of_improvement_are_those_of_both_agents_trials():
+    """Against one regret the share of others below it is binomial when they are drawn anew."""
+    k, below = 40, 12
+    runs = {"one": np.array([1.0]), "many": np.repeat([0.0, 2.0], [below, k - below])}
+    found = compare({"w": runs}, resamples=20_000).improvement
+    share = stats.binom(k, below / k).ppf([0.025, 0.975]) / k
+    assert (found["many", "one"].low, found["many", "one"].high) == pytest.approx(share)
+    other = found["one", "many"]
+    assert (other.low, other.high) == pytest.approx(1.0 - share[::-1])
+    # Of two trials all four draws are as likely, the last twice too.
+    two = compare({"w": {"a": np.array([0.0, 2.0]), "b": np.array([1.0])}}, resamples=500)
+    assert (two.improvement["a", "b"].low, two.improvement["a", "b"].high) == (0.0, 1.0)
+
+
+def test_the_middle_half_of_the_scores_counts():
+    """Eight runs, two of them failures: a quarter is left out at either end, drawn anew or not."""
+    x = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, -100.0, -200.0])
+    runs = {"zero": np.zeros(8), "one": np.ones(8), "x": 1.0 - x}
+    regrets = {"w": runs}
+    found = next(s for s in compare(regrets, resamples=20_000).standings if s.label == "x").score
+    worst = runs["x"].mean()  # the scores' 0, and "zero" their 1
+    assert found.value == pytest.approx(
+        ((worst - 1.0 + np.array([0.1, 0.2, 0.3, 0.4])) / worst).mean()
+    )
+    drawn = (worst - np.random.default_rng(9).choice(runs["x"], (20_000, 8))) / worst
+    middle = np.sort(drawn, axis=1)[:, 2:-2].mean(axis=1)
+    low, high = np.quantile(middle, [0.025, 0.975])
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.02 * (high - low))
 
 
 def test_scores_against_a_reference():
@@ -91,7 +130,8 @@ def files(tmp_path_factory):
 def test_agents_in_common_are_compared(files):
     regrets = gather(files, "average_regret")
     assert {tuple(runs) for runs in regrets.values()} == {("gp-ucb", "random")}
-    assert set(gather([files[0], files[0]], "simple_regret")) == {"test/20", "test/20 (2)"}
+    again = gather([files[0]] * 3, "simple_regret")
+    assert set(again) == {"test/20", "test/20 (2)", "test/20 (3)"}
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,19 @@ def test_equal_agents_differ_by_nothing():
     assert (got.difference, got.se, got.p) == (0.0, 0.0, 1.0)
 
 
+def test_agents_that_differ_by_the_same_in_every_trial_differ_for_certain():
+    got = paired(WORLDS[:1].repeat(3) + 2.0, WORLDS[:1].repeat(3))
+    assert (got.difference, got.se, got.p) == (pytest.approx(2.0), 0.0, 0.0)
+
+
+def test_two_trials_have_an_error():
+    mean, error = mean_and_error(np.array([1.0, 3.0]))
+    assert (mean, error) == (2.0, pytest.approx(1.0))
+    # Student's t of one degree of freedom is Cauchy's: P(|t| > 2) = 1 - 2/pi arctan 2.
+    got = paired(np.array([1.0, 3.0]), np.zeros(2))
+    assert got.p == pytest.approx(1.0 - 2.0 / np.pi * np.arctan(2.0))
+
+
 def test_one_trial_has_no_error():
     assert np.isnan(mean_and_error(np.array([2.0]))[1])
     assert np.isnan(paired(WORLDS[:1], WORLDS[:1]).p)
