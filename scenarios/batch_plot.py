@@ -14,7 +14,7 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios.metrics import KNOWN, curves_of
 from gpbandits_env.scenarios.statistics import mean_and_error, paired
 from gpbandits_env.scenarios.store import Store
-from gpbandits_env.scenarios.style import INK, line_style, new_figure, share_legend, write
+from gpbandits_env.scenarios.style import entitle, line_style, new_figure, share_legend, write
 
 SIZE = "batch_size"
 COLUMNS = 4
@@ -100,8 +100,8 @@ def draw(store: Store, stem: Path, suffixes: Sequence[str] = (".png",)) -> list[
             axes.set_ylabel(metric.formula)
         for axes in grid.ravel()[len(played) :]:
             axes.set_axis_off()
-        title = f"{scenario['id']}:  {scenario['title']}  ({scenario['trials']} trials, band: s.e.)"
-        figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=INK)
+        title = f"{scenario['id']}: {scenario['title']} ({scenario['trials']} trials, band: s.e.)"
+        entitle(figure, title)
         share_legend(figure, grid[0][0], len(scenario["points"]))
         return write(figure, stem, suffixes)
 

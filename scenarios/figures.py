@@ -18,7 +18,14 @@ from gpbandits_env.scenarios.panels import Panel
 from gpbandits_env.scenarios.plots import draw_bounds, draw_panel, plot
 from gpbandits_env.scenarios.statistics import mean_and_error
 from gpbandits_env.scenarios.store import Store
-from gpbandits_env.scenarios.style import COLOURS, INK, line_style, new_figure, share_legend, write
+from gpbandits_env.scenarios.style import (
+    COLOURS,
+    entitle,
+    line_style,
+    new_figure,
+    share_legend,
+    write,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -131,5 +138,5 @@ def _scale(axes: "Axes", x: Sequence[float]) -> None:
 
 def _entitle(figure: Any, store: Store) -> None:
     scenario = store.scenario
-    title = f"{scenario['id']}:  {scenario['title']}  ({scenario['trials']} trials)"
-    figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=INK)
+    title = f"{scenario['id']}: {scenario['title']} ({scenario['trials']} trials)"
+    entitle(figure, title)

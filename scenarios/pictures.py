@@ -13,7 +13,7 @@ from gpbandits_env.kernels import Kernel, Linear, Matern52, SquaredExponential
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.samplers import sampler_for
 from gpbandits_env.scenarios.scenario import Picture
-from gpbandits_env.scenarios.style import COLOURS, INK, line_style, new_figure, write
+from gpbandits_env.scenarios.style import COLOURS, INK, entitle, line_style, new_figure, write
 from gpbandits_env.seeding import stream
 
 if TYPE_CHECKING:
@@ -36,9 +36,7 @@ def save(
     """
     with new_figure(11.0, 3.6) as figure:
         picture.draw(figure, seed)
-        figure.suptitle(
-            f"{picture.source}: {picture.title}", x=0.01, ha="left", fontsize=12, color=INK
-        )
+        entitle(figure, f"{picture.source}: {picture.title}")
         return write(figure, path.with_suffix(""), suffixes)
 
 

@@ -13,7 +13,7 @@ from gpbandits_env.scenarios.course_findings import resets
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.panels import BANDS, BRIEF, Panel, X, Y, panel_from_dict
 from gpbandits_env.scenarios.store import Store
-from gpbandits_env.scenarios.style import INK, line_style, new_figure, share_legend, write
+from gpbandits_env.scenarios.style import INK, entitle, line_style, new_figure, share_legend, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,13 +67,8 @@ def plot(
             block[0].set_title(f"{shown[0].title}  {params}".strip())
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
         band = BANDS[shown[0].band]
-        figure.suptitle(
-            f"{scenario['id']}:  {scenario['title']}  ({trials} trials, band: {band})",
-            x=0.01,
-            ha="left",
-            fontsize=12,
-            color=INK,
-        )
+        title = f"{scenario['id']}: {scenario['title']} ({trials} trials, band: {band})"
+        entitle(figure, title)
         share_legend(figure, grid[0][0], min(len(scenario["agents"]) + bounds, 6))
         return write(figure, stem or store.path.with_suffix(""), suffixes)
 

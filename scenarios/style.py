@@ -1,5 +1,6 @@
 """How plots look: colours that stay apart for every eye, and files that are written whole."""
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,7 +79,14 @@ def write(figure: "Figure", stem: Path, suffixes: Sequence[str] = (".png", ".svg
     return files
 
 
+def entitle(figure: "Figure", title: str) -> None:
+    """A title above all panels, in as many lines as it needs."""
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=INK, wrap=True)
+
+
 def share_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
-    """One legend for all panels, below them."""
+    """One legend for all panels, below them, its rows of about equal length."""
     handles, labels = axes.get_legend_handles_labels()
+    rows = math.ceil(len(handles) / columns)
+    columns = math.ceil(len(handles) / rows) if rows else columns
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=2.6)
