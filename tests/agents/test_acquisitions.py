@@ -4,7 +4,16 @@ import mpmath
 import numpy as np
 import pytest
 
-from gpbandits_env.agents.acquisitions import KNOWN, UCB, LogEI, LogPI, Mean, Variance
+from gpbandits_env.agents.acquisitions import (
+    KNOWN,
+    LCB,
+    UCB,
+    LogEI,
+    LogPI,
+    Mean,
+    RegretToSigma,
+    Variance,
+)
 from gpbandits_env.agents.improvement_logs import FAR, NEAR, hazard, log_h, log_h_slopes, mills
 from gpbandits_env.agents.search.arms import best
 
@@ -23,6 +32,8 @@ MEAN, VAR = (np.array(column) for column in zip(*POINTS, strict=True))
 
 ACQUISITIONS = {
     "ucb": UCB(2.5),
+    "lcb": LCB(2.5),
+    "regret to sigma": RegretToSigma(4.5),
     "ei": LogEI(0.3),
     "ei with a margin": LogEI(0.2, 0.1),
     "pi": LogPI(0.3),
@@ -63,6 +74,8 @@ def exact_score(name, mean, var):
     gap, sd = mean - mp.mpf("0.3"), mp.sqrt(var)
     return {
         "ucb": lambda: mean + mp.sqrt(mp.mpf("2.5")) * sd,
+        "lcb": lambda: mean - mp.sqrt(mp.mpf("2.5")) * sd,
+        "regret": lambda: (mean - mp.mpf("4.5")) / sd,
         "ei": lambda: exact_log_h(gap / sd) + mp.log(sd),
         "pi": lambda: exact_log_cumulative(gap / sd),
         "mean": lambda: mean,
@@ -181,6 +194,8 @@ def test_a_known_point_scores_its_limit(var):
     assert LogEI(0.3).score(mean, none).tolist() == logs.tolist()
     assert LogPI(0.3).score(mean, none).tolist() == [-np.inf, -np.inf, 0.0, 0.0]
     assert UCB(4.0).score(mean, none) == pytest.approx(mean, abs=1e-45)
+    assert LCB(4.0).score(mean, none) == pytest.approx(mean, abs=1e-45)
+    assert RegretToSigma(1.0).score(mean, none).tolist() == [-np.inf] * 3 + [np.inf]
     # The limit is one: a variance just above what counts as none gives almost the same.
     near = LogEI(0.3).score(mean[2:], np.full(2, 2 * KNOWN))
     assert near == pytest.approx(logs[2:], rel=1e-12)
