@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
+from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Matern52
+from gpbandits_env.posterior import posterior_on
+from gpbandits_env.problem import Problem
 
 
 def test_belief_is_the_posterior_fresh(world):
@@ -107,3 +111,58 @@ def test_a_restore_that_fails_changes_nothing(world):
         assert np.array_equal(agent.belief(), belief)
         assert agent.incumbent == agent.posterior.mean[[1, 2]].max()
         assert (agent.round, agent.snapshot()["rng"]) == (1, before["rng"])
+
+
+@pytest.mark.parametrize("epsilon", [None, 0.2])
+def test_a_learned_model_is_of_the_same_data_and_as_faded(world, epsilon):
+    problem = world.problem(batch_size=2)
+    learn = {"every": 4, "first": 4, "starts": 1}
+    agent = agents.make("gp-ucb", problem, epsilon=epsilon, learn=learn)
+    told = []
+    for _ in range(10):
+        actions = agent.ask()
+        told.append((actions, world.rewards(actions)))
+        agent.tell(*told[-1])
+    assert [fit["round"] for fit in agent.learned] == [2, 6, 10]
+    model = agent.refit.model
+    assert model.kernel.lengthscale != problem.kernel.lengthscale
+    fresh = posterior_on(problem.domain, model.kernel, model.noise_var, model.prior_mean)
+    for actions, rewards in told:
+        fresh.update(actions, rewards)
+        fresh.advance(epsilon or 0.0)
+    mean, sd = agent.belief()
+    assert mean == pytest.approx(fresh.mean, abs=1e-9)
+    assert sd == pytest.approx(fresh.sd, abs=1e-9)
+
+
+def test_the_gate_weighs_against_the_noise_that_was_learned(world):
+    learn = {"every": 2, "what": ["noise_var"], "starts": 1}
+    agent = agents.make("gp-ucb", world.problem(batch_size=5), compress=0.01, learn=learn)
+    given = agent.gate.threshold
+    agent.tell(range(0, 50, 10), [9.0, -9.0, 8.0, -8.0, 9.0])
+    noise_var = agent.refit.model.noise_var
+    assert noise_var > 2 * world.problem().noise_var
+    assert agent.gate.threshold == pytest.approx(noise_var * np.expm1(0.02))
+    agent.reset()
+    assert agent.gate.threshold == given
+
+
+def test_prior_data_are_the_first_round_of_a_window(world):
+    agent = agents.make("gp-ucb", world.problem(), window=3)
+    agent.prior_data([50, 51], [0.5, 0.6])
+    agent.tell([1], [0.1])
+    agent.tell([2], [0.2])
+    assert agent.posterior.told.tolist() == [1, 2, 50, 51]
+    agent.tell([3], [0.3])
+    assert agent.posterior.told.tolist() == [1, 2, 3]
+
+
+def test_every_ask_looks_at_candidates_of_its_own():
+    problem = Problem(Box([0.0, 0.0], [1.0, 1.0]), Matern52(0.3), 0.01, batch_size=2)
+    agent = agents.make("gp-ucb", problem, search={"type": "round", "candidates": 20})
+    agent.tell([[0.2, 0.3], [0.5, 0.9]], [0.1, 0.4])
+    seen = []
+    for _ in range(2):
+        agent.ask()
+        seen.append(agent.search.options(agent.posterior)[0][:20])
+    assert not np.isin(seen[0], seen[1]).any()

@@ -9,6 +9,9 @@ import copy
 import numpy as np
 import pytest
 
+from gpbandits_env.agents.acquisitions import LCB, Variance
+from gpbandits_env.errors import InvalidInput
+
 GRID = {1: 3001, 2: 101}
 SEEDS = range(4)
 M = 3
@@ -134,6 +137,18 @@ class TestScores:
 
         batch = {"type": "explore", "region": region}
         shortfalls(boxed, "ucbpe", dim, shortfall, most=1 if region else 0, batch=batch, beta=0.3)
+
+
+def test_explore_where_no_candidate_lies_in_the_region(boxed):
+    """In ten dimensions, of a region the size of a point: the surest point is played again."""
+    agent = boxed("ucbpe", 10, M, beta=1e-12)
+    [surest] = agent.search.best(LCB(1e-12), agent.posterior)
+    mean, var = agent.posterior.moments(surest[None])
+    region = agent.search.region(agent.posterior, lambda m, v: m >= mean - 1e-6 * np.sqrt(var))
+    with pytest.raises(InvalidInput, match="no candidate"):
+        agent.search.best(Variance(), agent.posterior, region)
+    actions = agent.ask()
+    np.testing.assert_allclose(actions, [surest] * M, atol=1e-3)
 
 
 @pytest.mark.parametrize("dim", GRID)
