@@ -158,7 +158,7 @@ def test_prior_data_are_the_first_round_of_a_window(world):
 
 
 def test_every_ask_looks_at_candidates_of_its_own():
-    problem = Problem(Box([0.0, 0.0], [1.0, 1.0]), Matern52(0.3), 0.01, batch_size=2)
+    problem = Problem(Box([0.0, 0.0], [1.0, 1.0]), Matern52(0.3), 0.01)
     agent = agents.make("gp-ucb", problem, search={"type": "round", "candidates": 20})
     agent.tell([[0.2, 0.3], [0.5, 0.9]], [0.1, 0.4])
     seen = []
