@@ -59,6 +59,16 @@ def test_fits_every_k_rounds_from_the_first_that_has_data(domain):
     assert (kernel.variance, noise_var, mean) == (last["variance"], last["noise_var"], 0.0)
 
 
+def test_after_a_reset_fits_come_when_they_came_before():
+    refit, host = build(BOX, every=4, first=5)
+    play(refit, host, 5)
+    first = [record["round"] for record in refit.learned]
+    refit.reset(host)
+    host.round = 0
+    play(refit, host, 5)
+    assert [record["round"] for record in refit.learned] == first == [3]
+
+
 def test_what_is_learned_is_what_learn_finds():
     refit, host = build(BOX, every=100, first=30, starts=3, standardise=True)
     play(refit, host, 15)
