@@ -167,16 +167,21 @@ def test_a_learner_of_epsilon_can_skip(world):
 
 def test_within_a_batch_each_action_is_tested_given_those_let_in_before(world):
     agent = agents.make("cub", world.problem(), compress=0.5)
+    before = agent.snapshot()
     # The first pull of an arm leaves a variance of s^2 / (1 + s^2), below the threshold.
     assert agent.informative([20, 20, 45]).tolist() == [True, False, True]
-    before = agent.snapshot()
-    agent.informative([20, 20, 45])
     assert np.array_equal(agent.snapshot()["posterior"]["var"], before["posterior"]["var"])
     agent.tell([20, 20, 45], [0.5, 9.0, 0.1])
     assert agent.posterior.size == 2
     dense = world.dense()
     dense.tell([20, 45], [0.5, 0.1], 1)
     assert np.allclose(agent.posterior.mean, dense.mean(), atol=1e-9)
+
+
+def test_what_is_hallucinated_is_not_known(world):
+    agent = agents.make("cub", world.problem(), compress=0.5)
+    agent.posterior.hallucinate([20])
+    assert agent.informative([20, 45]).tolist() == [True, True]
 
 
 def test_the_model_order_settles(world):

@@ -104,6 +104,33 @@ def test_sre_goes_on_from_the_best_point():
             assert agent.posterior.rewards[0] == y.max()
 
 
+def test_every_stage_of_sre_has_an_embedding_of_its_own():
+    agent = agents.make("sre", PROBLEM.replaced(horizon=11), seed=2, d=2, stages=3)
+    axes, stages = [], []
+    for _ in range(11):
+        stages.append(agent.stage)
+        far = 1e-3 * np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        axes.append(agent.embedding.lift(far))
+        agent.tell(agent.ask(), [0.0])
+    assert stages == [0] * 4 + [1] * 4 + [2] * 3  # eleven rounds, the last stage the shorter
+    for one, other in ((0, 4), (4, 8), (0, 8)):
+        assert not np.isclose(axes[one], axes[other]).any()
+    np.testing.assert_array_equal(axes[4], axes[7])
+
+
+def test_a_window_of_sre_reaches_no_further_back_than_its_stage():
+    """Points of the stage before are in the coordinates of another embedding."""
+    agent = agents.make("sre", PROBLEM, seed=2, d=2, rounds=4, window=3)
+    for _ in range(4):
+        agent.tell(agent.ask(), [0.0])
+    known = agent.posterior.told
+    action = agent.ask()
+    agent.tell(action, [1.0])
+    expected = np.concatenate([known, agent.places.indices(action)])
+    assert len(known) == 1
+    np.testing.assert_allclose(agent.posterior.told, expected)
+
+
 def test_points_outside_the_image_count_at_its_nearest_point():
     agent = agents.make("hesbo", PROBLEM, seed=2, d=2)
     x = PROBLEM.domain.sample(np.random.default_rng(1), 3)

@@ -227,7 +227,12 @@ def test_a_restored_agent_goes_on_in_the_same_subspaces():
     again = agents.make("ms-ucb", problem(), **settings)
     again.restore(played.snapshot())
     assert again.subspaces == played.subspaces == 12
-    assert np.array_equal(again.ask(), played.ask())
+    state, action = played.snapshot(), played.ask()
+    assert np.array_equal(again.ask(), action)
+    played.tell(action, reward(action))
+    played.restore(state)  # back to fewer subspaces
+    assert played.subspaces == 12
+    assert np.array_equal(played.ask(), action)
 
 
 @pytest.mark.parametrize("better", [True, False])

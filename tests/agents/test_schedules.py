@@ -17,10 +17,12 @@ from gpbandits_env.agents.schedules import (
     LogTime,
     schedule_for,
 )
+from gpbandits_env.agents.subspace_schedule import SubspaceBeta
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import Matern32
 from gpbandits_env.problem import Problem
+from gpbandits_env.theory import beta_subspaces
 
 ARMS = Problem(Arms.grid((7, 5), high=[2.0, 1.0]), Matern32(0.3), 0.1, max_norm=3.0)
 BOX = Problem(Box([0.0, -1.0, 0.0], [1.0, 3.0, 1.0]), Matern32(0.3), 0.1)
@@ -65,6 +67,14 @@ def test_what_the_problem_tells_is_filled_in():
     assert schedule_for(RKHS(), ARMS, 35) == RKHS(norm_bound=3.0)
     assert schedule_for(RKHS(norm_bound=5.0), ARMS, 35) == RKHS(norm_bound=5.0)
     assert schedule_for(2, ARMS, 35) == Constant(2.0)
+
+
+@pytest.mark.parametrize("d", [0, 2, 3])
+def test_subspaces_have_the_width_of_their_paper(d):
+    schedule = schedule_for(SubspaceBeta(d, 0.2, a=2.0, b=3.0, scale=0.5), BOX, None)
+    t = np.arange(1, 9)
+    assert schedule.dim == 3
+    assert schedule(t) == pytest.approx(0.5 * beta_subspaces(t, 3, d, 0.2, a=2.0, b=3.0))
 
 
 def test_the_candidates_of_a_box_are_counted():

@@ -1,0 +1,49 @@
+"""The acquisition as a setting: what it is made of in a round."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.agents.acquisitions import UCB, LogEI, LogPI, Mean
+from gpbandits_env.agents.any_acquisition import AnyAcquisition
+from gpbandits_env.domains import Box
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
+
+PROBLEM = Problem(Box([0.0, -1.0], [4.0, 1.0]), SquaredExponential(0.7), 0.5, prior_mean=0.3)
+X, Y = np.array([[0.5, 0.0], [0.6, 0.1], [3.0, 0.5]]), np.array([1.0, 0.2, 0.9])
+
+
+def made(**settings):
+    return AnyAcquisition(PROBLEM, np.random.default_rng(0), **settings)
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_improvement_is_on_the_largest_posterior_mean_told(told):
+    level = 0.3
+    if told:
+        gram = np.exp(-((X[:, None] - X) ** 2).sum(-1) / (2 * 0.7**2))
+        level += (gram @ np.linalg.solve(gram + 0.5 * np.eye(3), Y - 0.3)).max()
+    for kind, settings, margin in [
+        ("ei", {}, 0.0),
+        ("ei", {"margin": 0.2}, 0.2),
+        ("mpi", {}, 0.01),
+        ("mpi", {"margin": 0.0}, 0.0),
+    ]:
+        agent = made(acquisition=kind, **settings)
+        if told:
+            agent.tell(X, Y)
+        found = agent.acquisition()
+        assert type(found) is {"ei": LogEI, "mpi": LogPI}[kind]
+        assert (found.incumbent, found.margin) == (pytest.approx(level, abs=1e-10), margin)
+
+
+def test_the_others_need_no_level():
+    assert made(beta=3.0).acquisition() == UCB(3.0)
+    assert made(acquisition="ts").acquisition() == Mean()
+    assert made(acquisition="ts").rule.type_name == "thompson"
+    assert made(acquisition="ts", batch="ts-rsr").rule.type_name == "ts-rsr"
+
+
+def test_beta_is_that_of_the_box_by_its_longest_side():
+    schedule = made().schedule
+    assert (schedule.dim, schedule.r, schedule.scale) == (2, 4.0, 0.2)
