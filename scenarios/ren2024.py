@@ -167,12 +167,27 @@ def _task(
         {"kernel": kernel, **task},
         batch,
         agents=eight(**SCALED),
-        alternatives=others if name in READINGS else (),
+        alternatives=(*(others if name in READINGS else ()), *more.pop("others", ())),
         choices=(*more.pop("choices", ()), *STANDARDISED),
         **more,
     )
 
 
+# The authors' code plays Hartmann with a model, and TS-RSR with a search, of its own.
+HARTMANN_ELL = {"type": "matern52", "lengthscale": 0.2, "variance": LN2}
+HARTMANN_AS_CODE = tuple(
+    AgentEntry(
+        f"{name}/code",
+        name,
+        {"search": {**search, "candidates": candidates}, "kernel": HARTMANN_ELL, **SCALED},
+        f"as the code has it: Matern 5/2, lengthscale 0.2, {candidates} candidates",
+    )
+    for name, search, candidates in (
+        ("ts-rsr", ROUND, 100),
+        ("ts", PLAIN, 1000),
+        ("qei", PLAIN, 1000),
+    )
+)
 BOSTON_ELL = {"type": "matern32", "lengthscale": [1.0, 0.005, 0.1, 0.1], "variance": LN2}
 SCENARIOS = (
     _rbf("rbf-2d", [[-5.0] * 2, [5.0] * 2], 0.25, 1 / 3, (20, 20), 30),
@@ -207,7 +222,13 @@ SCENARIOS = (
         {"task": "ackley", "dim": 3, "box": [[-5.0] * 3, [5.0] * 3]},
         (20, 15),
     ),
-    _task("hartmann-6d", "Hartmann in 6 dimensions", {"task": "hartmann-6"}, (5, 30)),
+    _task(
+        "hartmann-6d",
+        "Hartmann in 6 dimensions",
+        {"task": "hartmann-6"},
+        (5, 30),
+        others=HARTMANN_AS_CODE,
+    ),
     _task(
         "griewank-8d",
         "Griewank on [-1, 4]^8, with x_i / i",

@@ -9,7 +9,7 @@ import hashlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import StoreError
+from gpbandits_env.errors import StoreError, unknown
 from gpbandits_env.scenarios.checks import check_resolved
 from gpbandits_env.scenarios.records import TrialFailure, TrialKey, TrialRecord
 from gpbandits_env.scenarios.store_errors import making_sense_of, speaking_of
@@ -42,6 +42,7 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._db = connection
+        self._restricted: frozenset[str] | None = None
 
     @classmethod
     def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:
@@ -210,7 +211,22 @@ class Store:
     def labels(self, cell: int) -> list[str]:
         """The agents with results in a cell, in the scenario's order."""
         found = {row[0] for row in self._all("SELECT agent FROM trials WHERE cell = ?", cell)}
+        if self._restricted is not None:
+            found &= self._restricted
         return [label for label in self.scenario["agents"] if label in found]
+
+    def restrict(self, agents: Collection[str]) -> None:
+        """From now on `labels` names only some agents, so that only these are shown.
+
+        Args:
+            agents: their labels.
+        Raises:
+            UnknownName: the study has no such agent; nothing has changed then.
+        """
+        for label in agents:
+            if label not in self.scenario["agents"]:
+                raise unknown("agent in this file", label, self.scenario["agents"])
+        self._restricted = frozenset(agents)
 
     def trials(self, cell: int, agent: str) -> list[int]:
         """The trials of an agent that are there, in order."""

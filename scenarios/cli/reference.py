@@ -65,6 +65,8 @@ def reference(
             result = report(store)
             click.echo(text(result, pairs=False))
             if kept is None and trials is None:
+                # Other readings of the paper stand in the table.
+                store.restrict([e.label for e in found.agents])
                 figures.draw(store, pages.plot_stem(root, scenario))
     now = references.to_reference(result)
     if kept is not None:

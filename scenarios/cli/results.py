@@ -52,15 +52,19 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
 @click.option("--out", type=click.Path(path_type=Path), help="Name of the plots, less suffix.")
 @click.option("--log", is_flag=True, help="Logarithmic regret.")
 @click.option("--bounds", is_flag=True, help="Lay the paper's regret bounds over the plot.")
-def plot(file: Path, out: Path | None, log: bool, bounds: bool) -> None:
+@click.option("--agents", help="Labels of those to draw, separated by commas; all by default.")
+def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: str | None) -> None:
     """Plot FILE as PNG and SVG: its scenario's panels, or average, cumulative and simple regret.
 
     \b
     Examples:
       gpbandits plot results/srinivas2010-se-1d.sqlite
       gpbandits plot results/srinivas2010-se-1d.sqlite --log --bounds --out figures/se-1d
+      gpbandits plot results/srinivas2010-se-1d.sqlite --agents gp-ucb,ei
     """  # noqa: D301
     with Store.open(file) as store:
+        if agents is not None:
+            store.restrict([label.strip() for label in agents.split(",")])
         files = draw(store, out, log=log, bounds=bounds)
     for name in files:
         click.echo(name)

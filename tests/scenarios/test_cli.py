@@ -63,6 +63,20 @@ def test_plot_and_export(cli, store, tmp_path):
     assert (tmp_path / "b.parquet").read_bytes()[:4] == b"PAR1"
 
 
+def test_some_agents_are_drawn(cli, store, tmp_path):
+    assert cli("plot", store, "--out", "all").exit_code == 0
+    assert cli("plot", store, "--agents", "gp-ucb, ei", "--out", "two").exit_code == 0
+    drawn = {name: (tmp_path / f"{name}.svg").read_text() for name in ("all", "two")}
+    assert {name: "<!-- mpi -->" in text for name, text in drawn.items()} == {
+        "all": True,
+        "two": False,
+    }
+    assert "<!-- gp-ucb -->" in drawn["two"]
+    wrong = cli("plot", store, "--agents", "gp-ucv")
+    assert wrong.exit_code == 2
+    assert "did you mean 'gp-ucb'" in wrong.output
+
+
 def test_list_agents_data(cli):
     assert "srinivas2010/temperature" in cli("list").output
     one = cli("list", "srinivas2010/traffic").output
