@@ -80,3 +80,11 @@ def test_too_few(count):
 def test_on_arms_the_setting_does_not_matter():
     problem = PROBLEM.replaced(domain=Arms.grid((3, 2, 2)))
     assert agents.make("gp-ucb", problem, candidates=5).posterior.arms is problem.domain
+
+
+def test_a_zero_is_found_whatever_its_sign():
+    box = Box([-1.0, -1.0], [1.0, 1.0])
+    places = Candidates(Arms([[0.5, 0.0], [0.0, 0.0], [0.0, 0.5]]), box)
+    assert places.indices([[-0.0, 0.0], [-0.0, 0.5], [0.5, -0.0]]).tolist() == [1, 2, 0]
+    columns = np.asfortranarray([[0.0, 0.5], [0.5, 0.0]])  # points that are not contiguous
+    assert places.indices(columns).tolist() == [2, 0]
