@@ -210,7 +210,7 @@ class GPAgent(Agent):
         fresh = self._prior(Model(kernel, noise_var, prior_mean))
         assert not isinstance(fresh, BoxPosterior)
         self._history.tell(fresh)
-        if isinstance(fresh, NystromPosterior) and fresh.size:
+        if isinstance(fresh, NystromPosterior) and len(fresh.told):
             fresh.redraw(self.rng)
         self.posterior = fresh
 

@@ -52,11 +52,10 @@ class ImprovementAgent(GPAgent):
         """The value to improve on in this round."""
         if self._kind == "max-mean":
             return self.search.largest_mean(self.posterior)
-        if not self.posterior.size:
-            return float(np.max(self.posterior.prior_mean))
-        if self._kind == "observed":
+        if self._kind == "observed" and self._best_reward > -np.inf:
             return self._best_reward
-        return float(self.posterior.mean_at_told().max())
+        told = self.posterior.mean_at_told()  # nothing where all has faded
+        return float(np.max(told if len(told) else self.posterior.prior_mean))
 
     def absorb(  # noqa: D102
         self, places: ArrayLike, rewards: ArrayLike

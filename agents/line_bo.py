@@ -69,11 +69,11 @@ class LineBO(AnyAcquisition):
 
     def _draw_line(self) -> None:
         """The line of the next round, through the best point so far."""
-        told = self.box_posterior
+        told = self.box_posterior.told
         self._anchor = np.zeros(self.problem.domain.dim)
-        if told.size:
-            best = int(told.mean_at_told().argmax())
-            self._anchor = self._scaling.scale(told.told[[best]])[0]
+        if len(told):
+            best = int(self.box_posterior.mean_at_told().argmax())
+            self._anchor = self._scaling.scale(told[[best]])[0]
         self._direction = self._drawn_direction()
         self.line = Line(self._anchor, self._direction)
 

@@ -189,7 +189,7 @@ class SubspaceSearch(Search):
         """(count, each, d) searched coordinates for so many subspaces; the same all round."""
         rng = np.random.default_rng([*self._key, self.round, number])
         y = rng.uniform(self._low, self._high, (count, each, len(self._active)))
-        if len(self._active) and self._posterior.size:
+        if len(self._active) and len(self._posterior.told):
             self._put_near_the_best(rng, y)
         return y
 

@@ -139,3 +139,30 @@ def test_what_does_not_go_together_is_refused(world, more):
         agents.make("bkb-ucb", world.problem(), **more)
     with pytest.raises(InvalidInput, match="noise_var"):
         agents.make("bkb-ucb", world.problem(), noise_var=0.0)
+
+
+def test_the_best_reward_is_the_incumbent_with_an_empty_dictionary_too(world):
+    agent = agents.make("bkb-ei", world.problem(), qbar=1e-9)
+    agent.tell([3, 40], [2.0, 1.0])
+    assert agent.posterior.size == 0
+    assert agent.incumbent == 2.0
+
+
+def test_a_learner_of_its_model_goes_on_from_a_snapshot(world):
+    settings = {"qbar": 1.0, "learn": {"every": 3, "first": 4, "starts": 1}}
+    agent, other = (
+        agents.make("bkb-ucb", world.problem(batch_size=2), seed=s, **settings) for s in (0, 1)
+    )
+    for _ in range(6):
+        actions = agent.ask()
+        agent.tell(actions, world.rewards(actions))
+    assert agent.learned
+    assert agent.posterior.size > 0
+    other.restore(agent.snapshot())
+    for _ in range(6):
+        actions = agent.ask()
+        assert np.array_equal(other.ask(), actions)
+        rewards = world.rewards(actions)
+        for each in (agent, other):
+            each.tell(actions, rewards)
+    assert agent.learned == other.learned

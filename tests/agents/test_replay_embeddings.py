@@ -94,6 +94,25 @@ def test_a_line_is_kept_for_so_many_rounds():
     assert lines[3] is lines[5]
 
 
+@pytest.mark.parametrize("directions", ["random", "coordinate"])
+def test_a_direction_depends_on_the_seed_and_the_number_of_the_line(directions):
+    def along(agent):
+        ends = agent.line.lift(np.array([[-1e-3], [1e-3]]))
+        return (ends[1] - ends[0]) / np.linalg.norm(ends[1] - ends[0])
+
+    short, long = (
+        agents.make("line-bo", PROBLEM, seed=2, directions=directions, rounds_per_line=n)
+        for n in (1, 3)
+    )
+    for i in range(9):
+        if i % 3 == 1:
+            long.prior_data(np.full((1, D), 0.1 * i), [float(i)])  # a new anchor, the same line
+        np.testing.assert_allclose(along(long), along(short), atol=1e-9)
+        long.tell(long.ask(), [0.0])
+        if i % 3 == 2:
+            short.tell(short.ask(), [0.0])
+
+
 def test_sre_goes_on_from_the_best_point():
     for agent, _, x, y in played("sre", rounds=12, d=2, stages=3):
         assert agent.stage == min(agent.round // 4, 2)

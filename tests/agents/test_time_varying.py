@@ -5,7 +5,7 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents.r_gp_ucb import paper_block_length
-from gpbandits_env.domains import Arms
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Linear, Matern52, SquaredExponential
 from gpbandits_env.problem import Problem
@@ -210,3 +210,36 @@ def test_tv_gp_ucb_takes_the_drift_of_the_problem(world):
     for wrong in (-0.1, 1.1, np.nan, "slow"):
         with pytest.raises(InvalidInput, match="epsilon must"):
             agents.make("tv-gp-ucb", world.problem(), epsilon=wrong)
+
+
+@pytest.mark.parametrize("domain", [Arms.grid(9), Box([0.0, 0.0], [1.0, 1.0])], ids=["arms", "box"])
+@pytest.mark.parametrize("name", ["ei", "mpi", "qei", "sp", "gp-ucb", "ts", "ts-rsr"])
+def test_agents_play_on_where_all_data_have_faded_away(name, domain):
+    problem = Problem(domain, SquaredExponential(0.3), 0.1, batch_size=2, prior_mean=0.4)
+    agent = agents.make(name, problem, seed=0, epsilon=1.0)
+    for _ in range(3):
+        agent.tell(domain.check(agent.ask()), [5.0, 7.0])
+        assert len(agent.posterior.told) == 0
+        if hasattr(agent, "incumbent"):
+            assert agent.incumbent == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("acquisition", ["ucb", "ei", "ts"])
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("ms-ucb", {"d": 1}),
+        ("line-bo", {}),
+        ("rembo", {"d": 1}),
+        ("rembo", {"d": 1, "kernel_on": "x"}),
+        ("hesbo", {"d": 1}),
+        ("sre", {"d": 1, "rounds": 2}),
+    ],
+)
+def test_agents_of_many_dimensions_play_on_too(name, settings, acquisition):
+    box = Box([0.0, 0.0, 0.0], [1.0, 1.0, 1.0])
+    problem = Problem(box, SquaredExponential(0.3), 0.1)
+    settings = {"epsilon": 1.0, "acquisition": acquisition, **settings}
+    agent = agents.make(name, problem, seed=0, **settings)
+    for _ in range(4):
+        agent.tell(box.check(agent.ask()), [5.0])
