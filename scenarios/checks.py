@@ -1,6 +1,6 @@
 """Checks of what a scenario declares, and of what a results file says of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -70,19 +70,31 @@ def check_names(table: Any, name: str) -> None:
 
 
 def check_grid(grid: Any) -> None:
-    """Nothing, if it is a dict of lists, or a list of dicts.
+    """Nothing, if it is a dict of lists, or a list of dicts, and nothing is in a list twice.
 
     Raises:
-        InvalidInput: it is neither.
+        InvalidInput: it is neither, or something is; or a list of a dict is empty.
     """
     if isinstance(grid, Mapping):
         check_names(grid, "grid")
         for key, values in grid.items():
             check_items(values, object, f"grid.{key}")
+            if not values:
+                raise InvalidInput(f"grid.{key} has no values; give one or more, or leave it out")
+            _check_distinct(values, f"grid.{key}")
         return
     check_items(grid, Mapping, "grid")
     for point in grid:
         check_names(point, "a point of the grid")
+    _check_distinct([dict(sorted(point.items())) for point in grid], "grid")
+
+
+def _check_distinct(values: Sequence[Any], name: str) -> None:
+    seen = set()
+    for value in values:
+        if repr(value) in seen:
+            raise InvalidInput(f"{name} has {shown(value)} twice")
+        seen.add(repr(value))
 
 
 def check_resolved(plain: Any, path: Path) -> dict[str, Any]:

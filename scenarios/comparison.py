@@ -82,13 +82,27 @@ class Suite:
     improvement: dict[tuple[str, str], Interval]
     reference: str | None
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the intervals should know of the numbers of trials."""
+        counts = [trials for found in self.scenarios.values() for _, trials in found.values()]
+        notes = []
+        if min(counts) < max(counts):
+            notes.append(
+                f"there are {min(counts)} to {max(counts)} trials of an agent on a scenario: the "
+                "interquartile mean counts runs, so that scenarios with more of them weigh more"
+            )
+        if min(counts) == 1:
+            notes.append("one trial has no spread: intervals tell nothing of the chance in it")
+        return tuple(notes)
+
     def to_dict(self) -> dict[str, Any]:
         """A plain JSON dict."""
         plain = asdict(self)
         plain["improvement"] = [
             {"a": a, "b": b, **asdict(found)} for (a, b), found in self.improvement.items()
         ]
-        return plain | {"profile_scores": PROFILE.tolist()}
+        return plain | {"profile_scores": PROFILE.tolist(), "notes": list(self.notes)}
 
 
 def gather(
@@ -103,9 +117,13 @@ def gather(
     Raises:
         UnknownName: no such metric, or an agent that no file has.
         StoreError: a file cannot be read or holds no trial.
-        InvalidInput: fewer than two agents in common.
+        InvalidInput: fewer than two agents in common, or one, or a file, given twice.
     """
     metric_named(metric)
+    for what, given in (("file", [Path(p).resolve() for p in paths]), ("agent", agents or [])):
+        twice = [item for i, item in enumerate(given) if item in given[:i]]
+        if twice:
+            raise InvalidInput(f"the {what} {twice[0]} is given twice")
     found: dict[str, dict[str, Array]] = {}
     for path in paths:
         with Store.open(path) as store:
@@ -163,10 +181,17 @@ def compare(
         seed: of the bootstrap.
     Raises:
         UnknownName: a reference that is not among the agents.
+        InvalidInput: a reference without any regret in one of the scenarios.
     """
     labels = list(next(iter(regrets.values())))
     if reference is not None and reference not in labels:
         raise unknown("agent in these files", reference, labels)
+    for name, runs in regrets.items():
+        if reference is not None and not runs[reference].any():
+            raise InvalidInput(
+                f"in {name} the regret of {reference} is 0: no score can be taken from it; choose "
+                "another reference, or leave the scenario out"
+            )
     scores = {name: _scores(runs, reference) for name, runs in regrets.items()}
     rng = np.random.default_rng(seed)
     means = {n: {k: float(r.mean()) for k, r in runs.items()} for n, runs in regrets.items()}

@@ -135,10 +135,10 @@ class Oscillates(CourseFinding):
         horizon = regret[self.agent].shape[1]
         ends = resets(evidence.model_order(self.agent))
         ends = ends[ends < horizon]
-        if not len(ends):
-            return Check(None, f"{self.statement}; it never reset", {})
-        width = max(1, int(self.share * np.diff(ends, prepend=0).min()))
+        width = max(1, int(self.share * np.diff(ends, prepend=0).min())) if len(ends) else 1
         ends = ends[ends + width <= horizon]
+        if not len(ends):
+            return Check(None, f"{self.statement}; too few rounds after a reset", {})
         after, before = (
             np.concatenate([np.arange(e + s, e + s + width) for e in ends]) for s in (0, -width)
         )

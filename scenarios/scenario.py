@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gpbandits_env import agents as learners
 from gpbandits_env.agents.own import is_own
 from gpbandits_env.arrays import listed, whole
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.scenarios.bounds import BOUNDS, Bound
 from gpbandits_env.scenarios.checks import (
     check_grid,
@@ -46,7 +46,10 @@ class AgentEntry:
         check_plain_fields(self)
         check_names(self.settings, "settings")
         if not self.label or any(c in self.label for c in ",.\n"):
-            raise InvalidInput(f"an agent's label has no comma and no dot, got {self.label!r}")
+            raise InvalidInput(
+                "an agent's label is one line of text without comma and dot, "
+                f"got {shown(self.label)}"
+            )
 
     def to_dict(self) -> dict[str, Any]:
         """A plain dict without the label."""

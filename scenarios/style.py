@@ -16,6 +16,19 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
 INK = "#262626"
+# Letters that the first font does not have are taken from the next that is installed.
+LATIN = "DejaVu Sans"
+EAST_ASIAN = (
+    "Noto Sans CJK SC",
+    "Noto Sans CJK JP",
+    "Source Han Sans SC",
+    "PingFang SC",
+    "Hiragino Sans",
+    "Microsoft YaHei",
+    "Yu Gothic",
+    "Malgun Gothic",
+    "WenQuanYi Zen Hei",
+)
 SETTINGS: dict[Any, Any] = {
     "font.size": 10,
     "axes.titlesize": 11,
@@ -46,10 +59,13 @@ def new_figure(width: float, height: float) -> Iterator["Figure"]:
         height: inches.
     """
     import matplotlib as mpl
+    from matplotlib import font_manager
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(SETTINGS):
+    there = set(font_manager.get_font_names())
+    families = [LATIN, *(name for name in EAST_ASIAN if name in there)]
+    with mpl.rc_context({**SETTINGS, "font.family": families}):
         figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         yield figure

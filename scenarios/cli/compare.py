@@ -73,6 +73,7 @@ def _text(suite: Suite) -> list[str]:
         f"mean {title}",
         *aligned([["scenario", *labels], *means]),
         "",
+        *(f"note: {note}" for note in suite.notes),
     ]
 
 

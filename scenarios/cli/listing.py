@@ -69,6 +69,8 @@ def list_agents() -> None:
     """  # noqa: D301
     for name in learners.names():
         click.echo(name)
+    for name in learners.adapter_names():
+        click.echo(f"{name:<12} (needs the extra '{name}')")
 
 
 @click.command("tasks")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.export import export_csv, export_parquet
 from gpbandits_env.scenarios.html import save_page
 from gpbandits_env.scenarios.metrics import KNOWN
@@ -12,6 +13,8 @@ from gpbandits_env.scenarios.plots import plot as draw
 from gpbandits_env.scenarios.report import report as summarise
 from gpbandits_env.scenarios.store import Store
 from gpbandits_env.scenarios.tables import text
+
+KINDS = ("csv", "parquet")
 
 _file = click.argument("file", type=click.Path(path_type=Path))
 _files = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -73,7 +76,7 @@ def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: str | No
 @click.command()
 @_file
 @click.option("--out", type=click.Path(path_type=Path), help="FILE.csv or FILE.parquet.")
-@click.option("--format", "kind", type=click.Choice(["csv", "parquet"]), help="By the suffix.")
+@click.option("--format", "kind", type=click.Choice(KINDS), help="By the suffix.")
 def export(file: Path, out: Path | None, kind: str | None) -> None:
     """Write every round of FILE as a table: one row an action.
 
@@ -82,8 +85,10 @@ def export(file: Path, out: Path | None, kind: str | None) -> None:
       gpbandits export results/srinivas2010-se-1d.sqlite
       gpbandits export results/srinivas2010-se-1d.sqlite --out rounds.parquet
     """  # noqa: D301
-    named = out.suffix.lstrip(".") if out else ""
-    kind = kind or ("parquet" if named == "parquet" else "csv")
+    named = out.suffix.lstrip(".") if out else "csv"
+    if kind is None and named not in KINDS:
+        raise InvalidInput(f"{out} ends neither in .csv nor in .parquet; say which by --format")
+    kind = kind or named
     target = out or file.with_suffix(f".{kind}")
     with Store.open(file) as store:
         rows = (export_parquet if kind == "parquet" else export_csv)(store, target)

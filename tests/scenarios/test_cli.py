@@ -129,6 +129,7 @@ def test_a_picture_is_drawn_into_the_documentation(cli, tmp_path):
     (["report", "junk", "--metric", "regret"], "'regret' is not one of"),
     (["plot", "junk"], "not a results file"),
     (["export", "junk"], "not a results file"),
+    (["export", "junk", "--out", "rounds.xyz"], "neither in .csv nor in .parquet"),
     (["data", "--download", "metr"], "no data set named 'metr'"),
     (["reference", "srinivas2010/fig-2", "--check"], "only draws"),
     (["reference", "srinivas2010/fig-2"], "not a checkout"),

@@ -1,6 +1,7 @@
 """Comparisons over a suite, against worked examples and brute force."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -127,10 +128,34 @@ def files(tmp_path_factory):
     return paths
 
 
-def test_agents_in_common_are_compared(files):
+def test_a_reference_without_regret_gives_no_scores():
+    runs = {"a": np.array([0.0, 0.0]), "b": np.array([0.1, 0.2])}
+    with pytest.raises(InvalidInput, match="in grid the regret of a is 0"):
+        compare({"grid": runs}, reference="a", resamples=10)
+    assert compare({"grid": runs}, reference="b", resamples=10).standings[0].label == "a"
+
+
+def test_notes_on_the_numbers_of_trials():
+    assert compare({"w": REGRETS["easy"]}, resamples=10).notes == ()
+    (more,) = compare(REGRETS, resamples=10).notes
+    assert "2 to 4 trials" in more
+    one = {k: v[:1] for k, v in REGRETS["hard"].items()}
+    (single,) = compare({"w": one}, resamples=10).notes
+    assert "no spread" in single
+
+
+def test_nothing_is_given_twice(files):
+    with pytest.raises(InvalidInput, match="is given twice"):
+        gather([files[0], files[0].parent / "." / files[0].name], "simple_regret")
+    with pytest.raises(InvalidInput, match="agent gp-ucb is given twice"):
+        gather(files, "simple_regret", ["gp-ucb", "gp-ucb"])
+
+
+def test_agents_in_common_are_compared(files, tmp_path):
     regrets = gather(files, "average_regret")
     assert {tuple(runs) for runs in regrets.values()} == {("gp-ucb", "random")}
-    again = gather([files[0]] * 3, "simple_regret")
+    copies = [shutil.copy(files[0], tmp_path / f"{i}.sqlite") for i in range(2)]
+    again = gather([files[0], *copies], "simple_regret")
     assert set(again) == {"test/20", "test/20 (2)", "test/20 (3)"}
 
 

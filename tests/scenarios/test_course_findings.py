@@ -93,6 +93,15 @@ def test_no_oscillation():
     assert Oscillates("r", "tv").look(never).holds is None
 
 
+@pytest.mark.parametrize("last", [ROUNDS - 1, ROUNDS])
+def test_a_reset_with_too_few_rounds_after_it_tells_nothing(last):
+    order = np.arange(1.0, ROUNDS + 1)
+    order[last - 1] = 0.0
+    check = Oscillates("r", "tv").look(told({"r": order}, r=0.3 + noise(0), tv=0.3 + noise(1)))
+    assert check.holds is None
+    assert "too few rounds" in check.statement
+
+
 def test_a_world_that_moves_with_the_resets_is_not_the_agents_doing():
     teeth, order = saw(20)
     both = told({"r": order}, r=teeth + noise(0), tv=teeth + noise(1))

@@ -8,6 +8,16 @@ from gpbandits_env.scenarios import AgentEntry, Scenario, get, scenarios
 from gpbandits_env.scenarios.findings import FINDINGS
 
 
+@pytest.mark.parametrize(("grid", "words"), [
+    ({"noise_var": []}, "grid.noise_var has no values"),
+    ({"noise_var": [0.1, 0.2, 0.1]}, "twice"),
+    ([{"noise_var": 0.1}, {"noise_var": 0.1}], "twice"),
+])  # fmt: skip
+def test_grids_that_are_a_slip(tiny, grid, words):
+    with pytest.raises(InvalidInput, match=words):
+        replace(tiny, grid=grid)
+
+
 def test_cells_are_the_product_of_the_grid_in_declared_order(tiny):
     swept = replace(tiny, grid={"noise_var": (0.1, 0.2), "kernel.lengthscale": (1.0, 2.0)})
     got = [
