@@ -38,6 +38,10 @@ class Dimension(ABC):
     def decode(self, unit: Array) -> Any:
         """The value nearest to coordinates (width,) of the unit cube."""
 
+    @abstractmethod
+    def kept(self, value: Any) -> Any:
+        """A value that `encode` takes as it is kept: exactly, in plain Python's own types."""
+
     def every(self) -> list[Any]:
         """All values of a dimension that is not continuous."""
         raise InvalidInput(f"{self!r} has a continuum of values")
@@ -46,8 +50,21 @@ class Dimension(ABC):
 DIMENSIONS: Family[Dimension] = Family("dimension")
 
 
+def number(value: Any, name: str) -> float:
+    """One finite number, or a clear error.
+
+    Raises:
+        InvalidInput: a word, a truth value, several numbers, or not finite.
+    """
+    one = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+    if isinstance(one, bool) or not isinstance(one, (int, float, np.integer, np.floating)):
+        raise InvalidInput(f"{name} must be a number, got {shown(value)}")
+    return float(finite_array(one, name, 0))
+
+
 def _ends(low: float, high: float, log: bool) -> None:
-    finite_array([low, high], "low and high")
+    number(low, "low")
+    number(high, "high")
     if not low < high or (flag(log, "log") and low <= 0):
         above = " and above 0 where it is logarithmic" if log else ""
         raise InvalidInput(f"low must be below high{above}, got {shown(low)} and {shown(high)}")
@@ -78,14 +95,17 @@ class Real(Dimension):
         return None
 
     def encode(self, value: Any) -> list[float]:  # noqa: D102
-        number = float(finite_array(value, "a value", 0))
-        if not self.low <= number <= self.high:
+        given = number(value, "a value")
+        if not self.low <= given <= self.high:
             raise InvalidInput(f"{shown(value)} is not between {self.low} and {self.high}")
-        return [_part(number, self.low, self.high, self.log)]
+        return [_part(given, self.low, self.high, self.log)]
 
     def decode(self, unit: Array) -> float:  # noqa: D102
-        number = _whole_of(float(unit[0]), self.low, self.high, self.log)
-        return min(max(number, float(self.low)), float(self.high))
+        found = _whole_of(float(unit[0]), self.low, self.high, self.log)
+        return min(max(found, float(self.low)), float(self.high))
+
+    def kept(self, value: Any) -> float:  # noqa: D102
+        return float(value)
 
 
 @DIMENSIONS.register("integer")
@@ -115,12 +135,15 @@ class Integer(Dimension):
         return self.high - self.low + 1
 
     def encode(self, value: Any) -> list[float]:  # noqa: D102
-        number = whole(value, "a value of an integer dimension", self.low, self.high)
-        return [_part(number, self.low, self.high, self.log)]
+        given = whole(value, "a value of an integer dimension", self.low, self.high)
+        return [_part(given, self.low, self.high, self.log)]
 
     def decode(self, unit: Array) -> int:  # noqa: D102
-        number = round(_whole_of(float(unit[0]), self.low, self.high, self.log))
-        return min(max(number, self.low), self.high)
+        found = round(_whole_of(float(unit[0]), self.low, self.high, self.log))
+        return min(max(found, self.low), self.high)
+
+    def kept(self, value: Any) -> int:  # noqa: D102
+        return int(value)
 
     def every(self) -> list[Any]:  # noqa: D102
         return list(range(self.low, self.high + 1))
@@ -165,6 +188,9 @@ class Choice(Dimension):
     def decode(self, unit: Array) -> Any:  # noqa: D102
         index = int(unit[0] >= 0.5) if self.width == 1 else int(np.argmax(unit))
         return self.options[index]
+
+    def kept(self, value: Any) -> Any:  # noqa: D102
+        return value
 
     def every(self) -> list[Any]:  # noqa: D102
         return list(self.options)

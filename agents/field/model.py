@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.field.snapped import SnappedSearch
-from gpbandits_env.agents.field.space import Space
+from gpbandits_env.agents.field.space import MOST_ARMS, Space
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.registry import agent_class, make
 from gpbandits_env.agents.search.box import BoxSearch
@@ -35,7 +35,8 @@ def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -
         settings: as `agents.make` takes them, but for the batch size.
     Raises:
         UnknownName: no such agent or setting.
-        InvalidInput: an agent without a posterior, or settings out of range.
+        InvalidInput: an agent without a posterior, or one that learns only at candidates of its
+            own in a space that is no list of arms; settings out of range.
     """
     if not issubclass(agent_class(name), GPAgent):
         raise InvalidInput(
@@ -54,6 +55,22 @@ def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -
         given["learn"] = {"every": LEARN_EVERY, "what": what, "ard": space.dim > 1}
     agent = make(name, problem, seed=np.random.default_rng(seed), **given)
     assert isinstance(agent, GPAgent)
-    if isinstance(agent.search, BoxSearch) and not space.free.all():
+    _check_any_point(agent, name, space)
+    in_space = agent.places.domain == space.domain  # an embedding has a small box of its own
+    if in_space and isinstance(agent.search, BoxSearch) and not space.free.all():
         agent.search = SnappedSearch(agent.search, space)
     return agent
+
+
+def _check_any_point(agent: GPAgent, name: str, space: Space) -> None:
+    """What is known before, spread or rounded lies anywhere: an agent must be able to learn it."""
+    anywhere = space.action(space.decode(np.full(space.dim, 1.0 / math.pi)))
+    try:
+        agent.places.indices(np.array([anywhere]))
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"{name!r} with these settings cannot run a campaign in this space: it learns only at "
+            "its own candidates, and the first points are spread and yours may lie anywhere; take "
+            f"an agent that learns everywhere (ei, gp-ucb, ts, ...), or a space of at most "
+            f"{MOST_ARMS} combinations"
+        ) from error

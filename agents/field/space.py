@@ -6,8 +6,9 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
+from scipy.optimize import Bounds
 
-from gpbandits_env.agents.field.dimensions import DIMENSIONS, Dimension, Real
+from gpbandits_env.agents.field.dimensions import DIMENSIONS, Dimension, Real, number
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, shown, unknown
@@ -21,7 +22,8 @@ class Space:
 
     Args:
         dimensions: by name, each a `Dimension`, its dict {"type": "real", ...}, or a pair
-            (low, high) for a real number. A list instead of a dict names them x0, x1, ...
+            (low, high) for a real number. A list instead of a dict names them x0, x1, ..., and so
+            do SciPy's `Bounds`.
 
     Attributes:
         dimensions: by name.
@@ -88,6 +90,15 @@ class Space:
                 snapped[:, part] = [dimension.encode(dimension.decode(row)) for row in rows]
         return snapped
 
+    def kept(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Named values as a campaign keeps them: those given, to the bit, in the space's order.
+
+        Raises:
+            InvalidInput, UnknownName: as `encode`.
+        """
+        self.encode(params)
+        return {name: d.kept(params[name]) for name, d in self.dimensions.items()}
+
     def action(self, params: Mapping[str, Any]) -> Any:
         """An agent's action for named values: an arm's index, or a point (d,)."""
         point = self.encode(params)
@@ -109,6 +120,8 @@ class Space:
 def _named(given: Any) -> dict[str, Dimension]:
     if isinstance(given, Space):
         return dict(given.dimensions)
+    if isinstance(given, Bounds):
+        given = list(zip(*np.broadcast_arrays(*np.atleast_1d(given.lb, given.ub)), strict=True))
     if isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str):
         given = {f"x{i}": dimension for i, dimension in enumerate(given)}
     if not isinstance(given, Mapping) or not given:
@@ -124,6 +137,7 @@ def _dimension(spec: Any) -> Dimension:
         return spec
     if isinstance(spec, Mapping):
         return DIMENSIONS.from_dict(spec)
-    if isinstance(spec, (Sequence, np.ndarray)) and not isinstance(spec, str) and len(spec) == 2:
-        return Real(float(spec[0]), float(spec[1]))
+    pair = isinstance(spec, (Sequence, np.ndarray)) and not isinstance(spec, (str, bytes))
+    if pair and np.ndim(spec) and len(spec) == 2:
+        return Real(*(number(end, "the end of a dimension") for end in spec))
     raise InvalidInput(f"a dimension is Real, Integer, Choice or (low, high), got {shown(spec)}")

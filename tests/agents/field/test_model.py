@@ -1,0 +1,58 @@
+"""Which agents run campaigns where."""
+
+import pytest
+
+from gpbandits_env.agents.field import Campaign, Integer
+from gpbandits_env.errors import InvalidInput
+
+MIXED = {
+    "two": {"x": (0.0, 1.0), "n": Integer(1, 9000)},
+    "as wide as the small box": {"x": (0.0, 1.0), **{f"n{i}": Integer(1, 9000) for i in range(4)}},
+    "eight": {"x": (0.0, 1.0), **{f"n{i}": Integer(1, 9) for i in range(7)}},
+}
+
+
+@pytest.mark.parametrize("space", MIXED.values(), ids=MIXED.keys())
+@pytest.mark.parametrize(
+    ("agent", "settings"),
+    [("rembo", {}), ("rembo", {"kernel_on": "x"}), ("hesbo", {}), ("sre", {"rounds": 20}),
+     ("line-bo", {})],
+)  # fmt: skip
+def test_agents_of_embeddings_play_whole_numbers(agent, settings, space):
+    search = {"starts": 2, "candidates": 256, "evaluations": 40}
+    campaign = Campaign(space, agent, seed=0, n_initial=2, learn=False, search=search, **settings)
+    seen = []
+    for _ in range(8):
+        (suggestion,) = campaign.ask()
+        seen.append(tuple(suggestion.params.values()))
+        assert all(type(v) is int for name, v in suggestion.params.items() if name != "x")
+        assert campaign.space.kept(suggestion.params) == suggestion.params
+        campaign.tell(suggestion.id, -((suggestion.params["x"] - 0.3) ** 2))
+    assert len(set(seen)) >= 5
+    assert campaign.agent.posterior.size == 8
+
+
+def test_the_small_box_of_an_embedding_is_searched_whole():
+    """As many coordinates as the space has, which are no coordinates of the space."""
+    campaign = Campaign(MIXED["as wide as the small box"], "hesbo", seed=0, n_initial=0)
+    y = campaign.agent.search.options(campaign.agent.posterior)[0]
+    assert len(set(y[:, 1])) == len(y)
+    assert y.min() < -0.5
+
+
+@pytest.mark.parametrize(
+    ("agent", "settings"),
+    [("bkb-ucb", {}), ("bkb-ei", {}), ("bkb-mpi", {}), ("ei", {"candidates": 64}),
+     ("gp-ucb", {"qbar": 5.0})],
+)  # fmt: skip
+def test_agents_that_learn_only_at_candidates_are_refused_before_anything_is_paid_for(
+    agent, settings
+):
+    for space in ([(0.0, 1.0)], MIXED["two"]):
+        with pytest.raises(InvalidInput, match="only at its own candidates"):
+            Campaign(space, agent, seed=0, **settings)
+    campaign = Campaign({"n": Integer(1, 50)}, agent, seed=0, n_initial=2, **settings)
+    for _ in range(4):
+        (suggestion,) = campaign.ask()
+        campaign.tell(suggestion.id, float(suggestion.params["n"]))
+    assert campaign.best.value >= 1.0

@@ -1,0 +1,51 @@
+"""Spaces: what makes one, what does not, and that a user's values stay as they are."""
+
+import numpy as np
+import pytest
+from scipy.optimize import Bounds
+
+from gpbandits_env.agents.field import Choice, Integer, Real, Space
+from gpbandits_env.errors import InvalidInput
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("a", "b"), ("0", "1"), (None, 1), (0, 1j), (True, 2), (0, np.bool_(True)), b"ab",
+        ([0], [1]), np.array(3), (0, np.inf), (0, 1, 2), 5, {0, 1},
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_ends_that_are_no_numbers_are_refused(wrong):
+    with pytest.raises(InvalidInput, match="dimension"):
+        Space([(0, 1), wrong])
+
+
+@pytest.mark.parametrize("wrong", [("0", 1), (0, True), (0, None), (0, 1j)])
+def test_a_real_dimension_has_numbers_as_its_ends(wrong):
+    with pytest.raises(InvalidInput, match="must be a number"):
+        Real(*wrong)
+
+
+@pytest.mark.parametrize("wrong", ["0.5", True, None, [0.5], 0.5j])
+def test_a_real_value_is_a_number(wrong):
+    with pytest.raises(InvalidInput, match=r"'x'.*must be a number"):
+        Space({"x": (0, 1)}).encode({"x": wrong})
+
+
+def test_bounds_of_scipy_are_a_space():
+    assert list(Space(Bounds([0, -5], [1, 10])).dimensions.values()) == [Real(0, 1), Real(-5, 10)]
+    assert list(Space(Bounds(-1, [1, 2])).dimensions.values()) == [Real(-1, 1), Real(-1, 2)]
+    with pytest.raises(InvalidInput, match="finite"):
+        Space(Bounds([0, -np.inf], [1, 1]))
+
+
+def test_values_are_kept_to_the_bit_and_in_the_spaces_order():
+    space = Space({"x": (-3.3, 7.7), "rate": Real(1e-5, 1, log=True), "n": Integer(0, 10**6),
+                   "kind": Choice((1, 1.0, "a"))})  # fmt: skip
+    given = {"kind": 1.0, "n": np.int64(777), "rate": 0.0123, "x": np.float32(1.1)}
+    kept = space.kept(given)
+    assert list(kept) == list(space.dimensions)
+    assert kept == {"x": float(np.float32(1.1)), "rate": 0.0123, "n": 777, "kind": 1.0}
+    assert [type(value) for value in kept.values()] == [float, float, int, float]
+    assert space.params(space.action({**given, "x": 1.1}))["x"] != 1.1  # the way there and back
