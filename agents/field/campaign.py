@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.base import BROKEN
+from gpbandits_env.agents.field.dimensions import number
 from gpbandits_env.agents.field.model import agent_for
 from gpbandits_env.agents.field.records import (
     DONE,
@@ -20,15 +21,19 @@ from gpbandits_env.agents.field.records import (
     PENDING,
     Record,
     Suggestion,
+    at_path,
+    digest_of,
+    measured,
     read,
+    records_of,
     write,
 )
 from gpbandits_env.agents.field.space import Space
 from gpbandits_env.agents.forgetting import Fade, Keep
 from gpbandits_env.agents.search.starts import spread
-from gpbandits_env.arrays import finite_array, flag, numbers, whole
+from gpbandits_env.arrays import flag, whole
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.seeding import stream
 
 
@@ -62,7 +67,8 @@ class Campaign:
         InvalidInput: an agent without a posterior, settings out of range, a file that is there
             already, or settings that a file cannot hold.
         StoreError: the file cannot be written. Where a later change cannot be saved, `ask`, `tell`
-            and the like raise it too: the change is made, and is saved with the next.
+            and the like raise it too: the change is made, and is saved with the next; but never
+            over what another process has written there.
     """
 
     def __init__(
@@ -89,8 +95,9 @@ class Campaign:
         self.records: list[Record] = []
         self.now = 0.0
         self._file: Path | None = None
+        self._written: bytes | None = None
         if file is not None:
-            self._save_in(Path(file))
+            self._save_in(at_path(file))
 
     def ask(self, n: int = 1, *, time: float | None = None) -> list[Suggestion]:
         """The next n suggestions; they are pending until they are told of or fail.
@@ -114,20 +121,21 @@ class Campaign:
 
         Args:
             id: of the suggestion.
-            value: as measured; noisy, in any unit.
+            value: as measured; noisy, in any unit. NaN, or the infinity that is no best value
+                (-inf when maximising, inf when minimising), says that it failed.
             time: when it was measured, not before ``now``. Data then fade by
                 (1 - epsilon)^(dt / 2), if the agent's do; without a time, one unit passes.
         Raises:
-            InvalidInput: nothing of that id is pending, a value that is infinite or no number, or
-                a time before now; nothing has changed then.
+            InvalidInput: nothing of that id is pending, a value that is no number or the other
+                infinity, or a time before now; nothing has changed then.
         """
         record = self._pending(id)
-        number = _value(value)
-        if np.isnan(number):
-            return self.fail(record.id, "the value was NaN")
+        found = self._measured(value)
+        if np.isnan(found):
+            return self.fail(record.id, _no_value(value))
         when = self._time(time)
-        self._learn(record.params, number, when)
-        return self._close(replace(record, status=DONE, value=number, time=self.now))
+        self._learn(record.params, found, when)
+        return self._close(replace(record, status=DONE, value=found, time=self.now))
 
     def fail(self, id: int, reason: str = "") -> Record:
         """A pending evaluation came to nothing: it is recorded, and teaches nothing.
@@ -144,24 +152,24 @@ class Campaign:
         """A value that was never asked for: what was known before, or found elsewhere.
 
         Args:
-            params: the values by name.
-            value: what was measured there; NaN is recorded as a failure.
+            params: the values by name, which are kept exactly.
+            value: what was measured there; a failure as in `tell`.
             time: as in `tell`; without one, no time passes.
         Raises:
             InvalidInput: params out of the space, or as `tell`; nothing has changed then.
         """
-        known = self.space.params(self.space.action(params))
-        record, number = Record(len(self.records), known), _value(value)
-        if np.isnan(number):
+        record = Record(len(self.records), self.space.kept(params))
+        found = self._measured(value)
+        if np.isnan(found):
             self.records.append(record)
-            return self.fail(record.id, "the value was NaN")
+            return self.fail(record.id, _no_value(value))
         when = self._time(time)
         if when is None:
-            self.agent.prior_data(self._actions([record]), [self._sign * number])
+            self.agent.prior_data(self._actions([record]), [self._sign * found])
         else:
-            self._learn(known, number, when)
+            self._learn(record.params, found, when)
         self.records.append(record)
-        return self._close(replace(record, status=DONE, value=number, time=self.now))
+        return self._close(replace(record, status=DONE, value=found, time=self.now))
 
     def expect(self, params: Mapping[str, Any]) -> Suggestion:
         """Something that is being evaluated without having been asked for: pending from now on.
@@ -169,7 +177,7 @@ class Campaign:
         Raises:
             InvalidInput: params out of the space.
         """
-        known = self.space.params(self.space.action(params))
+        known = self.space.kept(params)
         self.records.append(Record(len(self.records), known))
         self._save()
         return Suggestion(self.records[-1].id, dict(known))
@@ -196,8 +204,11 @@ class Campaign:
         told = self.agent.posterior.told
         if not len(told):
             return None
-        top = int(self.agent.posterior.mean_at_told().argmax())
-        return self.space.params(self.agent.places.actions(told[top : top + 1])[0])
+        top = told[int(self.agent.posterior.mean_at_told().argmax())]
+        done = [record for record in self.records if record.value is not None]
+        places = np.asarray(self.agent.places.indices(self._actions(done)), dtype=np.float64)
+        away = np.abs(places - top).reshape(len(done), -1).sum(axis=1)
+        return dict(done[int(away.argmin())].params)
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, as plain data with arrays."""
@@ -218,31 +229,51 @@ class Campaign:
 
         Raises:
             InvalidInput: options or settings that JSON cannot hold.
+            StoreError: the file cannot be written, or it is the campaign's own and another process
+                has written there.
         """
-        write(Path(file), self.to_dict())
+        path = at_path(file)
+        own = path == self._file
+        if own and digest_of(path) not in (None, self._written):
+            raise StoreError(
+                f"another process has written {path} since this one did: nothing was written; "
+                "Campaign.resume goes on with what is there, save() with another name keeps what "
+                "is here"
+            )
+        digest = write(path, self.to_dict())
+        if own:
+            self._written = digest
 
     @classmethod
     def resume(cls, file: str | Path) -> "Campaign":
         """Go on with the campaign in a file, and save it there; what was pending is pending.
 
         Raises:
-            InvalidInput: no campaign is there.
+            InvalidInput: no campaign is there, or something in it that no campaign writes.
         """
-        state = read(Path(file))
+        path = at_path(file)
+        state, digest = read(path)
         try:
             keys = ("space", "agent", "maximise", "seed", "n_initial")
             campaign = cls(**{key: state[key] for key in keys}, **state["settings"])
             campaign.agent.restore(state["state"])
-            campaign.records = [Record(**record) for record in state["records"]]
-            campaign.now = float(state["now"])
+            campaign.records = records_of(state["records"], campaign.space)
+            campaign.now = number(state["now"], "now")
+            if campaign.now < 0.0:
+                raise InvalidInput(f"now must be at least 0, got {campaign.now}")
+            if len(campaign.agent.posterior.told) > sum(r.status == DONE for r in campaign.records):
+                raise InvalidInput("records are missing: the agent was told of more")
         except BROKEN as error:
-            raise InvalidInput(f"{file} holds a broken campaign: {shown(error)}") from error
-        campaign._file = Path(file)
+            raise InvalidInput(f"{path} holds no campaign: {shown(error)}") from error
+        campaign._file, campaign._written = path, digest
         return campaign
 
     @property
     def _sign(self) -> float:
         return 1.0 if self.maximise else -1.0
+
+    def _measured(self, value: Any) -> float:
+        return measured(value, worst=-self._sign * np.inf)
 
     def _next(self) -> Any:
         """The next action: spread at first, then the agent's, away from what is on its way."""
@@ -288,7 +319,7 @@ class Campaign:
     def _time(self, time: float | None) -> float | None:
         if time is None:
             return None
-        when = float(finite_array(time, "time", 0))
+        when = number(time, "time")
         if when < self.now:
             raise InvalidInput(
                 f"time must not be before the last one, {self.now}, got {when}; tell late values "
@@ -297,11 +328,11 @@ class Campaign:
         return when
 
     def _pending(self, id: int) -> Record:
-        number = whole(id, "id", 0)
-        if number >= len(self.records) or self.records[number].status != PENDING:
+        index = whole(id, "id", 0)
+        if index >= len(self.records) or self.records[index].status != PENDING:
             known = [record.id for record in self.pending]
-            raise InvalidInput(f"nothing of id {number} is pending; pending are {shown(known)}")
-        return self.records[number]
+            raise InvalidInput(f"nothing of id {index} is pending; pending are {shown(known)}")
+        return self.records[index]
 
     def _close(self, record: Record) -> Record:
         self.records[record.id] = record
@@ -322,15 +353,8 @@ class Campaign:
             self.save(self._file)
 
 
-def _value(value: Any) -> float:
-    number = numbers(value, "value")
-    if number.ndim or value is None:  # None is what a function without a return gives
-        raise InvalidInput(f"a value is one number, got {shown(value)}; NaN says that it failed")
-    if np.isnan(number):
-        return float("nan")
-    if np.isinf(number):
-        raise InvalidInput(f"a value is finite, got {shown(value)}; NaN says that it failed")
-    return float(finite_array(number, "value"))
+def _no_value(value: Any) -> str:
+    return "the value was NaN" if np.isnan(value) else "the value was infinite"
 
 
 @contextmanager

@@ -5,12 +5,17 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gpbandits_env.agents.base import BROKEN
+from gpbandits_env.agents.field.dimensions import number
+from gpbandits_env.agents.field.space import Space
+from gpbandits_env.arrays import LARGEST, listed, numbers, whole
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 
 PENDING, DONE, FAILED = "pending", "done", "failed"
@@ -50,6 +55,72 @@ class Record:
     reason: str = ""
 
 
+def measured(value: Any, *, worst: float) -> float:
+    """One value as it is kept: a finite number, or NaN for an evaluation that failed.
+
+    Args:
+        value: what the user gave.
+        worst: the infinity that says it failed too: of the wrong sign to be a best value.
+    Raises:
+        InvalidInput: no number (words, truth values, several numbers), the other infinity, or a
+            number of size above 1e150.
+    """
+    says = "a value is one number (NaN says that the evaluation failed)"
+    try:
+        number = numbers(value, "value")
+    except InvalidInput:
+        raise InvalidInput(f"{says}, got {shown(value)}") from None
+    kind = np.asarray(value).dtype.kind
+    if number.ndim or kind == "b" or (kind == "O" and not isinstance(value, int)):
+        raise InvalidInput(f"{says}, got {shown(value)}")
+    if np.isnan(number) or number == worst:
+        return float("nan")
+    if not abs(number) <= LARGEST:
+        raise InvalidInput(f"{says}, finite and {LARGEST:g} at most in size, got {shown(value)}")
+    return float(number)
+
+
+def at_path(file: Any) -> Path:
+    """The path that a user gave.
+
+    Raises:
+        InvalidInput: no string and no path.
+    """
+    if not isinstance(file, (str, os.PathLike)) or "\0" in os.fsdecode(file):
+        raise InvalidInput(f"a campaign's file is a string or a path, got {shown(file)}")
+    return Path(os.fsdecode(file))
+
+
+def records_of(state: Any, space: Space) -> list[Record]:
+    """The records of a file, checked.
+
+    Raises:
+        InvalidInput: something that no campaign writes.
+    """
+    found = []
+    for index, fields in enumerate(listed(state, "records")):
+        try:
+            found.append(_checked(Record(**fields), index, space))
+        except BROKEN as error:
+            raise InvalidInput(f"record {index}: {shown(error)}") from None
+    return found
+
+
+def _checked(record: Record, index: int, space: Space) -> Record:
+    if whole(record.id, "id", 0) != index:
+        raise InvalidInput(f"id must be {index}, got {shown(record.id)}")
+    if record.status not in (PENDING, DONE, FAILED):
+        raise InvalidInput(f"status must be pending, done or failed, got {shown(record.status)}")
+    if (record.value is None) == (record.status == DONE):
+        raise InvalidInput(f"a value belongs to what is done, got {shown(record.value)}")
+    for name in ("value", "time"):
+        if (given := getattr(record, name)) is not None:
+            number(given, name)
+    if not isinstance(record.reason, str):
+        raise InvalidInput(f"reason must be a string, got {shown(record.reason)}")
+    return replace(record, params=space.kept(record.params))
+
+
 def plain(value: Any) -> Any:
     """Nested data with arrays and tuples as what JSON can hold; `lively` reads it back."""
     if isinstance(value, np.ndarray):
@@ -78,20 +149,22 @@ def lively(value: Any) -> Any:
     return {key: lively(item) for key, item in value.items()}
 
 
-def write(path: Path, state: dict[str, Any]) -> None:
+def write(path: Path, state: dict[str, Any]) -> bytes:
     """Write a state; a reader, or a kill in the midst of it, meets the old file or the new one.
 
+    Returns:
+        The digest of what is in the file now; see `digest_of`.
     Raises:
         InvalidInput: something in it cannot be held by JSON.
         StoreError: the disk is full, or there is no such folder; an old file is as it was.
     """
     try:
-        text = json.dumps(plain(state))
+        text = json.dumps(plain(state)).encode()
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"this campaign cannot be saved: {error}") from None
     beside = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
-        with beside.open("w", encoding="utf-8") as file:
+        with beside.open("wb") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -104,18 +177,28 @@ def write(path: Path, state: dict[str, Any]) -> None:
             "all that was asked and told (`pending` lists what is on its way), and the next "
             "change, or save(), writes all of it"
         ) from None
+    return sha256(text).digest()
 
 
-def read(path: Path) -> dict[str, Any]:
-    """The state in a file.
+def digest_of(path: Path) -> bytes | None:
+    """What tells one content of a file from another; None where there is no file to read."""
+    try:
+        return sha256(path.read_bytes()).digest()
+    except OSError:
+        return None
+
+
+def read(path: Path) -> tuple[dict[str, Any], bytes]:
+    """The state in a file, and the file's digest.
 
     Raises:
         InvalidInput: there is no such file, or it holds something else.
     """
     try:
-        state = lively(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        text = path.read_bytes()
+        state = lively(json.loads(text))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidInput(f"{path} holds no campaign: {shown(error)}") from None
     if not isinstance(state, dict) or state.get("format") != 1:
         raise InvalidInput(f"{path} holds no campaign")
-    return state
+    return state, sha256(text).digest()

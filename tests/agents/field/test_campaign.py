@@ -184,7 +184,9 @@ def test_resuming_is_as_good_as_never_stopping(space, agent, tmp_path):
         (s,) = campaign.ask()
         campaign.tell(s.id, np.sin(i))
     campaign.ask(2)
-    twin = Campaign.resume(file)
+    copied = tmp_path / "copy.json"
+    copied.write_bytes(file.read_bytes())
+    twin = Campaign.resume(copied)
     assert [r.id for r in twin.pending] == [r.id for r in campaign.pending]
     ahead = [s.params for s in campaign.ask(3)]
     assert [s.params for s in twin.ask(3)] == ahead
@@ -264,10 +266,110 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
 
 
 def test_a_file_that_holds_something_else_is_refused(tmp_path):
-    for text in ("", "{}", "[1]", '{"format": 1}', '{"format": 2}'):
+    for text in ("", "{}", "[1]", '{"format": 1}', '{"format": 2}', "[" * 10**5, "\xff"):
         file = tmp_path / "campaign.json"
-        file.write_text(text, encoding="utf-8")
+        file.write_text(text, encoding="latin-1")
         with pytest.raises(InvalidInput, match="campaign"):
             Campaign.resume(file)
     with pytest.raises(InvalidInput):
         Campaign.resume(tmp_path / "none.json")
+
+
+BROKEN = [
+    ("value", "x"), ("value", None), ("value", 1e400), ("value", True), ("value", [1.0]),
+    ("status", "finished"), ("status", "pending"), ("status", None), ("status", []),
+    ("params", {}), ("params", {"x": 0.5}), ("params", {"x": 0.5, "y": 7.0}), ("params", None),
+    ("id", 3), ("id", "1"), ("id", True), ("time", "x"), ("time", 1e400), ("reason", 5),
+    ("unheard", 1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "value"), BROKEN)
+def test_a_record_that_no_campaign_writes_is_found_when_it_is_read(key, value, tmp_path):
+    file = tmp_path / "campaign.json"
+    begun(3).save(file)
+    state = json.loads(file.read_text(encoding="utf-8"))
+    state["records"][1][key] = value
+    file.write_text(json.dumps(state), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="holds no campaign.*record 1"):
+        Campaign.resume(file)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("now", -1), ("now", "x"), ("now", None), ("records", []), ("records", 5)]
+)
+def test_a_state_that_no_campaign_writes_is_found_when_it_is_read(key, value, tmp_path):
+    file = tmp_path / "campaign.json"
+    begun(3).save(file)
+    state = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**state, key: value}), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="holds no campaign"):
+        Campaign.resume(file)
+
+
+def test_what_another_process_wrote_is_not_written_over(tmp_path):
+    file = tmp_path / "campaign.json"
+    one = begun(2, file=file)
+    other = Campaign.resume(file)
+    (asked,) = one.ask()
+    before = file.read_bytes()
+    with pytest.raises(StoreError, match="another process"):
+        other.ask()
+    with pytest.raises(StoreError, match="another process"):
+        other.save(file)
+    assert file.read_bytes() == before
+    one.tell(asked.id, 0.5)
+    other.save(tmp_path / "other.json")
+    assert len(Campaign.resume(tmp_path / "other.json").pending) == 1
+    again = Campaign.resume(file)
+    again.ask()
+    file.unlink()  # what is gone is not lost over again
+    again.ask()
+    assert len(Campaign.resume(file).pending) == 2
+
+
+@pytest.mark.parametrize("wrong", [5, None, b"c.json", "a\0b", ["c.json"]])
+def test_a_file_is_a_string_or_a_path(wrong, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInput, match="file"):
+        Campaign.resume(wrong)
+    with pytest.raises(InvalidInput, match="file"):
+        begun(0).save(wrong)
+    if wrong is not None:
+        with pytest.raises(InvalidInput, match="file"):
+            Campaign([(0, 1)], file=wrong)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("given", ["x", None, True, np.bool_(0), [1.0], np.array([1.0]), 1j, "1"])
+def test_a_value_that_is_no_number_is_refused_in_plain_words(given):
+    campaign = begun(1)
+    (suggestion,) = campaign.ask()
+    with pytest.raises(InvalidInput, match="a value is one number") as caught:
+        campaign.tell(suggestion.id, given)
+    assert "array" not in str(caught.value).replace(repr(given), "")
+    for number in (np.array(0.5), np.float32(0.5), np.uint8(3), 10**30):
+        assert begun(0).observe({"x": 0.5, "y": 0.5}, number).value == float(number)
+
+
+@pytest.mark.parametrize("maximise", [True, False])
+def test_the_infinity_that_is_no_best_value_is_a_failure(maximise):
+    campaign = begun(2, maximise=maximise)
+    worst = -np.inf if maximise else np.inf
+    (suggestion,) = campaign.ask()
+    with pytest.raises(InvalidInput, match="finite"):
+        campaign.tell(suggestion.id, -worst)
+    assert campaign.tell(suggestion.id, worst).status == "failed"
+    assert campaign.observe({"x": 0.5, "y": 0.5}, worst).reason == "the value was infinite"
+    assert len(campaign.failed) == 2
+    assert campaign.agent.posterior.size == 2
+
+
+def test_points_of_the_user_are_kept_to_the_bit():
+    campaign = Campaign({"x": (-3.3, 7.7), "rate": Real(1e-5, 1.0, log=True)}, seed=0, n_initial=0)
+    given = {"x": 1.1, "rate": 0.0123}
+    assert campaign.observe(given, 1.0).params == given
+    assert campaign.expect(given).params == given
+    assert campaign.pending[0].params == given
+    assert campaign.best.params == given
+    assert campaign.recommended == given
