@@ -1,23 +1,24 @@
-"""A function of one's own, minimised by one call."""
+"""A function of one's own, minimised or maximised by one call."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult
 
 from gpbandits_env.agents.field.campaign import Campaign
-from gpbandits_env.agents.field.dimensions import Real
+from gpbandits_env.agents.field.run import Guarded, Map, Run, given_points, nothing_lost
 from gpbandits_env.agents.field.space import Space
 from gpbandits_env.arrays import positive, whole
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, shown, unknown
 
-Map: TypeAlias = Callable[[Callable[[Any], float], Iterable[Any]], Iterable[float]]
+ON_ERROR = ("raise", "fail")
 
 
 def minimize(
     fun: Callable[[Any], float],
-    bounds: Mapping[str, Any] | Sequence[Any] | Space,
+    bounds: Any,
     agent: str = "ei",
     *,
     n_calls: int = 50,
@@ -29,15 +30,18 @@ def minimize(
     noise: float | None = None,
     x0: Sequence[Any] | None = None,
     y0: Sequence[float] | None = None,
+    file: str | Path | None = None,
+    on_error: str = "raise",
     **settings: Any,
 ) -> OptimizeResult:
     """Find where a function is smallest, in few calls.
 
     Args:
         fun: called with a point x, (d,) or, where dimensions are not all real, a list of values;
-            with a dict of values where ``bounds`` is a dict. NaN says that the call failed.
-        bounds: a pair (low, high) or a `Dimension` for each coordinate; a dict names them.
-        agent: any agent with a Gaussian-process posterior.
+            with a dict of values where ``bounds`` is a dict. NaN or inf says that the call failed.
+        bounds: a pair (low, high) or a `Dimension` for each coordinate; a dict names them. SciPy's
+            `Bounds` and a `Space` will do too.
+        agent: any agent that can run a `Campaign` there.
         n_calls: how often ``fun`` is called.
         n_initial: how many of the calls are spread over the space first; see `Campaign`.
         batch: calls at a time, handed to ``parallel`` together.
@@ -46,8 +50,12 @@ def minimize(
         callback: called with the result so far after each batch; true stops.
         noise: the standard deviation of the noise, as a part of that of the values; 0 if there is
             none, None to learn it.
-        x0: points known or wanted first, as ``fun`` takes them.
+        x0: points known or wanted first, as ``fun`` takes them; kept exactly.
         y0: what they gave; without it they are evaluated first, and count as calls.
+        file: where the campaign is saved at each call; `Campaign.resume` goes on from there.
+        on_error: what an exception in ``fun`` does: "raise" ends the run with it; its attribute
+            ``result`` is the result so far. With "fail" it is a failed call, whose reason the
+            campaign records, and the run goes on.
         settings: the agent's.
 
     Returns:
@@ -55,133 +63,89 @@ def minimize(
         values in order, given ones too; nfev, success, message; campaign and its agent. Where
         there is noise, ``campaign.recommended`` is the point of the best posterior mean.
     Raises:
-        InvalidInput: points out of bounds, numbers out of range.
+        InvalidInput: points out of bounds, numbers out of range, before anything is called; or
+            ``fun`` gave no number, which ends the run as an exception does.
         UnknownName: no such agent or setting.
     """
-    calls, size = whole(n_calls, "n_calls"), whole(batch, "batch")
-    if noise is not None:
-        settings = {"noise_var": max(positive(noise, "noise", zero=True) ** 2, 1e-6), **settings}
-    run = _Run(Campaign(bounds, agent, maximise=False, seed=seed, n_initial=n_initial, **settings))
-    run.named = isinstance(bounds, (Mapping, Space))
-    waiting = run.known(x0, y0)
-    done = 0
-    while done < calls:
-        count = min(size, calls - done)
-        first, waiting = waiting[:count], waiting[count:]
-        points = [run.campaign.expect(params) for params in first]
-        if count > len(points):
-            points += run.campaign.ask(count - len(points))
-        values = list(parallel(fun, [run.shaped(point.params) for point in points]))
-        if len(values) != len(points):
-            raise InvalidInput(f"parallel gave {len(values)} values for {len(points)} points")
-        for point, value in zip(points, values, strict=True):
-            run.campaign.tell(point.id, value)
-        done += count
-        if callback is not None and callback(run.result(done, "stopped by the callback")):
-            return run.result(done, "stopped by the callback")
-    return run.result(done, f"{done} calls were made")
+    return _search(
+        fun, bounds, agent, False, n_calls=n_calls, n_initial=n_initial, batch=batch,
+        parallel=parallel, seed=seed, callback=callback, noise=noise, x0=x0, y0=y0, file=file,
+        on_error=on_error, settings=settings,
+    )  # fmt: skip
 
 
 def maximize(
     fun: Callable[[Any], float],
-    bounds: Mapping[str, Any] | Sequence[Any] | Space,
+    bounds: Any,
     agent: str = "ei",
     *,
-    y0: Sequence[float] | None = None,
-    callback: Callable[[OptimizeResult], Any] | None = None,
+    n_calls: int = 50,
+    n_initial: int | None = None,
+    batch: int = 1,
     parallel: Map = map,
+    seed: int | None = None,
+    callback: Callable[[OptimizeResult], Any] | None = None,
+    noise: float | None = None,
+    x0: Sequence[Any] | None = None,
+    y0: Sequence[float] | None = None,
+    file: str | Path | None = None,
+    on_error: str = "raise",
+    **settings: Any,
+) -> OptimizeResult:
+    """Find where a function is largest; all arguments as of `minimize`.
+
+    Its campaign maximises: all values have the function's own sign, and -inf is a failed call.
+    """
+    return _search(
+        fun, bounds, agent, True, n_calls=n_calls, n_initial=n_initial, batch=batch,
+        parallel=parallel, seed=seed, callback=callback, noise=noise, x0=x0, y0=y0, file=file,
+        on_error=on_error, settings=settings,
+    )  # fmt: skip
+
+
+def _search(
+    fun: Any,
+    bounds: Any,
+    agent: str,
+    maximise: bool,
+    *,
+    n_calls: int,
+    batch: int,
+    parallel: Any,
+    callback: Any,
+    noise: float | None,
+    x0: Any,
+    y0: Any,
+    on_error: str,
+    settings: dict[str, Any],
     **options: Any,
 ) -> OptimizeResult:
-    """Find where a function is largest; all else as `minimize`, values in the function's own sign.
-
-    Args:
-        fun: as there.
-        bounds: as there.
-        agent: as there.
-        y0: as there.
-        callback: as there.
-        parallel: as there.
-        options: as there.
-    """
-
-    def negative(f: Callable[[Any], float], points: Iterable[Any]) -> Iterable[float]:
-        return [-value for value in parallel(f, points)]
-
-    def told(result: OptimizeResult) -> Any:
-        assert callback is not None
-        return callback(_turned(result))
-
-    options = {**options, "parallel": negative, "callback": None if callback is None else told}
-    down = None if y0 is None else [-y for y in y0]
-    return _turned(minimize(fun, bounds, agent, y0=down, **options))
-
-
-def _turned(result: OptimizeResult) -> OptimizeResult:
-    fields: Any = result
-    return _result(**{**fields, "fun": -fields["fun"], "func_vals": -fields["func_vals"]})
-
-
-def _result(**fields: Any) -> OptimizeResult:
-    made: Any = OptimizeResult  # a dict whose fields SciPy leaves open
-    return made(fields)
-
-
-class _Run:
-    """A campaign, and the form in which the function takes its points."""
-
-    def __init__(self, campaign: Campaign) -> None:
-        self.campaign, self.named = campaign, False
-        kinds = campaign.space.dimensions.values()
-        self._real = all(isinstance(dimension, Real) for dimension in kinds)
-
-    def known(self, x0: Sequence[Any] | None, y0: Sequence[float] | None) -> list[dict[str, Any]]:
-        """Learn the points whose values are given; return the others."""
-        if x0 is None:
-            if y0 is not None:
-                raise InvalidInput("y0 are the values of x0: give x0 too")
-            return []
-        points = [self._named(x) for x in x0]
-        for point in points:
-            self.campaign.space.encode(point)
-        if y0 is None:
-            return [dict(point) for point in points]
-        if len(y0) != len(points):
-            raise InvalidInput(f"y0 has {len(y0)} values for the {len(points)} points of x0")
-        for point, value in zip(points, y0, strict=True):
-            self.campaign.observe(point, value)
-        return []
-
-    def _named(self, x: Any) -> Mapping[str, Any]:
-        names = list(self.campaign.space.dimensions)
-        if isinstance(x, Mapping):
-            return x
-        listed = isinstance(x, Sequence) or (isinstance(x, np.ndarray) and x.ndim == 1)
-        if not listed or isinstance(x, str) or len(x) != len(names):
-            raise InvalidInput(
-                f"x0 is a list of points, each of {len(names)} values (or a dict by name), got "
-                f"{shown(x)} among them"
-            )
-        return dict(zip(names, x, strict=True))
-
-    def shaped(self, params: Mapping[str, Any]) -> Any:
-        """A point as the function takes it."""
-        if self.named:
-            return dict(params)
-        values = list(params.values())
-        return np.array(values) if self._real else values
-
-    def result(self, calls: int, message: str) -> OptimizeResult:
-        campaign = self.campaign
-        best = campaign.best
-        values = [np.nan if r.value is None else r.value for r in campaign.records]
-        return _result(
-            x=None if best is None else self.shaped(best.params),
-            fun=np.nan if best is None else best.value,
-            x_iters=[self.shaped(record.params) for record in campaign.records],
-            func_vals=np.array(values),
-            nfev=calls,
-            success=best is not None,
-            message=message,
-            agent=campaign.agent,
-            campaign=campaign,
-        )
+    calls, size = whole(n_calls, "n_calls"), whole(batch, "batch")
+    called = {"fun": fun, "parallel": parallel, "callback": callback}
+    for name, given in called.items():
+        if not callable(given) and not (given is None and name == "callback"):
+            raise InvalidInput(f"{name} is called: it must be a function, got {shown(given)}")
+    if not isinstance(on_error, str) or on_error not in ON_ERROR:
+        raise unknown("on_error", on_error, ON_ERROR)
+    if "maximise" in settings:
+        raise InvalidInput("leave out maximise: there are `minimize` and `maximize`")
+    if noise is not None:
+        settings = {"noise_var": max(positive(noise, "noise", zero=True) ** 2, 1e-6), **settings}
+    space = Space(bounds)
+    known, waiting = given_points(space, x0, y0, worst=-np.inf if maximise else np.inf)
+    campaign = Campaign(space, agent, maximise=maximise, **options, **settings)
+    for point, value in known:
+        campaign.observe(point, value)
+    run = Run(campaign, named=isinstance(bounds, (Mapping, Space)))
+    told = Guarded(fun) if on_error == "fail" else fun
+    with nothing_lost(run):
+        while run.calls < calls:
+            count = min(size, calls - run.calls)
+            first, waiting = waiting[:count], waiting[count:]
+            points = [campaign.expect(params) for params in first]
+            if count > len(points):
+                points += campaign.ask(count - len(points))
+            run.call(points, told, parallel)
+            if callback is not None and callback(run.result("stopped by the callback")):
+                return run.result("stopped by the callback")
+    return run.result(f"{run.calls} calls were made")

@@ -291,7 +291,7 @@ def test_a_record_that_no_campaign_writes_is_found_when_it_is_read(key, value, t
     state = json.loads(file.read_text(encoding="utf-8"))
     state["records"][1][key] = value
     file.write_text(json.dumps(state), encoding="utf-8")
-    with pytest.raises(InvalidInput, match="holds no campaign.*record 1"):
+    with pytest.raises(InvalidInput, match=r"holds no campaign.*record 1"):
         Campaign.resume(file)
 
 

@@ -4,10 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from scipy.optimize import Bounds
 
 from gpbandits_env import agents
-from gpbandits_env.agents.field import Choice, Integer, Real
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.agents.field import Campaign, Choice, Integer, Real
+from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.functions.formulas_fixed import hartmann
 
 BRANIN = [(-5.0, 10.0), (0.0, 15.0)]
@@ -89,15 +90,127 @@ def test_the_seed_decides_and_settings_reach_the_agent():
     [
         {"n_calls": 0}, {"noise": -1.0}, {"y0": [1.0]}, {"x0": [[0, 0]], "y0": [1, 2]},
         {"x0": [[99, 0]]}, {"x0": [[0]]}, {"x0": [0.0, 0.0]}, {"x0": [[0, 0, 0]]},
-        {"agent": "random"}, {"batch_size": 3}, {"parallel": lambda f, xs: []},
+        {"agent": "random"}, {"batch_size": 3}, {"maximise": True}, {"file": 5}, {"seed": "a"},
+        {"callback": 5}, {"parallel": 5}, {"on_error": "ignore"}, {"on_error": None},
+        {"x0": 5}, {"x0": [[0, 0]], "y0": 1}, {"x0": [[0, 0]], "y0": ["1"]},
+        {"x0": [["0", 0]]}, {"x0": [[0, True]]}, {"x0": [[0, 0]], "y0": [True]}, {"y0": 1},
+        {"bounds": [("a", "b")]}, {"bounds": [(None, 1)]}, {"bounds": [(0, 1j)]}, {"fun": 5},
+        {"bounds": [("0", "1")]}, {"bounds": 5},
     ],
 )  # fmt: skip
-def test_bad_arguments_are_refused(wrong):
-    with pytest.raises(InvalidInput):
-        agents.minimize(branin, BRANIN, **{"n_calls": 3, **wrong})
+@pytest.mark.parametrize("search", [agents.minimize, agents.maximize])
+def test_bad_arguments_are_refused_before_anything_is_called(search, wrong):
+    def never(x):
+        raise AssertionError("called")
+
+    with pytest.raises((InvalidInput, UnknownName)):
+        search(**{"fun": never, "bounds": BRANIN, "n_calls": 3, **wrong})
 
 
-@pytest.mark.parametrize("value", [None, [1.0], float("inf"), "1"])
+@pytest.mark.parametrize("values", [[], [1.0, 2.0], 5, None])
+def test_a_parallel_that_gives_other_than_one_value_a_point_is_refused(values):
+    with pytest.raises(InvalidInput, match="parallel"):
+        agents.minimize(branin, BRANIN, n_calls=3, parallel=lambda f, xs: values)
+
+
+@pytest.mark.parametrize("value", [None, [1.0], np.float64("-inf"), "1", np.bool_(True), 1e200])
 def test_a_function_that_gives_no_number_is_no_failed_call(value):
-    with pytest.raises(InvalidInput, match="value"):
+    with pytest.raises(InvalidInput, match="a value is one number"):
         agents.minimize(lambda x: value, BRANIN, n_calls=3)
+    turned = -value if isinstance(value, float) else value
+    with pytest.raises(InvalidInput, match="a value is one number"):
+        agents.maximize(lambda x: turned, BRANIN, n_calls=3)
+
+
+def test_maximize_is_minimize_of_the_negative_in_the_functions_own_sign():
+    options = {"n_calls": 12, "seed": 0, "x0": [[0.0, 1.0]], "y0": [-branin([0.0, 1.0])]}
+    up = agents.maximize(lambda x: -branin(x), BRANIN, **options)
+    down = agents.minimize(branin, BRANIN, **{**options, "y0": [branin([0.0, 1.0])]})
+    assert np.array_equal(up.func_vals, -down.func_vals)
+    assert up.fun == -down.fun == up.func_vals.max()
+    assert up.campaign.maximise
+    assert up.campaign.best.value == up.fun
+    (suggestion,) = up.campaign.ask()
+    assert up.campaign.tell(suggestion.id, 1e3).value == up.campaign.best.value
+
+
+def test_unsigned_numbers_are_maximised_as_they_are():
+    picture = np.arange(6, dtype=np.uint8)
+    assert agents.maximize(lambda x: picture.sum(), BRANIN, n_calls=3, seed=0).fun == 15.0
+    assert agents.maximize(lambda x: np.uint8(3), BRANIN, n_calls=3, seed=0).fun == 3.0
+
+
+def test_the_worst_infinity_is_a_failed_call():
+    found = agents.minimize(lambda x: np.inf if x[0] > 2 else branin(x), BRANIN, n_calls=12, seed=0)
+    assert 0 < np.isnan(found.func_vals).sum() == len(found.campaign.failed) < 12
+    found = agents.maximize(lambda x: -np.inf, BRANIN, n_calls=3, seed=0)
+    assert not found.success
+    assert len(found.campaign.failed) == 3
+
+
+class Broken(Exception):
+    """What a function of the user's raises."""
+
+
+def breaks(x):
+    if x[0] > 2:
+        raise Broken("no plasma")
+    return branin(x)
+
+
+def test_an_exception_ends_the_run_and_loses_nothing(tmp_path):
+    file = tmp_path / "run.json"
+    calls = []
+
+    def fun(x):
+        if len(calls) == 5:
+            raise Broken("no plasma")
+        calls.append(branin(x))
+        return calls[-1]
+
+    with pytest.raises(Broken, match="no plasma") as caught:
+        agents.minimize(fun, BRANIN, n_calls=9, seed=0, batch=3, file=file)
+    so_far = caught.value.result
+    assert so_far.nfev == 5
+    assert so_far.fun == min(calls)
+    assert "file=" in caught.value.__notes__[0]
+    again = Campaign.resume(file)
+    assert [r.value for r in again.records[:5]] == calls
+    assert len(again.pending) == 1
+    again.fail(again.pending[0].id)
+    assert again.ask()
+
+
+def test_what_a_callback_or_a_wrong_value_ends_is_not_lost_either():
+    values = iter([1.0, 2.0, None])
+    with pytest.raises(InvalidInput) as caught:
+        agents.minimize(lambda x: next(values), BRANIN, n_calls=5, seed=0)
+    assert caught.value.result.func_vals[:2].tolist() == [1.0, 2.0]
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        agents.minimize(branin, BRANIN, n_calls=5, seed=0, callback=interrupted)
+    assert stopped.value.result.nfev == 1
+
+
+def interrupted(result):
+    raise KeyboardInterrupt
+
+
+def test_an_exception_may_count_as_a_failed_call_from_other_threads_too():
+    with ThreadPoolExecutor(2) as pool:
+        found = agents.minimize(
+            breaks, BRANIN, n_calls=12, seed=0, batch=4, parallel=pool.map, on_error="fail"
+        )
+    assert found.nfev == 12
+    assert 0 < len(found.campaign.failed) < 12
+    assert found.campaign.failed[0].reason == "Broken: Broken('no plasma')"
+    assert found.x[0] <= 2
+    with pytest.raises(KeyboardInterrupt):
+        agents.minimize(interrupted, BRANIN, n_calls=3, on_error="fail")
+
+
+def test_points_given_are_called_to_the_bit():
+    seen = []
+    agents.minimize(
+        lambda x: seen.append(x[0]) or 0.0, Bounds([-3.3], [7.7]), n_calls=1, x0=[[1.1]], seed=0
+    )
+    assert seen == [1.1]
