@@ -135,7 +135,7 @@ class DropoutUCB(AnyAcquisition):
         m, told = self.batch_size, self.box_posterior
         drawn = rng.uniform(-1.0, 1.0, (m, self.problem.domain.dim))
         coins = rng.random(m) < {"random": 1.0, "copy": 0.0, "mix": self._p}[self._how]
-        if not told.size:
+        if not len(told.told):
             return drawn
         best = self._scaling.scale(told.told[[int(told.rewards.argmax())]])
         return np.where(coins[:, None], drawn, best)

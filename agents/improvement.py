@@ -24,7 +24,8 @@ class ImprovementAgent(GPAgent):
         rng: its own randomness.
         incumbent: "posterior-mean", the largest posterior mean at an arm told of; "observed", the
             largest (noisy) reward told (and let in, if the agent is compressed); or "max-mean", the
-            largest posterior mean at any arm. Before any data all are the largest prior mean.
+            largest posterior mean at any arm. Before any data all are the largest prior mean; so is
+            the first where all data have faded away.
         margin: how far above the incumbent an improvement starts, at least 0, in reward units.
         settings: those of `GPAgent`.
     """

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, flag, listed, whole
+from gpbandits_env.arrays import Array, finite_array, flag, listed, positive, whole
 from gpbandits_env.domains import Domain
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, NotPositiveDefinite, unknown
 from gpbandits_env.kernels import Kernel, Stationary, kernel_from_dict
 from gpbandits_env.learning import InputScaling, OutputScaling, learn
 from gpbandits_env.learning.hyper import WHAT
@@ -177,18 +177,38 @@ class Refit:
     def fit(self, now: int, places: NDArray[Any], rewards: Array) -> Model:
         """The model learned of these data, recorded as that of a round; it is `model` from now on.
 
+        Where these data would make a model of numbers beyond those that a posterior takes (of size
+        1e150), the model stays as it is, and nothing is recorded.
+
         Args:
             now: the round.
             places: (n,) arms or (n, d) points of the domain; the last so many count.
             rewards: (n,).
         """
+        last = self.learning.last
+        places, rewards = places[-last:], rewards[-last:]
+        self._fitted = now
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                model, mean, likelihood = self._learned(places, rewards)
+        except (InvalidInput, NotPositiveDefinite):
+            return self.model
+        self.model = model
+        self.learned.append(_record(model, now, len(rewards), mean, likelihood))
+        return model
+
+    def _learned(self, places: NDArray[Any], rewards: Array) -> tuple[Model, float, float | None]:
+        """A better model, the mean it adds to that of the start, and its likelihood.
+
+        Raises:
+            InvalidInput: it has numbers beyond those that a posterior takes.
+        """
         learning, given = self.learning, self._given
-        places, rewards = places[-learning.last :], rewards[-learning.last :]
         base = given.prior_mean
         base_here = base[places] if isinstance(base, np.ndarray) else base
         gap = rewards - base_here
         outputs = OutputScaling.of(gap) if learning.standardise else OutputScaling()
-        kernel, noise = given.kernel.scaled(outputs.sd**2), given.noise_var * outputs.sd**2
+        kernel, noise = given.kernel.scaled(outputs.var), given.noise_var * outputs.var
         mean, likelihood = outputs.mean, None
         if learning.what:
             found = learn(
@@ -204,10 +224,9 @@ class Refit:
             )
             kernel, noise, mean = found.kernel, found.noise_var, found.mean
             likelihood = found.log_likelihood
-        self._fitted = now
-        self.model = Model(kernel, noise, base + mean if mean else base)
-        self.learned.append(_record(self.model, now, len(rewards), mean, likelihood))
-        return self.model
+        level = base + mean if mean else base
+        finite_array(level, "prior_mean")
+        return Model(kernel, positive(noise, "noise_var", zero=True), level), mean, likelihood
 
     def drop(self) -> None:
         """Forget the data told so far, not the model."""

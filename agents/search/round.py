@@ -133,7 +133,7 @@ class RoundSearch(Search):
 
     def _draw(self, posterior: BoxPosterior) -> Array:
         points = self.box.sample(self.rng, self.settings.candidates)
-        if not posterior.size or not self.settings.tops:
+        if not len(posterior.told) or not self.settings.tops:
             return points
         mean, told = posterior.mean_at(points), posterior.mean_at_told()
         order = np.argsort(-told, kind="stable")[: self.settings.tops - 1]

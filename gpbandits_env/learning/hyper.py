@@ -102,8 +102,8 @@ def learn(
         tuple(what),
         whole(evaluations, "evaluations"),
     )
-    noise = noise_var / outputs.sd**2 or search.priors.noise_var.prior.centre
-    given = _Values(inputs.lengthscales(family), family.variance / outputs.sd**2, noise)
+    noise = noise_var / outputs.var or search.priors.noise_var.prior.centre
+    given = _Values(inputs.lengthscales(family), family.variance / outputs.var, noise)
     found = search.run(given, ard, whole(starts, "starts")).in_units(family, inputs, outputs)
     kept = replace(
         found.kernel,
@@ -142,7 +142,7 @@ class _Found:
     def in_units(self, kernel: Stationary, inputs: InputScaling, outputs: OutputScaling) -> Learned:
         ell = self.values.lengthscales
         found = inputs.kernel(kernel, ell[0] if len(ell) == 1 else ell)
-        factor = outputs.sd**2
+        factor = outputs.var
         return Learned(
             found.with_parameters({"variance": self.values.variance * factor}),
             self.values.noise_var * factor,

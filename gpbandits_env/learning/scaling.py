@@ -13,6 +13,9 @@ from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Stationary
 
+# A variance of standard rewards, times a square of these, is one that a kernel can have.
+LEAST_SD, MOST_SD = 1e-70, 1e70
+
 
 @dataclass(frozen=True, eq=False)
 class InputScaling:
@@ -100,6 +103,15 @@ class OutputScaling:
         # Below the rounding of the rewards themselves there is nothing to scale by.
         enough = sd > 1e-12 * (abs(centre) + float(np.abs(rewards).max()))
         return OutputScaling(centre, sd if enough else 1.0)
+
+    @property
+    def var(self) -> float:
+        """The factor that brings variances of standard rewards to units of the rewards.
+
+        It is sd^2, but from 1e-140 to 1e140. Beyond that the kernel's variance and the noise are
+        off by one and the same factor: posterior means, which hang on their ratio, are not.
+        """
+        return min(max(self.sd, LEAST_SD), MOST_SD) ** 2
 
     def scale(self, y: Array) -> Array:
         """Rewards to standard ones, fresh."""

@@ -9,6 +9,8 @@ from gpbandits_env.samplers.base import BoxSampler
 
 # Angles are worked on in pieces of so many (1 MB in single precision), which stay in cache.
 STRIP = 1 << 18
+# Amplitudes whose multiples single precision holds with all its digits.
+SINGLE = (1e-30, 1e30)
 
 
 class FourierFeatures(BoxSampler):
@@ -52,7 +54,9 @@ class FourierFeatures(BoxSampler):
         error is about 1e-7 of the standard deviation times the largest angle W x.
         """
         half = self.rank // 2
-        weights = (self._scale * xi).astype(np.float32)
+        # What single precision may not hold is multiplied in afterwards.
+        held = SINGLE[0] < self._scale < SINGLE[1]
+        weights = (self._scale * xi if held else xi).astype(np.float32)
         frequencies = self.frequencies.astype(np.float32)
         out = np.empty((len(xi), len(x)))
         step = max(1, STRIP // half)
@@ -63,6 +67,8 @@ class FourierFeatures(BoxSampler):
             out[:, part] = weights[:, :half] @ waves
             np.sin(angles, out=waves)
             out[:, part] += weights[:, half:] @ waves
+        if not held:
+            out *= self._scale
         return out
 
     def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:  # noqa: D102

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+from gpbandits_env import agents
 from gpbandits_env.agents.refit import Learning, Refit, learning_for
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
@@ -208,3 +209,48 @@ def test_settings():
         build(BOX, kernel=Linear())
     with pytest.raises(InvalidInput, match="without noise"):
         build(BOX, noise_var=0.0, what=("lengthscale",), kernel=SquaredExponential(1.0))
+
+
+@pytest.mark.parametrize("domain", [ARMS, BOX], ids=["arms", "box"])
+@pytest.mark.parametrize("size", [1e80, -1e150, 1e-100])
+def test_rewards_of_any_size_are_learned_from(domain, size):
+    """What a posterior mean says is the same in all units, also where variances have no numbers."""
+    problem = Problem(domain, Matern52(1.0), 0.1)
+    learn = {"every": 3, "first": 5}
+    plain, scaled = (
+        agents.make("ei", problem, seed=0, standardise=True, learn=learn) for _ in range(2)
+    )
+    rng = np.random.default_rng(2)
+    for _ in range(9):
+        places = domain.sample(rng, 2)
+        y = function(domain.points(places)) / 100
+        plain.tell(places, y)
+        scaled.tell(places, size * y)
+    assert [len(agent.learned) for agent in (plain, scaled)] == [3, 3]
+    at = None if domain is ARMS else domain.sample(rng, 20)
+    one, (mean, sd) = plain.belief(at)[0], scaled.belief(at)
+    assert mean / size == pytest.approx(one, rel=1e-3)
+    assert (0 < sd).all()
+    assert np.isfinite(sd).all()
+
+
+@pytest.mark.parametrize("what", [(), ("lengthscale",), ("lengthscale", "variance")])
+def test_one_reward_beyond_all_others_stops_nothing(what):
+    problem = Problem(BOX, Matern52(1.0, 1e20), 1e15)
+    agent = agents.make("ei", problem, seed=0, standardise=True, learn={"every": 1, "what": what})
+    rng = np.random.default_rng(2)
+    for i in range(8):
+        agent.tell(BOX.sample(rng, 1), [1e150 if i == 5 else float(i)])
+    assert agent.round == agent.posterior.size == 8
+    assert np.isfinite(agent.belief(BOX.sample(rng, 9))).all()
+    assert np.isfinite(agent.ask()).all()
+
+
+def test_a_model_of_numbers_beyond_those_of_a_kernel_is_not_taken():
+    refit, host = build(BOX, what=(), standardise=True, every=1, kernel=Matern52(1.0, 1e20))
+    play(refit, host, 5)
+    before, count = refit.model, len(refit.learned)
+    host.round += 1
+    refit.told(host, BOX.sample(np.random.default_rng(0), 1), np.array([1e150]))
+    assert refit.model is before
+    assert (len(refit.learned), host.models[-1][0]) == (count, before.kernel)

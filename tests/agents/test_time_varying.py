@@ -243,3 +243,47 @@ def test_agents_of_many_dimensions_play_on_too(name, settings, acquisition):
     agent = agents.make(name, problem, seed=0, **settings)
     for _ in range(4):
         agent.tell(box.check(agent.ask()), [5.0])
+
+
+WHERE = {
+    "arms": Arms.grid(9),
+    "box": Box([0.0, 0.0], [1.0, 1.0]),
+}
+LOW = ("rembo", "hesbo", "ms-ucb", "dropout-ucb", "sre")
+
+
+@pytest.mark.parametrize("where", WHERE)
+@pytest.mark.parametrize("name", agents.names())
+def test_where_all_has_faded_away_agents_play_as_if_nothing_had_been_told(name, where):
+    problem = Problem(WHERE[where], SquaredExponential(0.2), 0.1, batch_size=2)
+    given = {"d": 1} if name in LOW else {}
+    try:
+        agent = agents.make(name, problem, seed=1, epsilon=1.0, **given)
+    except ValueError:
+        pytest.skip("it does not fade, or does not play there")
+    rng = np.random.default_rng(0)
+    for _ in range(3):
+        actions = agent.ask()
+        assert actions.shape == problem.domain.check(actions).shape
+        agent.tell(actions, rng.standard_normal(2))
+    agent.ask()
+    agent.posterior.advance(0.02, 1e9)
+    at = None if where == "arms" else agent.places.domain.sample(rng, 5)
+    mean, sd = agent.belief(at)
+    assert mean == pytest.approx(0.0, abs=1e-12)
+    assert sd == pytest.approx(1.0, abs=1e-12)
+    if name != "cei":  # whose incumbent is a reward
+        assert getattr(agent, "incumbent", 0.0) == 0.0
+
+
+@pytest.mark.parametrize("search", [None, "round"])
+@pytest.mark.parametrize("name", ["ei", "mpi", "qei", "max-mean", "ts"])
+def test_a_long_time_brings_the_prior_back(name, search):
+    problem = Problem(WHERE["box"], SquaredExponential(0.2), 0.1, prior_mean=3.0)
+    agent = agents.make(name, problem, seed=0, epsilon=0.02, search=search)
+    rng = np.random.default_rng(0)
+    for _ in range(4):
+        agent.tell(agent.ask(), rng.standard_normal(1))
+    agent.posterior.advance(0.02, 86400.0)
+    assert getattr(agent, "incumbent", 3.0) == 3.0
+    assert np.isfinite(agent.ask()).all()

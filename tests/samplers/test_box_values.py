@@ -26,3 +26,14 @@ def test_values_and_gradients(name):
     np.testing.assert_allclose(values, want[which, np.arange(5)], atol=1e-10)
     slopes = np.einsum("ij,ijk->ik", xi[which], sampler.gradient(x[:5]))
     np.testing.assert_allclose(gradients, slopes, atol=1e-10)
+
+
+@pytest.mark.parametrize("variance", [1e-140, 1e140])
+def test_values_of_any_size_are_those_of_size_one_in_other_units(variance):
+    ours, plain = (
+        FourierFeatures(Matern32(0.3, v), 3, 64, np.random.default_rng(0)) for v in (variance, 1.0)
+    )
+    rng = np.random.default_rng(1)
+    x, xi = rng.uniform(size=(50, 3)), rng.standard_normal((4, 64))
+    values = ours.values(x, xi) / np.sqrt(variance)
+    np.testing.assert_allclose(values, plain.values(x, xi), rtol=0, atol=1e-5)
