@@ -4,6 +4,7 @@ study = optuna.create_study(sampler=GPBanditsSampler(seed=0))
 study.optimize(objective, n_trials=50)
 """
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,10 +12,10 @@ import numpy as np
 
 from gpbandits_env.agents.field.campaign import Campaign
 from gpbandits_env.agents.field.dimensions import Choice, Dimension, Integer, Real
-from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.registry import agent_class
-from gpbandits_env.arrays import whole
+from gpbandits_env.agents.field.space import Space
+from gpbandits_env.arrays import LARGEST, whole
 from gpbandits_env.errors import InvalidInput, require_extra
+from gpbandits_env.kernels import Stationary, kernel_from_dict
 
 try:
     import optuna
@@ -39,24 +40,26 @@ class GPBanditsSampler(BaseSampler):
     several processes, and studies begun with another sampler. Parameters that not all trials have
     are drawn at random.
 
+    Trials whose value is infinite or beyond 1e150 count as failed ones, with a warning.
+
     Args:
         agent: a registered agent with a Gaussian-process posterior.
         seed: of all that is random.
         n_initial: trials drawn at random before the agent chooses, at least 1.
         settings: of the agent; see `Campaign`.
     Raises:
-        UnknownName: no such agent.
-        InvalidInput: an agent without a posterior.
+        UnknownName: no such agent or setting.
+        InvalidInput: an agent without a posterior, or settings that fit no study. (Settings that do
+            not fit the study's parameters are found in its second trial, which shows them.)
     """
 
     def __init__(
         self, agent: str = "ei", *, seed: int | None = None, n_initial: int = 10, **settings: Any
     ) -> None:
-        if not issubclass(agent_class(agent), GPAgent):
-            raise InvalidInput(f"a sampler needs an agent with a posterior; {agent!r} has none")
         self._agent, self._settings = agent, settings
         self._n_initial = whole(n_initial, "n_initial")
-        self._rng = np.random.default_rng(seed)
+        _check_anywhere(agent, settings)
+        self._rng = np.random.default_rng(None if seed is None else whole(seed, "seed", 0, None))
         self._random = RandomSampler(seed=int(self._rng.integers(2**31)))
         self._shared = IntersectionSearchSpace()
 
@@ -73,17 +76,22 @@ class GPBanditsSampler(BaseSampler):
         """What the agent plays next.
 
         Raises:
-            InvalidInput: the study has several objectives.
+            InvalidInput: the study has several objectives, or parameters that the agent cannot
+                play with its settings.
         """
         if len(study.directions) > 1:
             raise InvalidInput("GPBanditsSampler is for studies of one objective")
         trials = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
         told = [t for t in trials if t.state == TrialState.COMPLETE]
-        if not search_space or len(told) < self._n_initial:
+        if not search_space:
             return {}
         axes = {name: _Axis(d) for name, d in search_space.items()}
+        space = Space({name: axis.dimension for name, axis in axes.items()})
+        if len(told) < self._n_initial:
+            Campaign(space, self._agent, seed=0, n_initial=0, **self._settings)  # or an error, now
+            return {}
         campaign = Campaign(
-            {name: axis.dimension for name, axis in axes.items()},
+            space,
             self._agent,
             maximise=study.direction == optuna.study.StudyDirection.MAXIMIZE,
             seed=int(self._rng.integers(2**53)),
@@ -110,6 +118,27 @@ class GPBanditsSampler(BaseSampler):
         self._random.reseed_rng()
 
 
+def _check_anywhere(agent: str, settings: Mapping[str, Any]) -> None:
+    """Agent and settings must do for some parameters: continuous ones, or few combinations.
+
+    Raises:
+        UnknownName, InvalidInput: they do for neither.
+    """
+    if own := [name for name in ("maximise", "file") if name in settings]:
+        raise InvalidInput(f"leave out {' and '.join(own)}: the study has its own")
+    dim = 2
+    if "kernel" in settings:  # several lengthscales say how many parameters there will be
+        kernel = kernel_from_dict(settings["kernel"])
+        dim = np.size(kernel.lengthscale) if isinstance(kernel, Stationary) else 1
+    try:
+        Campaign([(0.0, 1.0)] * dim, agent, seed=0, n_initial=0, **settings)
+    except InvalidInput as error:
+        try:
+            Campaign([Integer(0, 1)] * dim, agent, seed=0, n_initial=0, **settings)
+        except InvalidInput:
+            raise error from None
+
+
 def _tell(campaign: Campaign, axes: "Mapping[str, _Axis]", trials: Sequence[FrozenTrial]) -> None:
     """All finished values first, then what runs or failed."""
     lost = []
@@ -120,10 +149,15 @@ def _tell(campaign: Campaign, axes: "Mapping[str, _Axis]", trials: Sequence[Froz
             continue
         params = {name: axis.inside(t.params[name]) for name, axis in axes.items()}
         value = t.value if t.state == TrialState.COMPLETE else None
-        if value is not None and np.isfinite(value):
+        if value is not None and abs(value) <= LARGEST:
             campaign.observe(params, value)
-        else:
-            lost.append(params)
+            continue
+        lost.append(params)
+        if value is not None:
+            warnings.warn(
+                f"trial {t.number} counts as failed: its value {value!r} is beyond {LARGEST:g}",
+                stacklevel=2,
+            )
     for params in lost:
         campaign.expect(params)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import GPBanditsError, InvalidInput
 
 optuna = pytest.importorskip("optuna")
 from gpbandits_env.agents.field.optuna_sampler import GPBanditsSampler  # noqa: E402
@@ -70,3 +70,50 @@ def test_several_objectives_and_agents_without_a_posterior_are_refused():
         study.optimize(lambda t: (t.suggest_float("x", 0, 1), 0.0), n_trials=2)
     with pytest.raises(InvalidInput, match="posterior"):
         GPBanditsSampler("random")
+
+
+@pytest.mark.parametrize(
+    ("agent", "settings"),
+    [
+        ("ei", {"unheard": 1}), ("ei", {"batch_size": 2}), ("ei", {"seed": "a"}),
+        ("ei", {"seed": -1}), ("ei", {"noise_var": -1.0}), ("ei", {"kernel": {"type": "soft"}}),
+        ("ei", {"maximise": True}), ("ei", {"file": "x.json"}), ("tv-gp-ucb", {}), ("sre", {}),
+        ("optuna", {}), ("nope", {}),
+    ],
+)  # fmt: skip
+def test_settings_are_checked_when_the_sampler_is_made(agent, settings):
+    with pytest.raises(GPBanditsError):
+        GPBanditsSampler(agent, **settings)
+
+
+def test_settings_for_some_parameters_are_taken_and_checked_when_these_are_known():
+    """In the second trial: the first shows which parameters there are."""
+    three = {"kernel": {"type": "se", "lengthscale": [0.2, 0.3, 0.4]}}
+    for settings in ({"agent": "bkb-ei"}, three):
+        study = optuna.create_study(sampler=GPBanditsSampler(**settings, seed=0, n_initial=8))
+        with pytest.raises(InvalidInput):
+            study.optimize(lambda t: t.suggest_float("x", 0, 1), n_trials=8)
+        assert len(study.trials) == 2
+    few = optuna.create_study(sampler=GPBanditsSampler("bkb-ei", seed=0, n_initial=3))
+    few.optimize(lambda t: t.suggest_int("n", 0, 20), n_trials=6)
+    assert len(few.trials) == 6
+
+
+@pytest.mark.parametrize("agent", ["rembo", "hesbo"])
+def test_agents_of_embeddings_play_whole_numbers(agent):
+    study = optuna.create_study(sampler=GPBanditsSampler(agent, seed=0, n_initial=3, learn=False))
+    study.optimize(lambda t: t.suggest_float("x", 0, 1) + t.suggest_int("n", 1, 9000), n_trials=5)
+    assert all(isinstance(trial.params["n"], int) for trial in study.trials)
+
+
+@pytest.mark.parametrize("value", [1e200, float("inf")])
+def test_values_beyond_reckoning_count_as_failed_with_a_warning(value):
+    def fun(trial):
+        x = trial.suggest_float("x", 0, 1)
+        return value if trial.number == 4 else (x - 0.3) ** 2
+
+    study = optuna.create_study(sampler=GPBanditsSampler(seed=0, n_initial=3))
+    with pytest.warns(UserWarning, match="trial 4 counts as failed"):
+        study.optimize(fun, n_trials=8)
+    assert len(study.trials) == 8
+    assert study.best_value < 1.0
