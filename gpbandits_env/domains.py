@@ -20,6 +20,9 @@ from gpbandits_env.errors import InvalidInput, shown
 
 # Coordinates of a grid: more than this (8 GB) is a slip.
 MOST_NUMBERS = 2**30
+# How far outside a box a point is taken for one of its edge, as a part of the larger bound: what
+# single precision makes of the edge.
+SLACK = 4.0 * float(np.finfo(np.float32).eps)
 
 
 class Domain(ABC):
@@ -187,6 +190,8 @@ class Arms(Domain):
 class Box(Domain):
     """The points between two corners.
 
+    An action outside by no more than the rounding of single precision counts as on the edge.
+
     Args:
         low: (d,) the lower corner.
         high: (d,) the upper corner, above the lower one in every coordinate.
@@ -231,10 +236,25 @@ class Box(Domain):
                 f"actions must be points of shape ({rows}, {self.dim}), got {array.shape}"
             )
         if (array < self.low).any() or (array > self.high).any():
-            raise InvalidInput(
-                f"actions must lie in the box from {self.low.tolist()} to {self.high.tolist()}"
-            )
+            return self._brought_inside(array)
         return array
+
+    def _brought_inside(self, points: Array) -> Array:
+        """Points (m, d), those on the edge but for rounding put onto it, fresh.
+
+        Raises:
+            InvalidInput: a point farther outside.
+        """
+        inside = np.clip(points, self.low, self.high)
+        slack = SLACK * np.maximum(np.abs(self.low), np.abs(self.high))
+        far = np.argwhere(np.abs(points - inside) > slack)
+        if len(far):
+            row, j = far[0].tolist()
+            raise InvalidInput(
+                f"actions must lie in the box, whose coordinate {j} goes from {self.low[j]} to "
+                f"{self.high[j]}, got {points[row, j]} there in action {row}"
+            )
+        return inside
 
     def points(self, actions: NDArray[Any]) -> Array:  # noqa: D102
         return actions

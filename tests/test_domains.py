@@ -153,6 +153,27 @@ def test_points_outside_a_box(bad):
         Box([0.0, 0.0], 1.0).check(bad)
 
 
+@pytest.mark.parametrize(("low", "high"), [(0.0, 0.1), (-0.3, 1e3), (1e3 + 0.1, 1e3 + 0.3)])
+def test_points_outside_by_the_rounding_of_single_precision_are_on_the_edge(low, high):
+    box = Box([low, -1.0], [high, 1.0])
+    ends = np.array([[low, 0.5], [high, 0.25]])
+    given = np.nextafter(ends, 2 * ends - ends[::-1]).astype(np.float32).astype(float)
+    before = given.copy()
+    checked = box.check(given)
+    assert (checked >= box.low).all()
+    assert (checked <= box.high).all()
+    assert checked == pytest.approx(ends, rel=2e-7)
+    assert np.array_equal(given, before)
+    for end, side in zip(ends, (-1, 1), strict=True):
+        with pytest.raises(InvalidInput, match="coordinate 0 goes from"):
+            box.check([np.add(end, [side * 1e-6 * max(abs(low), abs(high)), 0.0])])
+
+
+def test_the_error_names_what_is_outside_and_where():
+    with pytest.raises(InvalidInput, match=r"coordinate 1 goes from -2.0 to 3.0, got 3.5 .*ion 2"):
+        Box([0.0, -2.0], [1.0, 3.0]).check([[0.5, 0.5], [1.0, 3.0], [0.5, 3.5]])
+
+
 def test_a_box_takes_its_corners_and_counts_its_points():
     box = Box([0.0, 0.0], [1.0, 2.0])
     assert box.check([[0.0, 0.0], [1.0, 2.0]], 2).shape == (2, 2)
