@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.base import BROKEN
+from gpbandits_env.agents.field.asked import Asked
 from gpbandits_env.agents.field.dimensions import number
 from gpbandits_env.agents.field.model import agent_for
 from gpbandits_env.agents.field.records import (
@@ -88,6 +89,7 @@ class Campaign:
         self._seed = whole(seed, "seed", 0, None)
         self.maximise = flag(maximise, "maximise")
         self.agent = agent_for(self.space, agent, self._seed, settings)
+        self._asked = Asked(self.agent, self.space)
         self._declared = {"agent": agent, "settings": settings}
         most = self.space.domain.size // 2 if isinstance(self.space.domain, Arms) else None
         count = 2 * self.space.dim + 2 if n_initial is None else whole(n_initial, "n_initial", 0)
@@ -110,8 +112,7 @@ class Campaign:
         self._pass_until(self._time(time))
         asked = []
         for _ in range(count):
-            params = self.space.params(self._next())
-            self.records.append(Record(len(self.records), params))
+            self.records.append(Record(len(self.records), params := self._next()))
             asked.append(Suggestion(self.records[-1].id, dict(params)))
         self._save()
         return asked
@@ -134,7 +135,7 @@ class Campaign:
         if np.isnan(found):
             return self.fail(record.id, _no_value(value))
         when = self._time(time)
-        self._learn(record.params, found, when)
+        self._learn(record, found, when)
         return self._close(replace(record, status=DONE, value=found, time=self.now))
 
     def fail(self, id: int, reason: str = "") -> Record:
@@ -165,9 +166,9 @@ class Campaign:
             return self.fail(record.id, _no_value(value))
         when = self._time(time)
         if when is None:
-            self.agent.prior_data(self._actions([record]), [self._sign * found])
+            self.agent.prior_data(self._asked.action(record), [self._sign * found])
         else:
-            self._learn(record.params, found, when)
+            self._learn(record, found, when)
         self.records.append(record)
         return self._close(replace(record, status=DONE, value=found, time=self.now))
 
@@ -206,8 +207,7 @@ class Campaign:
             return None
         top = told[int(self.agent.posterior.mean_at_told().argmax())]
         done = [record for record in self.records if record.value is not None]
-        places = np.asarray(self.agent.places.indices(self._actions(done)), dtype=np.float64)
-        away = np.abs(places - top).reshape(len(done), -1).sum(axis=1)
+        away = np.abs(self._asked.places(done) - top).reshape(len(done), -1).sum(axis=1)
         return dict(done[int(away.argmin())].params)
 
     def to_dict(self) -> dict[str, Any]:
@@ -222,6 +222,7 @@ class Campaign:
             "records": [asdict(record) for record in self.records],
             "now": self.now,
             "state": self.agent.snapshot(),
+            "asked": self._asked.to_list(),
         }
 
     def save(self, file: str | Path) -> None:
@@ -258,6 +259,7 @@ class Campaign:
             campaign = cls(**{key: state[key] for key in keys}, **state["settings"])
             campaign.agent.restore(state["state"])
             campaign.records = records_of(state["records"], campaign.space)
+            campaign._asked.load(state.get("asked", []))
             campaign.now = number(state["now"], "now")
             if campaign.now < 0.0:
                 raise InvalidInput(f"now must be at least 0, got {campaign.now}")
@@ -275,17 +277,20 @@ class Campaign:
     def _measured(self, value: Any) -> float:
         return measured(value, worst=-self._sign * np.inf)
 
-    def _next(self) -> Any:
-        """The next action: spread at first, then the agent's, away from what is on its way."""
+    def _next(self) -> dict[str, Any]:
+        """What is next: spread at first, then the agent's choice, away from what is on its way."""
         useful = sum(record.status != FAILED for record in self.records)
         if useful < self.n_initial:
-            return self.space.action(self.space.decode(self._spread(len(self.records))))
+            point = self.space.decode(self._spread(len(self.records)))
+            return self.space.params(self.space.action(point))
         agent, around = self.agent, [r for r in self.records if r.status in (PENDING, FAILED)]
         agent.search.renew()
         try:
             if around:
-                agent.posterior.hallucinate(agent.places.indices(self._actions(around)))
-            return agent.places.actions(agent.choose())[0]
+                agent.posterior.hallucinate(self._asked.places(around))
+            place = agent.choose()
+            self._asked.note(len(self.records), place)
+            return self.space.params(agent.places.actions(place)[0])
         finally:
             agent.posterior.rollback()
 
@@ -294,18 +299,15 @@ class Campaign:
         count = 1 << max(index, 7).bit_length()
         return spread(cube, count, stream("campaign", self._seed))[index]
 
-    def _actions(self, records: Sequence[Record]) -> Any:
-        return np.array([self.space.action(record.params) for record in records])
-
-    def _learn(self, params: Mapping[str, Any], value: float, when: float | None) -> None:
-        action, rewards = np.array([self.space.action(params)]), [self._sign * value]
+    def _learn(self, record: Record, value: float, when: float | None) -> None:
+        rewards = [self._sign * value]
         if when is None:
-            self.agent.tell(action, rewards)
+            self.agent.tell(self._asked.action(record), rewards)
             self.now += 1.0
             return
         self._pass_until(when)
         with _clock_stands(self.agent):
-            self.agent.tell(action, rewards)
+            self.agent.tell(self._asked.action(record), rewards)
 
     def _pass_until(self, when: float | None) -> None:
         """Correlations with the past are multiplied by (1 - epsilon)^(dt / 2)."""

@@ -152,7 +152,7 @@ class Run:
         best = campaign.best
         values = [np.nan if r.value is None else r.value for r in campaign.records]
         made: Any = OptimizeResult  # a dict whose fields SciPy leaves open
-        return made(  # type: ignore[no-any-return]
+        return made(
             x=None if best is None else self.shaped(best.params),
             fun=np.nan if best is None else best.value,
             x_iters=[self.shaped(record.params) for record in campaign.records],

@@ -3,8 +3,8 @@
 An acquisition maximised anywhere and rounded afterwards can ask for one and the same value for
 ever, because its maximum lies between two. Here only points that stand for values are looked at,
 and climbs move the continuous coordinates alone. (Agents that search somewhere else, in the small
-box of an embedding or along a line, are rounded afterwards: they are told the point played, and
-the next one differs since their belief or their line does.)
+box of an embedding or along a line, are rounded afterwards: on a line the point played is learned
+and the next line is another; for an embedding see `Asked`.)
 
 Departures from Garrido-Merchan & Hernandez-Lobato (2020), who round inside the kernel: 1. the
 candidates are rounded instead, and the kernel sees only rounded points, which is the same belief.

@@ -139,5 +139,6 @@ def _dimension(spec: Any) -> Dimension:
         return DIMENSIONS.from_dict(spec)
     pair = isinstance(spec, (Sequence, np.ndarray)) and not isinstance(spec, (str, bytes))
     if pair and np.ndim(spec) and len(spec) == 2:
-        return Real(*(number(end, "the end of a dimension") for end in spec))
+        low, high = (number(end, "the end of a dimension") for end in spec)
+        return Real(low, high)
     raise InvalidInput(f"a dimension is Real, Integer, Choice or (low, high), got {shown(spec)}")

@@ -32,6 +32,40 @@ def test_agents_of_embeddings_play_whole_numbers(agent, settings, space):
     assert campaign.agent.posterior.size == 8
 
 
+@pytest.mark.parametrize("space", [{"x": (0, 1), "y": (-2, 5), "z": (0, 1)}, MIXED["eight"]])
+@pytest.mark.parametrize(
+    ("agent", "settings"), [("rembo", {"d": 2}), ("hesbo", {"d": 2}), ("sre", {"rounds": 2})]
+)
+def test_what_an_embedding_asked_for_is_known_after_resuming(agent, settings, space, tmp_path):
+    """It is told at the points of its small box, of several in any order, resumed or not."""
+    runs = []
+    for resumed in (False, True):
+        file = tmp_path / f"{resumed}.json"
+        search = {"starts": 2, "candidates": 64, "evaluations": 40}
+        campaign = Campaign(
+            space, agent, seed=0, n_initial=2, learn=False, search=search, file=file, **settings
+        )
+        for _ in range(4):
+            one, other = campaign.ask(2)
+            if resumed:
+                campaign = Campaign.resume(file)
+            for suggestion in (other, one):
+                campaign.tell(suggestion.id, -((suggestion.params["x"] - 0.3) ** 2))
+        runs.append([record.params for record in campaign.records])
+    assert runs[0] == runs[1]
+    assert campaign.recommended in runs[0]
+
+
+def test_an_embedding_is_told_where_it_asked():
+    campaign = Campaign(MIXED["eight"], "rembo", seed=0, n_initial=0, learn=False)
+    for _ in range(3):
+        (suggestion,) = campaign.ask()
+        campaign.tell(suggestion.id, -((suggestion.params["x"] - 0.3) ** 2))
+    for y, record in zip(campaign.agent.posterior.told, campaign.records, strict=True):
+        lifted = campaign.agent.places.actions(y[None])[0]
+        assert campaign.space.params(lifted) == record.params
+
+
 def test_the_small_box_of_an_embedding_is_searched_whole():
     """As many coordinates as the space has, which are no coordinates of the space."""
     campaign = Campaign(MIXED["as wide as the small box"], "hesbo", seed=0, n_initial=0)
