@@ -5,11 +5,12 @@ Bergstra et al. (2011).
 Assumes: nothing of the model; the kernel and the noise do not matter.
 Departures: 1. a grid is a whole number an axis, other arms are options without an order; 2. the
 first batch, before any data, is drawn at random; 3. the study is built anew at every ask, O(t), so
-that the sampler depends on the data and on a seed alone.
+that what is suggested depends on the data and on a seed alone: samplers that keep a state of their
+own from trial to trial (CMA-ES, the genetic ones, QMC) are left out.
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, require_extra, shown, unknown
 from gpbandits_env.problem import Problem
 
+# Those that look at nothing but the trials' parameters and values.
+SAMPLERS = ("TPESampler", "GPSampler", "RandomSampler", "BruteForceSampler")
+
 
 class OptunaSampler(Adapter):
     """What one of Optuna's samplers suggests.
@@ -28,12 +32,13 @@ class OptunaSampler(Adapter):
     Args:
         problem: where it acts.
         rng: its own randomness.
-        sampler: the name of a class of `optuna.samplers` that takes a seed.
+        sampler: one of `SAMPLERS`; "GPSampler" needs torch, "BruteForceSampler" arms.
         options: its arguments, as a dict; None for its defaults.
     Raises:
-        MissingExtra: optuna is not installed.
+        MissingExtra: optuna (or torch) is not installed.
         UnknownName: no such sampler.
-        InvalidInput: arguments it does not take.
+        InvalidInput: a sampler of Optuna's that would not be itself here, or arguments it does not
+            take.
     """
 
     def __init__(
@@ -70,9 +75,7 @@ class OptunaSampler(Adapter):
 
     def _new_sampler(self, seed: int) -> Any:
         samplers = _imported().samplers
-        known = [n for n in samplers.__all__ if n.endswith("Sampler") and n != "BaseSampler"]
-        if not isinstance(self._sampler, str) or self._sampler not in known:
-            raise unknown("sampler of Optuna", self._sampler, known)
+        self._check(samplers.__all__)
         options = dict(self._given)
         if self._sampler == "TPESampler" and self.batch_size > 1:
             options.setdefault("constant_liar", True)
@@ -82,6 +85,24 @@ class OptunaSampler(Adapter):
                 return getattr(samplers, self._sampler)(seed=seed, **options)
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"{self._sampler} does not take {options}: {error}") from None
+
+    def _check(self, of_optuna: Sequence[str]) -> None:
+        """Nothing, if the sampler can be had here, and is then what it is in a study of its own."""
+        name = self._sampler
+        if not isinstance(name, str) or name not in of_optuna or not name.endswith("Sampler"):
+            raise unknown("sampler of Optuna", name, SAMPLERS)
+        if name not in SAMPLERS:
+            raise InvalidInput(
+                f"{name} keeps a state of its own in a study, or takes more than a seed, and here "
+                f"the study is built anew from the data at every ask: take one of "
+                f"{', '.join(SAMPLERS)}, or run {name} in Optuna itself"
+            )
+        if name == "BruteForceSampler" and isinstance(self.problem.domain, Box):
+            raise InvalidInput("BruteForceSampler plays all there is in turn: it needs arms")
+        if "constraints_func" in self._given:
+            raise InvalidInput("there are no constraints here: leave out constraints_func")
+        if name == "GPSampler":
+            _torch()
 
     def _distributions(self, kinds: Any) -> dict[str, Any]:
         domain = self.problem.domain
@@ -112,6 +133,13 @@ class OptunaSampler(Adapter):
         if domain.axes is None:
             return numbers[:, 0]
         return np.asarray(np.ravel_multi_index(tuple(numbers.T), domain.shape), dtype=np.int64)
+
+
+def _torch() -> None:
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        raise require_extra("torch", "botorch") from None
 
 
 def _imported() -> Any:

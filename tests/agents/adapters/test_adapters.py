@@ -195,6 +195,55 @@ def test_kernels_and_words_it_does_not_know_are_refused(problem):
         agents.make("optuna", problem, options={"colour": 1})
 
 
+STATEFUL = ("CmaEsSampler", "NSGAIISampler", "QMCSampler", "GridSampler", "PartialFixedSampler")
+
+
+@pytest.mark.parametrize("sampler", STATEFUL)
+def test_samplers_of_optuna_that_would_not_be_themselves_are_refused(problem, sampler):
+    pytest.importorskip("optuna")
+    with pytest.raises(InvalidInput, match=rf"{sampler} keeps.* TPESampler, GPSampler"):
+        agents.make("optuna", problem, sampler=sampler)
+
+
+def test_what_a_sampler_of_optuna_cannot_do_is_refused_when_it_is_made(monkeypatch):
+    pytest.importorskip("optuna")
+    inside = Problem(DOMAINS["box"], SquaredExponential(0.5), 0.01)
+    with pytest.raises(InvalidInput, match="needs arms"):
+        agents.make("optuna", inside, sampler="BruteForceSampler")
+    with pytest.raises(InvalidInput, match="no constraints"):
+        agents.make("optuna", inside, options={"constraints_func": len})
+    for name in ("TreeSampler", "nsgaii", None):
+        with pytest.raises(UnknownName, match="TPESampler"):
+            agents.make("optuna", inside, sampler=name)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingExtra, match="torch"):
+        agents.make("optuna", inside, sampler="GPSampler")
+
+
+@pytest.mark.parametrize("sampler", ["TPESampler", "GPSampler", "RandomSampler"])
+def test_a_sampler_of_optuna_suggests_what_it_would_in_a_study_that_was_played(sampler):
+    optuna = pytest.importorskip("optuna")
+    if sampler == "GPSampler":
+        pytest.importorskip("torch")
+    problem = Problem(DOMAINS["box"], SquaredExponential(0.5), 0.01)
+    agent = agents.make("optuna", problem, seed=3, sampler=sampler)
+    played = play(agent, 14)[:, 0]
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    axes = {
+        f"x{i}": optuna.distributions.FloatDistribution(low, high)
+        for i, (low, high) in enumerate([(-1.0, 1.0), (0.0, 3.0)])
+    }
+    study = optuna.create_study(
+        direction="maximize", sampler=getattr(optuna.samplers, sampler)(seed=0)
+    )
+    for point in played:
+        study.enqueue_trial({"x0": point[0], "x1": point[1]})
+        study.tell(study.ask(axes), truth(point[None])[0])
+    study.sampler = getattr(optuna.samplers, sampler)(seed=99)
+    expected = list(study.ask(axes).params.values())
+    assert agent.choose(99)[0] == pytest.approx(expected, rel=1e-9)
+
+
 @pytest.mark.parametrize("case", adapter_names())
 def test_without_the_library_the_error_names_the_extra(case, monkeypatch):
     monkeypatch.setitem(sys.modules, PACKAGES[case], None)
