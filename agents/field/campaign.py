@@ -32,7 +32,7 @@ from gpbandits_env.agents.field.records import (
 from gpbandits_env.agents.field.space import Space
 from gpbandits_env.agents.forgetting import Fade, Keep
 from gpbandits_env.agents.search.starts import spread
-from gpbandits_env.arrays import flag, whole
+from gpbandits_env.arrays import flag, positive, whole
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.seeding import stream
@@ -258,11 +258,11 @@ class Campaign:
             keys = ("space", "agent", "maximise", "seed", "n_initial")
             campaign = cls(**{key: state[key] for key in keys}, **state["settings"])
             campaign.agent.restore(state["state"])
-            campaign.records = records_of(state["records"], campaign.space)
+            whole(state["seed"], "seed", 0, None)  # None would be drawn anew
+            whole(state["n_initial"], "n_initial", 0)
+            campaign.now = positive(state["now"], "now", zero=True)
+            campaign.records = records_of(state["records"], campaign.space, campaign.now)
             campaign._asked.load(state.get("asked", []))
-            campaign.now = number(state["now"], "now")
-            if campaign.now < 0.0:
-                raise InvalidInput(f"now must be at least 0, got {campaign.now}")
             if len(campaign.agent.posterior.told) > sum(r.status == DONE for r in campaign.records):
                 raise InvalidInput("records are missing: the agent was told of more")
         except BROKEN as error:

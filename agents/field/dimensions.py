@@ -101,8 +101,8 @@ class Real(Dimension):
         return [_part(given, self.low, self.high, self.log)]
 
     def decode(self, unit: Array) -> float:  # noqa: D102
-        found = _whole_of(float(unit[0]), self.low, self.high, self.log)
-        return min(max(found, float(self.low)), float(self.high))
+        low, high = float(self.low), float(self.high)
+        return min(max(_whole_of(float(unit[0]), low, high, self.log), low), high)
 
     def kept(self, value: Any) -> float:  # noqa: D102
         return float(value)

@@ -15,7 +15,7 @@ import numpy as np
 from gpbandits_env.agents.base import BROKEN
 from gpbandits_env.agents.field.dimensions import number
 from gpbandits_env.agents.field.space import Space
-from gpbandits_env.arrays import LARGEST, listed, numbers, whole
+from gpbandits_env.arrays import LARGEST, listed, numbers, positive, whole
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 
 PENDING, DONE, FAILED = "pending", "done", "failed"
@@ -91,31 +91,36 @@ def at_path(file: Any) -> Path:
     return Path(os.fsdecode(file))
 
 
-def records_of(state: Any, space: Space) -> list[Record]:
+def records_of(state: Any, space: Space, now: float) -> list[Record]:
     """The records of a file, checked.
 
+    Args:
+        state: a list of dicts.
+        space: of their params.
+        now: the time of the file.
     Raises:
         InvalidInput: something that no campaign writes.
     """
     found = []
     for index, fields in enumerate(listed(state, "records")):
         try:
-            found.append(_checked(Record(**fields), index, space))
+            found.append(_checked(Record(**fields), index, space, now))
         except BROKEN as error:
             raise InvalidInput(f"record {index}: {shown(error)}") from None
     return found
 
 
-def _checked(record: Record, index: int, space: Space) -> Record:
+def _checked(record: Record, index: int, space: Space, now: float) -> Record:
     if whole(record.id, "id", 0) != index:
         raise InvalidInput(f"id must be {index}, got {shown(record.id)}")
     if record.status not in (PENDING, DONE, FAILED):
         raise InvalidInput(f"status must be pending, done or failed, got {shown(record.status)}")
     if (record.value is None) == (record.status == DONE):
         raise InvalidInput(f"a value belongs to what is done, got {shown(record.value)}")
-    for name in ("value", "time"):
-        if (given := getattr(record, name)) is not None:
-            number(given, name)
+    if record.value is not None:
+        number(record.value, "value")
+    if record.time is not None and positive(record.time, "time", zero=True) > now:
+        raise InvalidInput(f"time must be {now} at most, got {record.time}")
     if not isinstance(record.reason, str):
         raise InvalidInput(f"reason must be a string, got {shown(record.reason)}")
     return replace(record, params=space.kept(record.params))

@@ -279,8 +279,8 @@ BROKEN = [
     ("value", "x"), ("value", None), ("value", 1e400), ("value", True), ("value", [1.0]),
     ("status", "finished"), ("status", "pending"), ("status", None), ("status", []),
     ("params", {}), ("params", {"x": 0.5}), ("params", {"x": 0.5, "y": 7.0}), ("params", None),
-    ("id", 3), ("id", "1"), ("id", True), ("time", "x"), ("time", 1e400), ("reason", 5),
-    ("unheard", 1),
+    ("id", 3), ("id", "1"), ("id", True), ("time", "x"), ("time", 1e400),
+    ("time", -1.0), ("time", 99.0), ("reason", 5), ("unheard", 1),
 ]  # fmt: skip
 
 
@@ -296,7 +296,18 @@ def test_a_record_that_no_campaign_writes_is_found_when_it_is_read(key, value, t
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [("now", -1), ("now", "x"), ("now", None), ("records", []), ("records", 5)]
+    ("key", "value"),
+    [
+        ("now", -1),
+        ("now", "x"),
+        ("now", None),
+        ("records", []),
+        ("records", 5),
+        ("seed", None),
+        ("n_initial", None),
+        ("asked", [1]),
+        ("asked", [[0, 1, [[9.0, 9.0]]]]),
+    ],
 )
 def test_a_state_that_no_campaign_writes_is_found_when_it_is_read(key, value, tmp_path):
     file = tmp_path / "campaign.json"

@@ -45,6 +45,8 @@ def test_values_are_kept_to_the_bit_and_in_the_spaces_order():
                    "kind": Choice((1, 1.0, "a"))})  # fmt: skip
     given = {"kind": 1.0, "n": np.int64(777), "rate": 0.0123, "x": np.float32(1.1)}
     kept = space.kept(given)
+    single = Space([Real(np.float32(0), np.float32(1))])
+    assert type(single.decode(np.array([0.3]))["x0"]) is float
     assert list(kept) == list(space.dimensions)
     assert kept == {"x": float(np.float32(1.1)), "rate": 0.0123, "n": 777, "kind": 1.0}
     assert [type(value) for value in kept.values()] == [float, float, int, float]
