@@ -8,6 +8,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import cached_property
 from typing import Any
 
@@ -18,8 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, whole
 from gpbandits_env.errors import InvalidInput, shown
 
-# Coordinates of a grid: more than this (8 GB) is a slip.
-MOST_NUMBERS = 2**30
+# Coordinates of a grid: these are 1 GB, and 3 or 4 while an environment is made; more is a slip.
+MOST_NUMBERS = 2**27
 # How far outside a box a point is taken for one of its edge, as a part of the larger bound: what
 # single precision makes of the edge.
 SLACK = 4.0 * float(np.finfo(np.float32).eps)
@@ -101,7 +102,12 @@ class Arms(Domain):
         if not sizes:
             raise InvalidInput(f"grid needs at least one axis, got {shape!r}")
         if math.prod(sizes) * len(sizes) > MOST_NUMBERS:
-            raise InvalidInput(f"a grid of {math.prod(sizes)} points is too large to be held")
+            points = Decimal(math.prod(sizes))  # which may be beyond what a float holds
+            size = 8 * len(sizes) * points / 10**9
+            raise InvalidInput(
+                f"a grid of {points:.3g} points is {size:.3g} GB of coordinates, too large to be "
+                f"held: {8e-9 * MOST_NUMBERS:.2g} GB at most; take fewer points per axis, or a box"
+            )
         lows, highs = _bounds(low, high, len(sizes))
         axes = tuple(
             frozen(np.linspace(a, b, n)) for a, b, n in zip(lows, highs, sizes, strict=True)

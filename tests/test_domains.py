@@ -212,6 +212,19 @@ def test_what_is_no_domain_is_refused(make):
 
 
 @pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ([10**9], r"1.00e\+9 points is 8 GB"),
+        ((10**4, 10**4), r"1.00e\+8 points is 1.6 GB"),
+        ([10**15] * 400, r"1.00e\+6000 points is 3.20e\+5994 GB"),
+    ],
+)
+def test_a_grid_that_no_memory_holds_is_refused_before_it_is_made(shape, said):
+    with pytest.raises(InvalidInput, match=said):
+        Arms.grid(shape)
+
+
+@pytest.mark.parametrize(
     "spec",
     [
         {},
