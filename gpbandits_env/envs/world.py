@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium import spaces
 
 from gpbandits_env.arrays import Array, positive
-from gpbandits_env.errors import unknown
+from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.functions import CourseSource
 from gpbandits_env.functions.base import NEVER_BEYOND
 from gpbandits_env.problem import Problem
@@ -64,7 +64,14 @@ def build_world(builder: Callable[..., World], kwargs: Mapping[str, Any]) -> Wor
 
     Raises:
         UnknownName: an argument that the environment does not have.
+        InvalidInput: an autoreset mode, of which there is one.
     """
+    if "autoreset_mode" in kwargs:
+        raise InvalidInput(
+            "many worlds by vector_entry_point have one autoreset mode, NEXT_STEP: leave it out, "
+            "or make them with vectorization_mode='sync' and "
+            "vector_kwargs={'autoreset_mode': gymnasium.vector.AutoresetMode.SAME_STEP}"
+        )
     names = inspect.signature(builder).parameters
     for key in kwargs:
         if key not in names:

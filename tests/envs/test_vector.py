@@ -1,6 +1,7 @@
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 
 import gpbandits_env  # noqa: F401
 from gpbandits_env.envs import StaticGPVector
@@ -99,3 +100,24 @@ def test_seeds_and_generators_are_those_of_the_worlds(env):
     env.reset(seed=[5, None, 7])
     assert env.np_random_seed == (5, 1, 7)
     assert len({rng.random() for rng in env.np_random}) == 3
+
+
+@pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
+def test_another_autoreset_mode_is_gymnasiums(mode):
+    same = AutoresetMode.SAME_STEP
+    with pytest.raises(InvalidInput, match="NEXT_STEP"):
+        gym.make_vec(
+            "gpbandits/StaticGP-v0", 2, vectorization_mode=mode, grid=[4], autoreset_mode=same
+        )
+    made = gym.make_vec(
+        "gpbandits/StaticGP-v0",
+        2,
+        vectorization_mode="sync",
+        vector_kwargs={"autoreset_mode": same},
+        grid=[4],
+        max_episode_steps=1,
+    )
+    made.reset(seed=0)
+    observation, *_, info = made.step(made.action_space.sample())
+    assert observation["round"].tolist() == [[0], [0]]
+    assert "final_obs" in info
