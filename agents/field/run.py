@@ -35,13 +35,19 @@ def given_points(
         if y0 is not None:
             raise InvalidInput("y0 are the values of x0: give x0 too")
         return [], []
-    points = [space.kept(_named(space, x)) for x in listed(x0, "x0")]
+    points = [space.kept(_named(space, x)) for x in _rows(x0, "x0")]
     if y0 is None:
         return [], points
-    values = [measured(value, worst=worst) for value in listed(y0, "y0")]
+    values = [measured(value, worst=worst) for value in _rows(y0, "y0")]
     if len(values) != len(points):
         raise InvalidInput(f"y0 has {len(values)} values for the {len(points)} points of x0")
     return list(zip(points, values, strict=True)), []
+
+
+def _rows(given: Any, name: str) -> tuple[Any, ...]:
+    """The items of a list, or of what turns into an array: a table's column, a tensor."""
+    array = hasattr(given, "__array__") and not isinstance(given, np.generic)
+    return listed(np.asarray(given) if array else given, name)
 
 
 def _named(space: Space, x: Any) -> Mapping[str, Any]:

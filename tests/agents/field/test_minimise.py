@@ -208,6 +208,26 @@ def test_an_exception_may_count_as_a_failed_call_from_other_threads_too():
         agents.minimize(interrupted, BRANIN, n_calls=3, on_error="fail")
 
 
+class Column:
+    """What another library gives that turns into an array."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array(self.values, dtype=dtype)
+
+
+def test_points_and_values_may_be_columns_of_tables():
+    found = agents.minimize(
+        branin, BRANIN, n_calls=1, x0=Column([[0, 1.5], [3, 2.5]]), y0=Column([2, 5]), seed=0
+    )
+    assert [x.tolist() for x in found.x_iters[:2]] == [[0.0, 1.5], [3.0, 2.5]]
+    assert found.func_vals[:2].tolist() == [2.0, 5.0]
+    with pytest.raises(InvalidInput, match="y0"):
+        agents.minimize(branin, BRANIN, n_calls=1, x0=Column([[0, 1.5]]), y0=Column(["2"]))
+
+
 def test_points_given_are_called_to_the_bit():
     seen = []
     agents.minimize(
