@@ -54,8 +54,8 @@ def minimize(
         y0: what they gave; without it they are evaluated first, and count as calls.
         file: where the campaign is saved at each call; `Campaign.resume` goes on from there.
         on_error: what an exception in ``fun`` does: "raise" ends the run with it; its attribute
-            ``result`` is the result so far. With "fail" it is a failed call, whose reason the
-            campaign records, and the run goes on.
+            ``result`` is the result so far (of its batch, up to the call that raised). With "fail"
+            it is a failed call, whose reason the campaign records, and the run goes on.
         settings: the agent's.
 
     Returns:

@@ -38,7 +38,10 @@ def given_points(
     points = [space.kept(_named(space, x)) for x in _rows(x0, "x0")]
     if y0 is None:
         return [], points
-    values = [measured(value, worst=worst) for value in _rows(y0, "y0")]
+    try:
+        values = [measured(value, worst=worst) for value in _rows(y0, "y0")]
+    except InvalidInput as error:
+        raise InvalidInput(f"y0: {error}") from None
     if len(values) != len(points):
         raise InvalidInput(f"y0 has {len(values)} values for the {len(points)} points of x0")
     return list(zip(points, values, strict=True)), []
