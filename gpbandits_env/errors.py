@@ -39,6 +39,10 @@ class StoreError(GPBanditsError, OSError):
     """A results file cannot be read or written."""
 
 
+class ClusterLost(GPBanditsError, ConnectionError):
+    """The cluster that played a study is gone, or cannot play; finished trials are kept."""
+
+
 _SHORT = reprlib.Repr()
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxdict = 10
 _SHORT.maxstring = _SHORT.maxother = 200

@@ -8,69 +8,148 @@ nothing before everything is done, and so the two would differ.)
 import logging
 import signal
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import Any
 
-from gpbandits_env.errors import InvalidInput, require_extra
+import distributed
+from distributed.comm import get_address_host_port
+
+from gpbandits_env.errors import ClusterLost, InvalidInput
+from gpbandits_env.scenarios.engine_address import knock
 from gpbandits_env.scenarios.records import TrialFailure, TrialRecord
-from gpbandits_env.scenarios.runner import Task, run_task
+from gpbandits_env.scenarios.runner import Task, died, run_task
 
 PATIENCE = "30s"
+# Seconds without a result after which it is asked whether anybody is working.
+WATCH = 10.0
+# Seconds for the goodbye to a cluster, which may be gone.
+FAREWELL = 5
+# Tasks that are sent in one message.
+MESSAGE = 500
 # A worker process keeps one environment, and a worker may have several threads.
 _ONE_AT_A_TIME = Lock()
+_log = logging.getLogger(__name__)
 
 
 @contextmanager
 def results(
     tasks: Sequence[Task], jobs: int, address: str | None
 ) -> Iterator[Iterator[list[TrialRecord | TrialFailure]]]:
-    """The results of the tasks in their own order; what is left is cancelled at the end.
+    """The results of the tasks as they are done; what is left is cancelled at the end.
 
     Args:
         tasks: what to play.
         jobs: worker processes, if a cluster of this machine is to be started.
         address: of a scheduler; None to start a cluster.
     Raises:
-        MissingExtra: no `distributed`.
         InvalidInput: no scheduler answers at the address.
+        ClusterLost: it has gone away meanwhile, or its workers cannot play.
     """
-    client = _client(jobs, address)
-    futures: list[Any] = []
+    with _cluster(jobs) if address is None else _joined(address) as client:
+        yield _played(client, tasks)
+
+
+@contextmanager
+def _cluster(jobs: int) -> Iterator[Any]:
+    """A cluster of this machine, and its client."""
+    cluster: Any = distributed.LocalCluster
+    with (
+        cluster(
+            n_workers=jobs,
+            threads_per_worker=1,
+            # No dashboard; but a scheduler serves its health by HTTP: anywhere but at 8787.
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+            silence_logs=logging.ERROR,  # else every task that Ctrl-C cancels is a warning
+        ) as made,
+        _joined(made.scheduler_address) as client,
+    ):
+        client.run(_deaf)
+        yield client
+
+
+@contextmanager
+def _joined(address: str) -> Iterator[Any]:
+    """The client of a scheduler; what it still plays is cancelled at the end."""
+    made: Any = distributed.Client
     try:
-        futures += client.map(_work, tasks, pure=False)
-        yield _in_order(futures)
+        # A client that fails lingers for a minute, so that it is not made in vain.
+        get_address_host_port(address)
+        knock(address)
+        client = made(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"no Dask scheduler answers at {address!r}: {error}") from None
+    try:
+        yield client
     finally:
-        client.cancel(futures)
-        client.close()
+        # Of a cluster that is gone nothing can be cancelled.
+        with suppress(Exception):
+            client.cancel(list(client.futures), force=True)
+        with suppress(Exception):
+            client.close(FAREWELL)
 
 
-def _in_order(futures: list[Any]) -> Iterator[list[TrialRecord | TrialFailure]]:
+def _played(client: Any, tasks: Sequence[Task]) -> Iterator[list[TrialRecord | TrialFailure]]:
+    """The results; tasks whose workers died come last, one by one.
+
+    Dask blames a death on all tasks that the worker had, those too that it had not begun.
+    """
+    suspects = []
+    for index, found in _finished(client, tasks):
+        if isinstance(found, distributed.KilledWorker):
+            suspects.append(tasks[index])
+        else:
+            yield [found]
+    for task in suspects:
+        for _, found in _finished(client, [task]):
+            dead = isinstance(found, distributed.KilledWorker)
+            yield [died(task, found) if dead else found]
+
+
+def _finished(client: Any, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
+    """(index, result or KilledWorker) of each task as it is done."""
+    futures = client.map(_work, tasks, pure=False, batch_size=MESSAGE)
+    numbers = {future.key: i for i, future in enumerate(futures)}
+    ready: SimpleQueue[Any] = SimpleQueue()
     for future in futures:
-        yield future.result()
+        future.add_done_callback(ready.put)
+    del futures[:]
+    for _ in tasks:
+        future = _next(client, ready)
+        try:
+            found = future.result()
+        except distributed.KilledWorker as error:
+            found = error
+        except Exception as error:
+            raise _lost(client, error) from error
+        yield numbers[future.key], found
         future.release()
 
 
-def _client(jobs: int, address: str | None) -> Any:
-    try:
-        import distributed
-    except ImportError:
-        raise require_extra("distributed", "dask") from None
-    client: Any = distributed.Client
-    if address is None:
-        own = client(
-            n_workers=jobs,
-            threads_per_worker=1,
-            dashboard_address=None,
-            silence_logs=logging.ERROR,  # else every task that Ctrl-C cancels is a warning
-            set_as_default=False,
-        )
-        own.run(_deaf)
-        return own
-    try:
-        return client(address, timeout=PATIENCE, set_as_default=False)
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f"no Dask scheduler answers at {address!r}: {error}") from None
+def _next(client: Any, ready: "SimpleQueue[Any]") -> Any:
+    """The next future that is done; says so, if nobody is there to play."""
+    told = False
+    while True:
+        try:
+            return ready.get(timeout=WATCH)
+        except Empty:
+            pass
+        try:
+            idle = not client.scheduler_info()["workers"]
+        except Exception as error:
+            raise _lost(client, error) from error
+        if idle and not told:
+            told = True
+            _log.warning("the Dask scheduler has no workers; waiting for some to come")
+
+
+def _lost(client: Any, error: Exception) -> ClusterLost:
+    return ClusterLost(
+        f"the Dask cluster is gone, or its workers cannot play ({type(error).__name__}: {error}); "
+        "is it running, with this version of gpbandits-env on every worker?"
+    )
 
 
 def _deaf() -> None:
@@ -78,6 +157,6 @@ def _deaf() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _work(task: Task) -> list[TrialRecord | TrialFailure]:
+def _work(task: Task) -> TrialRecord | TrialFailure:
     with _ONE_AT_A_TIME:
         return run_task(task)

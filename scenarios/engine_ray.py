@@ -5,62 +5,97 @@ is done; Ray itself plays a task again whose worker died.
 """
 
 import logging
-import socket
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any
-from urllib.parse import urlsplit
 
-from gpbandits_env.errors import InvalidInput, require_extra
+import ray
+from ray import exceptions
+
+from gpbandits_env.errors import ClusterLost, InvalidInput
+from gpbandits_env.scenarios.engine_address import knock
 from gpbandits_env.scenarios.records import TrialFailure, TrialRecord
-from gpbandits_env.scenarios.runner import Task, run_task
+from gpbandits_env.scenarios.runner import Task, died, run_task
 
 RETRIES = 3
-PATIENCE = 10.0  # seconds for a connection to be accepted
+# Tasks that Ray knows of at the same time: it looks at all of them whenever it is asked.
+KNOWN = 1000
 
 
 @contextmanager
 def results(
     tasks: Sequence[Task], jobs: int, address: str | None
 ) -> Iterator[Iterator[list[TrialRecord | TrialFailure]]]:
-    """The results of the tasks in their own order; what is left is cancelled at the end.
+    """The results of the tasks as they are done; what is left is cancelled at the end.
 
     Args:
         tasks: what to play.
         jobs: worker processes, if a cluster of this machine is to be started.
         address: of a cluster; None to start one.
     Raises:
-        MissingExtra: no `ray`.
         InvalidInput: no cluster answers at the address.
+        ClusterLost: it has gone away meanwhile, or its workers cannot play.
     """
+    _connect(jobs, address)
+    playing: dict[Any, Task] = {}
     try:
-        import ray
-    except ImportError:
-        raise require_extra("ray", "ray") from None
-    _connect(ray, jobs, address)
-    play = ray.remote(num_cpus=1, max_retries=RETRIES)(run_task)
-    waiting: list[Any] = []
-    try:
-        waiting += [play.remote(task) for task in tasks]
-        yield _in_order(ray, waiting)
+        yield _finished(tasks, playing)
     finally:
-        for left in waiting:
+        _leave(playing)
+
+
+def _finished(
+    tasks: Sequence[Task], playing: dict[Any, Task]
+) -> Iterator[list[TrialRecord | TrialFailure]]:
+    """The results; ``playing`` holds what Ray is still to play."""
+    try:
+        yield from _as_done(tasks, playing)
+    except (exceptions.RayError, ConnectionError) as error:
+        raise ClusterLost(
+            f"the Ray cluster is gone, or its workers cannot play ({_short(error)}); is it "
+            "running, with this version of gpbandits-env on every machine?"
+        ) from error
+
+
+def _as_done(
+    tasks: Sequence[Task], playing: dict[Any, Task]
+) -> Iterator[list[TrialRecord | TrialFailure]]:
+    play = ray.remote(num_cpus=1, max_retries=RETRIES)(run_task)
+    waiting = iter(tasks)
+    while True:
+        for task in islice(waiting, KNOWN - len(playing)):
+            playing[play.remote(task)] = task
+        if not playing:
+            return
+        (done,), _ = ray.wait(list(playing))
+        # Nothing else refers to the result, so that Ray can free it.
+        yield [_result(done, playing.pop(done))]
+
+
+def _result(done: Any, task: Task) -> TrialRecord | TrialFailure:
+    try:
+        found: TrialRecord | TrialFailure = ray.get(done)
+        return found
+    except (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError) as error:
+        return died(task, error)
+
+
+def _leave(playing: Iterable[Any]) -> None:
+    # Of a cluster that is gone nothing can be cancelled.
+    with suppress(Exception):
+        for left in playing:
             ray.cancel(left, force=True)
+    with suppress(Exception):
         ray.shutdown()
 
 
-def _in_order(ray: Any, waiting: list[Any]) -> Iterator[list[TrialRecord | TrialFailure]]:
-    while waiting:
-        yield ray.get(waiting[0])
-        # Nothing else refers to the result, so that Ray can free it.
-        waiting.pop(0)
-
-
-def _connect(ray: Any, jobs: int, address: str | None) -> None:
-    if address is not None:
-        _knock(address)
+def _connect(jobs: int, address: str | None) -> None:
     own = {"num_cpus": jobs, "include_dashboard": False} if address is None else {}
     try:
+        if address is not None:
+            # Ray itself tries for minutes.
+            knock(_found() if address == "auto" else address)
         ray.init(
             address=address or "local",
             log_to_driver=False,
@@ -68,22 +103,27 @@ def _connect(ray: Any, jobs: int, address: str | None) -> None:
             configure_logging=True,
             **own,
         )
-    except (ConnectionError, ValueError) as error:
-        raise _silent(address, error) from None
-
-
-def _knock(address: str) -> None:
-    """Whether anything listens at HOST:PORT or ray://HOST:PORT: Ray itself tries for minutes."""
-    try:
-        found = urlsplit(address if "://" in address else f"//{address}")
-        if found.hostname and found.port:
-            socket.create_connection((found.hostname, found.port), PATIENCE).close()
+    except ImportError as error:  # the client of ray:// has needs of its own
+        raise InvalidInput(
+            f"{address!r} needs Ray's client: pip install 'ray[client]' ({error}); or give the "
+            "HOST:PORT of the cluster on one of its own machines"
+        ) from None
     except (OSError, ValueError) as error:
-        raise _silent(address, error) from None
+        raise InvalidInput(
+            f"no Ray cluster answers at {address!r}: {error}; is it running, and is its token "
+            "set here too (RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH as where it was started)?"
+        ) from None
 
 
-def _silent(address: str | None, error: Exception) -> InvalidInput:
-    return InvalidInput(
-        f"no Ray cluster answers at {address!r}: {error}; is it running, and is its token set "
-        "here too (RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH as where it was started)?"
-    )
+def _found() -> str:
+    """Where "auto" is: RAY_ADDRESS, a cluster of this machine, or where one was, in that order."""
+    try:
+        from ray._private.services import get_ray_address_from_environment
+    except ImportError:  # it is Ray's own business, and may move
+        return "auto"
+    return str(get_ray_address_from_environment("auto", None))
+
+
+def _short(error: Exception) -> str:
+    """The first line of what Ray says, which may be pages."""
+    return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"

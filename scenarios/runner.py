@@ -1,4 +1,4 @@
-"""Playing a scenario: the loop of one trial, and tasks of several for a worker."""
+"""Playing a scenario: the loop of one trial, and a trial as the task of a worker."""
 
 import json
 import traceback
@@ -57,13 +57,13 @@ class Initial:
 
 @dataclass(frozen=True)
 class Task:
-    """Trials of one cell for one worker to play, one after the other.
+    """A trial for a worker to play.
 
     Args:
         scenario: the scenario's id, which names the random streams.
         env: the environment's id.
         cell: the parameters.
-        plays: (trial, label) pairs in declared order.
+        key: which trial.
         seed: the study's base seed.
         folders: where modules of the user's own are, besides the usual places.
     """
@@ -71,7 +71,7 @@ class Task:
     scenario: str
     env: str
     cell: Cell
-    plays: tuple[tuple[int, str], ...]
+    key: TrialKey
     seed: int
     folders: tuple[str, ...] = ()
 
@@ -201,43 +201,49 @@ def model_order(agent: Any) -> int:
     return int(getattr(getattr(agent, "posterior", None), "size", 0))
 
 
-def run_task(task: Task) -> list[TrialRecord | TrialFailure]:
-    """Play a task's trials; one that raises becomes a failure and spoils no other.
+def run_task(task: Task) -> TrialRecord | TrialFailure:
+    """Play a task's trial; one that raises, or would end its process, becomes a failure.
 
     BLAS is held to one thread, here rather than by the caller, so that every engine has it.
     """
     for folder in task.folders:
         look_in(folder)
-    with threadpool_limits(limits=1):
-        return [_attempt(task, trial, label) for trial, label in task.plays]
+    try:
+        with threadpool_limits(limits=1):
+            return _play(task)
+    except (Exception, SystemExit) as error:
+        # No environment is kept that an error may have left half way through a step.
+        _make_env.cache_clear()
+        return TrialFailure(task.key, f"{type(error).__name__}: {error}", traceback.format_exc())
+
+
+def died(task: Task, why: object) -> TrialFailure:
+    """What becomes of a trial that no worker process has survived.
+
+    Args:
+        task: which.
+        why: what is known of the last death.
+    """
+    words = "WorkerDied: its worker process died whenever it played this trial (out of memory?)"
+    return TrialFailure(task.key, words, f"{words}: {why}\n")
 
 
 def run_trial(scenario: Scenario, label: str, trial: int, seed: int = 0) -> TrialRecord:
     """Play a single trial of a scenario without parameter grid; what it raises comes through."""
     cell = scenario.cells()[0]
+    key = TrialKey(cell.index, label, trial)
     with threadpool_limits(limits=1):
-        return _play(Task(scenario.id, scenario.env, cell, ((trial, label),), seed), trial, label)
+        return _play(Task(scenario.id, scenario.env, cell, key, seed))
 
 
-def _attempt(task: Task, trial: int, label: str) -> TrialRecord | TrialFailure:
-    try:
-        return _play(task, trial, label)
-    except Exception as error:
-        key = TrialKey(task.cell.index, label, trial)
-        # No environment is kept that an error may have left half way through a step.
-        _make_env.cache_clear()
-        return TrialFailure(key, f"{type(error).__name__}: {error}", traceback.format_exc())
-
-
-def _play(task: Task, trial: int, label: str) -> TrialRecord:
-    entry = next(e for e in task.cell.agents if e.label == label)
+def _play(task: Task) -> TrialRecord:
+    cell, label, trial = task.cell, task.key.agent, task.key.trial
+    entry = next(e for e in cell.agents if e.label == label)
     world_seed, agent_seed = seeds(task, label, trial)
-    cell = task.cell
     env = make_env(task.env, cell.made_with, cell.horizon)
     agent = make_agent(entry, env, agent_seed)
     initial = Initial(cell.initial, initial_seed(task, trial)) if cell.initial else None
     rounds, seconds = play(
         env, agent, cell.horizon, world_seed, cell.opening(trial), initial, cell.store_actions
     )
-    key = TrialKey(task.cell.index, label, trial)
-    return TrialRecord(key, world_seed, agent_seed, rounds, seconds)
+    return TrialRecord(task.key, world_seed, agent_seed, rounds, seconds)

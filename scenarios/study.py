@@ -12,7 +12,7 @@ from typing import Any
 from tqdm import tqdm
 
 from gpbandits_env.arrays import whole
-from gpbandits_env.errors import StoreError
+from gpbandits_env.errors import ClusterLost, StoreError
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import engines
 from gpbandits_env.scenarios.folders import looked_in
@@ -22,8 +22,6 @@ from gpbandits_env.scenarios.runner import Task, make_agent, make_env
 from gpbandits_env.scenarios.scenario import Cell, Scenario
 from gpbandits_env.scenarios.store import Store
 
-# A task is worth sending to a worker when it plays about this many rounds.
-ROUNDS_PER_TASK = 4000
 # What shapes a result; a store with other values of these is of another study.
 IDENTITY = (
     *("id", "env", "env_kwargs", "points", "horizon", "seed"),
@@ -75,6 +73,7 @@ def run_study(
         progress: show a progress bar on stderr.
     Raises:
         StoreError: the file is of another study, or cannot be read or written.
+        ClusterLost: the cluster went away; what it had finished is kept.
         InvalidInput, UnknownName, MissingData: the scenario cannot be played; nothing was.
     """
     jobs = engines.default_jobs() if jobs is None else whole(jobs, "jobs")
@@ -92,9 +91,12 @@ def run_study(
         now = datetime.now(UTC).isoformat(timespec="seconds")
         store.add_session(now, {"jobs": jobs, "versions": versions(), "machine": machine()})
         wanted = _wanted(scenario, cells)
-        done = store.done()
-        tasks = plan(scenario, cells, done, seed, jobs)
-        interrupted = _play(store, tasks, jobs, engine, len(wanted), len(done & wanted), progress)
+        tasks = plan(scenario, cells, store.done(), seed)
+        try:
+            interrupted = _play(store, tasks, jobs, engine, len(wanted), progress)
+        except ClusterLost as error:
+            kept = f"{len(store.done() & wanted)} of {len(wanted)} trials are kept in {store.path}"
+            raise ClusterLost(f"{error}. {kept}; the same command goes on from there") from error
         return Outcome(
             store.path,
             len(store.done() & wanted),
@@ -104,25 +106,20 @@ def run_study(
         )
 
 
-def plan(
-    scenario: Scenario, cells: Sequence[Cell], done: set[TrialKey], seed: int, jobs: int
-) -> list[Task]:
-    """The trials that are missing, as tasks in declared order: cells, then worlds, then agents."""
-    tasks = []
-    for cell in cells:
-        plays = [
-            (trial, entry.label)
-            for trial in range(scenario.trials)
-            for entry in cell.agents
-            if TrialKey(cell.index, entry.label, trial) not in done
-        ]
-        fair = -(-len(plays) // (4 * jobs))
-        size = max(1, min(fair, ROUNDS_PER_TASK // cell.horizon))
-        tasks += [
-            Task(scenario.id, scenario.env, cell, tuple(plays[i : i + size]), seed, looked_in())
-            for i in range(0, len(plays), size)
-        ]
-    return tasks
+def plan(scenario: Scenario, cells: Sequence[Cell], done: set[TrialKey], seed: int) -> list[Task]:
+    """The trials that are missing, in declared order: cells, then worlds, then agents."""
+    keys = [
+        (cell, TrialKey(cell.index, entry.label, trial))
+        for cell in cells
+        for trial in range(scenario.trials)
+        for entry in cell.agents
+    ]
+    folders = looked_in()
+    return [
+        Task(scenario.id, scenario.env, cell, key, seed, folders)
+        for cell, key in keys
+        if key not in done
+    ]
 
 
 def describe(problem: Problem) -> dict[str, Any]:
@@ -243,11 +240,10 @@ def _play(
     jobs: int,
     engine: engines.Engine,
     total: int,
-    done: int,
     progress: bool,
 ) -> bool:
-    """Play the tasks; True when Ctrl-C ended it."""
-    title = tasks[0].scenario if tasks else "all done"
+    """Play the tasks, and store each as it is done; True when Ctrl-C ended it."""
+    title, done = tasks[0].scenario if tasks else "all done", total - len(tasks)
     bar = tqdm(total=total, initial=done, unit="trial", desc=title, disable=not progress)
     try:
         with bar, engines.results(tasks, jobs, engine) as stream:
