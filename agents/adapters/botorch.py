@@ -11,15 +11,17 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.adapters.base import NU, Adapter, stationary
-from gpbandits_env.arrays import flag, positive, whole
+from gpbandits_env.arrays import finite_array, flag, positive, whole
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import require_extra, unknown
+from gpbandits_env.errors import InvalidInput, require_extra, unknown
 from gpbandits_env.problem import Problem
 
 ACQUISITIONS = ("qlogei", "qucb")
+# The weights of its starting points overflow with larger rewards.
+MOST_REWARD = 1e100
 
 
 class BoTorch(Adapter):
@@ -61,6 +63,14 @@ class BoTorch(Adapter):
         self.starts, self.samples = whole(starts, "starts"), whole(samples, "samples")
         stationary(problem, "BoTorch")
         _imported()
+
+    def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
+        largest = float(np.abs(finite_array(rewards, "rewards")).max(initial=0.0))
+        if largest > MOST_REWARD:
+            raise InvalidInput(
+                f"rewards must be at most {MOST_REWARD:g} in size for BoTorch, got {largest:g}"
+            )
+        super()._learn(actions, rewards)
 
     def choose(self, seed: int) -> NDArray[Any]:  # noqa: D102
         torch = _imported()

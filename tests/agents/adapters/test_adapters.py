@@ -195,6 +195,19 @@ def test_kernels_and_words_it_does_not_know_are_refused(problem):
         agents.make("optuna", problem, options={"colour": 1})
 
 
+def test_adapters_play_on_after_any_reward_that_they_took(name, problem):
+    agent = build(name, problem)
+    agent.tell(agent.ask(), [0.1 * i for i in range(problem.batch_size)])
+    for size in (1e100, -1e100) if name == "botorch" else (1e100, 1e150, -1e150):
+        agent.tell(agent.ask(), np.full(problem.batch_size, size))
+        assert np.isfinite(agent.ask()).all()
+    if name == "botorch":
+        with pytest.raises(InvalidInput, match=r"1e\+100 in size for BoTorch, got 2e\+100"):
+            agent.tell(agent.ask(), np.full(problem.batch_size, -2e100))
+        assert agent.round == 3
+        assert len(agent.snapshot()["rewards"]) == 3 * problem.batch_size
+
+
 STATEFUL = ("CmaEsSampler", "NSGAIISampler", "QMCSampler", "GridSampler", "PartialFixedSampler")
 
 
