@@ -22,14 +22,11 @@ from gpbandits_env.agents.field.records import (
     PENDING,
     Record,
     Suggestion,
-    at_path,
-    digest_of,
     measured,
-    read,
     records_of,
-    write,
 )
 from gpbandits_env.agents.field.space import Space
+from gpbandits_env.agents.field.store import at_path, digest_of, read, write
 from gpbandits_env.agents.forgetting import Fade, Keep
 from gpbandits_env.agents.search.starts import spread
 from gpbandits_env.arrays import flag, positive, whole
