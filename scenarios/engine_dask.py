@@ -62,11 +62,13 @@ def _cluster(jobs: int) -> Iterator[Any]:
             # No dashboard; but a scheduler serves its health by HTTP: anywhere but at 8787.
             dashboard_address=None,
             scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-            silence_logs=logging.ERROR,  # else every task that Ctrl-C cancels is a warning
+            # Else every task that Ctrl-C cancels, and every death that we tell of, is a line.
+            silence_logs=logging.CRITICAL,
         ) as made,
         _joined(made.scheduler_address) as client,
     ):
-        client.run(_deaf)
+        client.register_worker_callbacks(_deaf)
+        client.cluster = made  # ours, to start workers in
         yield client
 
 
@@ -140,7 +142,12 @@ def _next(client: Any, ready: "SimpleQueue[Any]") -> Any:
             idle = not client.scheduler_info()["workers"]
         except Exception as error:
             raise _lost(client, error) from error
-        if idle and not told:
+        if idle and client.cluster is not None:
+            # A nanny gives up if its worker dies while it is being started.
+            lost = len(client.cluster.worker_spec)
+            client.cluster.scale(0)
+            client.cluster.scale(lost)
+        elif idle and not told:
             told = True
             _log.warning("the Dask scheduler has no workers; waiting for some to come")
 
@@ -148,7 +155,7 @@ def _next(client: Any, ready: "SimpleQueue[Any]") -> Any:
 def _lost(client: Any, error: Exception) -> ClusterLost:
     return ClusterLost(
         f"the Dask cluster is gone, or its workers cannot play ({type(error).__name__}: {error}); "
-        "is it running, with this version of gpbandits-env on every worker?"
+        "check that it runs, with this version of gpbandits-env on every worker"
     )
 
 

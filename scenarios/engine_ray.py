@@ -53,8 +53,8 @@ def _finished(
         yield from _as_done(tasks, playing)
     except (exceptions.RayError, ConnectionError) as error:
         raise ClusterLost(
-            f"the Ray cluster is gone, or its workers cannot play ({_short(error)}); is it "
-            "running, with this version of gpbandits-env on every machine?"
+            f"the Ray cluster is gone, or its workers cannot play ({_short(error)}); "
+            "check that it runs, with this version of gpbandits-env on every machine"
         ) from error
 
 
