@@ -15,6 +15,7 @@ from typing import Any
 
 import distributed
 from distributed.comm import get_address_host_port
+from distributed.utils import silence_logging_cmgr
 
 from gpbandits_env.errors import ClusterLost, InvalidInput
 from gpbandits_env.scenarios.engine_address import knock
@@ -74,7 +75,7 @@ def _cluster(jobs: int) -> Iterator[Any]:
 
 @contextmanager
 def _joined(address: str) -> Iterator[Any]:
-    """The client of a scheduler; what it still plays is cancelled at the end."""
+    """The client of a scheduler."""
     made: Any = distributed.Client
     try:
         # A client that fails lingers for a minute, so that it is not made in vain.
@@ -86,10 +87,8 @@ def _joined(address: str) -> Iterator[Any]:
     try:
         yield client
     finally:
-        # Of a cluster that is gone nothing can be cancelled.
-        with suppress(Exception):
-            client.cancel(list(client.futures), force=True)
-        with suppress(Exception):
+        # The scheduler forgets what a client that leaves has asked for; it may be gone itself.
+        with silence_logging_cmgr(logging.CRITICAL), suppress(Exception):
             client.close(FAREWELL)
 
 

@@ -1,22 +1,27 @@
 """Studies on clusters of real worker processes: the same numbers, and killed workers do no harm."""
 
+import gc
+import logging
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace
 
 import pytest
 
-from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.errors import ClusterLost, InvalidInput, MissingExtra, UnknownName
 from gpbandits_env.scenarios import engines
 from gpbandits_env.scenarios.engines import Engine
+from gpbandits_env.scenarios.folders import look_in
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.store import Store
-from gpbandits_env.scenarios.study import run_study
+from gpbandits_env.scenarios.study import plan, run_study
 
 SCENARIO = Scenario(
     id="test/cluster",
@@ -28,6 +33,35 @@ SCENARIO = Scenario(
     horizon=4000,
     trials=4,
 )
+
+
+ODD = """
+import os, time
+from gpbandits_env.agents import GPAgent
+
+class Poison(GPAgent):
+    def acquisition(self):
+        os._exit(3)
+
+class Slow(GPAgent):
+    def acquisition(self):
+        time.sleep(60.0)
+"""
+
+
+@pytest.fixture
+def odd(tmp_path):
+    """A short study with an agent of a module of one's own: odd("Poison")."""
+    (tmp_path / "odd_learners.py").write_text(ODD, encoding="utf-8")
+    look_in(str(tmp_path))
+    quick = AgentEntry("quick", "random")
+
+    def made(name, quick_first=False):
+        odd = AgentEntry("odd", f"odd_learners:{name}")
+        agents = (quick, odd) if quick_first else (odd, quick)
+        return replace(SCENARIO, agents=agents, horizon=5, trials=2)
+
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +164,103 @@ def test_local_processes_survive_a_killed_worker(local, tmp_path, monkeypatch):
     assert numbers(path) == local
 
 
+@pytest.mark.parametrize("name", ["local", "dask", "ray"])
+def test_a_trial_that_kills_its_worker_fails_alone(name, odd, tmp_path, monkeypatch):
+    pytest.importorskip({"dask": "distributed", "local": "joblib"}.get(name, name))
+    if name == "dask":
+        from gpbandits_env.scenarios import engine_dask
+
+        monkeypatch.setattr(engine_dask, "WATCH", 1.0)
+    scenario, path = replace(odd("Poison"), trials=1), tmp_path / "poison.sqlite"
+    outcome = run_study(scenario, path, jobs=2, engine=Engine(name), progress=False)
+    assert outcome.done == 1
+    assert [str(f.key) for f in outcome.failures] == ["agent 'odd', trial 0"]
+    assert outcome.failures[0].error.startswith("WorkerDied: ")
+    with Store.open(path) as store:
+        assert store.trials(0, "quick") == [0]
+
+
+def test_results_come_as_they_are_done_not_in_order(odd):
+    """The first task sleeps for a minute; the others are there long before."""
+    tasks = plan(odd("Slow"), odd("Slow").cells(), set(), 0)
+    labels = [task.key.agent for task in tasks]
+    assert labels == ["odd", "quick", "odd", "quick"]
+    begun = time.monotonic()
+    with engines.results([tasks[0], tasks[1], tasks[3]], 2) as stream:
+        found = [record.key for _ in range(2) for record in next(stream)]
+    assert found == [tasks[1].key, tasks[3].key]
+    assert time.monotonic() - begun < 30  # and the sleeper is not waited for
+
+
+def test_on_dask_results_come_as_they_are_done(odd):
+    pytest.importorskip("distributed")
+    from distributed import Client, LocalCluster
+
+    tasks = plan(odd("Slow"), odd("Slow").cells(), set(), 0)
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        engine = Engine("dask", cluster.scheduler_address)
+        with engines.results([tasks[0], tasks[1], tasks[3]], 2, engine) as stream:
+            found = [record.key for _ in range(2) for record in next(stream)]
+        assert sorted(key.trial for key in found) == [0, 1]
+        assert {key.agent for key in found} == {"quick"}
+        with Client(cluster, set_as_default=False) as client:
+            # The sleeper's owner has left, so that nobody wants it any more.
+            assert not client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
+
+
+def test_a_dask_scheduler_that_is_killed_keeps_what_is_done(odd, tmp_path):
+    pytest.importorskip("distributed")
+    from distributed import LocalCluster
+
+    path = tmp_path / "lost.sqlite"
+    scenario = odd("Slow", quick_first=True)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    engine = Engine("dask", cluster.scheduler_address)
+
+    def end():
+        while held(path) < 1:
+            time.sleep(0.05)
+        cluster.close(timeout=5)
+
+    ending = threading.Thread(target=end, daemon=True)
+    ending.start()
+    with pytest.raises(ClusterLost, match=r"[12] of 4 trials are kept in .*lost.sqlite; the same"):
+        run_study(scenario, path, engine=engine, progress=False)
+    ending.join(20)
+    assert held(path) >= 1
+
+
+def test_a_dask_cluster_without_workers_is_told(odd, caplog, monkeypatch):
+    pytest.importorskip("distributed")
+    from distributed import LocalCluster
+
+    from gpbandits_env.scenarios import engine_dask
+
+    monkeypatch.setattr(engine_dask, "WATCH", 0.2)
+    task = plan(odd("Slow", True), odd("Slow").cells(), set(), 0)[1]  # of the quick agent
+    with (
+        LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None) as cluster,
+        caplog.at_level(logging.WARNING),
+    ):
+        threading.Timer(1.0, cluster.scale, (1,)).start()
+        engine = Engine("dask", cluster.scheduler_address)
+        with engines.results([task], 1, engine) as stream:
+            assert [record.key for record in next(stream)] == [task.key]
+    assert sum("has no workers; waiting" in text for text in caplog.messages) == 1
+
+
+def test_a_dask_cluster_of_this_machine_leaves_the_dashboards_port_alone():
+    """A warning would be an error here."""
+    pytest.importorskip("distributed")
+    with socket.socket() as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with suppress(OSError):  # somebody has it: so much the better
+            taken.bind(("127.0.0.1", 8787))
+        taken.listen()
+        with engines.results([], 1, Engine("dask")) as stream:
+            assert list(stream) == []
+
+
 def held(path):
     """How many trials a results file holds, while another process may be writing it."""
     if not path.is_file():
@@ -170,16 +301,29 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(name, tmp_path, 
     assert numbers(path) == numbers(whole)
 
 
-def test_no_cluster_at_the_address(monkeypatch):
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "http://127.0.0.1:9"])
+def test_no_dask_cluster_at_the_address(address):
     pytest.importorskip("distributed")
-    from gpbandits_env.scenarios import engine_dask
-
-    monkeypatch.setattr(engine_dask, "PATIENCE", "1s")
+    begun = time.monotonic()
     with (
         pytest.raises(InvalidInput, match="no Dask scheduler answers"),
-        engines.results([], 1, Engine("dask", "tcp://127.0.0.1:9")),
+        engines.results([], 1, Engine("dask", address)),
     ):
         pass
+    gc.collect()  # a client that was made in vain would take a minute to go
+    assert time.monotonic() - begun < 15
+
+
+def test_no_ray_cluster_where_auto_says(monkeypatch):
+    pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
+    begun = time.monotonic()
+    with (
+        pytest.raises(InvalidInput, match="no Ray cluster answers at 'auto'"),
+        engines.results([], 1, Engine("ray", "auto")),
+    ):
+        pass
+    assert time.monotonic() - begun < 25
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9", "head:99999", "nowhere"])
@@ -195,8 +339,21 @@ def test_no_ray_cluster_at_the_address(address):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error"), [(("daks",), UnknownName), (("local", "tcp://x:1"), InvalidInput)]
+    ("arguments", "error"),
+    [
+        (("daks",), UnknownName),
+        (("local", "tcp://x:1"), InvalidInput),
+        (("dask", ""), InvalidInput),
+        (("ray", " "), InvalidInput),
+    ],
 )
 def test_engines_that_there_are_not(arguments, error):
     with pytest.raises(error):
         Engine(*arguments)
+
+
+@pytest.mark.parametrize("name", ["dask", "ray"])
+def test_a_missing_extra_is_told_at_once(name, monkeypatch):
+    monkeypatch.setattr(engines, "find_spec", lambda _: None)
+    with pytest.raises(MissingExtra, match=rf"pip install 'gpbandits-env\[{name}\]'"):
+        Engine(name)
