@@ -14,7 +14,7 @@ from threading import Lock
 from typing import Any
 
 import distributed
-from distributed.comm import get_address_host_port
+from distributed.comm.addressing import get_address_host_port
 from distributed.utils import silence_logging_cmgr
 
 from gpbandits_env.errors import ClusterLost, InvalidInput

@@ -7,13 +7,14 @@ is done; Ray itself plays a task again whose worker died.
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from itertools import islice
 from typing import Any
 
 import ray
 from ray import exceptions
 
-from gpbandits_env.errors import ClusterLost, InvalidInput
+from gpbandits_env.errors import ClusterLost, InvalidInput, MissingExtra
 from gpbandits_env.scenarios.engine_address import knock
 from gpbandits_env.scenarios.records import TrialFailure, TrialRecord
 from gpbandits_env.scenarios.runner import Task, died, run_task
@@ -91,11 +92,18 @@ def _leave(playing: Iterable[Any]) -> None:
 
 
 def _connect(jobs: int, address: str | None) -> None:
-    own = {"num_cpus": jobs, "include_dashboard": False} if address is None else {}
+    own: dict[str, Any] = {}
+    if address is None:
+        own = {"num_cpus": jobs, "include_dashboard": False}
     try:
         if address is not None:
             # Ray itself tries for minutes.
             knock(_found() if address == "auto" else address)
+            if address.startswith("ray://") and find_spec("grpc") is None:
+                raise MissingExtra(
+                    f"{address!r} is of Ray's client, which needs a package of its own: pip "
+                    "install 'ray[client]'; or give HOST:PORT on a machine of the cluster"
+                )
         ray.init(
             address=address or "local",
             log_to_driver=False,
@@ -103,11 +111,6 @@ def _connect(jobs: int, address: str | None) -> None:
             configure_logging=True,
             **own,
         )
-    except ImportError as error:  # the client of ray:// has needs of its own
-        raise InvalidInput(
-            f"{address!r} needs Ray's client: pip install 'ray[client]' ({error}); or give the "
-            "HOST:PORT of the cluster on one of its own machines"
-        ) from None
     except (OSError, ValueError) as error:
         raise InvalidInput(
             f"no Ray cluster answers at {address!r}: {error}; is it running, and is its token "
