@@ -1,14 +1,19 @@
 import sqlite3
+import sys
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from gpbandits_env import agents as learners
-from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
-from gpbandits_env.scenarios import AgentEntry, Store, TrialKey, run_trial
-from gpbandits_env.scenarios.runner import Task, seeds
+from gpbandits_env.errors import ClusterLost, InvalidInput, StoreError, UnknownName
+from gpbandits_env.scenarios import AgentEntry, Store, TrialKey, report, run_trial
+from gpbandits_env.scenarios.export import export_csv
+from gpbandits_env.scenarios.records import TrialFailure
+from gpbandits_env.scenarios.runner import Task, run_task, seeds
 from gpbandits_env.scenarios.study import plan
+from gpbandits_env.scenarios.tables import text
 
 TIMING = {"seconds", "sessions"}
 
@@ -189,6 +194,58 @@ def test_the_plan_is_every_missing_trial_once_in_declared_order(tiny):
     tasks = plan(tiny, tiny.cells(), done, 0)
     assert [task.key for task in tasks] == [k for k in wanted if k not in done]
     assert [task.cell.index for task in tasks] == [task.key.cell for task in tasks]
+
+
+def test_nothing_shows_in_what_order_trials_were_done(run, tiny, tmp_path, monkeypatch):
+    """Tables, findings, pages, exports, failures and the digest, of one set of results."""
+    tasks = plan(tiny, tiny.cells(), set(), 0)
+    done = [run_task(task) for task in tasks]
+    for i in (5, 14):
+        done[i] = TrialFailure(done[i].key, "ValueError: no", "Traceback: no")
+
+    def shown(name, order):
+        @contextmanager
+        def results(*_):
+            yield ([done[i]] for i in order)
+
+        monkeypatch.setattr("gpbandits_env.scenarios.engines.results", results)
+        outcome = run(name)
+        with Store.open(outcome.path) as store:
+            found = report(store)
+            export_csv(store, tmp_path / f"{name}.csv")
+            rows = (tmp_path / f"{name}.csv").read_bytes()
+            return text(found), store.digest(), rows, outcome.failures, found.failures
+
+    declared = shown("a", range(len(done)))
+    assert len(declared[3]) == 2
+    shuffled = np.random.default_rng(0).permutation(len(done))
+    assert shown("b", shuffled) == declared
+    assert shown("c", range(len(done) - 1, -1, -1)) == declared
+
+
+def test_a_lost_cluster_is_told_with_what_is_kept(run, tiny, monkeypatch):
+    tasks = plan(tiny, tiny.cells(), set(), 0)
+
+    @contextmanager
+    def results(*_):
+        def stream():
+            yield [run_task(tasks[7])]
+            raise ClusterLost("the cluster is gone")
+
+        yield stream()
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gpbandits_env.scenarios.engines.results", results)
+        with pytest.raises(ClusterLost, match=r"gone. 1 of 24 trials are kept in .*; the same"):
+            run()
+    assert run().done == 24
+
+
+def test_a_trial_that_would_end_the_program_is_a_failure(run, monkeypatch):
+    monkeypatch.setattr("gpbandits_env.scenarios.runner.play", lambda *_: sys.exit(4))
+    outcome = run()
+    assert outcome.done == 0
+    assert {f.error for f in outcome.failures} == {"SystemExit: 4"}
 
 
 def test_an_empty_file_left_by_a_kill_is_begun_anew(run, tmp_path):
