@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TypeAlias
 
 import joblib
@@ -51,8 +50,11 @@ class Engine:
                 f"the address of a cluster is empty (got {self.address!r}); leave it out to "
                 "start a cluster of this machine"
             )
-        if self.name in CLUSTERS and find_spec(CLUSTERS[self.name]) is None:
-            raise require_extra(CLUSTERS[self.name], self.name)
+        if self.name in CLUSTERS:
+            try:
+                import_module(CLUSTERS[self.name])
+            except ImportError:
+                raise require_extra(CLUSTERS[self.name], self.name) from None
 
 
 LOCAL = Engine()

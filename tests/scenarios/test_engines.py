@@ -354,6 +354,6 @@ def test_engines_that_there_are_not(arguments, error):
 
 @pytest.mark.parametrize("name", ["dask", "ray"])
 def test_a_missing_extra_is_told_at_once(name, monkeypatch):
-    monkeypatch.setattr(engines, "find_spec", lambda _: None)
+    monkeypatch.setitem(sys.modules, engines.CLUSTERS[name], None)  # as if it were not there
     with pytest.raises(MissingExtra, match=rf"pip install 'gpbandits-env\[{name}\]'"):
         Engine(name)
