@@ -19,6 +19,8 @@ from gpbandits_env.scenarios.runner import Task, died, run_task
 
 # How often a task is begun again whose worker died.
 REVIVALS = 3
+# Seconds after which an idle process ends, so that none outlives a killed driver for long.
+IDLE = 60.0
 # So that BLAS makes no threads that it may not use.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "BLIS")}
 
@@ -34,7 +36,7 @@ class Worker:
         if self._pool is not None:
             return self._submit(task)
         with _interrupts_ignored():
-            self._pool = ProcessPoolExecutor(1, initializer=_deaf, env=ONE_THREAD)
+            self._pool = ProcessPoolExecutor(1, timeout=IDLE, initializer=_deaf, env=ONE_THREAD)
             return self._submit(task)  # which starts the process
 
     def end(self) -> None:

@@ -16,7 +16,7 @@ from dataclasses import replace
 import pytest
 
 from gpbandits_env.errors import ClusterLost, InvalidInput, MissingExtra, UnknownName
-from gpbandits_env.scenarios import engines
+from gpbandits_env.scenarios import engine_local, engines
 from gpbandits_env.scenarios.engines import Engine
 from gpbandits_env.scenarios.folders import look_in
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
@@ -190,6 +190,20 @@ def test_results_come_as_they_are_done_not_in_order(odd):
         found = [record.key for _ in range(2) for record in next(stream)]
     assert found == [tasks[1].key, tasks[3].key]
     assert time.monotonic() - begun < 30  # and the sleeper is not waited for
+
+
+def test_idle_processes_end_and_the_next_task_has_a_new_one(odd, monkeypatch):
+    monkeypatch.setattr(engine_local, "IDLE", 1.0)
+    worker, task = engine_local.Worker(), plan(odd("Slow"), odd("Slow").cells(), set(), 0)[1]
+    try:
+        assert worker.play(task).result(30).key == task.key
+        deadline = time.monotonic() + 20
+        while worker._pool._processes and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not worker._pool._processes
+        assert worker.play(task).result(30).key == task.key
+    finally:
+        worker.end()
 
 
 def test_on_dask_results_come_as_they_are_done(odd):
