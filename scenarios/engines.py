@@ -11,7 +11,7 @@ import joblib
 from gpbandits_env.errors import InvalidInput, require_extra, unknown
 from gpbandits_env.scenarios import engine_local
 from gpbandits_env.scenarios.records import TrialFailure, TrialRecord
-from gpbandits_env.scenarios.runner import Task, run_task
+from gpbandits_env.scenarios.runner import Task
 
 Results: TypeAlias = Iterator[list[TrialRecord | TrialFailure]]
 # The package that each cluster needs; the extra has the cluster's name.
@@ -86,7 +86,7 @@ def results(tasks: Sequence[Task], jobs: int, engine: Engine = LOCAL) -> Iterato
         with opened as stream:
             yield stream
     elif jobs == 1:
-        yield ([run_task(task)] for task in tasks)
+        yield engine_local.results_here(tasks)
     else:
         with closing(engine_local.results(tasks, jobs)) as generator:
             yield generator

@@ -2,7 +2,7 @@
 
 import json
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from time import perf_counter
@@ -202,15 +202,25 @@ def model_order(agent: Any) -> int:
 
 
 def run_task(task: Task) -> TrialRecord | TrialFailure:
-    """Play a task's trial; one that raises, or would end its process, becomes a failure.
+    """Play a task's trial; one that raises, or would end its process, becomes a failure."""
+    return run_tasks([task])[0]
 
-    BLAS is held to one thread, here rather than by the caller, so that every engine has it.
+
+def run_tasks(tasks: Sequence[Task]) -> list[TrialRecord | TrialFailure]:
+    """Play the trials of several tasks, as `run_task`.
+
+    BLAS is held to one thread, here rather than by the caller, so that every engine has it; once
+    for all, because to find out which libraries are loaded takes about 2 ms.
     """
+    with threadpool_limits(limits=1):
+        return [_run(task) for task in tasks]
+
+
+def _run(task: Task) -> TrialRecord | TrialFailure:
     for folder in task.folders:
         look_in(folder)
     try:
-        with threadpool_limits(limits=1):
-            return _play(task)
+        return _play(task)
     except (Exception, SystemExit) as error:
         # No environment is kept that an error may have left half way through a step.
         _make_env.cache_clear()

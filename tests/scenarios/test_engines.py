@@ -49,6 +49,18 @@ class Slow(GPAgent):
 """
 
 
+def dask_cluster(workers, threads=1):
+    """A cluster without a server at a port that another test's cluster has."""
+    from distributed import LocalCluster
+
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=threads,
+        dashboard_address=None,
+        scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+    )
+
+
 @pytest.fixture
 def odd(tmp_path):
     """A short study with an agent of a module of one's own: odd("Poison")."""
@@ -100,10 +112,9 @@ def killing(pids, after=1.0):
 
 def test_dask_gives_the_same_numbers(local, tmp_path):
     pytest.importorskip("distributed")
-    from distributed import LocalCluster
 
     path = tmp_path / "dask.sqlite"
-    with LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster:
+    with dask_cluster(2, threads=2) as cluster:
         engine = Engine("dask", cluster.scheduler_address)
         outcome = run_study(SCENARIO, path, engine=engine, progress=False)
     assert outcome.done == 8
@@ -112,11 +123,11 @@ def test_dask_gives_the_same_numbers(local, tmp_path):
 
 def test_dask_survives_a_killed_worker(local, tmp_path):
     pytest.importorskip("distributed")
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
     path = tmp_path / "dask.sqlite"
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        dask_cluster(2) as cluster,
         Client(cluster, set_as_default=False) as client,
     ):
         workers = list(client.run(os.getpid).values())
@@ -192,26 +203,60 @@ def test_results_come_as_they_are_done_not_in_order(odd):
     assert time.monotonic() - begun < 30  # and the sleeper is not waited for
 
 
+def test_short_tasks_are_given_by_the_dozen():
+    queue = engine_local.Queue(1000, 2)
+    assert queue.take() == [0]  # nobody knows yet how long they take
+    queue.done_in(0.01)
+    assert queue.take() == list(range(1, 11))
+    queue.done_in(0.0)
+    assert len(queue.take()) == 20  # about 5 ms a task
+    queue.done_in(1e-9)
+    for _ in range(20):
+        queue.done_in(1e-9)
+    assert len(queue.take()) == engine_local.MOST
+    queue.done_in(3.0)
+    assert len(queue.take()) == 1
+    end = engine_local.Queue(8, 2)
+    end.done_in(1e-6)
+    assert [len(end.take()) for _ in range(7)] == [2, 1, 1, 1, 1, 1, 1]  # nobody waits at the end
+    assert not end
+
+
+def test_what_a_process_died_of_is_played_one_by_one_and_given_up_in_the_end():
+    queue = engine_local.Queue(12, 1)
+    queue.done_in(0.02)
+    portion = queue.take()
+    assert portion == [0, 1, 2, 3, 4]
+    assert not queue.died(portion)
+    later = [queue.take() for _ in range(7)]
+    while queue:
+        later.append(queue.take())
+    assert later[-5:] == [[0], [1], [2], [3], [4]]
+    assert sorted(i for given in later for i in given) == list(range(12))
+    given_up = [queue.died([2]) for _ in range(engine_local.REVIVALS + 1)]
+    assert given_up == [False] * engine_local.REVIVALS + [True]
+
+
 def test_idle_processes_end_and_the_next_task_has_a_new_one(odd, monkeypatch):
     monkeypatch.setattr(engine_local, "IDLE", 1.0)
     worker, task = engine_local.Worker(), plan(odd("Slow"), odd("Slow").cells(), set(), 0)[1]
     try:
-        assert worker.play(task).result(30).key == task.key
+        assert worker.play([task]).result(30)[0][0].key == task.key
         deadline = time.monotonic() + 20
         while worker._pool._processes and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not worker._pool._processes
-        assert worker.play(task).result(30).key == task.key
+        assert worker.play([task]).result(30)[0][0].key == task.key
     finally:
         worker.end()
 
 
 def test_on_dask_results_come_as_they_are_done(odd):
     pytest.importorskip("distributed")
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
     tasks = plan(odd("Slow"), odd("Slow").cells(), set(), 0)
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with dask_cluster(2) as cluster:
         engine = Engine("dask", cluster.scheduler_address)
         with engines.results([tasks[0], tasks[1], tasks[3]], 2, engine) as stream:
             found = [record.key for _ in range(2) for record in next(stream)]
@@ -224,11 +269,10 @@ def test_on_dask_results_come_as_they_are_done(odd):
 
 def test_a_dask_scheduler_that_is_killed_keeps_what_is_done(odd, tmp_path):
     pytest.importorskip("distributed")
-    from distributed import LocalCluster
 
     path = tmp_path / "lost.sqlite"
     scenario = odd("Slow", quick_first=True)
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    cluster = dask_cluster(2)
     engine = Engine("dask", cluster.scheduler_address)
 
     def end():
@@ -246,14 +290,13 @@ def test_a_dask_scheduler_that_is_killed_keeps_what_is_done(odd, tmp_path):
 
 def test_a_dask_cluster_without_workers_is_told(odd, caplog, monkeypatch):
     pytest.importorskip("distributed")
-    from distributed import LocalCluster
 
     from gpbandits_env.scenarios import engine_dask
 
     monkeypatch.setattr(engine_dask, "WATCH", 0.2)
     task = plan(odd("Slow", True), odd("Slow").cells(), set(), 0)[1]  # of the quick agent
     with (
-        LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address=None) as cluster,
+        dask_cluster(0) as cluster,
         caplog.at_level(logging.WARNING),
     ):
         threading.Timer(1.0, cluster.scale, (1,)).start()

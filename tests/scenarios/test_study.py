@@ -48,7 +48,7 @@ def test_a_study_in_parts_equals_the_whole(run, tiny):
 
 def test_a_finished_study_is_not_played_again(run, monkeypatch):
     first = run()
-    monkeypatch.setattr("gpbandits_env.scenarios.engines.run_task", None)
+    monkeypatch.setattr("gpbandits_env.scenarios.engine_local.run_tasks", None)
     assert run().done == first.total
 
 
@@ -164,20 +164,20 @@ def test_an_agent_that_raises_loses_no_other_result(run, monkeypatch):
 
 
 def test_ctrl_c_keeps_what_is_done(run, monkeypatch):
-    from gpbandits_env.scenarios import engines
+    from gpbandits_env.scenarios import engine_local
 
-    play, count = engines.run_task, iter(range(100))
+    play, count = engine_local.run_tasks, iter(range(100))
 
-    def interrupted(task):
+    def interrupted(tasks):
         if next(count) == 2:
             raise KeyboardInterrupt
-        return play(task)
+        return play(tasks)
 
-    monkeypatch.setattr(engines, "run_task", interrupted)
+    monkeypatch.setattr(engine_local, "run_tasks", interrupted)
     stopped = run()
     assert stopped.interrupted
     assert 0 < stopped.done < stopped.total
-    monkeypatch.setattr(engines, "run_task", play)
+    monkeypatch.setattr(engine_local, "run_tasks", play)
     again, whole = run(), run("whole.sqlite")
     assert not again.interrupted
     assert contents(again.path) == contents(whole.path)
