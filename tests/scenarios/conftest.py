@@ -1,11 +1,15 @@
 import signal
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from gpbandits_env.scenarios import AgentEntry, Outcome, Scenario, run_study
 from gpbandits_env.scenarios.findings import below, level
+from gpbandits_env.scenarios.folders import look_in
 
 Run = Callable[..., Outcome]
 
@@ -52,3 +56,64 @@ def as_in_a_terminal():
         "start_new_session": True,
         "preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     }
+
+
+ODD = """
+import os, time
+from gpbandits_env.agents import GPAgent
+
+class Poison(GPAgent):
+    def acquisition(self):
+        os._exit(3)
+
+class Slow(GPAgent):
+    def acquisition(self):
+        time.sleep(60.0)
+"""
+
+
+@pytest.fixture
+def odd(tiny: Scenario, tmp_path: Path) -> Callable[..., Scenario]:
+    """A short study of a quick agent and one of a module of one's own: odd("Poison")."""
+    (tmp_path / "odd_learners.py").write_text(ODD, encoding="utf-8")
+    look_in(str(tmp_path))
+    quick = AgentEntry("quick", "random")
+
+    def made(name: str, trials: int = 2, quick_first: bool = False) -> Scenario:
+        odd = AgentEntry("odd", f"odd_learners:{name}")
+        agents = (quick, odd) if quick_first else (odd, quick)
+        return replace(tiny, agents=agents, trials=trials, horizon=5, grid=(), findings=())
+
+    return made
+
+
+@pytest.fixture
+def dask_cluster():
+    """Start a cluster without a server at a port that another test's cluster has."""
+    distributed = pytest.importorskip("distributed")
+
+    def start(workers: int, threads: int = 1):
+        return distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=threads,
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+        )
+
+    return start
+
+
+@pytest.fixture
+def held() -> Callable[[Path], int]:
+    """How many trials a results file holds, while another process may be writing it."""
+
+    def count(path: Path) -> int:
+        if not path.is_file():
+            return 0
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+            try:
+                return db.execute("SELECT COUNT(*) FROM trials").fetchone()[0]
+            except sqlite3.OperationalError:  # its tables are not there yet
+                return 0
+
+    return count

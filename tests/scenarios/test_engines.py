@@ -1,27 +1,20 @@
 """Studies on clusters of real worker processes: the same numbers, and killed workers do no harm."""
 
-import gc
-import logging
 import os
 import signal
-import socket
-import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from contextlib import closing, suppress
-from dataclasses import replace
 
 import pytest
 
-from gpbandits_env.errors import ClusterLost, InvalidInput, MissingExtra, UnknownName
-from gpbandits_env.scenarios import engine_local, engines
+from gpbandits_env.errors import InvalidInput, MissingExtra, UnknownName
+from gpbandits_env.scenarios import engines
 from gpbandits_env.scenarios.engines import Engine
-from gpbandits_env.scenarios.folders import look_in
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.store import Store
-from gpbandits_env.scenarios.study import plan, run_study
+from gpbandits_env.scenarios.study import run_study
 
 SCENARIO = Scenario(
     id="test/cluster",
@@ -33,47 +26,6 @@ SCENARIO = Scenario(
     horizon=4000,
     trials=4,
 )
-
-
-ODD = """
-import os, time
-from gpbandits_env.agents import GPAgent
-
-class Poison(GPAgent):
-    def acquisition(self):
-        os._exit(3)
-
-class Slow(GPAgent):
-    def acquisition(self):
-        time.sleep(60.0)
-"""
-
-
-def dask_cluster(workers, threads=1):
-    """A cluster without a server at a port that another test's cluster has."""
-    from distributed import LocalCluster
-
-    return LocalCluster(
-        n_workers=workers,
-        threads_per_worker=threads,
-        dashboard_address=None,
-        scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-    )
-
-
-@pytest.fixture
-def odd(tmp_path):
-    """A short study with an agent of a module of one's own: odd("Poison")."""
-    (tmp_path / "odd_learners.py").write_text(ODD, encoding="utf-8")
-    look_in(str(tmp_path))
-    quick = AgentEntry("quick", "random")
-
-    def made(name, quick_first=False):
-        odd = AgentEntry("odd", f"odd_learners:{name}")
-        agents = (quick, odd) if quick_first else (odd, quick)
-        return replace(SCENARIO, agents=agents, horizon=5, trials=2)
-
-    return made
 
 
 @pytest.fixture(scope="module")
@@ -110,9 +62,7 @@ def killing(pids, after=1.0):
     return thread, killed
 
 
-def test_dask_gives_the_same_numbers(local, tmp_path):
-    pytest.importorskip("distributed")
-
+def test_dask_gives_the_same_numbers(local, dask_cluster, tmp_path):
     path = tmp_path / "dask.sqlite"
     with dask_cluster(2, threads=2) as cluster:
         engine = Engine("dask", cluster.scheduler_address)
@@ -121,15 +71,11 @@ def test_dask_gives_the_same_numbers(local, tmp_path):
     assert numbers(path) == local
 
 
-def test_dask_survives_a_killed_worker(local, tmp_path):
-    pytest.importorskip("distributed")
+def test_dask_survives_a_killed_worker(local, dask_cluster, tmp_path):
     from distributed import Client
 
     path = tmp_path / "dask.sqlite"
-    with (
-        dask_cluster(2) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
+    with dask_cluster(2) as cluster, Client(cluster, set_as_default=False) as client:
         workers = list(client.run(os.getpid).values())
         thread, killed = killing(lambda: workers, after=0.5)
         engine = Engine("dask", cluster.scheduler_address)
@@ -182,7 +128,7 @@ def test_a_trial_that_kills_its_worker_fails_alone(name, odd, tmp_path, monkeypa
         from gpbandits_env.scenarios import engine_dask
 
         monkeypatch.setattr(engine_dask, "WATCH", 1.0)
-    scenario, path = replace(odd("Poison"), trials=1), tmp_path / "poison.sqlite"
+    scenario, path = odd("Poison", trials=1), tmp_path / "poison.sqlite"
     outcome = run_study(scenario, path, jobs=2, engine=Engine(name), progress=False)
     assert outcome.done == 1
     assert [str(f.key) for f in outcome.failures] == ["agent 'odd', trial 0"]
@@ -191,147 +137,11 @@ def test_a_trial_that_kills_its_worker_fails_alone(name, odd, tmp_path, monkeypa
         assert store.trials(0, "quick") == [0]
 
 
-def test_results_come_as_they_are_done_not_in_order(odd):
-    """The first task sleeps for a minute; the others are there long before."""
-    tasks = plan(odd("Slow"), odd("Slow").cells(), set(), 0)
-    labels = [task.key.agent for task in tasks]
-    assert labels == ["odd", "quick", "odd", "quick"]
-    begun = time.monotonic()
-    with engines.results([tasks[0], tasks[1], tasks[3]], 2) as stream:
-        found = [record.key for _ in range(2) for record in next(stream)]
-    assert found == [tasks[1].key, tasks[3].key]
-    assert time.monotonic() - begun < 30  # and the sleeper is not waited for
-
-
-def test_short_tasks_are_given_by_the_dozen():
-    queue = engine_local.Queue(1000, 2)
-    assert queue.take() == [0]  # nobody knows yet how long they take
-    queue.done_in(0.01)
-    assert queue.take() == list(range(1, 11))
-    queue.done_in(0.0)
-    assert len(queue.take()) == 20  # about 5 ms a task
-    queue.done_in(1e-9)
-    for _ in range(20):
-        queue.done_in(1e-9)
-    assert len(queue.take()) == engine_local.MOST
-    queue.done_in(3.0)
-    assert len(queue.take()) == 1
-    end = engine_local.Queue(8, 2)
-    end.done_in(1e-6)
-    assert [len(end.take()) for _ in range(7)] == [2, 1, 1, 1, 1, 1, 1]  # nobody waits at the end
-    assert not end
-
-
-def test_what_a_process_died_of_is_played_one_by_one_and_given_up_in_the_end():
-    queue = engine_local.Queue(12, 1)
-    queue.done_in(0.02)
-    portion = queue.take()
-    assert portion == [0, 1, 2, 3, 4]
-    assert not queue.died(portion)
-    later = [queue.take() for _ in range(7)]
-    while queue:
-        later.append(queue.take())
-    assert later[-5:] == [[0], [1], [2], [3], [4]]
-    assert sorted(i for given in later for i in given) == list(range(12))
-    given_up = [queue.died([2]) for _ in range(engine_local.REVIVALS + 1)]
-    assert given_up == [False] * engine_local.REVIVALS + [True]
-
-
-def test_idle_processes_end_and_the_next_task_has_a_new_one(odd, monkeypatch):
-    monkeypatch.setattr(engine_local, "IDLE", 1.0)
-    worker, task = engine_local.Worker(), plan(odd("Slow"), odd("Slow").cells(), set(), 0)[1]
-    try:
-        assert worker.play([task]).result(30)[0][0].key == task.key
-        deadline = time.monotonic() + 20
-        while worker._pool._processes and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not worker._pool._processes
-        assert worker.play([task]).result(30)[0][0].key == task.key
-    finally:
-        worker.end()
-
-
-def test_on_dask_results_come_as_they_are_done(odd):
-    pytest.importorskip("distributed")
-    from distributed import Client
-
-    tasks = plan(odd("Slow"), odd("Slow").cells(), set(), 0)
-    with dask_cluster(2) as cluster:
-        engine = Engine("dask", cluster.scheduler_address)
-        with engines.results([tasks[0], tasks[1], tasks[3]], 2, engine) as stream:
-            found = [record.key for _ in range(2) for record in next(stream)]
-        assert sorted(key.trial for key in found) == [0, 1]
-        assert {key.agent for key in found} == {"quick"}
-        with Client(cluster, set_as_default=False) as client:
-            # The sleeper's owner has left, so that nobody wants it any more.
-            assert not client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
-
-
-def test_a_dask_scheduler_that_is_killed_keeps_what_is_done(odd, tmp_path):
-    pytest.importorskip("distributed")
-
-    path = tmp_path / "lost.sqlite"
-    scenario = odd("Slow", quick_first=True)
-    cluster = dask_cluster(2)
-    engine = Engine("dask", cluster.scheduler_address)
-
-    def end():
-        while held(path) < 1:
-            time.sleep(0.05)
-        cluster.close(timeout=5)
-
-    ending = threading.Thread(target=end, daemon=True)
-    ending.start()
-    with pytest.raises(ClusterLost, match=r"[12] of 4 trials are kept in .*lost.sqlite; the same"):
-        run_study(scenario, path, engine=engine, progress=False)
-    ending.join(20)
-    assert held(path) >= 1
-
-
-def test_a_dask_cluster_without_workers_is_told(odd, caplog, monkeypatch):
-    pytest.importorskip("distributed")
-
-    from gpbandits_env.scenarios import engine_dask
-
-    monkeypatch.setattr(engine_dask, "WATCH", 0.2)
-    task = plan(odd("Slow", True), odd("Slow").cells(), set(), 0)[1]  # of the quick agent
-    with (
-        dask_cluster(0) as cluster,
-        caplog.at_level(logging.WARNING),
-    ):
-        threading.Timer(1.0, cluster.scale, (1,)).start()
-        engine = Engine("dask", cluster.scheduler_address)
-        with engines.results([task], 1, engine) as stream:
-            assert [record.key for record in next(stream)] == [task.key]
-    assert sum("has no workers; waiting" in text for text in caplog.messages) == 1
-
-
-def test_a_dask_cluster_of_this_machine_leaves_the_dashboards_port_alone():
-    """A warning would be an error here."""
-    pytest.importorskip("distributed")
-    with socket.socket() as taken:
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        with suppress(OSError):  # somebody has it: so much the better
-            taken.bind(("127.0.0.1", 8787))
-        taken.listen()
-        with engines.results([], 1, Engine("dask")) as stream:
-            assert list(stream) == []
-
-
-def held(path):
-    """How many trials a results file holds, while another process may be writing it."""
-    if not path.is_file():
-        return 0
-    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
-        try:
-            return db.execute("SELECT COUNT(*) FROM trials").fetchone()[0]
-        except sqlite3.OperationalError:  # its tables are not there yet
-            return 0
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["local", "dask", "ray"])
-def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(name, tmp_path, as_in_a_terminal):
+def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
+    name, held, tmp_path, as_in_a_terminal
+):
     """About a minute each: the command line, interrupted as a terminal does it."""
     pytest.importorskip({"dask": "distributed", "local": "psutil"}.get(name, name))
     path, whole = tmp_path / "stopped.sqlite", tmp_path / "whole.sqlite"
@@ -356,43 +166,6 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(name, tmp_path, 
     again = subprocess.run(resumed, check=True, capture_output=True, text=True, timeout=200)
     assert "20/20" in again.stderr  # progress
     assert numbers(path) == numbers(whole)
-
-
-@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "http://127.0.0.1:9"])
-def test_no_dask_cluster_at_the_address(address):
-    pytest.importorskip("distributed")
-    begun = time.monotonic()
-    with (
-        pytest.raises(InvalidInput, match="no Dask scheduler answers"),
-        engines.results([], 1, Engine("dask", address)),
-    ):
-        pass
-    gc.collect()  # a client that was made in vain would take a minute to go
-    assert time.monotonic() - begun < 15
-
-
-def test_no_ray_cluster_where_auto_says(monkeypatch):
-    pytest.importorskip("ray")
-    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")
-    begun = time.monotonic()
-    with (
-        pytest.raises(InvalidInput, match="no Ray cluster answers at 'auto'"),
-        engines.results([], 1, Engine("ray", "auto")),
-    ):
-        pass
-    assert time.monotonic() - begun < 25
-
-
-@pytest.mark.parametrize("address", ["127.0.0.1:9", "ray://127.0.0.1:9", "head:99999", "nowhere"])
-def test_no_ray_cluster_at_the_address(address):
-    pytest.importorskip("ray")
-    begun = time.monotonic()
-    with (
-        pytest.raises(InvalidInput, match="no Ray cluster answers"),
-        engines.results([], 1, Engine("ray", address)),
-    ):
-        pass
-    assert time.monotonic() - begun < 25
 
 
 @pytest.mark.parametrize(
