@@ -25,6 +25,7 @@ from gpbandits_env.envs.base import (
 from gpbandits_env.envs.evaluation import BoolArray, Evaluator, check_mask, pair_of
 from gpbandits_env.envs.noise import VectorNoise, generator_at
 from gpbandits_env.envs.rendering import METADATA, Scene, Viewer, check_render_mode
+from gpbandits_env.envs.vector_arguments import horizon_of, reset_mask_of, seeds_of
 from gpbandits_env.envs.world import World
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.functions import Course, batch_of
@@ -68,7 +69,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         evaluate_skipped: bool = True,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
-        self._horizon = _horizon(max_episode_steps)
+        self._horizon = horizon_of(max_episode_steps)
         self.render_mode = check_render_mode(render_mode)
         self.world = world
         domain, m = world.problem.domain, world.problem.batch_size
@@ -129,10 +130,10 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             UnknownName: another option.
         """
         check_options(options, ("reset_mask",))
-        mask = self._mask((options or {}).get("reset_mask"))
+        mask = reset_mask_of((options or {}).get("reset_mask"), self.num_envs)
         if not (mask | self._begun).all():
             raise NotReset("the first reset() must be of all worlds")
-        fresh = [None if s is None else seeded(s) for s in self._seed_list(seed)]
+        fresh = [None if s is None else seeded(s) for s in seeds_of(seed, self.num_envs)]
         for i in np.flatnonzero(mask).tolist():
             generator = fresh[i]
             if generator is not None:
@@ -384,33 +385,3 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         if self.selective:
             observation["observed"] = self._observed.astype(np.int8)
         return observation
-
-    def _seed_list(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        if seed is None:
-            return [None] * self.num_envs
-        if isinstance(seed, (int, np.integer)):
-            return [int(seed) + i for i in range(self.num_envs)]
-        if not isinstance(seed, Sequence) or len(seed) != self.num_envs:
-            raise InvalidInput(f"seed must be one per world ({self.num_envs}), got {shown(seed)}")
-        return list(seed)
-
-    def _mask(self, mask: BoolArray | None) -> BoolArray:
-        if mask is None:
-            return np.ones(self.num_envs, dtype=np.bool_)
-        try:
-            array = np.asarray(mask)
-        except ValueError as error:
-            raise InvalidInput(f"reset_mask must be a boolean array: {error}") from None
-        if array.dtype != np.bool_ or array.shape != (self.num_envs,) or not array.any():
-            raise InvalidInput(
-                f"reset_mask must be a boolean array of shape ({self.num_envs},) with at least "
-                f"one True, got {array.dtype} of shape {array.shape}"
-            )
-        return array
-
-
-def _horizon(max_episode_steps: int | None) -> int | None:
-    # Gymnasium's make() reads -1 as "no limit"; so do we.
-    if max_episode_steps is None or max_episode_steps == -1:
-        return None
-    return whole(max_episode_steps, "max_episode_steps")

@@ -1,6 +1,6 @@
 """What a learner believes after its data: mean, variance and joint draws."""
 
-from gpbandits_env.posterior.base import ArmPosterior
+from gpbandits_env.posterior.arms import ArmPosterior
 from gpbandits_env.posterior.box import BoxPosterior
 from gpbandits_env.posterior.choose import posterior_on
 from gpbandits_env.posterior.nystrom import NystromPosterior

@@ -11,7 +11,7 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.columns import Columns
-from gpbandits_env.posterior.base import FLOOR
+from gpbandits_env.posterior.arms import FLOOR
 from gpbandits_env.posterior.paths import exact_features
 from gpbandits_env.samplers import BoxSampler
 

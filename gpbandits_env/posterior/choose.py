@@ -6,8 +6,8 @@ from gpbandits_env.arrays import positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.kernels import Kernel
+from gpbandits_env.posterior.arms import ArmPosterior
 from gpbandits_env.posterior.back import Back
-from gpbandits_env.posterior.base import ArmPosterior
 from gpbandits_env.posterior.coefficients import CoefficientsBack
 from gpbandits_env.posterior.covariances import MATRIX_BYTES, check_prior, prior_covariance
 from gpbandits_env.posterior.rows import RowsBack

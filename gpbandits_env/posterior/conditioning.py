@@ -9,7 +9,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, flag, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels.columns import Columns
-from gpbandits_env.posterior.base import BLOCK, observed_gain
+from gpbandits_env.posterior.arms import BLOCK, observed_gain
 from gpbandits_env.posterior.box_model import Model
 from gpbandits_env.posterior.box_state import Log
 from gpbandits_env.posterior.regression import Regression

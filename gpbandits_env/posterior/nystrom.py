@@ -24,7 +24,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.base import hyper
-from gpbandits_env.posterior.base import one_per_arm
+from gpbandits_env.posterior.arms import one_per_arm
 from gpbandits_env.posterior.covariances import check_prior, prior_covariance
 from gpbandits_env.posterior.elimination import root
 from gpbandits_env.posterior.nystrom_features import Solved, solved

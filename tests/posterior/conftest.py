@@ -8,7 +8,7 @@ import pytest
 from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import Empirical, Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.posterior import posterior_on
-from gpbandits_env.posterior.base import ArmPosterior
+from gpbandits_env.posterior.arms import ArmPosterior
 from gpbandits_env.posterior.coefficients import CoefficientsBack
 from gpbandits_env.posterior.covariances import prior_covariance
 from gpbandits_env.posterior.rows import RowsBack

@@ -5,8 +5,8 @@ import pytest
 
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.kernels import Matern32, SquaredExponential
-from gpbandits_env.posterior import BoxPosterior, base, covariances, posterior_on
-from gpbandits_env.posterior.base import ArmPosterior
+from gpbandits_env.posterior import BoxPosterior, covariances, posterior_on
+from gpbandits_env.posterior.arms import ArmPosterior
 from gpbandits_env.posterior.rows import RowsBack
 
 TOLERANCE = {"rtol": 0.0, "atol": 1e-8}
@@ -101,7 +101,7 @@ def test_drift_on_more_arms_than_a_matrix_is_kept_for(dense_of, monkeypatch, eps
 
 
 def test_refreshing_keeps_what_it_should(make, dense_of, monkeypatch, back):
-    monkeypatch.setattr(base, "REFRESH_EVERY", 10)
+    monkeypatch.setattr("gpbandits_env.posterior.arms.REFRESH_EVERY", 10)
     posterior = make("matern52", back, noise_var=0.01, prior_mean=0.5)
     dense = dense_of(posterior)
     rng = np.random.default_rng(5)
