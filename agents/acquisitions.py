@@ -55,13 +55,13 @@ class UCB(Acquisition):
 
     beta: float
 
-    def score(self, mean: Array, var: Array) -> Array:  # noqa: D102
+    def score(self, mean: Array, var: Array) -> Array:
         bound = np.sqrt(var)
         bound *= math.sqrt(self.beta)
         bound += mean
         return bound
 
-    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:  # noqa: D102
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         in_var = 0.5 * math.sqrt(self.beta) / np.sqrt(np.maximum(var, KNOWN))
         return np.ones_like(mean), np.where(var < KNOWN, 0.0, in_var)
 
@@ -76,13 +76,13 @@ class LCB(Acquisition):
 
     beta: float
 
-    def score(self, mean: Array, var: Array) -> Array:  # noqa: D102
+    def score(self, mean: Array, var: Array) -> Array:
         bound = np.sqrt(var)
         bound *= -math.sqrt(self.beta)
         bound += mean
         return bound
 
-    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:  # noqa: D102
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         in_mean, in_var = UCB(self.beta).gradient(mean, var)
         return in_mean, -in_var
 
@@ -98,14 +98,14 @@ class RegretToSigma(Acquisition):
 
     level: float
 
-    def score(self, mean: Array, var: Array) -> Array:  # noqa: D102
+    def score(self, mean: Array, var: Array) -> Array:
         gap, sd, known = _standard(mean, var, self.level)
         ratio: Array = gap / sd
         if known.any():
             ratio[known] = np.where(gap[known] > 0, np.inf, -np.inf)
         return ratio
 
-    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:  # noqa: D102
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         gap, sd, known = _standard(mean, var, self.level)
         return np.where(known, 0.0, 1.0 / sd), np.where(known, 0.0, -0.5 * gap / sd / sd**2)
 
@@ -128,7 +128,7 @@ class LogEI(Acquisition):
     incumbent: float
     margin: float = 0.0
 
-    def score(self, mean: Array, var: Array) -> Array:  # noqa: D102
+    def score(self, mean: Array, var: Array) -> Array:
         gap, sd, known = _standard(mean, var, self.incumbent + self.margin)
         score = log_h(gap / sd)
         score += np.log(sd)
@@ -137,10 +137,10 @@ class LogEI(Acquisition):
                 score[known] = np.log(np.maximum(gap[known], 0.0))
         return score
 
-    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:  # noqa: D102
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         return self.score_and_gradient(mean, var)[1:]
 
-    def score_and_gradient(self, mean: Array, var: Array) -> tuple[Array, Array, Array]:  # noqa: D102
+    def score_and_gradient(self, mean: Array, var: Array) -> tuple[Array, Array, Array]:
         # EI = sd h(z), h' = Phi: d EI/d mean = Phi(z), d EI/d var = phi(z) / (2 sd).
         gap, sd, known = _standard(mean, var, self.incumbent + self.margin)
         score, in_mean, in_var = log_h_and_slopes(gap / sd)
@@ -172,14 +172,14 @@ class LogPI(Acquisition):
     incumbent: float
     margin: float = 0.0
 
-    def score(self, mean: Array, var: Array) -> Array:  # noqa: D102
+    def score(self, mean: Array, var: Array) -> Array:
         gap, sd, known = _standard(mean, var, self.incumbent + self.margin)
         score: Array = log_ndtr(gap / sd)
         if known.any():
             score[known] = np.where(gap[known] > 0, 0.0, -np.inf)
         return score
 
-    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:  # noqa: D102
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         gap, sd, known = _standard(mean, var, self.incumbent + self.margin)
         slope = np.where(known, 0.0, hazard(gap / sd) / sd)
         return slope, -0.5 * slope * gap / sd**2
@@ -189,10 +189,10 @@ class LogPI(Acquisition):
 class Mean(Acquisition):
     """The posterior mean alone."""
 
-    def score(self, mean: Array, var: Array) -> Array:  # noqa: D102
+    def score(self, mean: Array, var: Array) -> Array:
         return mean.copy()
 
-    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:  # noqa: D102
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         return np.ones_like(mean), np.zeros_like(var)
 
 
@@ -200,10 +200,10 @@ class Mean(Acquisition):
 class Variance(Acquisition):
     """The posterior variance alone: the greedy experimental design of srinivas2010, eq. (4)."""
 
-    def score(self, mean: Array, var: Array) -> Array:  # noqa: D102
+    def score(self, mean: Array, var: Array) -> Array:
         return var.copy()
 
-    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:  # noqa: D102
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         return np.zeros_like(mean), np.ones_like(var)
 
 

@@ -76,7 +76,7 @@ class AnyAcquisition(GPUCB):
         side = float((box.high - box.low).max())
         return {"type": "continuous", "scale": 0.2, "dim": box.dim, "r": side}
 
-    def acquisition(self) -> Acquisition:  # noqa: D102
+    def acquisition(self) -> Acquisition:
         return self.acquisition_under(self.posterior)
 
     def acquisition_under(self, posterior: Any) -> Acquisition:

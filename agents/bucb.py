@@ -44,5 +44,5 @@ class BUCB(GPUCB):
         self._widening = positive(rho, "rho") ** 2
         super().__init__(problem, rng, beta=beta, **settings)
 
-    def beta_of(self, ahead: int) -> float:  # noqa: D102
+    def beta_of(self, ahead: int) -> float:
         return self._widening * super().beta_of(ahead)

@@ -85,13 +85,13 @@ class Candidates(Places):
         return Candidates(Arms(np.minimum(points, box.high)), box)
 
     @property
-    def fingerprint(self) -> int:  # noqa: D102
+    def fingerprint(self) -> int:
         return self._fingerprint
 
-    def actions(self, arms: IntArray) -> NDArray[Any]:  # noqa: D102
+    def actions(self, arms: IntArray) -> NDArray[Any]:
         return self.arms.coordinates[arms]
 
-    def indices(self, actions: ArrayLike) -> IntArray:  # noqa: D102
+    def indices(self, actions: ArrayLike) -> IntArray:
         points = self._box.check(actions) + 0.0  # contiguous, and -0.0 has the bytes of 0.0
         found = [self._index.get(point.tobytes(), -1) for point in points]
         if -1 in found:

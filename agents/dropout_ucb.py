@@ -99,7 +99,7 @@ class DropoutUCB(AnyAcquisition):
         """(d,) the coordinates of round t, in increasing order."""
         return self._draw(t)[0]
 
-    def choose(self) -> NDArray[Any]:  # noqa: D102
+    def choose(self) -> NDArray[Any]:
         active, rng = self._draw(self.round + 1)
         search = search_for(self._cube, self._search_spec, rng)
         seen = _Round(self, self._believed(active), search, rng)
@@ -140,7 +140,7 @@ class DropoutUCB(AnyAcquisition):
         best = self._scaling.scale(told.told[[int(told.rewards.argmax())]])
         return np.where(coins[:, None], drawn, best)
 
-    def tell(  # noqa: D102
+    def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
         super().tell(actions, rewards, observed)
@@ -149,12 +149,12 @@ class DropoutUCB(AnyAcquisition):
             active = self.coordinates(self.round + 1)
             self._own_refit.fit(self.round, self._scaling.scale(told.told)[:, active], told.rewards)
 
-    def reset(self) -> None:  # noqa: D102
+    def reset(self) -> None:
         super().reset()
         if self._own_refit:
             self._own_refit.clear()
 
-    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+    def snapshot(self) -> dict[str, Any]:
         own = {
             "key": list(self._key),
             "refit": self._own_refit.snapshot() if self._own_refit else None,

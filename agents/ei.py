@@ -14,5 +14,5 @@ from gpbandits_env.agents.improvement import ImprovementAgent
 class EI(ImprovementAgent):
     """The arm of the largest expected improvement E max(f(x) - incumbent - margin, 0)."""
 
-    def acquisition(self) -> Acquisition:  # noqa: D102
+    def acquisition(self) -> Acquisition:
         return LogEI(self.incumbent, self.margin)

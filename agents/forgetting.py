@@ -57,7 +57,7 @@ class Forgetting(ABC):
 class Keep(Forgetting):
     """All data count for ever."""
 
-    def after(self, agent: "GPAgent", actions: NDArray[Any], rewards: NDArray[Any]) -> None:  # noqa: D102
+    def after(self, agent: "GPAgent", actions: NDArray[Any], rewards: NDArray[Any]) -> None:
         return
 
 
@@ -74,7 +74,7 @@ class Fade(Forgetting):
             raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
         self.epsilon = float(epsilon)
 
-    def after(self, agent: "GPAgent", actions: NDArray[Any], rewards: NDArray[Any]) -> None:  # noqa: D102
+    def after(self, agent: "GPAgent", actions: NDArray[Any], rewards: NDArray[Any]) -> None:
         agent.fade(self.epsilon)
 
 
@@ -89,7 +89,7 @@ class Restart(Forgetting):
     def __init__(self, every: int) -> None:
         self.every = whole(every, "reset_every")
 
-    def after(self, agent: "GPAgent", actions: NDArray[Any], rewards: NDArray[Any]) -> None:  # noqa: D102
+    def after(self, agent: "GPAgent", actions: NDArray[Any], rewards: NDArray[Any]) -> None:
         if agent.round % self.every == 0:
             agent.forget()
 
@@ -107,7 +107,7 @@ class Window(Forgetting):
             maxlen=whole(rounds, "window")
         )
 
-    def after(self, agent: "GPAgent", actions: NDArray[Any], rewards: NDArray[Any]) -> None:  # noqa: D102
+    def after(self, agent: "GPAgent", actions: NDArray[Any], rewards: NDArray[Any]) -> None:
         full = len(self._rounds) == self._rounds.maxlen
         self._rounds.append((actions, rewards))
         if full:
@@ -115,13 +115,13 @@ class Window(Forgetting):
             for old_actions, old_rewards in self._rounds:
                 agent.absorb(old_actions, old_rewards)
 
-    def before(self, actions: NDArray[Any], rewards: NDArray[Any]) -> None:  # noqa: D102
+    def before(self, actions: NDArray[Any], rewards: NDArray[Any]) -> None:
         self._rounds.append((actions, rewards))
 
-    def snapshot(self) -> Any:  # noqa: D102
+    def snapshot(self) -> Any:
         return [(a.copy(), r.copy()) for a, r in self._rounds]
 
-    def restore(self, state: Any) -> None:  # noqa: D102
+    def restore(self, state: Any) -> None:
         self._rounds.clear()
         self._rounds.extend((a.copy(), r.copy()) for a, r in state)
 

@@ -53,7 +53,7 @@ class ConstantBudget(Compression):
         positive(self.epsilon, "the compression's epsilon", zero=True)
 
     @property
-    def budget(self) -> float:  # noqa: D102
+    def budget(self) -> float:
         return float(self.epsilon)
 
 
@@ -77,25 +77,31 @@ class HorizonBudget(Compression):
             whole(self.horizon, "horizon")
 
     @property
-    def budget(self) -> float:  # noqa: D102
+    def budget(self) -> float:
         if self.horizon is None:
             raise InvalidInput(
                 "the compression 'horizon' needs a horizon: give it one, or the problem"
             )
         return float(compression_budget(self.horizon, self.alpha))
 
-    def filled(self, problem: Problem) -> Self:  # noqa: D102
+    def filled(self, problem: Problem) -> Self:
         return replace(self, horizon=problem.horizon) if self.horizon is None else self
 
 
 class Uncertain(Protocol):
     """What the gate asks of a posterior."""
 
-    def var_at(self, actions: NDArray[Any]) -> Array: ...  # noqa: D102
+    def var_at(self, actions: NDArray[Any]) -> Array:
+        """(k,) the variance at checked arms or points, hallucinated ones included."""
+        ...
 
-    def hallucinate(self, actions: ArrayLike) -> None: ...  # noqa: D102
+    def hallucinate(self, actions: ArrayLike) -> None:
+        """Shrink the variance as if these had been observed too."""
+        ...
 
-    def rollback(self) -> None: ...  # noqa: D102
+    def rollback(self) -> None:
+        """Drop all hallucinated points."""
+        ...
 
 
 class Gate:

@@ -71,11 +71,11 @@ class Genie(Agent):
             arm = self._shown[1]
         return np.full(self.batch_size, arm)
 
-    def reset(self) -> None:  # noqa: D102
+    def reset(self) -> None:
         super().reset()
         self._shown = None
 
-    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+    def snapshot(self) -> dict[str, Any]:
         return super().snapshot() | {"shown": self._shown}
 
     def _restore(self, state: Mapping[str, Any]) -> None:

@@ -150,7 +150,7 @@ class GPAgent(Agent):
         """The actions of this round in the posterior's terms, (m,) or (m, d)."""
         return self.rule.choose(self)
 
-    def ask(self) -> NDArray[Any]:  # noqa: D102
+    def ask(self) -> NDArray[Any]:
         self.search.renew()
         return self.places.actions(self.choose())
 
@@ -185,7 +185,7 @@ class GPAgent(Agent):
         passed = self.gate.passing(self.posterior, checked)
         return checked[passed], values[passed]
 
-    def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:  # noqa: D102
+    def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
         places = self.places.domain.check(self.places.indices(actions))
         return self.gate.passing(self.posterior, places)
 
@@ -224,7 +224,7 @@ class GPAgent(Agent):
         self.posterior.forget()
         self._history.clear()
 
-    def tell(  # noqa: D102
+    def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
         super().tell(actions, rewards, observed)
@@ -233,7 +233,7 @@ class GPAgent(Agent):
         if self.refit is not None:
             self.refit.told(self, *self._told)
 
-    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:  # noqa: D102
+    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         super().prior_data(actions, rewards)
         self.forgetting.before(*self._told)
         if self.refit is not None:
@@ -242,7 +242,7 @@ class GPAgent(Agent):
     def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         self._told = self.absorb(self.places.indices(actions), rewards)
 
-    def reset(self) -> None:  # noqa: D102
+    def reset(self) -> None:
         super().reset()
         self.duplicates = 0
         self.forgetting.reset()
@@ -250,7 +250,7 @@ class GPAgent(Agent):
         if self.refit is not None:
             self.refit.reset(self)
 
-    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+    def snapshot(self) -> dict[str, Any]:
         own = {"posterior": self.posterior.snapshot(), "forgetting": self.forgetting.snapshot()}
         own |= {"candidates": self.places.fingerprint, "duplicates": self.duplicates}
         if self.refit is not None:

@@ -64,5 +64,5 @@ class GPUCB(GPAgent):
         """Beta of a round to come; 1 is the next to be played."""
         return self._betas(self.round + ahead, self.information_gain)
 
-    def acquisition(self) -> Acquisition:  # noqa: D102
+    def acquisition(self) -> Acquisition:
         return UCB(self.beta)  # eq. (6)

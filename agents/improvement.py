@@ -46,7 +46,7 @@ class ImprovementAgent(GPAgent):
         super().__init__(problem, rng, **settings)
 
     @abstractmethod
-    def acquisition(self) -> Acquisition: ...  # noqa: D102
+    def acquisition(self) -> Acquisition: ...
 
     @property
     def incumbent(self) -> float:
@@ -58,18 +58,16 @@ class ImprovementAgent(GPAgent):
         told = self.posterior.mean_at_told()  # nothing where all has faded
         return float(np.max(told if len(told) else self.posterior.prior_mean))
 
-    def absorb(  # noqa: D102
-        self, places: ArrayLike, rewards: ArrayLike
-    ) -> tuple[NDArray[Any], Array]:
+    def absorb(self, places: ArrayLike, rewards: ArrayLike) -> tuple[NDArray[Any], Array]:
         absorbed = super().absorb(places, rewards)
         self._best_reward = max(self._best_reward, float(absorbed[1].max(initial=-np.inf)))
         return absorbed
 
-    def forget(self) -> None:  # noqa: D102
+    def forget(self) -> None:
         super().forget()
         self._best_reward = -np.inf
 
-    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+    def snapshot(self) -> dict[str, Any]:
         return super().snapshot() | {"best_reward": self._best_reward}
 
     def _restore(self, state: Mapping[str, Any]) -> None:

@@ -89,22 +89,22 @@ class LineBO(AnyAcquisition):
                 return np.asarray(slope)
         return rng.standard_normal(dim)
 
-    def tell(  # noqa: D102
+    def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
         super().tell(actions, rewards, observed)
         if self.round % self._per_line == 0:
             self._draw_line()
 
-    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:  # noqa: D102
+    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         super().prior_data(actions, rewards)
         self._draw_line()
 
-    def reset(self) -> None:  # noqa: D102
+    def reset(self) -> None:
         super().reset()
         self._draw_line()
 
-    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+    def snapshot(self) -> dict[str, Any]:
         line = {"anchor": self._anchor.copy(), "direction": self._direction.copy()}
         return super().snapshot() | {"line": {"key": list(self._key), **line}}
 

@@ -13,5 +13,5 @@ from gpbandits_env.agents.gp_agent import GPAgent
 class MaxMean(GPAgent):
     """The arm of the largest posterior mean; a batch plays it m times."""
 
-    def acquisition(self) -> Acquisition:  # noqa: D102
+    def acquisition(self) -> Acquisition:
         return Mean()

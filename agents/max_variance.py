@@ -12,5 +12,5 @@ from gpbandits_env.agents.gp_agent import GPAgent
 class MaxVariance(GPAgent):
     """The arm of the largest posterior variance; its information gain is within 1 - 1/e of best."""
 
-    def acquisition(self) -> Acquisition:  # noqa: D102
+    def acquisition(self) -> Acquisition:
         return Variance()

@@ -45,5 +45,5 @@ class MPI(ImprovementAgent):
         self._form = FORMS[form]
         super().__init__(problem, rng, margin=margin, **settings)
 
-    def acquisition(self) -> Acquisition:  # noqa: D102
+    def acquisition(self) -> Acquisition:
         return self._form(self.incumbent, self.margin)

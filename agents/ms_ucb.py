@@ -93,19 +93,19 @@ class MSUCB(AnyAcquisition):
         """|Z_t| of the round about to be played; 0 for d = D."""
         return self.search.size if isinstance(self.search, SubspaceSearch) else 0
 
-    def tell(  # noqa: D102
+    def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
         super().tell(actions, rewards, observed)
         if isinstance(self.search, SubspaceSearch):
             self.search.reach(self.round + 1)
 
-    def reset(self) -> None:  # noqa: D102
+    def reset(self) -> None:
         super().reset()
         if isinstance(self.search, SubspaceSearch):
             self.search.forget()
 
-    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+    def snapshot(self) -> dict[str, Any]:
         return super().snapshot() | {"key": list(self._key)}
 
     def _restore(self, state: Mapping[str, Any]) -> None:

@@ -25,5 +25,5 @@ class RandomAgent(Agent):
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         super().__init__(problem, rng)
 
-    def ask(self) -> NDArray[Any]:  # noqa: D102
+    def ask(self) -> NDArray[Any]:
         return self.problem.domain.sample(self.rng, self.batch_size)

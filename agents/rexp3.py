@@ -75,11 +75,11 @@ class RExp3(Agent):
         probabilities: Array = weights + self.exploration / len(weights)
         return probabilities
 
-    def ask(self) -> NDArray[Any]:  # noqa: D102
+    def ask(self) -> NDArray[Any]:
         drawn = self.rng.choice(len(self._log_weights), self.batch_size, p=self.probabilities)
         return self._places.actions(np.asarray(drawn, dtype=np.int64))
 
-    def tell(  # noqa: D102
+    def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
         super().tell(actions, rewards, observed)
@@ -94,11 +94,11 @@ class RExp3(Agent):
         steps = self.exploration * gains / (len(self._log_weights) * self.probabilities[arms])
         np.add.at(self._log_weights, arms, steps)
 
-    def reset(self) -> None:  # noqa: D102
+    def reset(self) -> None:
         super().reset()
         self._log_weights[:] = 0.0
 
-    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+    def snapshot(self) -> dict[str, Any]:
         weights = {"log_weights": self._log_weights.copy()}
         return super().snapshot() | weights | {"candidates": self._places.fingerprint}
 

@@ -67,10 +67,10 @@ class Finite(Schedule):
         if self.arms is not None:
             whole(self.arms, "arms")
 
-    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:  # noqa: D102
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         return self.scale * beta_finite(t, _known(self.arms, "arms"), self.delta)
 
-    def filled(self, problem: Problem, arms: int | None) -> Self:  # noqa: D102
+    def filled(self, problem: Problem, arms: int | None) -> Self:
         return replace(self, arms=arms) if self.arms is None else self
 
 
@@ -106,11 +106,11 @@ class Continuous(Schedule):
         if self.dim is not None:
             whole(self.dim, "dim")
 
-    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:  # noqa: D102
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         dim, side = _known(self.dim, "dim"), _known(self.r, "r")
         return self.scale * beta_continuous(t, dim, self.delta, self.a, self.b, side)
 
-    def filled(self, problem: Problem, arms: int | None) -> Self:  # noqa: D102
+    def filled(self, problem: Problem, arms: int | None) -> Self:
         side = _longest_side(problem.domain) if self.r is None else self.r
         return replace(self, r=side, dim=problem.domain.dim if self.dim is None else self.dim)
 
@@ -143,12 +143,12 @@ class RKHS(Schedule):
             if getattr(self, name) is not None:
                 positive(getattr(self, name), name, zero=True)
 
-    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:  # noqa: D102
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         gamma = gain / (1.0 - np.exp(-1.0)) if self.gamma is None else self.gamma
         bound = _known(self.norm_bound, "norm_bound")
         return self.scale * beta_rkhs(t, gamma, self.delta, bound)
 
-    def filled(self, problem: Problem, arms: int | None) -> Self:  # noqa: D102
+    def filled(self, problem: Problem, arms: int | None) -> Self:
         if self.gamma is None and problem.noise_var == 0.0:
             raise InvalidInput(
                 "the beta schedule 'rkhs' takes gamma from the information gained, which is "
@@ -176,7 +176,7 @@ class Constant(Schedule):
         positive(self.value, "value", zero=True)
         positive(self.scale, "scale", zero=True)
 
-    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:  # noqa: D102
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         return np.full(np.shape(t), self.scale * self.value)
 
 
@@ -194,7 +194,7 @@ class LogTime(Schedule):
         positive(self.c2, "c2")
         positive(self.scale, "scale", zero=True)
 
-    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:  # noqa: D102
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         rounds = np.asarray(t, dtype=np.float64)
         return self.scale * np.maximum(0.0, self.c1 * np.log(self.c2 * rounds))
 

@@ -69,7 +69,7 @@ class SRE(EmbeddedAgent):
         draws = np.random.default_rng([*self._key, stage])
         return sequential_embedding(anchor, self._low_dim, draws)
 
-    def tell(  # noqa: D102
+    def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
         super().tell(actions, rewards, observed)
@@ -79,7 +79,7 @@ class SRE(EmbeddedAgent):
             self._enter(stage, self._best)
             self._start_with_what_is_known()
 
-    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:  # noqa: D102
+    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         super().prior_data(actions, rewards)
         self._note(actions, rewards, None)
 
@@ -117,13 +117,13 @@ class SRE(EmbeddedAgent):
             if self.refit is not None:
                 self.refit.told(self, there, reward)
 
-    def reset(self) -> None:  # noqa: D102
+    def reset(self) -> None:
         self._best_reward = -np.inf
         self._best = np.zeros(self.problem.domain.dim)
         self._enter(0, self._best)
         super().reset()
 
-    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+    def snapshot(self) -> dict[str, Any]:
         own = {
             "key": list(self._key),
             "stage": self._stage,

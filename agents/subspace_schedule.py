@@ -43,11 +43,11 @@ class SubspaceBeta(Schedule):
         if self.dim is not None:
             whole(self.dim, "dim", max(1, self.subspace_dim))
 
-    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:  # noqa: D102
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         if self.dim is None:
             raise InvalidInput("the beta schedule was given no 'dim', and no problem to take it of")
         beta = beta_subspaces(t, self.dim, self.subspace_dim, self.delta, self.a, self.b)
         return np.asarray(self.scale * beta)
 
-    def filled(self, problem: Problem, arms: int | None) -> Self:  # noqa: D102
+    def filled(self, problem: Problem, arms: int | None) -> Self:
         return replace(self, dim=problem.domain.dim) if self.dim is None else self

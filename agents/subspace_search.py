@@ -91,7 +91,7 @@ class SubspaceSearch(Search):
                 self.subspaces.add(rng.uniform(low, high, drawn))
         self.round = max(self.round, t)
 
-    def best(  # noqa: D102
+    def best(
         self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None = None
     ) -> Array:
         y, rows, mean, var = self._screened()
@@ -158,7 +158,7 @@ class SubspaceSearch(Search):
         """A condition on points: what is allowed is screened, not climbed."""
         return Region(posterior, within)
 
-    def sampled(  # noqa: D102
+    def sampled(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         y, rows, mean, var = self._screened()
@@ -169,12 +169,12 @@ class SubspaceSearch(Search):
         top = values.argmax(axis=1)
         return points[top], values[np.arange(size), top]
 
-    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:  # noqa: D102
+    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         y, rows, mean, var = self._screened()
         kept = np.arange(len(rows))[: self._candidates]
         return self.subspaces.points(y[kept], rows[kept]), mean[kept], var[kept]
 
-    def largest_mean(self, posterior: BoxPosterior) -> float:  # noqa: D102
+    def largest_mean(self, posterior: BoxPosterior) -> float:
         return float(posterior.moments(self.best(Mean(), posterior))[0][0])
 
     def _screened(self) -> tuple[Array, IntArray, Array, Array]:

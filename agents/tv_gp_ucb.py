@@ -68,7 +68,7 @@ class TVGPUCB(GPUCB):
         )
         super().__init__(problem, rng, epsilon=self.epsilon, **settings)
 
-    def tell(self, actions: Any, rewards: Any, observed: Any = None) -> None:  # noqa: D102
+    def tell(self, actions: Any, rewards: Any, observed: Any = None) -> None:
         super().tell(actions, rewards, observed)
         if self.learn_every is None:
             return
@@ -97,12 +97,12 @@ class TVGPUCB(GPUCB):
                 self.absorb(arms, rewards)
                 self.fade(epsilon)
 
-    def reset(self) -> None:  # noqa: D102
+    def reset(self) -> None:
         self._rounds.clear()
         self.epsilon, self.forgetting = self._first_epsilon, Fade(self._first_epsilon)
         super().reset()
 
-    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+    def snapshot(self) -> dict[str, Any]:
         rounds = [(a.copy(), r.copy()) for a, r in self._rounds]
         return super().snapshot() | {"epsilon": self.epsilon, "rounds": rounds}
 

@@ -23,16 +23,16 @@ CHOSEN = parser.parse_args()
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-import tracemalloc  # noqa: E402
+import tracemalloc
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from gpbandits_env import agents  # noqa: E402
-from gpbandits_env.domains import Box  # noqa: E402
-from gpbandits_env.kernels import Matern32  # noqa: E402
-from gpbandits_env.problem import Problem  # noqa: E402
-from gpbandits_env.scenarios import get  # noqa: E402
-from gpbandits_env.scenarios.runner import run_trial  # noqa: E402
+from gpbandits_env import agents
+from gpbandits_env.domains import Box
+from gpbandits_env.kernels import Matern32
+from gpbandits_env.problem import Problem
+from gpbandits_env.scenarios import get
+from gpbandits_env.scenarios.runner import run_trial
 
 CLOCK = time.process_time
 LN2 = float(np.log(2.0))

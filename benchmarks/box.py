@@ -18,11 +18,11 @@ from collections.abc import Callable
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from gpbandits_env.domains import Box  # noqa: E402
-from gpbandits_env.kernels import Kernel, Matern32, Matern52  # noqa: E402
-from gpbandits_env.posterior import BoxPosterior, Subspaces  # noqa: E402
+from gpbandits_env.domains import Box
+from gpbandits_env.kernels import Kernel, Matern32, Matern52
+from gpbandits_env.posterior import BoxPosterior, Subspaces
 
 RNG = np.random.default_rng(0)
 PARTS = ("moments", "functions", "subspaces")

@@ -22,19 +22,19 @@ CHOSEN = parser.parse_args()
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-from botorch.acquisition import LogExpectedImprovement, UpperConfidenceBound  # noqa: E402
-from botorch.models import SingleTaskGP  # noqa: E402
-from botorch.optim import optimize_acqf  # noqa: E402
-from gpytorch.kernels import MaternKernel, ScaleKernel  # noqa: E402
-from scipy.stats import norm  # noqa: E402
+import numpy as np
+import torch
+from botorch.acquisition import LogExpectedImprovement, UpperConfidenceBound
+from botorch.models import SingleTaskGP
+from botorch.optim import optimize_acqf
+from gpytorch.kernels import MaternKernel, ScaleKernel
+from scipy.stats import norm
 
-from gpbandits_env.agents.acquisitions import UCB, LogEI  # noqa: E402
-from gpbandits_env.agents.search.box import BoxSearch  # noqa: E402
-from gpbandits_env.domains import Box  # noqa: E402
-from gpbandits_env.kernels import Matern52  # noqa: E402
-from gpbandits_env.posterior import BoxPosterior  # noqa: E402
+from gpbandits_env.agents.acquisitions import UCB, LogEI
+from gpbandits_env.agents.search.box import BoxSearch
+from gpbandits_env.domains import Box
+from gpbandits_env.kernels import Matern52
+from gpbandits_env.posterior import BoxPosterior
 
 DIM, NOISE_VAR, PRIOR_MEAN, BETA = 100, 1e-3, -0.7, 4.0
 LENGTHSCALES = [part * np.sqrt(DIM) / 2 for part in (0.3, 1.0, 3.0)]

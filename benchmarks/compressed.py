@@ -18,12 +18,12 @@ import time
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from gpbandits_env import agents  # noqa: E402
-from gpbandits_env.domains import Arms  # noqa: E402
-from gpbandits_env.kernels import SquaredExponential  # noqa: E402
-from gpbandits_env.problem import Problem  # noqa: E402
+from gpbandits_env import agents
+from gpbandits_env.domains import Arms
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
 
 EPSILON, NOISE_VAR, PARTS = 0.01, 0.001, 10
 X = np.linspace(-10.0, 10.0, 1000)

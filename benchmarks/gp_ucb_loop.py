@@ -13,11 +13,11 @@ from loops import clock_of, elsewhere, fastest, options, play, table
 
 CHOSEN = options(__doc__.splitlines()[0])
 
-import gymnasium as gym  # noqa: E402
-import numpy as np  # noqa: E402
+import gymnasium as gym
+import numpy as np
 
-import gpbandits_env  # noqa: E402, F401 (registers the environments)
-from gpbandits_env import agents  # noqa: E402
+import gpbandits_env  # noqa: F401
+from gpbandits_env import agents
 
 ARMS, LENGTHSCALE, NOISE_VAR, DELTA, ROUNDS = 1000, 0.2, 0.025, 0.1, 1000
 CLOCK = clock_of(CHOSEN)

@@ -21,13 +21,13 @@ CHOSEN = parser.parse_args()
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-import gymnasium as gym  # noqa: E402
-import numpy as np  # noqa: E402
+import gymnasium as gym
+import numpy as np
 
-import gpbandits_env  # noqa: E402, F401
-from gpbandits_env import agents  # noqa: E402
-from gpbandits_env.agents.search.lbfgs import climb  # noqa: E402
-from gpbandits_env.agents.subspace_search import SubspaceSearch  # noqa: E402
+import gpbandits_env  # noqa: F401
+from gpbandits_env import agents
+from gpbandits_env.agents.search.lbfgs import climb
+from gpbandits_env.agents.subspace_search import SubspaceSearch
 
 LOW_DIM, INITIAL, EACH = 10, 20, 30
 CLOCK = time.perf_counter if CHOSEN.wall else time.process_time

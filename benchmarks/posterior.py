@@ -35,12 +35,12 @@ CHOSEN = options()
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = str(CHOSEN.threads)
 
-import numpy as np  # noqa: E402
-from threadpoolctl import threadpool_limits  # noqa: E402
+import numpy as np
+from threadpoolctl import threadpool_limits
 
-from gpbandits_env.domains import Arms  # noqa: E402
-from gpbandits_env.kernels import Kernel, Matern32, SquaredExponential  # noqa: E402
-from gpbandits_env.posterior import posterior_on  # noqa: E402
+from gpbandits_env.domains import Arms
+from gpbandits_env.kernels import Kernel, Matern32, SquaredExponential
+from gpbandits_env.posterior import posterior_on
 
 Data = tuple[np.ndarray, np.ndarray]
 clock = time.process_time if CHOSEN.cpu else time.perf_counter

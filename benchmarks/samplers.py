@@ -15,17 +15,17 @@ from collections.abc import Callable
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-import numpy as np  # noqa: E402
+import numpy as np
 
-from gpbandits_env.domains import Arms, Box  # noqa: E402
-from gpbandits_env.kernels import (  # noqa: E402
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.kernels import (
     Kernel,
     Matern12,
     Matern32,
     Matern52,
     SquaredExponential,
 )
-from gpbandits_env.samplers import FourierFeatures, ProductFeatures, sampler_for  # noqa: E402
+from gpbandits_env.samplers import FourierFeatures, ProductFeatures, sampler_for
 
 SECONDS = 0.03
 SQUARE = Arms.grid((50, 50))

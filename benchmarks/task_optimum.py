@@ -13,10 +13,10 @@ import time
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-import numpy as np  # noqa: E402
-from scipy.stats import qmc  # noqa: E402
+import numpy as np
+from scipy.stats import qmc
 
-from gpbandits_env.tasks import make_task  # noqa: E402
+from gpbandits_env.tasks import make_task
 
 STARTS, WIDTHS = 10, (0.3, 0.1, 0.03)
 

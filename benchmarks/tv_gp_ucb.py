@@ -16,14 +16,14 @@ from loops import clock_of, elsewhere, fastest, options, play, table
 
 CHOSEN = options(__doc__.splitlines()[0])
 
-import gymnasium as gym  # noqa: E402
-import numpy as np  # noqa: E402
+import gymnasium as gym
+import numpy as np
 
-import gpbandits_env  # noqa: E402, F401 (registers the environments)
-from gpbandits_env import agents  # noqa: E402
-from gpbandits_env.domains import Arms  # noqa: E402
-from gpbandits_env.kernels import Matern52, SquaredExponential  # noqa: E402
-from gpbandits_env.posterior import posterior_on  # noqa: E402
+import gpbandits_env  # noqa: F401
+from gpbandits_env import agents
+from gpbandits_env.domains import Arms
+from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.posterior import posterior_on
 
 GRID, LENGTHSCALE, NOISE_VAR, EPSILON, ROUNDS = (50, 50), 0.2, 0.01, 0.01, 1000
 RATE = -0.5 * np.log1p(-EPSILON)

@@ -121,7 +121,7 @@ class Arms(Domain):
         return len(self.coordinates)
 
     @property
-    def dim(self) -> int:  # noqa: D102
+    def dim(self) -> int:
         return int(self.coordinates.shape[1])
 
     @property
@@ -149,10 +149,10 @@ class Arms(Domain):
     def __reduce__(self) -> tuple[Any, ...]:
         return Arms, (self.coordinates, self.axes)
 
-    def action_space(self, batch_size: int) -> spaces.MultiDiscrete:  # noqa: D102
+    def action_space(self, batch_size: int) -> spaces.MultiDiscrete:
         return spaces.MultiDiscrete(np.full(whole(batch_size, "batch_size"), self.size))
 
-    def check(self, actions: ArrayLike, batch_size: int | None = None) -> IntArray:  # noqa: D102
+    def check(self, actions: ArrayLike, batch_size: int | None = None) -> IntArray:
         try:
             array = np.asarray(actions)
         except ValueError as error:
@@ -170,13 +170,13 @@ class Arms(Domain):
             raise InvalidInput(f"actions must lie in 0..{self.size - 1}, got {array.tolist()}")
         return indices
 
-    def points(self, actions: NDArray[Any]) -> Array:  # noqa: D102
+    def points(self, actions: NDArray[Any]) -> Array:
         return self.coordinates[actions]
 
-    def sample(self, rng: np.random.Generator, size: int) -> IntArray:  # noqa: D102
+    def sample(self, rng: np.random.Generator, size: int) -> IntArray:
         return rng.integers(self.size, size=size)
 
-    def to_dict(self) -> dict[str, Any]:  # noqa: D102
+    def to_dict(self) -> dict[str, Any]:
         if self.axes:
             # An axis of one point has no upper end: any will do.
             ends = [(float(a[0]), float(a[-1] if len(a) > 1 else a[0] + 1.0)) for a in self.axes]
@@ -217,7 +217,7 @@ class Box(Domain):
         object.__setattr__(self, "high", frozen(high + 0.0))
 
     @property
-    def dim(self) -> int:  # noqa: D102
+    def dim(self) -> int:
         return len(self.low)
 
     def __eq__(self, other: object) -> bool:
@@ -230,11 +230,11 @@ class Box(Domain):
     def __hash__(self) -> int:
         return hash((self.low.tobytes(), self.high.tobytes()))
 
-    def action_space(self, batch_size: int) -> spaces.Box:  # noqa: D102
+    def action_space(self, batch_size: int) -> spaces.Box:
         m = whole(batch_size, "batch_size")
         return spaces.Box(np.tile(self.low, (m, 1)), np.tile(self.high, (m, 1)), dtype=np.float64)
 
-    def check(self, actions: ArrayLike, batch_size: int | None = None) -> Array:  # noqa: D102
+    def check(self, actions: ArrayLike, batch_size: int | None = None) -> Array:
         array = finite_array(actions, "actions")
         rows = "m" if batch_size is None else whole(batch_size, "batch_size", 0)
         if array.ndim != 2 or array.shape[1] != self.dim or rows not in ("m", len(array)):
@@ -262,13 +262,13 @@ class Box(Domain):
             )
         return inside
 
-    def points(self, actions: NDArray[Any]) -> Array:  # noqa: D102
+    def points(self, actions: NDArray[Any]) -> Array:
         return actions
 
-    def sample(self, rng: np.random.Generator, size: int) -> Array:  # noqa: D102
+    def sample(self, rng: np.random.Generator, size: int) -> Array:
         return rng.uniform(self.low, self.high, size=(size, self.dim))
 
-    def to_dict(self) -> dict[str, Any]:  # noqa: D102
+    def to_dict(self) -> dict[str, Any]:
         return {"type": "box", "low": self.low.tolist(), "high": self.high.tolist()}
 
 

@@ -31,14 +31,14 @@ class WithinPublished(FinalFinding):
         positive(self.factor, "factor")
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         return f"{self.agent}: a mean of at most {self.factor:g} times the paper's"
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return (self.agent,)
 
-    def judge(self, final: Mapping[str, Array]) -> Check:  # noqa: D102
+    def judge(self, final: Mapping[str, Array]) -> Check:
         mean = float(np.mean(final[self.agent]))
         numbers = {
             self.agent: mean,

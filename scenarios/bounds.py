@@ -49,10 +49,10 @@ class Theorem1(Bound):
     metric: str = "average_regret"
 
     @property
-    def title(self) -> str:  # noqa: D102
+    def title(self) -> str:
         return f"Theorem 1, delta = {self.delta:g}"
 
-    def curve(self, problem: Problem, horizon: int) -> Array:  # noqa: D102
+    def curve(self, problem: Problem, horizon: int) -> Array:
         if not isinstance(problem.domain, Arms) or problem.batch_size != 1:
             raise InvalidInput("Theorem 1 is about one action a round among finitely many arms")
         arms, kernel, noise_var = problem.domain, problem.kernel, problem.noise_var

@@ -54,10 +54,10 @@ class Theorem32(Compressed):
     metric: str = "average_regret"
 
     @property
-    def title(self) -> str:  # noqa: D102
+    def title(self) -> str:
         return f"eq. (3.2), epsilon = {self.epsilon:g}, delta = {self.delta:g}"
 
-    def curve(self, problem: Problem, horizon: int) -> Array:  # noqa: D102
+    def curve(self, problem: Problem, horizon: int) -> Array:
         _, gain = self.gains(problem, horizon)
         assert isinstance(problem.domain, Arms)
         rounds = np.arange(1, horizon + 1)
@@ -84,8 +84,8 @@ class ModelOrderBound(Compressed):
     metric: str = "model_order"
 
     @property
-    def title(self) -> str:  # noqa: D102
+    def title(self) -> str:
         return f"model order, epsilon = {self.epsilon:g}"
 
-    def curve(self, problem: Problem, horizon: int) -> Array:  # noqa: D102
+    def curve(self, problem: Problem, horizon: int) -> Array:
         return self.gains(problem, horizon)[0]

@@ -31,14 +31,14 @@ class AtMost(FinalFinding):
     metric: str = "average_regret"
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         return f"{self.a} comes close to {self.b}: at most {self.factor:g} times its mean"
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return self.a, self.b
 
-    def judge(self, final: Mapping[str, Array]) -> Check:  # noqa: D102
+    def judge(self, final: Mapping[str, Array]) -> Check:
         p = paired(final[self.a], final[self.b])
         ratio = p.mean_a / p.mean_b if p.mean_b else np.inf
         numbers = {self.a: p.mean_a, self.b: p.mean_b, "ratio": ratio, "SE of difference": p.se}
@@ -66,16 +66,16 @@ class ModelOrder(Finding):
     part: float = 0.5
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         claims = {"settles: at most": self.at_most, "grows: more than": self.above}
         claim = " and ".join(f"{k} {v:g}" for k, v in claims.items() if v is not None)
         return f"the model order of {self.agent} {claim} points a round in the last {self.part:.0%}"
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return (self.agent,)
 
-    def look(self, evidence: Evidence) -> Check:  # noqa: D102
+    def look(self, evidence: Evidence) -> Check:
         if self.agent not in evidence.labels:
             return Check(None, f"{self.statement}; not run: {self.agent}", {})
         return self.judge(evidence.model_order(self.agent))
@@ -121,16 +121,16 @@ class LessTime(Finding):
     evaluation: float = 0.0
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         paper = "" if self.paper is None else f" (the paper: {self.paper:.2f} of it)"
         counted = f", at {1e3 * self.evaluation:g} ms an evaluation" if self.evaluation else ""
         return f"{self.a} takes less time than {self.b}{paper}{counted}"
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return self.a, self.b
 
-    def look(self, evidence: Evidence) -> Check:  # noqa: D102
+    def look(self, evidence: Evidence) -> Check:
         missing = [label for label in self.labels if label not in evidence.labels]
         if missing:
             return Check(None, f"{self.statement}; not run: {', '.join(missing)}", {})

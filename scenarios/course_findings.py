@@ -26,7 +26,7 @@ class CourseFinding(Finding):
         """The rounds that a trial must have for the claim to be about anything."""
         return 1
 
-    def look(self, evidence: Evidence) -> Check:  # noqa: D102
+    def look(self, evidence: Evidence) -> Check:
         regret = evidence.regret(self.labels)
         trials = min((len(values) for values in regret.values()), default=0)
         undecided = self.undecided(evidence.labels, trials) or self._too_short(regret)
@@ -72,21 +72,21 @@ class NeverBelow(CourseFinding):
     round_errors: float = 4.5
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         return (
             f"no agent below {self.bound} from round {self.first} on: by {self.errors:g} standard "
             f"errors in the mean, by {self.round_errors:g} in any one round"
         )
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return (self.bound, *self.agents)
 
     @property
-    def rounds(self) -> int:  # noqa: D102
+    def rounds(self) -> int:
         return self.first
 
-    def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:  # noqa: D102
+    def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:
         floor = regret[self.bound][:, self.first - 1 :]
         numbers, holds = {self.bound: float(floor.mean())}, True
         lowest = np.inf
@@ -121,17 +121,17 @@ class Oscillates(CourseFinding):
     share: float = 0.25
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         return (
             f"{self.agent} oscillates: more regret in the first {self.share:g} of a block than in "
             f"the last of the one before, by 2 standard errors and by more than {self.steady}"
         )
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return self.agent, self.steady
 
-    def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:  # noqa: D102
+    def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:
         horizon = regret[self.agent].shape[1]
         ends = resets(evidence.model_order(self.agent))
         ends = ends[ends < horizon]
@@ -174,18 +174,18 @@ class BelowAt(CourseFinding):
     also: tuple[int, ...] = ()
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         return f"{self.a} below {self.b} at round {self.horizon} by more than 2 standard errors"
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return self.a, self.b
 
     @property
-    def rounds(self) -> int:  # noqa: D102
+    def rounds(self) -> int:
         return self.horizon
 
-    def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:  # noqa: D102
+    def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:
         numbers: dict[str, float] = {}
         played = regret[self.a].shape[1]
         for t in sorted(t for t in {self.horizon, *self.also} if t <= played):
@@ -222,20 +222,20 @@ class ShareOf(CourseFinding):
     at_most: float | None = None
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         limits = {"at least": self.at_least, "at most": self.at_most}
         claim = " and ".join(f"{k} {v:g}" for k, v in limits.items() if v is not None)
         return f"in rounds {self.first}-{self.last} {self.a} has {claim} of the regret of {self.b}"
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return self.a, self.b
 
     @property
-    def rounds(self) -> int:  # noqa: D102
+    def rounds(self) -> int:
         return self.last
 
-    def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:  # noqa: D102
+    def judge(self, regret: Mapping[str, Array], evidence: Evidence) -> Check:
         a, b = (float(regret[k][:, self.first - 1 : self.last].mean()) for k in self.labels)
         share = a / b if b else np.inf
         low = -np.inf if self.at_least is None else self.at_least

@@ -49,10 +49,10 @@ class Theorem43(Bound):
     metric: str = "average_regret"
 
     @property
-    def title(self) -> str:  # noqa: D102
+    def title(self) -> str:
         return f"Theorem 4.3, greedy gain, delta = {self.delta:g}"
 
-    def curve(self, problem: Problem, horizon: int) -> Array:  # noqa: D102
+    def curve(self, problem: Problem, horizon: int) -> Array:
         arms, epsilon = _arms(problem), float(problem.epsilon or 0.0)
         gain = 2.0 * time_varying.greedy_time_varying_gain(
             arms, problem.kernel, problem.noise_var, epsilon, horizon
@@ -82,11 +82,11 @@ class Theorem43Blocks(Theorem43):
     as_printed: bool = False
 
     @property
-    def title(self) -> str:  # noqa: D102
+    def title(self) -> str:
         form = "as printed" if self.as_printed else "corrected"
         return f"Theorem 4.3, eq. (21) {form}, delta = {self.delta:g}"
 
-    def curve(self, problem: Problem, horizon: int) -> Array:  # noqa: D102
+    def curve(self, problem: Problem, horizon: int) -> Array:
         arms, noise_var = _arms(problem), problem.noise_var
         longest = min(LONGEST_BLOCK, horizon)
         gains = theory.information_gain_bound(arms, problem.kernel, noise_var, longest)
@@ -128,10 +128,10 @@ class Theorem42(Bound):
     metric: str = "average_regret"
 
     @property
-    def title(self) -> str:  # noqa: D102
+    def title(self) -> str:
         return f"Theorem 4.2 (R-GP-UCB), delta = {self.delta:g}"
 
-    def curve(self, problem: Problem, horizon: int) -> Array:  # noqa: D102
+    def curve(self, problem: Problem, horizon: int) -> Array:
         arms, noise_var = _arms(problem), problem.noise_var
         block = paper_block_length(problem.replaced(horizon=horizon))
         gain = theory.information_gain_bound(arms, problem.kernel, noise_var, block)[-1]

@@ -110,7 +110,7 @@ class FinalFinding(Finding):
         trials = min((len(v) for k, v in final.items() if k in self.labels), default=0)
         return self.undecided(final, trials) or self.judge(final)
 
-    def look(self, evidence: Evidence) -> Check:  # noqa: D102
+    def look(self, evidence: Evidence) -> Check:
         return self.check(evidence.final(self.metric, self.labels))
 
 
@@ -135,14 +135,14 @@ class Below(FinalFinding):
     errors: float = 2.0
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         return f"{self.a} below {self.b} by more than {self.errors:g} standard errors"
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return self.a, self.b
 
-    def judge(self, final: Mapping[str, Array]) -> Check:  # noqa: D102
+    def judge(self, final: Mapping[str, Array]) -> Check:
         p = paired(final[self.a], final[self.b])
         numbers = {self.a: p.mean_a, self.b: p.mean_b, "difference": p.difference, "SE": p.se}
         return Check(bool(p.difference < -self.errors * p.se), self.statement, numbers)
@@ -181,7 +181,7 @@ class Level(FinalFinding):
             )
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         verb = "does as well as" if self.one_sided else "is level with"
         return (
             f"{self.a} {verb} {self.b}, to {self.within:.0%} of the gap "
@@ -189,10 +189,10 @@ class Level(FinalFinding):
         )
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys((self.a, self.b, *self.scale)))
 
-    def judge(self, final: Mapping[str, Array]) -> Check:  # noqa: D102
+    def judge(self, final: Mapping[str, Array]) -> Check:
         p = paired(final[self.a], final[self.b])
         means = [float(np.mean(final[label])) for label in self.scale]
         gap = max(means) - min(means)

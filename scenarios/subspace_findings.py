@@ -39,17 +39,17 @@ class NearlyBest(FinalFinding):
             raise InvalidInput(f"{self.agent!r} needs rivals other than itself")
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         return (
             f"{self.agent} is the best of {', '.join((self.agent, *self.rivals))}, or within "
             f"{self.errors:g} standard error of the best"
         )
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return (self.agent, *self.rivals)
 
-    def judge(self, final: Mapping[str, Array]) -> Check:  # noqa: D102
+    def judge(self, final: Mapping[str, Array]) -> Check:
         means = {label: float(np.mean(final[label])) for label in self.labels}
         best = min(self.rivals, key=means.__getitem__)
         p = paired(final[self.agent], final[best])

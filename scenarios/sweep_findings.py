@@ -33,17 +33,17 @@ class Wider(FinalFinding):
     errors: float = 2.0
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         return (
             f"{self.a} spreads wider over the worlds than {self.b}, by more than {self.errors:g} "
             "standard errors"
         )
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return self.a, self.b
 
-    def judge(self, final: Mapping[str, Array]) -> Check:  # noqa: D102
+    def judge(self, final: Mapping[str, Array]) -> Check:
         a, b = (np.abs(final[k] - np.median(final[k])) for k in self.labels)
         p = paired(a, b)
         numbers = {f"SD of {k}": float(final[k].std(ddof=1)) for k in self.labels}
@@ -72,17 +72,17 @@ class SlowerRise(FinalFinding):
     metric: str = "average_regret"
 
     @property
-    def statement(self) -> str:  # noqa: D102
+    def statement(self) -> str:
         return (
             f"from {self.start} the regret rises to {self.slow} at most {self.share:g} times as "
             f"fast, per unit, as to {self.fast}"
         )
 
     @property
-    def labels(self) -> tuple[str, ...]:  # noqa: D102
+    def labels(self) -> tuple[str, ...]:
         return self.start, self.slow, self.fast
 
-    def judge(self, final: Mapping[str, Array]) -> Check:  # noqa: D102
+    def judge(self, final: Mapping[str, Array]) -> Check:
         start, slow, fast = (float(final[label].mean()) for label in self.labels)
         slopes = (slow - start) / self.ways[0], (fast - start) / self.ways[1]
         numbers = {self.start: start, self.slow: slow, self.fast: fast}

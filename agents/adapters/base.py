@@ -39,7 +39,7 @@ class Adapter(Agent):
         self._actions = problem.domain.sample(np.random.default_rng(0), 0)
         self._rewards: Array = np.zeros(0)
 
-    def ask(self) -> NDArray[Any]:  # noqa: D102
+    def ask(self) -> NDArray[Any]:
         seed = int(self.rng.integers(2**31))
         if not len(self._rewards):
             return self.problem.domain.sample(np.random.default_rng(seed), self.batch_size)
@@ -73,11 +73,11 @@ class Adapter(Agent):
         self._actions = np.concatenate([self._actions, checked])
         self._rewards = np.concatenate([self._rewards, finite_array(rewards, "rewards")])
 
-    def reset(self) -> None:  # noqa: D102
+    def reset(self) -> None:
         super().reset()
         self._actions, self._rewards = self._actions[:0].copy(), np.zeros(0)
 
-    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+    def snapshot(self) -> dict[str, Any]:
         data = {"actions": self._actions.copy(), "rewards": self._rewards.copy()}
         return super().snapshot() | data
 

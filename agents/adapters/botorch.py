@@ -72,7 +72,7 @@ class BoTorch(Adapter):
             )
         super()._learn(actions, rewards)
 
-    def choose(self, seed: int) -> NDArray[Any]:  # noqa: D102
+    def choose(self, seed: int) -> NDArray[Any]:
         torch = _imported()
         with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # how inputs are scaled, that a fit stopped early

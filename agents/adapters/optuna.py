@@ -55,7 +55,7 @@ class OptunaSampler(Adapter):
         self._sampler, self._given = sampler, dict(options or {})
         self._new_sampler(0)
 
-    def choose(self, seed: int) -> NDArray[Any]:  # noqa: D102
+    def choose(self, seed: int) -> NDArray[Any]:
         optuna = _imported()
         level = optuna.logging.get_verbosity()
         optuna.logging.set_verbosity(optuna.logging.ERROR)

@@ -59,7 +59,7 @@ class SklearnGP(Adapter):
         stationary(problem, "scikit-learn")
         _imported()
 
-    def choose(self, seed: int) -> NDArray[Any]:  # noqa: D102
+    def choose(self, seed: int) -> NDArray[Any]:
         options = self._options(seed)
         at = self.problem.domain.points(options)
         points, rewards = self._points, self._rewards

@@ -24,14 +24,14 @@ class KrigingBeliever(BatchRule):
     Source: Ginsbourger, Le Riche & Carraro (2008), the kriging believer.
     """
 
-    def check(self, agent: "GPAgent") -> None:  # noqa: D102
+    def check(self, agent: "GPAgent") -> None:
         if not hasattr(type(agent), "incumbent"):
             raise InvalidInput(
                 "the rule 'believer' raises an incumbent, which this agent does not have; without "
                 "one it would be 'hallucinate'"
             )
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:
         posterior, search = agent.posterior, agent.search
         acquisition: Any = agent.acquisition()
         actions = []

@@ -33,10 +33,10 @@ class Boltzmann(BatchRule):
     def __post_init__(self) -> None:
         positive(self.scale, "scale")
 
-    def check(self, agent: "GPAgent") -> None:  # noqa: D102
+    def check(self, agent: "GPAgent") -> None:
         needs_acquisition(self, agent)
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:
         actions, mean, var = agent.search.options(agent.posterior)
         acquisition = agent.acquisition()
         score = acquisition.score(mean, var)

@@ -23,7 +23,7 @@ class MaxVariance(BatchRule):
     Source: srinivas2010, eq. (4); ren2024, Appendix B.
     """
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:
         return in_turn(agent, lambda i: Variance())
 
 
@@ -48,10 +48,10 @@ class Initialised(BatchRule):
         if not isinstance(self.then, BatchRule):
             raise InvalidInput(f"then must be a batch rule as a dict, got {self.then!r}")
 
-    def check(self, agent: "GPAgent") -> None:  # noqa: D102
+    def check(self, agent: "GPAgent") -> None:
         self.then.check(agent)
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:
         return (MaxVariance() if agent.round < self.rounds else self.then).choose(agent)
 
 
@@ -77,14 +77,14 @@ class Explore(BatchRule):
     def __post_init__(self) -> None:
         positive(self.width, "width")
 
-    def check(self, agent: "GPAgent") -> None:  # noqa: D102
+    def check(self, agent: "GPAgent") -> None:
         if not hasattr(type(agent), "beta_of"):
             raise InvalidInput(
                 "the rule 'explore' needs confidence bounds: take an agent that has a beta, such "
                 "as ucbpe or gp-ucb"
             )
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:
         posterior, search = agent.posterior, agent.search
         now, then = agent.beta_of(1), agent.beta_of(2)  # type: ignore[attr-defined]
         actions = [search.best(UCB(now), posterior)]

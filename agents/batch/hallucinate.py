@@ -19,9 +19,9 @@ class Hallucinate(BatchRule):
     Source: Desautels, Krause & Burdick (2014), GP-BUCB, Algorithm 2.
     """
 
-    def check(self, agent: "GPAgent") -> None:  # noqa: D102
+    def check(self, agent: "GPAgent") -> None:
         needs_acquisition(self, agent)
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:
         acquisition = agent.acquisition()
         return in_turn(agent, lambda i: acquisition)

@@ -22,7 +22,7 @@ class Thompson(BatchRule):
     Source: Kandasamy et al. (2018), Algorithm 1 (synchronous).
     """
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:
         return agent.search.sampled(agent.posterior, agent.rng, agent.batch_size)[0]
 
 
@@ -47,14 +47,14 @@ class DeterminantalThompson(BatchRule):
     def __post_init__(self) -> None:
         whole(self.steps, "steps", 0)
 
-    def check(self, agent: "GPAgent") -> None:  # noqa: D102
+    def check(self, agent: "GPAgent") -> None:
         if agent.problem.noise_var == 0.0:
             raise InvalidInput(
                 "the rule 'dpp' weighs the covariance of a batch against the noise: it needs a "
                 "noise_var above 0"
             )
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:
         m, rng = agent.batch_size, agent.rng
         drawn = agent.search.sampled(agent.posterior, rng, m + self.steps)[0]
         spread = agent.posterior.covariance(drawn) / agent.posterior.noise_var

@@ -36,7 +36,7 @@ class RegretToSigmaRatio(BatchRule):
     def __post_init__(self) -> None:
         whole(self.redraws, "redraws", 0)
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:  # noqa: D102
+    def choose(self, agent: "GPAgent") -> NDArray[Any]:
         maxima = self.maxima(agent)
         return in_turn(agent, lambda i: RegretToSigma(float(maxima[i])))
 

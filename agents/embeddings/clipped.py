@@ -19,19 +19,19 @@ class ClippedEmbedding(Embedding):
     def __init__(self, matrix: Array, half: Array) -> None:
         self.matrix, self.half, self.dim = matrix, half, len(matrix)
 
-    def lift(self, y: Array) -> Array:  # noqa: D102
+    def lift(self, y: Array) -> Array:
         return np.clip(y @ self.matrix.T, -1.0, 1.0)
 
-    def lower(self, x: Array) -> Array:  # noqa: D102
+    def lower(self, x: Array) -> Array:
         return np.array([self._preimage(row) for row in x]).reshape(len(x), len(self.half))
 
-    def pull(self, y: Array, gradients: Array) -> Array:  # noqa: D102
+    def pull(self, y: Array, gradients: Array) -> Array:
         # Where the clip holds a coordinate, moving y does not move x.
         moving = np.abs(y @ self.matrix.T) < 1.0
         return np.asarray((gradients * moving) @ self.matrix)
 
     @property
-    def stretch(self) -> float:  # noqa: D102
+    def stretch(self) -> float:
         return float(np.sqrt(np.mean(np.sum(self.matrix**2, axis=0))))
 
     def _preimage(self, x: Array) -> Array:

@@ -18,17 +18,17 @@ class Coordinates(Embedding):
         self.active, self.fill = active, fill
         self.dim, self.half = fill.shape[1], np.ones(len(active))
 
-    def lift(self, y: Array) -> Array:  # noqa: D102
+    def lift(self, y: Array) -> Array:
         x: Array = self.fill[np.arange(len(y)) % len(self.fill)]
         x[:, self.active] = y
         return x
 
-    def lower(self, x: Array) -> Array:  # noqa: D102
+    def lower(self, x: Array) -> Array:
         return x[:, self.active]
 
-    def pull(self, y: Array, gradients: Array) -> Array:  # noqa: D102
+    def pull(self, y: Array, gradients: Array) -> Array:
         return gradients[:, self.active]
 
     @property
-    def stretch(self) -> float:  # noqa: D102
+    def stretch(self) -> float:
         return 1.0

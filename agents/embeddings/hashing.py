@@ -26,18 +26,18 @@ class HashEmbedding(Embedding):
         self.half = np.ones(low_dim)
         self._copies = np.bincount(self.hash, minlength=low_dim).astype(np.float64)
 
-    def lift(self, y: Array) -> Array:  # noqa: D102
+    def lift(self, y: Array) -> Array:
         return np.asarray(y[:, self.hash] * self.signs)
 
-    def lower(self, x: Array) -> Array:  # noqa: D102
+    def lower(self, x: Array) -> Array:
         # The mean of the copies: exact on the image, the nearest point of it elsewhere.
         return self.pull(x, x) / np.maximum(self._copies, 1.0)
 
-    def pull(self, y: Array, gradients: Array) -> Array:  # noqa: D102
+    def pull(self, y: Array, gradients: Array) -> Array:
         signed, low_dim = gradients * self.signs, len(self.half)
         columns = [np.bincount(self.hash, row, low_dim) for row in signed]
         return np.array(columns, dtype=np.float64).reshape(len(signed), low_dim)
 
     @property
-    def stretch(self) -> float:  # noqa: D102
+    def stretch(self) -> float:
         return float(np.sqrt(self._copies.mean()))

@@ -26,16 +26,16 @@ class Line(Embedding):
         self._start = anchor + 0.5 * (first + last) * v
         self._step = 0.5 * (last - first) * v
 
-    def lift(self, y: Array) -> Array:  # noqa: D102
+    def lift(self, y: Array) -> Array:
         return np.clip(self._start + y * self._step, -1.0, 1.0)
 
-    def lower(self, x: Array) -> Array:  # noqa: D102
+    def lower(self, x: Array) -> Array:
         length = max(float(self._step @ self._step), STILL**2)
         return np.clip((x - self._start) @ self._step[:, None] / length, -1.0, 1.0)
 
-    def pull(self, y: Array, gradients: Array) -> Array:  # noqa: D102
+    def pull(self, y: Array, gradients: Array) -> Array:
         return np.asarray(gradients @ self._step[:, None])
 
     @property
-    def stretch(self) -> float:  # noqa: D102
+    def stretch(self) -> float:
         return float(np.linalg.norm(self._step))

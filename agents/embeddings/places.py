@@ -38,12 +38,12 @@ class EmbeddedPlaces(Places):
         y = np.linspace(0.1, 0.2, len(self.embedding.half))[None] * self.embedding.half
         return zlib.crc32(self.embedding.lift(y).tobytes())
 
-    def actions(self, places: Array) -> Array:  # noqa: D102
+    def actions(self, places: Array) -> Array:
         points = self._scaling.unscale(self.embedding.lift(places))
         self._asked = {x.tobytes(): y for x, y in zip(points, places.copy(), strict=True)}
         return points
 
-    def indices(self, actions: ArrayLike) -> Array:  # noqa: D102
+    def indices(self, actions: ArrayLike) -> Array:
         points = self._box.check(actions)
         lowered = self.embedding.lower(self._scaling.scale(points))
         for i, point in enumerate(points):

@@ -44,7 +44,7 @@ class PulledSearch(Search):
         self._box = Box(-half, half)
         self._settings = box_search(self._box, spec or {}, rng).settings
 
-    def best(  # noqa: D102
+    def best(
         self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None = None
     ) -> Array:
         y, x, mean, var = self._candidates(posterior)
@@ -71,10 +71,10 @@ class PulledSearch(Search):
         top = int(values.argmax())
         return self._lift(ends[[top]]) if values[top] > score[first] else x[[first]]
 
-    def region(self, posterior: BoxPosterior, within: Within) -> Region:  # noqa: D102
+    def region(self, posterior: BoxPosterior, within: Within) -> Region:
         return Region(posterior, within)
 
-    def sampled(  # noqa: D102
+    def sampled(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         paths = posterior.paths(rng, size)
@@ -92,11 +92,11 @@ class PulledSearch(Search):
         own, top = np.arange(size), tops.argmax(axis=1)
         return self._lift(ends.reshape(size, count, -1)[own, top]), tops[own, top]
 
-    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:  # noqa: D102
+    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         _, x, mean, var = self._candidates(posterior)
         return x, mean, var
 
-    def largest_mean(self, posterior: BoxPosterior) -> float:  # noqa: D102
+    def largest_mean(self, posterior: BoxPosterior) -> float:
         return float(posterior.mean_at(self.best(Mean(), posterior))[0])
 
     def _candidates(self, posterior: BoxPosterior) -> tuple[Array, Array, Array, Array]:

@@ -24,7 +24,7 @@ class Dimension(ABC):
 
     @property
     @abstractmethod
-    def size(self) -> int | None: ...  # noqa: D102
+    def size(self) -> int | None: ...
 
     @abstractmethod
     def encode(self, value: Any) -> list[float]:
@@ -91,20 +91,20 @@ class Real(Dimension):
         _ends(self.low, self.high, self.log)
 
     @property
-    def size(self) -> None:  # noqa: D102
+    def size(self) -> None:
         return None
 
-    def encode(self, value: Any) -> list[float]:  # noqa: D102
+    def encode(self, value: Any) -> list[float]:
         given = number(value, "a value")
         if not self.low <= given <= self.high:
             raise InvalidInput(f"{shown(value)} is not between {self.low} and {self.high}")
         return [_part(given, self.low, self.high, self.log)]
 
-    def decode(self, unit: Array) -> float:  # noqa: D102
+    def decode(self, unit: Array) -> float:
         low, high = float(self.low), float(self.high)
         return min(max(_whole_of(float(unit[0]), low, high, self.log), low), high)
 
-    def kept(self, value: Any) -> float:  # noqa: D102
+    def kept(self, value: Any) -> float:
         return float(value)
 
 
@@ -131,21 +131,21 @@ class Integer(Dimension):
         _ends(self.low, self.high, self.log)
 
     @property
-    def size(self) -> int:  # noqa: D102
+    def size(self) -> int:
         return self.high - self.low + 1
 
-    def encode(self, value: Any) -> list[float]:  # noqa: D102
+    def encode(self, value: Any) -> list[float]:
         given = whole(value, "a value of an integer dimension", self.low, self.high)
         return [_part(given, self.low, self.high, self.log)]
 
-    def decode(self, unit: Array) -> int:  # noqa: D102
+    def decode(self, unit: Array) -> int:
         found = round(_whole_of(float(unit[0]), self.low, self.high, self.log))
         return min(max(found, self.low), self.high)
 
-    def kept(self, value: Any) -> int:  # noqa: D102
+    def kept(self, value: Any) -> int:
         return int(value)
 
-    def every(self) -> list[Any]:  # noqa: D102
+    def every(self) -> list[Any]:
         return list(range(self.low, self.high + 1))
 
 
@@ -171,28 +171,28 @@ class Choice(Dimension):
         object.__setattr__(self, "options", options)
 
     @property
-    def width(self) -> int:  # type: ignore[override]  # noqa: D102
+    def width(self) -> int:  # type: ignore[override]
         return 1 if len(self.options) == 2 else len(self.options)
 
     @property
-    def size(self) -> int:  # noqa: D102
+    def size(self) -> int:
         return len(self.options)
 
-    def encode(self, value: Any) -> list[float]:  # noqa: D102
+    def encode(self, value: Any) -> list[float]:
         if (index := _index(self.options, value)) is None:
             raise InvalidInput(f"{shown(value)} is none of the options {shown(self.options)}")
         if self.width == 1:
             return [float(index)]
         return [float(i == index) for i in range(len(self.options))]
 
-    def decode(self, unit: Array) -> Any:  # noqa: D102
+    def decode(self, unit: Array) -> Any:
         index = int(unit[0] >= 0.5) if self.width == 1 else int(np.argmax(unit))
         return self.options[index]
 
-    def kept(self, value: Any) -> Any:  # noqa: D102
+    def kept(self, value: Any) -> Any:
         return value
 
-    def every(self) -> list[Any]:  # noqa: D102
+    def every(self) -> list[Any]:
         return list(self.options)
 
 

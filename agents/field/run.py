@@ -79,7 +79,7 @@ class Guarded:
 
     fun: Callable[[Any], Any]
 
-    def __call__(self, x: Any) -> Any:  # noqa: D102
+    def __call__(self, x: Any) -> Any:
         try:
             return self.fun(x)
         except Exception as error:

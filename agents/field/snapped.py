@@ -44,8 +44,6 @@ class SnappedSearch(BoxSearch):
 
         return super()._climb(along_free, starts, budget)
 
-    def sampled(  # noqa: D102
-        self, posterior: Any, rng: np.random.Generator, size: int
-    ) -> tuple[Array, Array]:
+    def sampled(self, posterior: Any, rng: np.random.Generator, size: int) -> tuple[Array, Array]:
         points, values = super().sampled(posterior, rng, size)
         return self._admitted(points), values

@@ -17,7 +17,7 @@ Posterior: TypeAlias = ArmPosterior | NystromPosterior
 class ArmSearch(Search):
     """Exact: O(n) a call."""
 
-    def best(  # noqa: D102
+    def best(
         self,
         acquisition: Acquisition,
         posterior: Posterior,
@@ -30,20 +30,20 @@ class ArmSearch(Search):
             score[~allowed] = -np.inf
         return np.array([best(score, posterior.mean, allowed)])
 
-    def region(self, posterior: Posterior, within: Within) -> NDArray[np.bool_]:  # noqa: D102
+    def region(self, posterior: Posterior, within: Within) -> NDArray[np.bool_]:
         return within(posterior.mean, posterior.var)
 
-    def sampled(  # noqa: D102
+    def sampled(
         self, posterior: Posterior, rng: np.random.Generator, size: int
     ) -> tuple[IntArray, Array]:
         values = posterior.sample(rng, size)
         arms = values.argmax(axis=1)
         return arms, values[np.arange(size), arms]
 
-    def options(self, posterior: Posterior) -> tuple[IntArray, Array, Array]:  # noqa: D102
+    def options(self, posterior: Posterior) -> tuple[IntArray, Array, Array]:
         return np.arange(posterior.arms.size), posterior.mean.copy(), posterior.var.copy()
 
-    def largest_mean(self, posterior: Posterior) -> float:  # noqa: D102
+    def largest_mean(self, posterior: Posterior) -> float:
         return float(posterior.mean.max())
 
 

@@ -149,10 +149,10 @@ class BoxSearch(Search):
             return found[top : top + 1].copy()
         return points[first : first + 1].copy()
 
-    def region(self, posterior: BoxPosterior, within: Within) -> Region:  # noqa: D102
+    def region(self, posterior: BoxPosterior, within: Within) -> Region:
         return Region(posterior, within)
 
-    def sampled(  # noqa: D102
+    def sampled(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         paths = posterior.paths(rng, size)
@@ -177,14 +177,14 @@ class BoxSearch(Search):
         # Values at candidates are in single precision; a climb begins at the best and never falls.
         return found.reshape(size, count, -1)[own, top], tops[own, top]
 
-    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:  # noqa: D102
+    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         held = self._candidates(posterior)
         return held.points.copy(), held.mean.copy(), held.var.copy()
 
-    def largest_mean(self, posterior: BoxPosterior) -> float:  # noqa: D102
+    def largest_mean(self, posterior: BoxPosterior) -> float:
         return float(posterior.mean_at(self.best(Mean(), posterior))[0])
 
-    def renew(self) -> None:  # noqa: D102
+    def renew(self) -> None:
         self._held = None
 
     def _climb(self, surface: Any, starts: Array, budget: int) -> tuple[Array, Array]:

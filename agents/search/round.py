@@ -75,7 +75,7 @@ class RoundSearch(Search):
         self.settings = Round() if settings is None else settings
         self.renew()
 
-    def best(  # noqa: D102
+    def best(
         self,
         acquisition: Acquisition,
         posterior: BoxPosterior,
@@ -105,7 +105,7 @@ class RoundSearch(Search):
         held = self._candidates(posterior)
         return within(held.mean, held.var)
 
-    def sampled(  # noqa: D102
+    def sampled(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         held = self._candidates(posterior)
@@ -116,14 +116,14 @@ class RoundSearch(Search):
         first = values.argmax(axis=1)
         return held.points[first], values[np.arange(size), first]
 
-    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:  # noqa: D102
+    def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         held = self._candidates(posterior)
         return held.points.copy(), held.mean.copy(), held.var.copy()
 
-    def largest_mean(self, posterior: BoxPosterior) -> float:  # noqa: D102
+    def largest_mean(self, posterior: BoxPosterior) -> float:
         return float(self._candidates(posterior).mean.max())
 
-    def renew(self) -> None:  # noqa: D102
+    def renew(self) -> None:
         self._held: Candidates | None = None
 
     def _candidates(self, posterior: BoxPosterior) -> Candidates:

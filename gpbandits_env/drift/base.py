@@ -72,7 +72,7 @@ class FunctionDrift(Drift):
         self._step = step
         self.keeps_marginal = keeps_marginal  # type: ignore[misc]
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:  # noqa: D102
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         # A copy, so that a step that works in place cannot reach a value already handed out.
         values = np.array(self._step(memory[0].copy(), fresh, t, rng), dtype=np.float64)
         if values.shape != memory[0].shape:

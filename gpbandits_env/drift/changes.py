@@ -29,6 +29,6 @@ class ChangePoints(Drift):
         object.__setattr__(self, "times", tuple(sorted(whole(t, "times", 2) for t in times)))
         object.__setattr__(self, "rate", check_epsilon(self.rate, "rate"))
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:  # noqa: D102
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         by_chance = self.rate > 0.0 and rng.random() < self.rate
         return (fresh(),) if by_chance or t + 1 in self.times else memory

@@ -37,17 +37,17 @@ class Blend(Drift):
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "keeps_marginal", all(d.keeps_marginal for d in parts))
 
-    def start(self, fresh: Fresh) -> Memory:  # noqa: D102
+    def start(self, fresh: Fresh) -> Memory:
         memories = [d.start(fresh) for d in self.drifts]
         # The parts' sizes travel with the memory, so that the declaration itself stays frozen.
         sizes = np.array([len(m) for m in memories], dtype=np.float64)
         return (sizes, *(v for m in memories for v in m))
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:  # noqa: D102
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         moved = [d.step(m, fresh, t, rng) for d, m in zip(self.drifts, _split(memory), strict=True)]
         return (memory[0], *(v for m in moved for v in m))
 
-    def values(self, memory: Memory, t: int) -> Array:  # noqa: D102
+    def values(self, memory: Memory, t: int) -> Array:
         total = sum(self.weights)
         parts = zip(self.drifts, self.weights, _split(memory), strict=True)
         return np.sum([np.sqrt(w / total) * d.values(m, t) for d, w, m in parts], axis=0)
@@ -82,7 +82,7 @@ class Then(Drift):
         object.__setattr__(self, "drifts", parts)
         object.__setattr__(self, "keeps_marginal", all(d.keeps_marginal for d in parts))
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:  # noqa: D102
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         for d in self.drifts:
             memory = d.step(memory, fresh, t, rng)
         return memory

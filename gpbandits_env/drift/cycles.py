@@ -43,10 +43,10 @@ class Seasonal(_Fixed):
             raise InvalidInput("seasonal needs a weight above 0")
         object.__setattr__(self, "weights", weights)
 
-    def start(self, fresh: Fresh) -> Memory:  # noqa: D102
+    def start(self, fresh: Fresh) -> Memory:
         return tuple(fresh() for _ in range(2 * len(self.weights)))
 
-    def values(self, memory: Memory, t: int) -> Array:  # noqa: D102
+    def values(self, memory: Memory, t: int) -> Array:
         w = np.asarray(self.weights) / np.linalg.norm(self.weights)
         angles = 2.0 * np.pi * np.arange(1, len(w) + 1) * (t % self.period) / self.period
         mix = np.stack([w * np.cos(angles), w * np.sin(angles)], axis=1).ravel()
@@ -74,10 +74,10 @@ class Rotation(_Fixed):
         positive(self.period, "period")
         whole(self.functions, "functions", 2)
 
-    def start(self, fresh: Fresh) -> Memory:  # noqa: D102
+    def start(self, fresh: Fresh) -> Memory:
         return tuple(fresh() for _ in range(self.functions))
 
-    def values(self, memory: Memory, t: int) -> Array:  # noqa: D102
+    def values(self, memory: Memory, t: int) -> Array:
         place = self.functions * (((t - 1) / self.period) % 1.0)
         i = int(place) % self.functions
         angle = 0.5 * np.pi * (place - int(place))

@@ -32,7 +32,7 @@ class MarkovDrift(Drift):
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:  # noqa: D102
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         return (fade(memory[0], fresh, self.epsilon),)
 
 
@@ -67,7 +67,7 @@ class VaryingMarkovDrift(Drift):
         place = (t - 1) % int(ends[-1])
         return self.epsilons[int(np.searchsorted(ends, place, side="right"))]
 
-    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:  # noqa: D102
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         return (fade(memory[0], fresh, self.epsilon_at(t)),)
 
 

@@ -41,14 +41,14 @@ class AnalyticFunction(Function):
         self.best_action, self.optimum = frozen(best), optimum
         self.accuracy = ROUNDING * max(1.0, abs(optimum))
 
-    def __call__(self, actions: NDArray[Any]) -> Array:  # noqa: D102
+    def __call__(self, actions: NDArray[Any]) -> Array:
         return self._formula(self._view(actions))
 
     def __reduce__(self) -> tuple[Any, ...]:
         parts = (self._formula, self._view, self.best_action, self.optimum, self._stage)
         return AnalyticFunction, parts
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
+    def state(self) -> dict[str, Any]:
         return dict(self._stage)
 
 
@@ -85,12 +85,12 @@ class Moving(Course):
         self._source, self._first, self._round = source, first, round_
         self.function = source.at(first, round_)
 
-    def advance(self) -> None:  # noqa: D102
+    def advance(self) -> None:
         self._round += 1
         if self._source.moves:
             self.function = self._source.at(self._first, self._round)
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
+    def state(self) -> dict[str, Any]:
         return {"first": self._first, "round": self._round}
 
 
@@ -127,13 +127,13 @@ class AnalyticSource(CourseSource):
         self._ones = np.ones(size)
         stays_inside(motion, self._best[0], name)
 
-    def begin(self, rng: np.random.Generator) -> Moving:  # noqa: D102
+    def begin(self, rng: np.random.Generator) -> Moving:
         return Moving(self, float(rng.random()) if self.moves else 0.0)
 
-    def resume(self, state: dict[str, Any]) -> Moving:  # noqa: D102
+    def resume(self, state: dict[str, Any]) -> Moving:
         return Moving(self, float(state["first"]), int(state["round"]))
 
-    def bounds(self) -> tuple[float, float]:  # noqa: D102
+    def bounds(self) -> tuple[float, float]:
         corners = (
             np.stack([self.domain.low, self.domain.high])
             if isinstance(self.domain, Box)

@@ -51,16 +51,16 @@ class ArmBatch(Batch):
         self.optimum = np.zeros(worlds)
         self.best_action = np.zeros(worlds, dtype=np.int64)
 
-    def put(self, world: int, function: Function) -> None:  # noqa: D102
+    def put(self, world: int, function: Function) -> None:
         assert isinstance(function, ArmFunction)
         self._values[world] = function.values
         self.optimum[world] = function.optimum
         self.best_action[world] = function.best_action
 
-    def get(self, world: int) -> ArmFunction:  # noqa: D102
+    def get(self, world: int) -> ArmFunction:
         return ArmFunction(self._values[world].copy())
 
-    def __call__(self, actions: NDArray[Any]) -> Array:  # noqa: D102
+    def __call__(self, actions: NDArray[Any]) -> Array:
         values: Array = self._flat[actions + self._offsets]
         return values
 
@@ -85,17 +85,17 @@ class FunctionList(Batch):
         self.optimum = np.zeros(worlds)
         self.best_action = np.zeros((worlds, dim))
 
-    def put(self, world: int, function: Function) -> None:  # noqa: D102
+    def put(self, world: int, function: Function) -> None:
         self._functions[world] = function
         self.optimum[world] = function.optimum
         self.best_action[world] = function.best_action
 
-    def get(self, world: int) -> Function:  # noqa: D102
+    def get(self, world: int) -> Function:
         function = self._functions[world]
         assert function is not None
         return function
 
-    def __call__(self, actions: NDArray[Any]) -> Array:  # noqa: D102
+    def __call__(self, actions: NDArray[Any]) -> Array:
         return np.stack([self.get(i)(points) for i, points in enumerate(actions)])
 
 

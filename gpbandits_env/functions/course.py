@@ -68,10 +68,10 @@ class Still(Course):
     def __init__(self, function: Function) -> None:
         self.function = function
 
-    def advance(self) -> None:  # noqa: D102
+    def advance(self) -> None:
         return
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
+    def state(self) -> dict[str, Any]:
         return {key: np.array(value) for key, value in self.function.state().items()}
 
 
@@ -84,13 +84,13 @@ class StillSource(CourseSource):
         self.source = source
         self.domain = source.domain
 
-    def begin(self, rng: np.random.Generator) -> Still:  # noqa: D102
+    def begin(self, rng: np.random.Generator) -> Still:
         return Still(self.source.draw(rng))
 
-    def resume(self, state: dict[str, Any]) -> Still:  # noqa: D102
+    def resume(self, state: dict[str, Any]) -> Still:
         return Still(self.source.revive(state))
 
-    def bounds(self) -> tuple[float, float]:  # noqa: D102
+    def bounds(self) -> tuple[float, float]:
         return self.source.bounds()
 
 
@@ -103,10 +103,10 @@ class Drifting(Course):
         self.path, self._read = path, read
         self.function = read(path.values)
 
-    def advance(self) -> None:  # noqa: D102
+    def advance(self) -> None:
         self.function = self._read(self.path.advance())
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
+    def state(self) -> dict[str, Any]:
         return self.path.snapshot()
 
 
@@ -126,10 +126,10 @@ class DriftingSource(CourseSource):
         self.source, self.drift = source, drift
         self.domain = source.domain
 
-    def begin(self, rng: np.random.Generator) -> Drifting:  # noqa: D102
+    def begin(self, rng: np.random.Generator) -> Drifting:
         return Drifting(Path(self.drift, self.source.vectors, rng), self.source.function_of)
 
-    def resume(self, state: dict[str, Any]) -> Drifting:  # noqa: D102
+    def resume(self, state: dict[str, Any]) -> Drifting:
         path = Path(self.drift, self.source.vectors, np.random.default_rng(0))
         path.restore(state)
         return Drifting(path, self.source.function_of)
@@ -148,11 +148,11 @@ class Replay(Course):
         self._functions, self.row = functions, row
         self.function = functions[row]
 
-    def advance(self) -> None:  # noqa: D102
+    def advance(self) -> None:
         self.row = (self.row + 1) % len(self._functions)
         self.function = self._functions[self.row]
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
+    def state(self) -> dict[str, Any]:
         return {"row": self.row}
 
 
@@ -179,11 +179,11 @@ class ReplaySource(CourseSource):
         self._bounds = float(values.min()), float(values.max())
         self._functions = [ArmFunction(frozen(np.array(row))) for row in values]
 
-    def begin(self, rng: np.random.Generator) -> Replay:  # noqa: D102
+    def begin(self, rng: np.random.Generator) -> Replay:
         return Replay(self._functions, self.starts[int(rng.integers(len(self.starts)))])
 
-    def resume(self, state: dict[str, Any]) -> Replay:  # noqa: D102
+    def resume(self, state: dict[str, Any]) -> Replay:
         return Replay(self._functions, int(state["row"]))
 
-    def bounds(self) -> tuple[float, float]:  # noqa: D102
+    def bounds(self) -> tuple[float, float]:
         return self._bounds

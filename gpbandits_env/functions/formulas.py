@@ -23,7 +23,7 @@ def ackley(x: Array) -> Array:
     return 20.0 * np.exp(-0.2 * root) - 20.0 + np.exp(ripple) - np.e
 
 
-def least_ackley(dim: int, b: float) -> float:  # noqa: D103
+def least_ackley(dim: int, b: float) -> float:
     return -20.0 - math.e
 
 
@@ -38,7 +38,7 @@ def levy(x: Array) -> Array:
     return -(first + np.sum(middle, axis=1) + last)
 
 
-def least_levy(dim: int, b: float) -> float:  # noqa: D103
+def least_levy(dim: int, b: float) -> float:
     return -(1.0 + (11.0 * (dim - 1) + 2.0) * ((b + 1.0) / 4.0) ** 2)
 
 
@@ -47,7 +47,7 @@ def hyper_ellipsoid(x: Array) -> Array:
     return -(x**2 @ np.arange(x.shape[1], 0.0, -1.0))
 
 
-def least_hyper_ellipsoid(dim: int, b: float) -> float:  # noqa: D103
+def least_hyper_ellipsoid(dim: int, b: float) -> float:
     return -(b**2) * dim * (dim + 1) / 2
 
 
@@ -56,7 +56,7 @@ def schwefel(x: Array) -> Array:
     return -np.sum(np.cumsum(x, axis=1) ** 2, axis=1)
 
 
-def least_schwefel(dim: int, b: float) -> float:  # noqa: D103
+def least_schwefel(dim: int, b: float) -> float:
     return -(b**2) * dim * (dim + 1) * (2 * dim + 1) / 6
 
 
@@ -78,7 +78,7 @@ def _griewank(x: Array, scales: Array) -> Array:
     return waves - np.sum(x**2, axis=1) / 4000.0 - 1.0
 
 
-def least_griewank(dim: int, b: float) -> float:  # noqa: D103
+def least_griewank(dim: int, b: float) -> float:
     return -2.0 - dim * b**2 / 4000.0
 
 
@@ -90,7 +90,7 @@ def michalewicz(x: Array) -> Array:
     return np.sum(np.sin(x) * ridge**STEEPNESS, axis=1)
 
 
-def least_michalewicz(dim: int, b: float) -> float:  # noqa: D103
+def least_michalewicz(dim: int, b: float) -> float:
     return -float(dim)
 
 

@@ -20,7 +20,7 @@ def example(x: Array) -> Array:
     return np.sin(u) + np.cos(u) + 0.1 * u
 
 
-def least_example(dim: int, b: float) -> float:  # noqa: D103
+def least_example(dim: int, b: float) -> float:
     return -math.sqrt(2.0) - 0.1 * b
 
 
@@ -39,7 +39,7 @@ def rosenbrock_10(x: Array) -> Array:
     return rosenbrock(x, 10.0)
 
 
-def least_rosenbrock(dim: int, b: float) -> float:  # noqa: D103
+def least_rosenbrock(dim: int, b: float) -> float:
     return -(dim - 1) * (100.0 * (b + b**2) ** 2 + (1.0 + b) ** 2)
 
 
@@ -49,7 +49,7 @@ def camelback(x: Array) -> Array:
     return -((4.0 - 2.1 * a**2 + a**4 / 3.0) * a**2 + a * b + (-4.0 + 4.0 * b**2) * b**2)
 
 
-def least_camelback(dim: int, b: float) -> float:  # noqa: D103
+def least_camelback(dim: int, b: float) -> float:
     return -((4.0 + 2.1 * b**2 + b**4 / 3.0) + 1.0 + (4.0 + 4.0 * b**2)) * b**2
 
 
@@ -64,7 +64,7 @@ def bird(x: Array) -> Array:
     return -(waves + (a - b) ** 2)
 
 
-def least_bird(dim: int, b: float) -> float:  # noqa: D103
+def least_bird(dim: int, b: float) -> float:
     return -(2.0 * math.exp(4.0) + (2.0 * b) ** 2)
 
 
@@ -96,7 +96,7 @@ def hartmann(x: Array) -> Array:
     return values
 
 
-def least_hartmann(dim: int, b: float) -> float:  # noqa: D103
+def least_hartmann(dim: int, b: float) -> float:
     return 0.0
 
 

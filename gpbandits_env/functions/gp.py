@@ -41,10 +41,10 @@ class GPOnArms(Source):
         """The function of such a vector; a weighted sum of vectors is that sum of functions."""
         return ArmFunction(vector)
 
-    def revive(self, state: dict[str, Any]) -> ArmFunction:  # noqa: D102
+    def revive(self, state: dict[str, Any]) -> ArmFunction:
         return ArmFunction(np.array(state["values"]))
 
-    def bounds(self) -> tuple[float, float]:  # noqa: D102
+    def bounds(self) -> tuple[float, float]:
         return _forty_sd(self.kernel, self.domain.coordinates)
 
 
@@ -81,7 +81,7 @@ class BoxFunction(Function):
     def __reduce__(self) -> tuple[Any, ...]:
         return BoxFunction, (self.sampler, self.coefficients, self.best_action, self.accuracy)
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
+    def state(self) -> dict[str, Any]:
         return {"coefficients": self.coefficients, "best": self.best_action}
 
 
@@ -120,11 +120,11 @@ class GPOnBox(Source):
         best, accuracy = self._maximum(vector)
         return BoxFunction(self.sampler, vector, best, accuracy)
 
-    def revive(self, state: dict[str, Any]) -> BoxFunction:  # noqa: D102
+    def revive(self, state: dict[str, Any]) -> BoxFunction:
         coefficients, best = np.array(state["coefficients"]), np.array(state["best"])
         return BoxFunction(self.sampler, coefficients, best, self._maximum.accuracy(coefficients))
 
-    def bounds(self) -> tuple[float, float]:  # noqa: D102
+    def bounds(self) -> tuple[float, float]:
         corners = np.stack([self.domain.low, self.domain.high])
         return _forty_sd(self.kernel, corners)
 

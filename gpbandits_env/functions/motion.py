@@ -86,7 +86,7 @@ class _Translation(Motion):
 class Orbit(_Translation):
     """Translation on a circle in the first two coordinates; in one, an oscillation."""
 
-    def shift(self, dim: int, phase: float) -> Array:  # noqa: D102
+    def shift(self, dim: int, phase: float) -> Array:
         angle = 2.0 * np.pi * phase
         shift = np.zeros(dim)
         shift[:2] = (self.radius * np.array([np.cos(angle), np.sin(angle)]))[:dim]
@@ -98,7 +98,7 @@ class Orbit(_Translation):
 class Line(_Translation):
     """Translation to and fro along the box's diagonal, at constant speed."""
 
-    def shift(self, dim: int, phase: float) -> Array:  # noqa: D102
+    def shift(self, dim: int, phase: float) -> Array:
         return np.full(dim, self.radius * (4.0 * abs(phase - 0.5) - 1.0))
 
 
@@ -119,7 +119,7 @@ class Turn(Motion):
         _check(0.5, self.period)
 
     @property
-    def reach(self) -> float:  # noqa: D102
+    def reach(self) -> float:
         return float(np.sqrt(2.0))
 
     def _turn(self, u: Array, angle: float) -> Array:
@@ -130,10 +130,10 @@ class Turn(Motion):
         turned[:, 0], turned[:, 1] = c * u[:, 0] - s * u[:, 1], s * u[:, 0] + c * u[:, 1]
         return turned
 
-    def onto(self, u: Array, phase: float) -> Array:  # noqa: D102
+    def onto(self, u: Array, phase: float) -> Array:
         return self._turn(u, -2.0 * np.pi * phase)
 
-    def back(self, u: Array, phase: float) -> Array:  # noqa: D102
+    def back(self, u: Array, phase: float) -> Array:
         return self._turn(u, 2.0 * np.pi * phase)
 
 
@@ -158,16 +158,16 @@ class Stretch(Motion):
             raise InvalidInput(f"factor must be above 1, got {self.factor!r}")
 
     @property
-    def reach(self) -> float:  # noqa: D102
+    def reach(self) -> float:
         return self.factor
 
     def _scale(self, phase: float) -> float:
         return float(self.factor ** np.sin(2.0 * np.pi * phase))
 
-    def onto(self, u: Array, phase: float) -> Array:  # noqa: D102
+    def onto(self, u: Array, phase: float) -> Array:
         return u / self._scale(phase)
 
-    def back(self, u: Array, phase: float) -> Array:  # noqa: D102
+    def back(self, u: Array, phase: float) -> Array:
         return u * self._scale(phase)
 
 

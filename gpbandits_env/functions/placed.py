@@ -85,12 +85,12 @@ class PlacedCourse(Course):
         self._source, self._place, self._round = source, place, round_
         self.function = source.at(place, round_)
 
-    def advance(self) -> None:  # noqa: D102
+    def advance(self) -> None:
         self._round += 1
         if self._source.moves:
             self.function = self._source.at(self._place, self._round)
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
+    def state(self) -> dict[str, Any]:
         return {**self._place.to_dict(), "round": self._round}
 
 
@@ -144,7 +144,7 @@ class PlacedSource(CourseSource):
         gone = np.zeros(k) if self._shift is None else self._best + self._shift
         stays_inside(motion, gone, name)
 
-    def begin(self, rng: np.random.Generator) -> PlacedCourse:  # noqa: D102
+    def begin(self, rng: np.random.Generator) -> PlacedCourse:
         k, active, shift = len(self._best), self._active, self._shift
         if active is None and k < self.domain.dim:
             active = rng.choice(self.domain.dim, k, replace=False)
@@ -166,7 +166,7 @@ class PlacedSource(CourseSource):
             raise ValueError("the state is of a function with another number of coordinates")
         return PlacedCourse(self, place, int(state["round"]))
 
-    def bounds(self) -> tuple[float, float]:  # noqa: D102
+    def bounds(self) -> tuple[float, float]:
         drawn = 1.0 + float(np.abs(self._best).max())
         moved = drawn if self._shift is None else float(np.abs(self._shift).max())
         span = (self.motion.reach if self.motion else 1.0) + moved

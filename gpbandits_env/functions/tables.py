@@ -27,14 +27,14 @@ class ArmFunction(Function):
         self.optimum = float(values[best])
         self.accuracy = 0.0
 
-    def __call__(self, actions: NDArray[Any]) -> Array:  # noqa: D102
+    def __call__(self, actions: NDArray[Any]) -> Array:
         values: Array = self.values[actions]
         return values
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ArmFunction, (self.values,)
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
+    def state(self) -> dict[str, Any]:
         return {"values": self.values}
 
 
@@ -55,11 +55,11 @@ class Rows(Source):
         self.domain: Arms = arms
         self.table: Array = frozen(np.array(values))
 
-    def draw(self, rng: np.random.Generator) -> ArmFunction:  # noqa: D102
+    def draw(self, rng: np.random.Generator) -> ArmFunction:
         return ArmFunction(self.table[rng.integers(len(self.table))])
 
-    def revive(self, state: dict[str, Any]) -> ArmFunction:  # noqa: D102
+    def revive(self, state: dict[str, Any]) -> ArmFunction:
         return ArmFunction(np.array(state["values"]))
 
-    def bounds(self) -> tuple[float, float]:  # noqa: D102
+    def bounds(self) -> tuple[float, float]:
         return float(self.table.min()), float(self.table.max())

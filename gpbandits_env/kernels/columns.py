@@ -49,10 +49,10 @@ class PlainColumns(Columns):
     def __init__(self, kernel: Kernel, z: Array) -> None:
         self._kernel, self._z = kernel, z
 
-    def __call__(self, x: Array) -> Array:  # noqa: D102
+    def __call__(self, x: Array) -> Array:
         return self._kernel(x, self._z)
 
-    def pull(self, x: Array) -> tuple[Array, Pulled]:  # noqa: D102
+    def pull(self, x: Array) -> tuple[Array, Pulled]:
         step = max(1, MOST_NUMBERS // max(self._z.size, 1))
 
         def pulled(weights: Array) -> Array:
@@ -73,10 +73,10 @@ class SumColumns(Columns):
     def __init__(self, parts: Sequence[Columns]) -> None:
         self._parts = tuple(parts)
 
-    def __call__(self, x: Array) -> Array:  # noqa: D102
+    def __call__(self, x: Array) -> Array:
         return reduce(np.add, [part(x) for part in self._parts])
 
-    def pull(self, x: Array) -> tuple[Array, Pulled]:  # noqa: D102
+    def pull(self, x: Array) -> tuple[Array, Pulled]:
         values, pulls = zip(*(part.pull(x) for part in self._parts), strict=True)
 
         def pulled(weights: Array) -> Array:
@@ -91,10 +91,10 @@ class ProductColumns(Columns):
     def __init__(self, parts: Sequence[Columns]) -> None:
         self._parts = tuple(parts)
 
-    def __call__(self, x: Array) -> Array:  # noqa: D102
+    def __call__(self, x: Array) -> Array:
         return reduce(np.multiply, [part(x) for part in self._parts])
 
-    def pull(self, x: Array) -> tuple[Array, Pulled]:  # noqa: D102
+    def pull(self, x: Array) -> tuple[Array, Pulled]:
         values, pulls = zip(*(part.pull(x) for part in self._parts), strict=True)
 
         def pulled(weights: Array) -> Array:

@@ -30,43 +30,43 @@ class Sum(Kernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", _kernels(self.terms, "terms"))
 
-    def __call__(self, x: Array, z: Array | None = None) -> Array:  # noqa: D102
+    def __call__(self, x: Array, z: Array | None = None) -> Array:
         return _total([term(x, z) for term in self.terms])
 
-    def diagonal(self, x: Array) -> Array:  # noqa: D102
+    def diagonal(self, x: Array) -> Array:
         return _total([term.diagonal(x) for term in self.terms])
 
-    def gradient(self, x: Array, z: Array) -> Array:  # noqa: D102
+    def gradient(self, x: Array, z: Array) -> Array:
         return _total([term.gradient(x, z) for term in self.terms])
 
-    def diagonal_gradient(self, x: Array) -> Array:  # noqa: D102
+    def diagonal_gradient(self, x: Array) -> Array:
         return _total([term.diagonal_gradient(x) for term in self.terms])
 
-    def columns(self, z: Array, centre: Array) -> Columns:  # noqa: D102
+    def columns(self, z: Array, centre: Array) -> Columns:
         return SumColumns([term.columns(z, centre) for term in self.terms])
 
-    def parameters(self) -> dict[str, float]:  # noqa: D102
+    def parameters(self) -> dict[str, float]:
         return _parameters("terms", self.terms)
 
-    def with_parameters(self, values: Mapping[str, float]) -> Sum:  # noqa: D102
+    def with_parameters(self, values: Mapping[str, float]) -> Sum:
         check_names(self, values)
         return Sum(_with_parameters("terms", self.terms, values))
 
-    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:  # noqa: D102
+    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         return {
             f"terms.{i}.{name}": value
             for i, term in enumerate(self.terms)
             for name, value in term.parameter_gradients(x, z).items()
         }
 
-    def scaled(self, factor: float) -> Sum:  # noqa: D102
+    def scaled(self, factor: float) -> Sum:
         return Sum(tuple(term.scaled(factor) for term in self.terms))
 
     @property
-    def is_stationary(self) -> bool:  # noqa: D102
+    def is_stationary(self) -> bool:
         return all(term.is_stationary for term in self.terms)
 
-    def check_points(self, x: Array) -> None:  # noqa: D102
+    def check_points(self, x: Array) -> None:
         for term in self.terms:
             term.check_points(x)
 
@@ -87,33 +87,33 @@ class Product(Kernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "factors", _kernels(self.factors, "factors"))
 
-    def __call__(self, x: Array, z: Array | None = None) -> Array:  # noqa: D102
+    def __call__(self, x: Array, z: Array | None = None) -> Array:
         return _product([factor(x, z) for factor in self.factors])
 
-    def diagonal(self, x: Array) -> Array:  # noqa: D102
+    def diagonal(self, x: Array) -> Array:
         return _product([factor.diagonal(x) for factor in self.factors])
 
-    def gradient(self, x: Array, z: Array) -> Array:  # noqa: D102
+    def gradient(self, x: Array, z: Array) -> Array:
         others = _others([factor(x, z) for factor in self.factors])
         parts = zip(self.factors, others, strict=True)
         return _total([rest[:, :, None] * factor.gradient(x, z) for factor, rest in parts])
 
-    def diagonal_gradient(self, x: Array) -> Array:  # noqa: D102
+    def diagonal_gradient(self, x: Array) -> Array:
         others = _others([factor.diagonal(x) for factor in self.factors])
         parts = zip(self.factors, others, strict=True)
         return _total([rest[:, None] * factor.diagonal_gradient(x) for factor, rest in parts])
 
-    def columns(self, z: Array, centre: Array) -> Columns:  # noqa: D102
+    def columns(self, z: Array, centre: Array) -> Columns:
         return ProductColumns([factor.columns(z, centre) for factor in self.factors])
 
-    def parameters(self) -> dict[str, float]:  # noqa: D102
+    def parameters(self) -> dict[str, float]:
         return _parameters("factors", self.factors)
 
-    def with_parameters(self, values: Mapping[str, float]) -> Product:  # noqa: D102
+    def with_parameters(self, values: Mapping[str, float]) -> Product:
         check_names(self, values)
         return Product(_with_parameters("factors", self.factors, values))
 
-    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:  # noqa: D102
+    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         others = _others([factor(x, z) for factor in self.factors])
         return {
             f"factors.{i}.{name}": rest * value
@@ -121,18 +121,18 @@ class Product(Kernel):
             for name, value in factor.parameter_gradients(x, z).items()
         }
 
-    def scaled(self, factor: float) -> Product:  # noqa: D102
+    def scaled(self, factor: float) -> Product:
         return replace(self, factors=(self.factors[0].scaled(factor), *self.factors[1:]))
 
     @property
-    def is_stationary(self) -> bool:  # noqa: D102
+    def is_stationary(self) -> bool:
         return all(factor.is_stationary for factor in self.factors)
 
-    def check_points(self, x: Array) -> None:  # noqa: D102
+    def check_points(self, x: Array) -> None:
         for factor in self.factors:
             factor.check_points(x)
 
-    def axis_kernels(self, dim: int) -> tuple[Kernel, ...] | None:  # noqa: D102
+    def axis_kernels(self, dim: int) -> tuple[Kernel, ...] | None:
         if dim == 1:
             return (self,)
         split = [kernels for f in self.factors if (kernels := f.axis_kernels(dim)) is not None]

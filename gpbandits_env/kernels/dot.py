@@ -33,41 +33,41 @@ class Linear(Kernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "variance", hyper(self.variance, "variance"))
 
-    def __call__(self, x: Array, z: Array | None = None) -> Array:  # noqa: D102
+    def __call__(self, x: Array, z: Array | None = None) -> Array:
         k: Array = x @ (x if z is None else z).T
         k *= self.variance
         return k
 
-    def diagonal(self, x: Array) -> Array:  # noqa: D102
+    def diagonal(self, x: Array) -> Array:
         return np.asarray(self.variance * np.einsum("ij,ij->i", x, x))
 
-    def gradient(self, x: Array, z: Array) -> Array:  # noqa: D102
+    def gradient(self, x: Array, z: Array) -> Array:
         return np.tile(self.variance * z, (len(x), 1, 1))
 
-    def diagonal_gradient(self, x: Array) -> Array:  # noqa: D102
+    def diagonal_gradient(self, x: Array) -> Array:
         return 2.0 * self.variance * x
 
-    def columns(self, z: Array, centre: Array) -> Columns:  # noqa: D102
+    def columns(self, z: Array, centre: Array) -> Columns:
         return LinearColumns(self.variance * z)
 
-    def parameters(self) -> dict[str, float]:  # noqa: D102
+    def parameters(self) -> dict[str, float]:
         return {"variance": self.variance}
 
-    def with_parameters(self, values: Mapping[str, float]) -> Linear:  # noqa: D102
+    def with_parameters(self, values: Mapping[str, float]) -> Linear:
         check_names(self, values)
         return replace(self, **values)
 
-    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:  # noqa: D102
+    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         return {"variance": self(x, z)}
 
-    def scaled(self, factor: float) -> Linear:  # noqa: D102
+    def scaled(self, factor: float) -> Linear:
         return replace(self, variance=self.variance * positive(factor, "a kernel's factor"))
 
     @property
-    def is_stationary(self) -> bool:  # noqa: D102
+    def is_stationary(self) -> bool:
         return False
 
-    def check_points(self, x: Array) -> None:  # noqa: D102
+    def check_points(self, x: Array) -> None:
         return None
 
 
@@ -81,9 +81,9 @@ class LinearColumns(Columns):
     def __init__(self, gradients: Array) -> None:
         self._gradients = gradients
 
-    def __call__(self, x: Array) -> Array:  # noqa: D102
+    def __call__(self, x: Array) -> Array:
         return x @ self._gradients.T
 
-    def pull(self, x: Array) -> tuple[Array, Pulled]:  # noqa: D102
+    def pull(self, x: Array) -> tuple[Array, Pulled]:
         shape = len(x), len(self._gradients)
         return self(x), lambda weights: np.broadcast_to(weights, shape) @ self._gradients

@@ -55,14 +55,14 @@ class Empirical(Kernel):
         n = len(self.covariance)
         return f"Empirical(covariance=<{n} x {n}>, variance={self.variance})"
 
-    def __call__(self, x: Array, z: Array | None = None) -> Array:  # noqa: D102
+    def __call__(self, x: Array, z: Array | None = None) -> Array:
         i = _indices(x)
         j = i if z is None else _indices(z)
         k: Array = self.covariance[i[:, None], j]
         k *= self.variance
         return k
 
-    def diagonal(self, x: Array) -> Array:  # noqa: D102
+    def diagonal(self, x: Array) -> Array:
         i = _indices(x)
         return self.variance * self.covariance[i, i]
 
@@ -70,24 +70,24 @@ class Empirical(Kernel):
         """There is none: raises InvalidInput, since the points are indices."""
         raise InvalidInput("an empirical kernel has no gradient: its points are indices of arms")
 
-    def parameters(self) -> dict[str, float]:  # noqa: D102
+    def parameters(self) -> dict[str, float]:
         return {"variance": self.variance}
 
-    def with_parameters(self, values: Mapping[str, float]) -> Empirical:  # noqa: D102
+    def with_parameters(self, values: Mapping[str, float]) -> Empirical:
         check_names(self, values)
         return replace(self, **values)  # type: ignore[arg-type]
 
-    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:  # noqa: D102
+    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         return {"variance": self(x, z)}
 
-    def scaled(self, factor: float) -> Empirical:  # noqa: D102
+    def scaled(self, factor: float) -> Empirical:
         return replace(self, variance=self.variance * positive(factor, "a kernel's factor"))
 
     @property
-    def is_stationary(self) -> bool:  # noqa: D102
+    def is_stationary(self) -> bool:
         return False
 
-    def check_points(self, x: Array) -> None:  # noqa: D102
+    def check_points(self, x: Array) -> None:
         n = len(self.covariance)
         if x.shape[1] != 1 or (x != np.floor(x)).any() or x.min() < 0 or x.max() >= n:
             raise InvalidInput(

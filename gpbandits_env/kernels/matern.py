@@ -28,10 +28,10 @@ class Matern12(Stationary):
     Source: Rasmussen & Williams (2006), eq. (4.18).
     """
 
-    def profile(self, r: Array) -> Array:  # noqa: D102
+    def profile(self, r: Array) -> Array:
         return np.exp(-r)
 
-    def slope(self, r: Array) -> Array:  # noqa: D102
+    def slope(self, r: Array) -> Array:
         return np.divide(np.exp(-r), r, out=np.zeros_like(r), where=r > 0)
 
 
@@ -48,19 +48,19 @@ class Matern32(Stationary):
     Source: Rasmussen & Williams (2006), eq. (4.17).
     """
 
-    def profile(self, r: Array) -> Array:  # noqa: D102
+    def profile(self, r: Array) -> Array:
         a = sqrt(3.0) * r
         k: Array = np.exp(-a)
         a += 1.0
         k *= a
         return k
 
-    def slope(self, r: Array) -> Array:  # noqa: D102
+    def slope(self, r: Array) -> Array:
         s: Array = np.exp(-sqrt(3.0) * r)
         s *= 3.0
         return s
 
-    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:  # noqa: D102
+    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
         a: Array = sqrt(3.0) * r
         s: Array = np.exp(-a)
         a += 1.0
@@ -82,7 +82,7 @@ class Matern52(Stationary):
     Source: Rasmussen & Williams (2006), eq. (4.17).
     """
 
-    def profile(self, r: Array) -> Array:  # noqa: D102
+    def profile(self, r: Array) -> Array:
         a = sqrt(5.0) * r
         k: Array = np.exp(-a)
         polynomial = a / 3.0
@@ -92,7 +92,7 @@ class Matern52(Stationary):
         k *= polynomial
         return k
 
-    def slope(self, r: Array) -> Array:  # noqa: D102
+    def slope(self, r: Array) -> Array:
         a = sqrt(5.0) * r
         s: Array = np.exp(-a)
         a += 1.0
@@ -100,7 +100,7 @@ class Matern52(Stationary):
         s *= 5.0 / 3.0
         return s
 
-    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:  # noqa: D102
+    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
         a: Array = sqrt(5.0) * r
         e: Array = np.exp(-a)
         s = a + 1.0
@@ -140,15 +140,15 @@ class Matern(Stationary):
         super().__post_init__()
         object.__setattr__(self, "nu", hyper(self.nu, "nu"))
 
-    def profile(self, r: Array) -> Array:  # noqa: D102
+    def profile(self, r: Array) -> Array:
         closed = _CLOSED.get(self.nu)
         return closed.profile(r) if closed else matern_profile(self.nu, sqrt(2.0 * self.nu) * r)
 
-    def slope(self, r: Array) -> Array:  # noqa: D102
+    def slope(self, r: Array) -> Array:
         closed = _CLOSED.get(self.nu)
         return closed.slope(r) if closed else matern_slope(self.nu, sqrt(2.0 * self.nu) * r)
 
-    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:  # noqa: D102
+    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
         closed = _CLOSED.get(self.nu)
         return closed.profile_and_slope(r) if closed else (self.profile(r), self.slope(r))
 

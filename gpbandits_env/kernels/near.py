@@ -39,13 +39,13 @@ class StationaryColumns(Columns):
         self._scaled = self._in_units(z)
         self._norms = np.einsum("ij,ij->i", self._scaled, self._scaled)
 
-    def __call__(self, x: Array) -> Array:  # noqa: D102
+    def __call__(self, x: Array) -> Array:
         k = self._kernel.profile(self._distances(x, None))
         if self._kernel.variance != 1.0:
             k *= self._kernel.variance
         return k
 
-    def pull(self, x: Array) -> tuple[Array, Pulled]:  # noqa: D102
+    def pull(self, x: Array) -> tuple[Array, Pulled]:
         scaled = self._in_units(x)
         k, slope = self._kernel.profile_and_slope(self._distances(x, scaled))
         variance = self._kernel.variance

@@ -60,37 +60,37 @@ class Stationary(Kernel):
     def _distances(self, x: Array, z: Array | None) -> Array:
         return distances(x, x if z is None else z, self.scale)
 
-    def __call__(self, x: Array, z: Array | None = None) -> Array:  # noqa: D102
+    def __call__(self, x: Array, z: Array | None = None) -> Array:
         k = self.profile(self._distances(x, z))
         if self.variance != 1.0:
             k *= self.variance
         return k
 
-    def diagonal(self, x: Array) -> Array:  # noqa: D102
+    def diagonal(self, x: Array) -> Array:
         return np.full(len(x), self.variance)
 
-    def gradient(self, x: Array, z: Array) -> Array:  # noqa: D102
+    def gradient(self, x: Array, z: Array) -> Array:
         slope = self.slope(self._distances(x, z))
         slope *= -self.variance
         return slope[:, :, None] * ((x[:, None, :] - z[None, :, :]) / self.scale / self.scale)
 
-    def columns(self, z: Array, centre: Array) -> Columns:  # noqa: D102
+    def columns(self, z: Array, centre: Array) -> Columns:
         return StationaryColumns(self, z, centre)
 
-    def parameters(self) -> dict[str, float]:  # noqa: D102
+    def parameters(self) -> dict[str, float]:
         if isinstance(self.lengthscale, float):
             return {"lengthscale": self.lengthscale, "variance": self.variance}
         scales = {f"lengthscale.{j}": ell for j, ell in enumerate(self.lengthscale)}
         return {**scales, "variance": self.variance}
 
-    def with_parameters(self, values: Mapping[str, float]) -> Stationary:  # noqa: D102
+    def with_parameters(self, values: Mapping[str, float]) -> Stationary:
         check_names(self, values)
         new = {**self.parameters(), **values}
         variance = new.pop("variance")
         ell = new["lengthscale"] if isinstance(self.lengthscale, float) else tuple(new.values())
         return replace(self, lengthscale=ell, variance=variance)
 
-    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:  # noqa: D102
+    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         r = self._distances(x, z)
         slope = self.variance * self.slope(r)
         out = {}
@@ -104,14 +104,14 @@ class Stationary(Kernel):
         out["variance"] = self.variance * self.profile(r)
         return out
 
-    def scaled(self, factor: float) -> Stationary:  # noqa: D102
+    def scaled(self, factor: float) -> Stationary:
         return replace(self, variance=self.variance * positive(factor, "a kernel's factor"))
 
     @property
-    def is_stationary(self) -> bool:  # noqa: D102
+    def is_stationary(self) -> bool:
         return True
 
-    def check_points(self, x: Array) -> None:  # noqa: D102
+    def check_points(self, x: Array) -> None:
         if isinstance(self.lengthscale, tuple) and len(self.lengthscale) != x.shape[1]:
             raise InvalidInput(
                 f"the kernel has {len(self.lengthscale)} lengthscales, the points have "
@@ -133,20 +133,20 @@ class SquaredExponential(Stationary):
     Source: srinivas2010, Section 5.2.
     """
 
-    def profile(self, r: Array) -> Array:  # noqa: D102
+    def profile(self, r: Array) -> Array:
         k: Array = r * r
         k *= -0.5
         np.exp(k, out=k)
         return k
 
-    def slope(self, r: Array) -> Array:  # noqa: D102
+    def slope(self, r: Array) -> Array:
         return self.profile(r)
 
-    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:  # noqa: D102
+    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
         k = self.profile(r)
         return k, k.copy()
 
-    def axis_kernels(self, dim: int) -> tuple[Kernel, ...]:  # noqa: D102
+    def axis_kernels(self, dim: int) -> tuple[Kernel, ...]:
         ell = self.lengthscale if isinstance(self.lengthscale, tuple) else (self.lengthscale,) * dim
         first = SquaredExponential(ell[0], self.variance)
         return (first, *(SquaredExponential(scale) for scale in ell[1:]))

@@ -42,12 +42,12 @@ class LogNormal(Prior):
         positive(self.median, "median")
         positive(self.sd, "sd")
 
-    def __call__(self, u: Array) -> tuple[Array, Array]:  # noqa: D102
+    def __call__(self, u: Array) -> tuple[Array, Array]:
         z = (u - np.log(self.median)) / self.sd
         return -0.5 * z**2, -z / self.sd
 
     @property
-    def centre(self) -> float:  # noqa: D102
+    def centre(self) -> float:
         return self.median
 
 
@@ -67,12 +67,12 @@ class Gamma(Prior):
         positive(self.shape, "shape")
         positive(self.rate, "rate")
 
-    def __call__(self, u: Array) -> tuple[Array, Array]:  # noqa: D102
+    def __call__(self, u: Array) -> tuple[Array, Array]:
         decay = self.rate * np.exp(u)
         return self.shape * u - decay, self.shape - decay
 
     @property
-    def centre(self) -> float:  # noqa: D102
+    def centre(self) -> float:
         return self.shape / self.rate
 
 

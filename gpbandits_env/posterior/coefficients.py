@@ -44,7 +44,7 @@ class CoefficientsBack(Back):
         self._outer = np.empty((rank, rank))
         self._root: Array | None = None
 
-    def direction(self, arm: int, inverse_s: float) -> Array:  # noqa: D102
+    def direction(self, arm: int, inverse_s: float) -> Array:
         rows = self.rows
         count = rows.count
         slot = rows.slot()
@@ -61,12 +61,12 @@ class CoefficientsBack(Back):
         np.multiply(slot, inverse_s, out=slot)
         return self.factor(slot)
 
-    def push(self, surprise: float) -> None:  # noqa: D102
+    def push(self, surprise: float) -> None:
         self.rows.push()
         self._surprises.append(surprise)
         self._root = None
 
-    def block(self, arms: IntArray) -> tuple[Array, Array]:  # noqa: D102
+    def block(self, arms: IntArray) -> tuple[Array, Array]:
         features = self.factor.rows(arms)
         past = self.rows.block[: self.rows.count]
         rows = features @ self._covariance
@@ -77,18 +77,18 @@ class CoefficientsBack(Back):
             rows += (1.0 - shrink) * features
         return rows, rows @ features.T
 
-    def extend(self, rows: Array, surprises: Array | None) -> Array:  # noqa: D102
+    def extend(self, rows: Array, surprises: Array | None) -> Array:
         self.rows.extend(rows)
         self._surprises += [0.0] * len(rows) if surprises is None else surprises.tolist()
         self._root = None
         return self.factor(rows)
 
-    def settle(self) -> Array | None:  # noqa: D102
+    def settle(self) -> Array | None:
         if self.rows.count >= self._fold_every or self.rows.scale < FADED:
             self._fold()
         return None
 
-    def refreshed(self) -> tuple[Array, Array] | None:  # noqa: D102
+    def refreshed(self) -> tuple[Array, Array] | None:
         self._fold()
         var = np.empty(self.factor.size)
         for start in range(0, len(var), STRIP):
@@ -97,11 +97,11 @@ class CoefficientsBack(Back):
             np.einsum("ij,ij->i", known, features, out=var[start : start + STRIP])
         return self.factor(self._mean), var
 
-    def fade(self, rho: float) -> None:  # noqa: D102
+    def fade(self, rho: float) -> None:
         self.rows.scale *= rho
         self._root = None
 
-    def deviations(  # noqa: D102
+    def deviations(
         self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
     ) -> Array:
         if self._root is None:
@@ -112,12 +112,12 @@ class CoefficientsBack(Back):
             self._root = root(covariance)
         return self.factor(rng.standard_normal((size, self.factor.rank)) @ self._root.T)
 
-    def truncate(self, count: int) -> None:  # noqa: D102
+    def truncate(self, count: int) -> None:
         self.rows.count = count
         del self._surprises[count:]
         self._root = None
 
-    def clear(self) -> None:  # noqa: D102
+    def clear(self) -> None:
         self.rows.clear()
         self._surprises.clear()
         self._mean[:] = 0.0
@@ -125,21 +125,21 @@ class CoefficientsBack(Back):
         self._covariance.flat[:: self.factor.rank + 1] = 1.0
         self._root = None
 
-    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+    def snapshot(self) -> dict[str, Any]:
         return self.rows.snapshot() | {
             "surprises": np.array(self._surprises),
             "coefficients": self._mean.copy(),
             "coefficient_covariance": self._covariance.copy(),
         }
 
-    def check(self, state: Mapping[str, Any]) -> None:  # noqa: D102
+    def check(self, state: Mapping[str, Any]) -> None:
         rank = self.factor.rank
         self.rows.check(state)
         check_shape(state, "surprises", (len(state["rows"]),))
         check_shape(state, "coefficients", (rank,))
         check_shape(state, "coefficient_covariance", (rank, rank))
 
-    def restore(self, state: Mapping[str, Any]) -> None:  # noqa: D102
+    def restore(self, state: Mapping[str, Any]) -> None:
         self.clear()
         self.rows.restore(state)
         self._surprises = state["surprises"].tolist()

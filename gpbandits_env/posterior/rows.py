@@ -48,7 +48,7 @@ class RowsBack(Back):
         self._base: Array | None = None
         self._root: Array | None = None
 
-    def direction(self, arm: int, inverse_s: float) -> Array:  # noqa: D102
+    def direction(self, arm: int, inverse_s: float) -> Array:
         rows = self.rows
         count = rows.count
         slot = rows.slot()
@@ -64,22 +64,22 @@ class RowsBack(Back):
             np.multiply(known, inverse_s, out=slot)
         return slot
 
-    def push(self, surprise: float) -> None:  # noqa: D102
+    def push(self, surprise: float) -> None:
         self.rows.push()
         self._root = None
 
-    def block(self, arms: IntArray) -> tuple[Array, Array]:  # noqa: D102
+    def block(self, arms: IntArray) -> tuple[Array, Array]:
         rows = self._known(arms)
         past = self.rows.block[: self.rows.count]
         rows -= (past[:, arms].T * self.rows.scale**2) @ past
         return rows, rows[:, arms]
 
-    def extend(self, rows: Array, surprises: Array | None) -> Array:  # noqa: D102
+    def extend(self, rows: Array, surprises: Array | None) -> Array:
         self.rows.extend(rows)
         self._root = None
         return rows
 
-    def settle(self) -> Array | None:  # noqa: D102
+    def settle(self) -> Array | None:
         rows = self.rows
         if rows.count < self._due and rows.scale > FADED:
             return None
@@ -93,14 +93,14 @@ class RowsBack(Back):
                 return None
         return self._fold()
 
-    def refreshed(self) -> tuple[Array, Array] | None:  # noqa: D102
+    def refreshed(self) -> tuple[Array, Array] | None:
         return None
 
-    def fade(self, rho: float) -> None:  # noqa: D102
+    def fade(self, rho: float) -> None:
         self.rows.scale *= rho
         self._root = None
 
-    def deviations(  # noqa: D102
+    def deviations(
         self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
     ) -> Array:
         if counts is not None:
@@ -109,26 +109,26 @@ class RowsBack(Back):
             self._root = root(self._dense(kept))
         return rng.standard_normal((size, len(self.prior_var))) @ self._root.T
 
-    def truncate(self, count: int) -> None:  # noqa: D102
+    def truncate(self, count: int) -> None:
         self.rows.count = count
         self._root = None
 
-    def clear(self) -> None:  # noqa: D102
+    def clear(self) -> None:
         self.rows.clear()
         self._base = self._root = None
         self._due = self._first_fold
 
-    def snapshot(self) -> dict[str, Any]:  # noqa: D102
+    def snapshot(self) -> dict[str, Any]:
         base = np.empty((0, 0)) if self._base is None else self._base.copy()
         return self.rows.snapshot() | {"base": base, "due": self._due}
 
-    def check(self, state: Mapping[str, Any]) -> None:  # noqa: D102
+    def check(self, state: Mapping[str, Any]) -> None:
         n = len(self.prior_var)
         self.rows.check(state)
         check_shape(state, "base", (n, n), (0, 0))
         whole(state["due"], "snapshot entry 'due'")
 
-    def restore(self, state: Mapping[str, Any]) -> None:  # noqa: D102
+    def restore(self, state: Mapping[str, Any]) -> None:
         self.clear()
         self.rows.restore(state)
         self._base = np.array(state["base"]) if state["base"].size else None

@@ -80,19 +80,19 @@ class MatrixFactor(Factor):
         self.size, self.rank = matrix.shape
         self.error = error
 
-    def __call__(self, xi: Array) -> Array:  # noqa: D102
+    def __call__(self, xi: Array) -> Array:
         return self.matrix @ xi if xi.ndim == 1 else xi @ self.matrix.T
 
-    def row(self, arm: int) -> Array:  # noqa: D102
+    def row(self, arm: int) -> Array:
         return self.matrix[arm]
 
-    def rows(self, arms: IntArray) -> Array:  # noqa: D102
+    def rows(self, arms: IntArray) -> Array:
         return self.matrix[arms]
 
-    def transpose(self, values: Array) -> Array:  # noqa: D102
+    def transpose(self, values: Array) -> Array:
         return values @ self.matrix
 
-    def squared_norms(self) -> Array:  # noqa: D102
+    def squared_norms(self) -> Array:
         return np.einsum("ij,ij->i", self.matrix, self.matrix)
 
 

@@ -47,7 +47,7 @@ class CirculantSampler(Sampler):
         self.error = error
         self._weights = held(np.sqrt(eigenvalues / self.rank))
 
-    def __call__(self, xi: Array) -> Array:  # noqa: D102
+    def __call__(self, xi: Array) -> Array:
         lead = xi.shape[:-1]
         field = self._weights * xi.reshape(*lead, *self.torus)
         # Only the corner is wanted: what lies outside is cut after each axis.

@@ -20,7 +20,7 @@ class DenseFactor(MatrixFactor):
     Cost of a draw: n^2 / 2 numbers read; 0.9 ms at n = 2500.
     """
 
-    def __call__(self, xi: Array) -> Array:  # noqa: D102
+    def __call__(self, xi: Array) -> Array:
         values = np.empty((*xi.shape[:-1], self.size))
         for start in range(0, self.size, BLOCK):
             end = start + BLOCK
@@ -31,7 +31,7 @@ class DenseFactor(MatrixFactor):
                 values[..., start:end] = xi[..., :end] @ rows.T
         return values
 
-    def transpose(self, values: Array) -> Array:  # noqa: D102
+    def transpose(self, values: Array) -> Array:
         xi = np.zeros((*values.shape[:-1], self.size))
         for start in range(0, self.size, BLOCK):
             end = start + BLOCK

@@ -38,11 +38,11 @@ class FourierFeatures(BoxSampler):
         self._scale = np.sqrt(2.0 * variance / features)
         self.error = 2.0 * variance / np.sqrt(features)
 
-    def features(self, x: Array) -> Array:  # noqa: D102
+    def features(self, x: Array) -> Array:
         angles = x @ self.frequencies.T
         return self._scale * np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
 
-    def gradient(self, x: Array) -> Array:  # noqa: D102
+    def gradient(self, x: Array) -> Array:
         angles = x @ self.frequencies.T
         slopes = self._scale * np.concatenate([-np.sin(angles), np.cos(angles)], axis=1)
         return slopes[:, :, None] * np.concatenate([self.frequencies, self.frequencies])
@@ -71,7 +71,7 @@ class FourierFeatures(BoxSampler):
             out *= self._scale
         return out
 
-    def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:  # noqa: D102
+    def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:
         angles = x @ self.frequencies.T
         cosine, sine = np.cos(angles), np.sin(angles)
         even, odd = np.split(self._scale * xi, 2, axis=1)

@@ -47,14 +47,14 @@ class KroneckerFactor(Factor):
         self.rank = self._columns if kept is None else len(kept)
         self.error = error
 
-    def __call__(self, xi: Array) -> Array:  # noqa: D102
+    def __call__(self, xi: Array) -> Array:
         return _apply(self._spread(xi), self.ranks, self.factors, self._transposed, self.size)
 
-    def transpose(self, values: Array) -> Array:  # noqa: D102
+    def transpose(self, values: Array) -> Array:
         columns = _apply(values, self.shape, self._transposed, self.factors, self._columns)
         return columns if self.kept is None else columns[..., self.kept]
 
-    def row(self, arm: int) -> Array:  # noqa: D102
+    def row(self, arm: int) -> Array:
         if len(self.factors) == 2:
             i, j = divmod(arm, self.shape[1])
             columns = np.multiply.outer(self.factors[0][i], self.factors[1][j]).ravel()
@@ -63,14 +63,14 @@ class KroneckerFactor(Factor):
             columns = reduce(np.kron, (a[i] for a, i in zip(self.factors, places, strict=True)))
         return columns if self.kept is None else columns.take(self.kept)
 
-    def rows(self, arms: IntArray) -> Array:  # noqa: D102
+    def rows(self, arms: IntArray) -> Array:
         places = np.unravel_index(arms, self.shape)
         product = self.factors[0][places[0]]
         for a, i in zip(self.factors[1:], places[1:], strict=True):
             product = row_products(product, a[i])
         return product if self.kept is None else product[:, self.kept]
 
-    def squared_norms(self) -> Array:  # noqa: D102
+    def squared_norms(self) -> Array:
         squares = tuple(a * a for a in self.factors)
         turned = tuple(held(a.T) for a in squares)
         return _apply(self._spread(np.ones(self.rank)), self.ranks, squares, turned, self.size)

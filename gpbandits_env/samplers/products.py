@@ -108,10 +108,10 @@ class ProductFeatures(BoxSampler):
         # Of a product of covariances, each within an error of a variance.
         self.error = float(np.prod(tops + errors) - np.prod(tops)) + 8.0 * EPS * float(tops.prod())
 
-    def features(self, x: Array) -> Array:  # noqa: D102
+    def features(self, x: Array) -> Array:
         return reduce(row_products, (a.features(x[:, i : i + 1]) for i, a in enumerate(self.axes)))
 
-    def gradient(self, x: Array) -> Array:  # noqa: D102
+    def gradient(self, x: Array) -> Array:
         columns = [x[:, i : i + 1] for i in range(len(self.axes))]
         plain = [a.features(c) for a, c in zip(self.axes, columns, strict=True)]
         by_axis = []

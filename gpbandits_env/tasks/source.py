@@ -30,7 +30,7 @@ class TaskFunction(Function):
         self.best_action, self.optimum = frozen(np.array(action)), best.optimum
         self.accuracy = best.accuracy
 
-    def __call__(self, actions: NDArray[Any]) -> Array:  # noqa: D102
+    def __call__(self, actions: NDArray[Any]) -> Array:
         return self.task.values(self.natural(actions), self.drawn)
 
     def natural(self, actions: NDArray[Any]) -> Array:
@@ -41,7 +41,7 @@ class TaskFunction(Function):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.task, self.drawn, self.scaled)
 
-    def state(self) -> dict[str, Any]:  # noqa: D102
+    def state(self) -> dict[str, Any]:
         return {"drawn": self.drawn}
 
 
@@ -77,15 +77,15 @@ class TaskSource(Source):
         self.domain: Arms | Box = arms if arms is not None else axes.cube if scaled else axes.box
         self._kept: Function | None = None
 
-    def draw(self, rng: np.random.Generator) -> Function:  # noqa: D102
+    def draw(self, rng: np.random.Generator) -> Function:
         return self._of(self.task.draw(rng))
 
-    def revive(self, state: dict[str, Any]) -> Function:  # noqa: D102
+    def revive(self, state: dict[str, Any]) -> Function:
         if "values" in state:
             return ArmFunction(np.array(state["values"]))
         return self._of(np.array(state["drawn"]))
 
-    def bounds(self) -> tuple[float, float]:  # noqa: D102
+    def bounds(self) -> tuple[float, float]:
         return self.task.bounds()
 
     def _of(self, drawn: Array) -> Function:

@@ -28,7 +28,7 @@ def main() -> None:
       gpbandits list
       gpbandits run srinivas2010/se-1d
       gpbandits report results/srinivas2010-se-1d.sqlite
-    """  # noqa: D301
+    """
 
 
 for command in (

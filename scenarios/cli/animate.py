@@ -24,7 +24,7 @@ def animate(scenario: str, agent: str, rounds: int, seed: int, fps: int, out: Pa
     Examples:
       gpbandits animate bogunovic2016/se --agent tv-gp-ucb
       gpbandits animate my_scenario.toml --agent r-gp-ucb --rounds 120 --out r.gif
-    """  # noqa: D301
+    """
     found = find(scenario)
     if isinstance(found, Picture):
         raise InvalidInput(f"{scenario} only draws: there is nothing to animate")

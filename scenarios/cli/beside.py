@@ -19,7 +19,7 @@ def beside(files: tuple[Path, ...], agent: str, markdown: bool) -> None:
     Examples:
       gpbandits beside results/ren2024-*.sqlite
       gpbandits beside results/ren2024-*.sqlite --markdown > table.md
-    """  # noqa: D301
+    """
     rows = gather(files)
     head, *body = lines(rows)
     click.echo("Simple regret at the last round: mean (standard deviation) [rank].\n")

@@ -35,7 +35,7 @@ def compare_command(
       gpbandits compare results/*.sqlite
       gpbandits compare results/ren2024-*.sqlite --metric simple_regret --reference random
       gpbandits compare results/*.sqlite --agents gp-ucb,ei --json > comparison.json
-    """  # noqa: D301
+    """
     labels = None if agents is None else [name.strip() for name in agents.split(",")]
     suite = compare(gather(files, metric, labels), metric, reference, seed=seed)
     if as_json:

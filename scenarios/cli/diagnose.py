@@ -41,7 +41,7 @@ def diagnose(
     Examples:
       gpbandits diagnose readings.csv
       gpbandits diagnose readings.csv --time-column hour --json
-    """  # noqa: D301
+    """
     values, times = read_readings(file, time_column)
     found = judge(values, times, noise_var=noise_var, train_fraction=train_fraction)
     click.echo(json.dumps(found.to_dict(), indent=2) if as_json else table(found))

@@ -19,7 +19,7 @@ def list_scenarios(scenario: str | None) -> None:
     Examples:
       gpbandits list
       gpbandits list srinivas2010/se-1d
-    """  # noqa: D301
+    """
     if scenario is None:
         for found in registry.scenarios().values():
             size = "picture"
@@ -66,7 +66,7 @@ def list_agents() -> None:
     \b
     Examples:
       gpbandits agents
-    """  # noqa: D301
+    """
     for name in learners.names():
         click.echo(name)
     for name in learners.adapter_names():
@@ -80,7 +80,7 @@ def list_tasks() -> None:
     \b
     Examples:
       gpbandits tasks
-    """  # noqa: D301
+    """
     for name, task in TASKS.items():
         click.echo(f"{name:<16} {task.summary} ({task.source})")
     for name in TEST_FUNCTIONS:
@@ -99,7 +99,7 @@ def data(download: str | None) -> None:
       gpbandits data
       GPBANDITS_DATA=~/readings gpbandits data
       gpbandits data --download metr-la-full
-    """  # noqa: D301
+    """
     if download is not None:
         click.echo(datasets.download(download))
         return

@@ -18,7 +18,7 @@ def new(file: Path, force: bool) -> None:
     Examples:
       gpbandits new
       gpbandits new drifting.toml && gpbandits run drifting.toml
-    """  # noqa: D301
+    """
     if file.suffix != ".toml":
         raise InvalidInput(f"{file}: a scenario file ends in .toml")
     if file.exists() and not force:

@@ -43,7 +43,7 @@ def reference(
     Examples:
       gpbandits reference srinivas2010/se-1d
       gpbandits reference srinivas2010/se-1d --check
-    """  # noqa: D301
+    """
     found = registry.get(scenario)
     if isinstance(found, Picture) and (check or trials or out):
         raise InvalidInput(f"{scenario} only draws: it has no trials, and no results to check")

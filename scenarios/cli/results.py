@@ -35,7 +35,7 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
       gpbandits report results/srinivas2010-se-1d.sqlite --metric simple_regret
       gpbandits report results/srinivas2010-se-1d.sqlite --json > report.json
       gpbandits report results/*.sqlite --html report.html
-    """  # noqa: D301
+    """
     if html is not None:
         click.echo(f"page     {save_page(files, html, metric)}")
         return
@@ -64,7 +64,7 @@ def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: str | No
       gpbandits plot results/srinivas2010-se-1d.sqlite
       gpbandits plot results/srinivas2010-se-1d.sqlite --log --bounds --out figures/se-1d
       gpbandits plot results/srinivas2010-se-1d.sqlite --agents gp-ucb,ei
-    """  # noqa: D301
+    """
     with Store.open(file) as store:
         if agents is not None:
             store.restrict([label.strip() for label in agents.split(",")])
@@ -84,7 +84,7 @@ def export(file: Path, out: Path | None, kind: str | None) -> None:
     Examples:
       gpbandits export results/srinivas2010-se-1d.sqlite
       gpbandits export results/srinivas2010-se-1d.sqlite --out rounds.parquet
-    """  # noqa: D301
+    """
     named = out.suffix.lstrip(".") if out else "csv"
     if kind is None and named not in KINDS:
         raise InvalidInput(f"{out} ends neither in .csv nor in .parquet; say which by --format")

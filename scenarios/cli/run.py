@@ -61,7 +61,7 @@ def run(
       gpbandits run srinivas2010/fig-2
       gpbandits run my_scenario.toml
       gpbandits run bogunovic2016/se --engine dask --address tcp://head:8786
-    """  # noqa: D301
+    """
     found = find(scenario)
     if isinstance(found, Picture):
         if agents or trials or horizon:

@@ -24,7 +24,7 @@ def tune(scenario: str, as_json: bool) -> None:
     Examples:
       gpbandits tune bogunovic2016/temperature
       gpbandits tune bogunovic2016/traffic --json
-    """  # noqa: D301
+    """
     found = registry.get(scenario)
     if not isinstance(found, Scenario):
         raise InvalidInput(f"{scenario} only draws: there is nothing to tune")
