@@ -6,9 +6,9 @@ agent.tell(actions, rewards)
 """
 
 from gpbandits_env.agents.base import Agent
-from gpbandits_env.agents.field.campaign import Campaign
-from gpbandits_env.agents.field.minimise import maximize, minimize
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.optimize.campaign import Campaign
+from gpbandits_env.agents.optimize.minimize import maximize, minimize
 from gpbandits_env.agents.registry import adapter_names, make, names, settings_of
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""A function of your own, minimised: by one call, by ask and tell, and in an Optuna study.
+"""A function of your own, minimized: by one call, by ask and tell, and in an Optuna study.
 
 Run: python examples/own_function.py (the last part with the extra optuna)
 """
@@ -6,7 +6,7 @@ Run: python examples/own_function.py (the last part with the extra optuna)
 import math
 
 from gpbandits_env import agents
-from gpbandits_env.agents.field import Campaign, Choice, Integer, Real
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real
 from gpbandits_env.errors import MissingExtra
 
 
@@ -22,7 +22,7 @@ space = {
 found = agents.minimize(lambda p: loss(**p), space, n_calls=40, seed=0)
 print("minimize", found.x, f"{found.fun:.4f}")
 
-campaign = Campaign(space, "gp-ucb", maximise=False, seed=0)
+campaign = Campaign(space, "gp-ucb", maximize=False, seed=0)
 for _ in range(12):
     workers = campaign.ask(3)  # three at a time; each keeps away from the others
     for suggestion in reversed(workers):  # they come back in any order
@@ -33,7 +33,7 @@ for _ in range(12):
 print("campaign", campaign.best.params, f"{campaign.best.value:.4f}")
 
 try:
-    from gpbandits_env.agents.field.optuna_sampler import GPBanditsSampler
+    from gpbandits_env.agents.optimize.optuna_sampler import GPBanditsSampler
 except MissingExtra as missing:
     print(missing)
 else:

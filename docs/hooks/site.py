@@ -22,7 +22,7 @@ SECTIONS = {
     "Worlds": ("environments.md", "drift.md", "drifting-scenario.md"),
     "Learners": ("agents.md", "mixing.md", "adding-an-agent.md"),
     "Studies": ("studies.md", "scenarios.md", "differences.md", "benchmarks.md"),
-    "Around it": ("rl.md", "field.md"),
+    "Around it": ("rl.md", "optimize.md"),
 }
 FRONT = ("index.md", "getting-started.md")
 # Pages whose marker is replaced by a list that is written now.

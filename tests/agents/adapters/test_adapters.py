@@ -10,7 +10,7 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
-from gpbandits_env.agents.field import Campaign
+from gpbandits_env.agents.optimize import Campaign
 from gpbandits_env.agents.registry import adapter_names
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, MissingExtra, UnknownName

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from gpbandits_env.agents.field.campaign import Campaign
-from gpbandits_env.agents.field.dimensions import Real
-from gpbandits_env.agents.field.records import Suggestion, measured
-from gpbandits_env.agents.field.space import Space
+from gpbandits_env.agents.optimize.campaign import Campaign
+from gpbandits_env.agents.optimize.dimensions import Real
+from gpbandits_env.agents.optimize.records import Suggestion, measured
+from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import listed
 from gpbandits_env.errors import InvalidInput, shown
 

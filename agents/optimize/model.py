@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.field.snapped import SnappedSearch
-from gpbandits_env.agents.field.space import MOST_ARMS, Space
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.optimize.snapped import SnappedSearch
+from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
 from gpbandits_env.agents.registry import agent_class, make
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.errors import InvalidInput

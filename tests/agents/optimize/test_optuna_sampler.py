@@ -6,7 +6,7 @@ import pytest
 from gpbandits_env.errors import GPBanditsError, InvalidInput
 
 optuna = pytest.importorskip("optuna")
-from gpbandits_env.agents.field.optuna_sampler import GPBanditsSampler  # noqa: E402
+from gpbandits_env.agents.optimize.optuna_sampler import GPBanditsSampler  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +77,7 @@ def test_several_objectives_and_agents_without_a_posterior_are_refused():
     [
         ("ei", {"unheard": 1}), ("ei", {"batch_size": 2}), ("ei", {"seed": "a"}),
         ("ei", {"seed": -1}), ("ei", {"noise_var": -1.0}), ("ei", {"kernel": {"type": "soft"}}),
-        ("ei", {"maximise": True}), ("ei", {"file": "x.json"}), ("tv-gp-ucb", {}), ("sre", {}),
+        ("ei", {"maximize": True}), ("ei", {"file": "x.json"}), ("tv-gp-ucb", {}), ("sre", {}),
         ("optuna", {}), ("nope", {}),
     ],
 )  # fmt: skip

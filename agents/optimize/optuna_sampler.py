@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.field.campaign import Campaign
-from gpbandits_env.agents.field.dimensions import Choice, Dimension, Integer, Real
-from gpbandits_env.agents.field.space import Space
+from gpbandits_env.agents.optimize.campaign import Campaign
+from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer, Real
+from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, whole
 from gpbandits_env.errors import InvalidInput, require_extra
 from gpbandits_env.kernels import Stationary, kernel_from_dict
@@ -93,7 +93,7 @@ class GPBanditsSampler(BaseSampler):
         campaign = Campaign(
             space,
             self._agent,
-            maximise=study.direction == optuna.study.StudyDirection.MAXIMIZE,
+            maximize=study.direction == optuna.study.StudyDirection.MAXIMIZE,
             seed=int(self._rng.integers(2**53)),
             n_initial=0,
             **self._settings,
@@ -124,7 +124,7 @@ def _check_anywhere(agent: str, settings: Mapping[str, Any]) -> None:
     Raises:
         UnknownName, InvalidInput: they do for neither.
     """
-    if own := [name for name in ("maximise", "file") if name in settings]:
+    if own := [name for name in ("maximize", "file") if name in settings]:
         raise InvalidInput(f"leave out {' and '.join(own)}: the study has its own")
     dim = 2
     if "kernel" in settings:  # several lengthscales say how many parameters there will be

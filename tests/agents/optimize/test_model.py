@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpbandits_env.agents.field import Campaign, Integer
+from gpbandits_env.agents.optimize import Campaign, Integer
 from gpbandits_env.errors import InvalidInput
 
 MIXED = {

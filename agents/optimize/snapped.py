@@ -1,6 +1,6 @@
 """The search of a cube in which some coordinates stand for whole numbers or choices.
 
-An acquisition maximised anywhere and rounded afterwards can ask for one and the same value for
+An acquisition maximized anywhere and rounded afterwards can ask for one and the same value for
 ever, because its maximum lies between two. Here only points that stand for values are looked at,
 and climbs move the continuous coordinates alone. (Agents that search somewhere else, in the small
 box of an embedding or along a line, are rounded afterwards: on a line the point played is learned
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.field.space import Space
+from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.arrays import Array, IntArray
 

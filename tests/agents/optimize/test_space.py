@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds
 
-from gpbandits_env.agents.field import Choice, Integer, Real, Space
+from gpbandits_env.agents.optimize import Choice, Integer, Real, Space
 from gpbandits_env.errors import InvalidInput
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.base import BROKEN
-from gpbandits_env.agents.field.dimensions import number
-from gpbandits_env.agents.field.space import Space
+from gpbandits_env.agents.optimize.dimensions import number
+from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, listed, numbers, positive, whole
 from gpbandits_env.errors import InvalidInput, shown
 

@@ -13,6 +13,9 @@ import numpy as np
 
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 
+# Format 1 said "maximise".
+FORMAT = 2
+
 
 def at_path(file: Any) -> Path:
     """The path that a user gave.
@@ -103,6 +106,8 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
         state = lively(json.loads(text))
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise InvalidInput(f"{path} holds no campaign: {shown(error)}") from None
-    if not isinstance(state, dict) or state.get("format") != 1:
+    if not isinstance(state, dict) or state.get("format") not in (1, FORMAT):
         raise InvalidInput(f"{path} holds no campaign")
+    if state["format"] == 1 and "maximise" in state:
+        state["maximize"] = state.pop("maximise")
     return state, sha256(text).digest()

@@ -1,4 +1,4 @@
-"""A function of one's own, minimised or maximised by one call."""
+"""A function of one's own, minimized or maximized by one call."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from gpbandits_env.agents.field.campaign import Campaign
-from gpbandits_env.agents.field.run import Guarded, Map, Run, given_points, nothing_lost
-from gpbandits_env.agents.field.space import Space
+from gpbandits_env.agents.optimize.campaign import Campaign
+from gpbandits_env.agents.optimize.run import Guarded, Map, Run, given_points, nothing_lost
+from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import positive, whole
 from gpbandits_env.errors import InvalidInput, shown, unknown
 
@@ -107,7 +107,7 @@ def _search(
     fun: Any,
     bounds: Any,
     agent: str,
-    maximise: bool,
+    maximize: bool,
     *,
     n_calls: int,
     batch: int,
@@ -127,13 +127,13 @@ def _search(
             raise InvalidInput(f"{name} is called: it must be a function, got {shown(given)}")
     if not isinstance(on_error, str) or on_error not in ON_ERROR:
         raise unknown("on_error", on_error, ON_ERROR)
-    if "maximise" in settings:
-        raise InvalidInput("leave out maximise: there are `minimize` and `maximize`")
+    if "maximize" in settings:
+        raise InvalidInput("leave out maximize: there are `minimize` and `maximize`")
     if noise is not None:
         settings = {"noise_var": max(positive(noise, "noise", zero=True) ** 2, 1e-6), **settings}
     space = Space(bounds)
-    known, waiting = given_points(space, x0, y0, worst=-np.inf if maximise else np.inf)
-    campaign = Campaign(space, agent, maximise=maximise, **options, **settings)
+    known, waiting = given_points(space, x0, y0, worst=-np.inf if maximize else np.inf)
+    campaign = Campaign(space, agent, maximize=maximize, **options, **settings)
     for point, value in known:
         campaign.observe(point, value)
     run = Run(campaign, named=isinstance(bounds, (Mapping, Space)))

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.base import BROKEN
-from gpbandits_env.agents.field.asked import Asked
-from gpbandits_env.agents.field.dimensions import number
-from gpbandits_env.agents.field.model import agent_for
-from gpbandits_env.agents.field.records import (
+from gpbandits_env.agents.forgetting import Fade, Keep
+from gpbandits_env.agents.optimize.asked import Asked
+from gpbandits_env.agents.optimize.dimensions import number
+from gpbandits_env.agents.optimize.model import agent_for
+from gpbandits_env.agents.optimize.records import (
     DONE,
     FAILED,
     PENDING,
@@ -25,9 +26,8 @@ from gpbandits_env.agents.field.records import (
     measured,
     records_of,
 )
-from gpbandits_env.agents.field.space import Space
-from gpbandits_env.agents.field.store import at_path, digest_of, read, write
-from gpbandits_env.agents.forgetting import Fade, Keep
+from gpbandits_env.agents.optimize.space import Space
+from gpbandits_env.agents.optimize.store import FORMAT, at_path, digest_of, read, write
 from gpbandits_env.agents.search.starts import spread
 from gpbandits_env.arrays import flag, positive, whole
 from gpbandits_env.domains import Arms, Box
@@ -45,7 +45,7 @@ class Campaign:
     Args:
         space: the dimensions by name; see `Space`.
         agent: a registered agent with a Gaussian-process posterior.
-        maximise: whether large values are good, or small ones.
+        maximize: whether large values are good, or small ones.
         seed: of all that is random; drawn if not given.
         n_initial: spread suggestions before the agent chooses; 2 d + 2 if not given, half of the
             combinations at most.
@@ -74,7 +74,7 @@ class Campaign:
         space: Mapping[str, Any] | Sequence[Any] | Space,
         agent: str = "ei",
         *,
-        maximise: bool = True,
+        maximize: bool = True,
         seed: int | None = None,
         n_initial: int | None = None,
         file: str | Path | None = None,
@@ -84,7 +84,7 @@ class Campaign:
         if seed is None:
             seed = int(np.random.default_rng().integers(2**53))
         self._seed = whole(seed, "seed", 0, None)
-        self.maximise = flag(maximise, "maximise")
+        self.maximize = flag(maximize, "maximize")
         self.agent = agent_for(self.space, agent, self._seed, settings)
         self._asked = Asked(self.agent, self.space)
         self._declared = {"agent": agent, "settings": settings}
@@ -210,10 +210,10 @@ class Campaign:
     def to_dict(self) -> dict[str, Any]:
         """All of it, as plain data with arrays."""
         return {
-            "format": 1,
+            "format": FORMAT,
             "space": self.space.to_dict(),
             **self._declared,
-            "maximise": self.maximise,
+            "maximize": self.maximize,
             "seed": self._seed,
             "n_initial": self.n_initial,
             "records": [asdict(record) for record in self.records],
@@ -252,7 +252,7 @@ class Campaign:
         path = at_path(file)
         state, digest = read(path)
         try:
-            keys = ("space", "agent", "maximise", "seed", "n_initial")
+            keys = ("space", "agent", "maximize", "seed", "n_initial")
             campaign = cls(**{key: state[key] for key in keys}, **state["settings"])
             campaign.agent.restore(state["state"])
             whole(state["seed"], "seed", 0, None)  # None would be drawn anew
@@ -269,7 +269,7 @@ class Campaign:
 
     @property
     def _sign(self) -> float:
-        return 1.0 if self.maximise else -1.0
+        return 1.0 if self.maximize else -1.0
 
     def _measured(self, value: Any) -> float:
         return measured(value, worst=-self._sign * np.inf)

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import Bounds
 
 from gpbandits_env import agents
-from gpbandits_env.agents.field import Campaign, Choice, Integer, Real
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.functions.formulas_fixed import hartmann
 
@@ -90,7 +90,7 @@ def test_the_seed_decides_and_settings_reach_the_agent():
     [
         {"n_calls": 0}, {"noise": -1.0}, {"y0": [1.0]}, {"x0": [[0, 0]], "y0": [1, 2]},
         {"x0": [[99, 0]]}, {"x0": [[0]]}, {"x0": [0.0, 0.0]}, {"x0": [[0, 0, 0]]},
-        {"agent": "random"}, {"batch_size": 3}, {"maximise": True}, {"file": 5}, {"seed": "a"},
+        {"agent": "random"}, {"batch_size": 3}, {"maximize": True}, {"file": 5}, {"seed": "a"},
         {"callback": 5}, {"parallel": 5}, {"on_error": "ignore"}, {"on_error": None},
         {"x0": 5}, {"x0": [[0, 0]], "y0": 1}, {"x0": [[0, 0]], "y0": ["1"]},
         {"x0": [["0", 0]]}, {"x0": [[0, True]]}, {"x0": [[0, 0]], "y0": [True]}, {"y0": 1},
@@ -128,13 +128,13 @@ def test_maximize_is_minimize_of_the_negative_in_the_functions_own_sign():
     down = agents.minimize(branin, BRANIN, **{**options, "y0": [branin([0.0, 1.0])]})
     assert np.array_equal(up.func_vals, -down.func_vals)
     assert up.fun == -down.fun == up.func_vals.max()
-    assert up.campaign.maximise
+    assert up.campaign.maximize
     assert up.campaign.best.value == up.fun
     (suggestion,) = up.campaign.ask()
     assert up.campaign.tell(suggestion.id, 1e3).value == up.campaign.best.value
 
 
-def test_unsigned_numbers_are_maximised_as_they_are():
+def test_unsigned_numbers_are_maximized_as_they_are():
     picture = np.arange(6, dtype=np.uint8)
     assert agents.maximize(lambda x: picture.sum(), BRANIN, n_calls=3, seed=0).fun == 15.0
     assert agents.maximize(lambda x: np.uint8(3), BRANIN, n_calls=3, seed=0).fun == 3.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import Bounds
 
-from gpbandits_env.agents.field.dimensions import DIMENSIONS, Dimension, Real, number
+from gpbandits_env.agents.optimize.dimensions import DIMENSIONS, Dimension, Real, number
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, shown, unknown

@@ -5,11 +5,11 @@ suggestion, = campaign.ask()
 campaign.tell(suggestion.id, train(**suggestion.params))
 """
 
-from gpbandits_env.agents.field.campaign import Campaign
-from gpbandits_env.agents.field.dimensions import Choice, Dimension, Integer, Real
-from gpbandits_env.agents.field.minimise import maximize, minimize
-from gpbandits_env.agents.field.records import Record, Suggestion
-from gpbandits_env.agents.field.space import Space
+from gpbandits_env.agents.optimize.campaign import Campaign
+from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer, Real
+from gpbandits_env.agents.optimize.minimize import maximize, minimize
+from gpbandits_env.agents.optimize.records import Record, Suggestion
+from gpbandits_env.agents.optimize.space import Space
 
 __all__ = [
     "Campaign",

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from gpbandits_env.agents.field import Campaign, Choice, Integer, Real, Space
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, Space
 from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
 
 MIXED = {
@@ -143,7 +143,7 @@ def test_whole_numbers_logarithms_and_choices(agent):
     def value(p):
         return (np.log10(p["rate"]) + 2) ** 2 + (p["depth"] - 7) ** 2 / 9 + (p["kind"] is not None)
 
-    campaign = Campaign(MIXED, agent, maximise=False, seed=0)
+    campaign = Campaign(MIXED, agent, maximize=False, seed=0)
     for _ in range(40):
         (suggestion,) = campaign.ask()
         params = suggestion.params
@@ -195,7 +195,7 @@ def test_resuming_is_as_good_as_never_stopping(space, agent, tmp_path):
 
 KILLED = """
 import sys, time
-from gpbandits_env.agents.field import Campaign
+from gpbandits_env.agents.optimize import Campaign
 campaign = Campaign({"x": (0.0, 1.0)}, seed=0, n_initial=2, file=sys.argv[1])
 while True:
     s, = campaign.ask()
@@ -266,7 +266,7 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
 
 
 def test_a_file_that_holds_something_else_is_refused(tmp_path):
-    for text in ("", "{}", "[1]", '{"format": 1}', '{"format": 2}', "[" * 10**5, "\xff"):
+    for text in ("", "{}", "[1]", '{"format": 1}', '{"format": 3}', "[" * 10**5, "\xff"):
         file = tmp_path / "campaign.json"
         file.write_text(text, encoding="latin-1")
         with pytest.raises(InvalidInput, match="campaign"):
@@ -363,10 +363,10 @@ def test_a_value_that_is_no_number_is_refused_in_plain_words(given):
         assert begun(0).observe({"x": 0.5, "y": 0.5}, number).value == float(number)
 
 
-@pytest.mark.parametrize("maximise", [True, False])
-def test_the_infinity_that_is_no_best_value_is_a_failure(maximise):
-    campaign = begun(2, maximise=maximise)
-    worst = -np.inf if maximise else np.inf
+@pytest.mark.parametrize("maximize", [True, False])
+def test_the_infinity_that_is_no_best_value_is_a_failure(maximize):
+    campaign = begun(2, maximize=maximize)
+    worst = -np.inf if maximize else np.inf
     (suggestion,) = campaign.ask()
     with pytest.raises(InvalidInput, match="finite"):
         campaign.tell(suggestion.id, -worst)

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.field.records import Record
-from gpbandits_env.agents.field.space import Space
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.optimize.records import Record
+from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import Array, whole
 
 
