@@ -32,7 +32,7 @@ from gpbandits_env.domains import Box
 from gpbandits_env.kernels import Matern32
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import get
-from gpbandits_env.scenarios.runner import run_trial
+from gpbandits_env.scenarios.study.runner import run_trial
 
 CLOCK = time.process_time
 LN2 = float(np.log(2.0))

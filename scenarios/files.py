@@ -20,7 +20,7 @@ from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, show
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.folders import look_in
-from gpbandits_env.scenarios.panels import Panel
+from gpbandits_env.scenarios.results.panels import Panel
 from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Picture, Scenario, label_of
 
 TOP = (

@@ -17,7 +17,7 @@ def scenarios() -> dict[str, Scenario | Picture]:
     """All scenarios, in the papers' order."""
     found: dict[str, Scenario | Picture] = {}
     for paper in PAPERS:
-        for scenario in import_module(f"gpbandits_env.scenarios.{paper}").SCENARIOS:
+        for scenario in import_module(f"gpbandits_env.scenarios.papers.{paper}").SCENARIOS:
             if scenario.id in found or scenario.id.partition("/")[0] != paper:
                 raise ValueError(f"scenario id {scenario.id!r} is not one of its own of {paper}")
             found[scenario.id] = scenario

@@ -11,16 +11,16 @@ from gpbandits_env import agents as learners
 from gpbandits_env.agents.own import is_own
 from gpbandits_env.arrays import listed, whole
 from gpbandits_env.errors import InvalidInput, shown, unknown
-from gpbandits_env.scenarios.bounds import BOUNDS, Bound
 from gpbandits_env.scenarios.checks import (
     check_grid,
     check_items,
     check_names,
     check_plain_fields,
 )
-from gpbandits_env.scenarios.findings import FINDINGS, Finding
-from gpbandits_env.scenarios.metrics import metric_named
-from gpbandits_env.scenarios.panels import Panel
+from gpbandits_env.scenarios.findings.bounds import BOUNDS, Bound
+from gpbandits_env.scenarios.findings.finding import FINDINGS, Finding
+from gpbandits_env.scenarios.results.metrics import metric_named
+from gpbandits_env.scenarios.results.panels import Panel
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

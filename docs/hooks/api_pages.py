@@ -54,7 +54,10 @@ def packages() -> list[str]:
 # What agents and scenarios offer in modules; their packages are found.
 MODULES = {
     "gpbandits_env.agents": ("acquisitions", "schedules", "gate", "refit", "forgetting"),
-    "gpbandits_env.scenarios": ("scenario", "findings", "study", "engines", "report", "comparison"),
+    "gpbandits_env.scenarios": (
+        *("scenario", "findings.finding", "study.study", "study.engines"),
+        *("results.report", "results.comparison"),
+    ),
 }
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.scenarios.animation import animate as draw
 from gpbandits_env.scenarios.files import find
+from gpbandits_env.scenarios.reporting.animation import animate as draw
 from gpbandits_env.scenarios.scenario import Picture
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from gpbandits_env.scenarios.beside import counts, gather, lines
-from gpbandits_env.scenarios.tables import aligned
+from gpbandits_env.scenarios.reporting.beside import counts, gather, lines
+from gpbandits_env.scenarios.reporting.tables import aligned
 
 
 @click.command()

@@ -7,12 +7,14 @@ from pathlib import Path
 import click
 
 from gpbandits_env.errors import InvalidInput, StoreError
-from gpbandits_env.scenarios import figures, pages, pictures, references, registry
-from gpbandits_env.scenarios.report import report
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.reporting import figures, pages, pictures
+from gpbandits_env.scenarios.reporting.tables import text
+from gpbandits_env.scenarios.results import references
+from gpbandits_env.scenarios.results.report import report
+from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Picture
-from gpbandits_env.scenarios.store import Store
-from gpbandits_env.scenarios.study import run_study
-from gpbandits_env.scenarios.tables import text
+from gpbandits_env.scenarios.study.study import run_study
 
 
 @click.command()

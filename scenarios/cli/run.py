@@ -8,15 +8,15 @@ import click
 from gpbandits_env import agents as learners
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.cli.group import INTERRUPTED
-from gpbandits_env.scenarios.engines import NAMES, Engine
 from gpbandits_env.scenarios.files import find
-from gpbandits_env.scenarios.pictures import save
-from gpbandits_env.scenarios.plots import plot
-from gpbandits_env.scenarios.report import report
+from gpbandits_env.scenarios.reporting.pictures import save
+from gpbandits_env.scenarios.reporting.plots import plot
+from gpbandits_env.scenarios.reporting.tables import text
+from gpbandits_env.scenarios.results.report import report
+from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Picture, Scenario
-from gpbandits_env.scenarios.store import Store
-from gpbandits_env.scenarios.study import Outcome, run_study
-from gpbandits_env.scenarios.tables import text
+from gpbandits_env.scenarios.study.engines import NAMES, Engine
+from gpbandits_env.scenarios.study.study import Outcome, run_study
 
 
 @click.command()

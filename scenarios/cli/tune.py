@@ -8,7 +8,7 @@ import click
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.scenario import Scenario
-from gpbandits_env.scenarios.tuning import tune as learn
+from gpbandits_env.scenarios.study.tuning import tune as learn
 
 
 @click.command()

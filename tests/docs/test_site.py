@@ -11,7 +11,8 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
-from gpbandits_env.scenarios import references, registry
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.scenario import Scenario
 
 for package in ("mkdocs", "material", "mkdocstrings", "latex2mathml"):
@@ -101,7 +102,7 @@ def test_every_difference_has_its_reason_or_says_that_none_is_known(site, root, 
 
 def test_the_reference_has_signatures_and_formulas(site):
     assert 'id="gpbandits_env.agents.make"' in read(site, "api/gpbandits_env.agents.html")
-    assert 'id="gpbandits_env.scenarios.study.run_study"' in read(
+    assert 'id="gpbandits_env.scenarios.study.study.run_study"' in read(
         site, "api/gpbandits_env.scenarios.html"
     )
     kernels = read(site, "api/gpbandits_env.kernels.html")

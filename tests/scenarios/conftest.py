@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpbandits_env.scenarios import AgentEntry, Outcome, Scenario, run_study
-from gpbandits_env.scenarios.findings import below, level
+from gpbandits_env.scenarios.findings.finding import below, level
 from gpbandits_env.scenarios.folders import look_in
 
 Run = Callable[..., Outcome]

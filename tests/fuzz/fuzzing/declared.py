@@ -28,8 +28,8 @@ from gpbandits_env.kernels import (
 from gpbandits_env.learning import diagnose
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.problem import Problem
-from gpbandits_env.scenarios.findings import FINDINGS, Finding
-from gpbandits_env.scenarios.panels import panel_from_dict
+from gpbandits_env.scenarios.findings.finding import FINDINGS, Finding
+from gpbandits_env.scenarios.results.panels import panel_from_dict
 from gpbandits_env.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 
 ARMS = Arms.grid((3, 2))

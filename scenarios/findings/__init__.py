@@ -1,0 +1,1 @@
+"""What papers found, as checks on results; and their theory's bounds."""

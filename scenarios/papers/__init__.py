@@ -1,0 +1,1 @@
+"""The papers' scenarios: one module a paper, declarations only."""

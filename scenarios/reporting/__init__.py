@@ -1,0 +1,1 @@
+"""Results shown: tables, plots, pages."""

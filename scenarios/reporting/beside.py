@@ -1,0 +1,118 @@
+"""Our table beside a paper's: means, deviations and ranks, problem by problem."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import rankdata
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.papers.published import TABLES, Published
+from gpbandits_env.scenarios.results.report import final
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.statistics import paired
+
+
+@dataclass(frozen=True)
+class Row:
+    """One problem.
+
+    Args:
+        problem: its name.
+        runs: agent -> (trials,) our figure at the last round, worlds in one order.
+        published: the paper's.
+    """
+
+    problem: str
+    runs: Mapping[str, Array]
+    published: Published
+
+    def ranks(self) -> dict[str, int]:
+        """Ours by mean, 1 for the smallest."""
+        means = [float(v.mean()) for v in self.runs.values()]
+        return dict(zip(self.runs, rankdata(means, method="min").astype(int).tolist(), strict=True))
+
+    def near_best(self, agent: str) -> bool:
+        """Whether the agent is first, or within one paired standard error of the first."""
+        best = min(self.runs, key=lambda label: float(self.runs[label].mean()))
+        if best == agent:
+            return True
+        p = paired(self.runs[agent], self.runs[best])
+        return bool(p.difference <= p.se)
+
+
+def gather(paths: Sequence[str | Path]) -> list[Row]:
+    """The rows of some results files whose paper's table we have.
+
+    Raises:
+        StoreError: a file cannot be read.
+        InvalidInput: no paper's figures for what a file holds, or no finished trial of its agents.
+    """
+    rows = []
+    for path in paths:
+        with Store.open(path) as store:
+            id = store.scenario["id"]
+            paper, _, name = id.partition("/")
+            if name not in TABLES.get(paper, {}):
+                raise InvalidInput(
+                    f"{path}: there is no published table for {id!r} (papers with one: "
+                    f"{', '.join(TABLES)})"
+                )
+            published = TABLES[paper][name]
+            found = final(store, 0, "simple_regret")
+        agents = [label for label in published.means if label in found]
+        common = sorted(set.intersection(*(set(found[a]) for a in agents))) if agents else []
+        if not common:
+            raise InvalidInput(f"{path}: no trial is finished by all of the table's agents")
+        runs = {a: np.array([found[a][trial] for trial in common]) for a in agents}
+        rows.append(Row(name, runs, published))
+    return rows
+
+
+def lines(rows: Sequence[Row]) -> list[list[str]]:
+    """The table as words: a head, then two lines a problem, ours and the paper's.
+
+    Each entry is mean (standard deviation) [rank].
+    """
+    agents = list(dict.fromkeys(label for row in rows for label in row.runs))
+    table = [["problem", "", "runs", *agents]]
+    for row in rows:
+        ranks = row.ranks()
+        trials = len(next(iter(row.runs.values())))
+        ours = [_entry(_summary(row.runs[a]), ranks[a]) if a in row.runs else "" for a in agents]
+        theirs = [
+            _entry((row.published.means[a], row.published.deviations[a]), row.published.rank(a))
+            for a in agents
+        ]
+        table += [[row.problem, "ours", str(trials), *ours], ["", "paper", "", *theirs]]
+    return table
+
+
+def counts(rows: Sequence[Row], subject: str) -> str:
+    """How often the paper's own agent does as the paper says, in a sentence."""
+    with_it = [row for row in rows if subject in row.runs]
+    first = sum(row.ranks()[subject] == 1 for row in with_it)
+    near = sum(row.near_best(subject) for row in with_it)
+    paper = sum(row.published.rank(subject) == 1 for row in with_it)
+    ratios = {
+        row.problem: float(row.runs[subject].mean()) / row.published.means[subject]
+        for row in with_it
+    }
+    over = [f"{name} ({ratio:.2g} times)" for name, ratio in ratios.items() if ratio > 2.0]
+    return (
+        f"{subject} is first on {first} of {len(with_it)} and within one standard error of the "
+        f"first on {near} (the paper: first on {paper}); its mean is at most twice the paper's on "
+        f"{len(with_it) - len(over)} of {len(with_it)}"
+        + (f", above on {', '.join(over)}" if over else "")
+    )
+
+
+def _summary(values: Array) -> tuple[float, float]:
+    return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0
+
+
+def _entry(summary: tuple[float, float], rank: int) -> str:
+    mean, deviation = summary
+    return f"{mean:.2g} ({deviation:.2g}) [{rank}]"

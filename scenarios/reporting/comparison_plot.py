@@ -1,0 +1,76 @@
+"""A comparison over a suite as a picture: scores with intervals, profiles, who beats whom."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gpbandits_env.scenarios.reporting.style import INK, line_style, new_figure, write
+from gpbandits_env.scenarios.results.comparison import PROFILE, Suite
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def draw(suite: Suite, stem: Path) -> list[Path]:
+    """Write the picture of a comparison as PNG and SVG.
+
+    Args:
+        suite: what to show.
+        stem: the files' name, less suffix.
+    Raises:
+        StoreError: a file cannot be written.
+    """
+    count = len(suite.standings)
+    with new_figure(13.0, max(3.6, 1.6 + 0.34 * count)) as figure:
+        scores, profiles, wins = figure.subplots(1, 3)
+        _scores(scores, suite)
+        _profiles(profiles, suite)
+        _improvement(wins, suite)
+        return write(figure, stem)
+
+
+def _scores(axes: "Axes", suite: Suite) -> None:
+    for row, standing in enumerate(suite.standings):
+        s, colour = standing.score, line_style(row)["color"]
+        axes.plot([s.low, s.high], [row, row], color=colour, linewidth=6, alpha=0.35)
+        axes.plot(s.value, row, marker="o", color=colour)
+    axes.set_yticks(range(len(suite.standings)), [s.label for s in suite.standings])
+    axes.invert_yaxis()
+    axes.set_title("interquartile mean of the scores")
+    axes.set_xlabel(_meaning(suite))
+
+
+def _profiles(axes: "Axes", suite: Suite) -> None:
+    for row, standing in enumerate(suite.standings):
+        axes.plot(PROFILE, standing.profile, label=standing.label, **line_style(row))
+    axes.set_title("performance profile")
+    axes.set_xlabel("score")
+    axes.set_ylabel("share of runs above")
+    axes.set_ylim(0.0, 1.02)
+    axes.legend(fontsize=8)
+
+
+def _improvement(axes: "Axes", suite: Suite) -> None:
+    labels = [s.label for s in suite.standings]
+    size = len(labels)
+    table = np.full((size, size), np.nan)
+    for (a, b), found in suite.improvement.items():
+        table[labels.index(a), labels.index(b)] = found.value
+    axes.imshow(table, vmin=0.0, vmax=1.0, cmap="RdBu", aspect="auto")
+    for i in range(size):
+        for j in range(size):
+            if i != j:
+                strong = abs(table[i, j] - 0.5) > 0.35
+                colour = "white" if strong else INK
+                axes.text(j, i, f"{table[i, j]:.2f}", ha="center", va="center", color=colour)
+    axes.set_xticks(range(size), labels, rotation=60, ha="right")
+    axes.set_yticks(range(size), labels)
+    axes.grid(visible=False)
+    axes.set_title("probability that the row beats the column")
+
+
+def _meaning(suite: Suite) -> str:
+    if suite.reference is None:
+        return "0 the worst agent's mean, 1 the best's"
+    return f"0 the mean of {suite.reference}, 1 no regret"

@@ -1,0 +1,148 @@
+"""Regret, model order and evaluations against rounds or time, from a store alone."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpbandits_env.arrays import IntArray
+from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.findings.course import resets
+from gpbandits_env.scenarios.reporting.style import (
+    INK,
+    entitle,
+    line_style,
+    new_figure,
+    share_legend,
+    write,
+)
+from gpbandits_env.scenarios.results.metrics import METRICS
+from gpbandits_env.scenarios.results.panels import BANDS, BRIEF, Panel, X, Y, panel_from_dict
+from gpbandits_env.scenarios.results.store import Store
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+POINTS = 400
+COLUMNS = 3
+DOTS: tuple[Any, ...] = ((0, (1, 2)), (0, (4, 2)), (0, (8, 2)), (0, (6, 2, 1, 2)))
+
+
+def plot(
+    store: Store,
+    stem: Path | None = None,
+    *,
+    log: bool = False,
+    bounds: bool = False,
+    suffixes: Sequence[str] = (".png", ".svg"),
+    panels: Sequence[Panel] = (),
+) -> list[Path]:
+    """Draw the scenario's panels, three a row, a row or more for each cell.
+
+    Args:
+        store: an open store.
+        stem: the files' path less the suffix; None puts them beside the store.
+        log: logarithmic regret, where it is not logarithmic anyhow.
+        bounds: lay the theory curves over.
+        suffixes: the kinds of file.
+        panels: other panels; without, the scenario's own, or every metric against rounds.
+    Returns:
+        The files.
+    Raises:
+        StoreError: nothing to plot, or a file cannot be written.
+    """
+    scenario = store.scenario
+    cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
+    if not cells:
+        raise StoreError(f"{store.path} holds no finished trial yet; 'gpbandits run' resumes it")
+    shown = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
+    lines, columns = -(-len(shown) // COLUMNS), min(len(shown), COLUMNS)
+    with new_figure(max(4.0 * columns, 8.0), 0.9 + 3.3 * len(cells) * lines) as figure:
+        grid: Any = figure.subplots(len(cells) * lines, columns, squeeze=False)
+        for block, cell in zip(grid.reshape(len(cells), -1), cells, strict=True):
+            params = ", ".join(f"{k} = {v}" for k, v in scenario["points"][cell].items())
+            for axes, panel in zip(block, shown, strict=False):
+                draw_panel(axes, store, cell, panel)
+                if bounds and panel.x == "rounds":
+                    draw_bounds(axes, store, cell, panel.y)
+                if panel.band != shown[0].band:
+                    axes.set_title(f"{panel.title} (± {BRIEF[panel.band]})")
+            for axes in block[len(shown) :]:
+                axes.set_axis_off()
+            block[0].set_title(f"{shown[0].title}  {params}".strip())
+        trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
+        band = BANDS[shown[0].band]
+        title = f"{scenario['id']}: {scenario['title']} ({trials} trials, band: {band})"
+        entitle(figure, title)
+        share_legend(figure, grid[0][0], min(len(scenario["agents"]) + bounds, 6))
+        return write(figure, stem or store.path.with_suffix(""), suffixes)
+
+
+def declared(store: Store) -> list[Panel]:
+    """The panels of a scenario: its own, or every metric against rounds."""
+    own = store.scenario.get("panels", [])
+    return [panel_from_dict(plain) for plain in own] or [Panel(name) for name in METRICS]
+
+
+def draw_panel(axes: "Axes", store: Store, cell: int, panel: Panel) -> None:
+    """One panel of all agents of a cell; a dot where an agent has just forgotten everything.
+
+    Args:
+        axes: an empty panel.
+        store: an open store.
+        cell: which.
+        panel: what it shows.
+    """
+    y, x = Y[panel.y], X[panel.x]
+    labels = list(store.scenario["agents"])
+    top, end = 0.0, 0.0
+    for label in store.labels(cell):
+        curves = y.curves(store, cell, label)
+        mean, band = curves.mean(axis=0), panel.band_of(curves)
+        at = x.curves(store, cell, label).mean(axis=0)
+        style: dict[str, Any] = line_style(labels.index(label))
+        forgotten = resets(store.arrays(cell, label, "model_order").mean(axis=0)) - 1
+        axes.plot(at[forgotten], mean[forgotten], ".", color=style["color"], markersize=5)
+        rounds = _shown(len(mean)) - 1
+        at, mean, band = at[rounds], mean[rounds], band[rounds]
+        axes.plot(at, mean, label=label, **style)
+        axes.fill_between(
+            at, mean - band, mean + band, color=style["color"], alpha=0.18, linewidth=0
+        )
+        top, end = max(top, float(np.max(mean + band))), max(end, float(at[-1]))
+    axes.set_title(panel.title)
+    axes.set_xlabel(x.label)
+    axes.set_ylabel(y.label)
+    if panel.log_x and end > 0:
+        axes.set_xscale("log")
+    else:
+        start = 1.0 if panel.x == "rounds" else 0.0
+        axes.set_xlim(start, max(end, 2.0) if start else end or 1.0)
+    if panel.log and top > 0:
+        axes.set_yscale("log")
+    elif not y.signed:
+        axes.set_ylim(0.0, 1.05 * top or 1.0)
+
+
+def _shown(horizon: int) -> IntArray:
+    """The rounds to draw: all early ones, then no more than a plot can show."""
+    evenly = np.linspace(1, horizon, min(horizon, POINTS)).round().astype(np.int64)
+    return np.union1d(np.arange(1, min(horizon, 50) + 1), evenly)
+
+
+def draw_bounds(axes: "Axes", store: Store, cell: int, name: str) -> None:
+    """The theory's bounds on a metric in a cell, over what is drawn there already."""
+    for i, (title, (metric, curve)) in enumerate(store.bounds(cell).items()):
+        if metric == name:
+            rounds = _shown(len(curve))
+            axes.plot(
+                rounds,
+                curve[rounds - 1],
+                color=INK,
+                linewidth=1.2,
+                linestyle=DOTS[i % len(DOTS)],
+                label=title,
+            )
+            axes.autoscale(axis="y")

@@ -1,0 +1,92 @@
+"""Reports as text for a terminal, and as Markdown."""
+
+from collections.abc import Sequence
+
+from gpbandits_env.scenarios.results.metrics import KNOWN, shown
+from gpbandits_env.scenarios.results.report import AgentResult, CellReport, Report
+
+
+def text(report: Report, pairs: bool = True) -> str:
+    """The report for a terminal.
+
+    Args:
+        report: what to show.
+        pairs: with the paired comparisons.
+    """
+    s = report.scenario
+    lines = [f"{s['id']}: {s['title']}", f"{s['source']}; horizon {s['horizon']}, seed {s['seed']}"]
+    for cell in report.cells:
+        lines += ["", *_cell(cell, report.metric, pairs)]
+    if report.failures:
+        lines += ["", f"{len(report.failures)} failed:", *(f"  {f}" for f in report.failures[:5])]
+    return "\n".join([*lines, "", f"results {report.digest[:16]}"])
+
+
+def markdown(cell: CellReport, metric: str) -> str:
+    """The table of a cell as Markdown."""
+    head, rows = _table(cell.agents, metric)
+    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def rows_of(cell: CellReport, metric: str) -> tuple[list[str], list[list[str]]]:
+    """The table of a cell: its head and its rows, as words."""
+    return _table(cell.agents, metric)
+
+
+def _cell(cell: CellReport, metric: str, pairs: bool) -> list[str]:
+    lines = []
+    if cell.params:
+        lines.append(", ".join(f"{key} = {value}" for key, value in cell.params.items()))
+    head, rows = _table(cell.agents, metric)
+    lines += aligned([head, *rows])
+    if pairs and cell.comparisons:
+        title = KNOWN[metric].title
+        lines += ["", f"paired differences of the {title} (mean, standard error, p of a t test)"]
+        lines += aligned(
+            [
+                [
+                    f"{c.a} - {c.b}",
+                    f"{c.result.difference:+.4g}",
+                    f"{c.result.se:.2g}",
+                    f"{c.result.p:.2g}",
+                ]
+                for c in cell.comparisons
+            ]
+        )
+    if cell.findings:
+        lines += ["", "findings of the paper"]
+        for check in cell.findings:
+            lines.append(f"  {check.mark:>14}  {check.statement}")
+            if check.numbers:
+                lines.append(f"{'':18}{check.figures}")
+    return lines
+
+
+def _table(agents: Sequence[AgentResult], metric: str) -> tuple[list[str], list[list[str]]]:
+    names = shown(metric)
+    head = ["agent", "trials", *(KNOWN[n].title for n in names), "mean rank"]
+    head += ["model order", "evaluations", "us/round", "evaluating us/round"]
+    rows = [
+        [
+            a.label,
+            str(a.trials),
+            *(f"{a.mean[n]:.4g} ± {a.se[n]:.2g}" for n in names),
+            f"{a.rank:.2f}",
+            f"{a.model_order:.4g}",
+            f"{a.evaluations:.6g}",
+            f"{a.microseconds:.0f}",
+            f"{a.evaluating:.0f}",
+        ]
+        for a in agents
+    ]
+    return head, rows
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows of words as lines of columns, the first to the left and the others to the right."""
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    return [
+        "  " + "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])
+        for row in rows
+    ]

@@ -1,0 +1,1 @@
+"""What a study leaves: the results file, metrics, statistics, comparisons."""

@@ -1,0 +1,274 @@
+r"""Agents compared over a whole suite of scenarios, from few runs of each.
+
+Every run's regret becomes a score that scenarios share: 1 for the best agent's mean and 0 for the
+worst's, or, with a reference agent, :math:`1 - r / \bar r_{ref}`. Over scores of all scenarios:
+the interquartile mean, which neither a few failures nor a few lucky runs decide; performance
+profiles, the share of runs above each score; and the probability that one agent beats another on a
+scenario drawn at random. Intervals are by a bootstrap that draws trials anew within each scenario.
+
+Source: Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the Statistical
+Precipice"; the probability of improvement is their eq. in Section 4.3.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.errors import InvalidInput, StoreError, unknown
+from gpbandits_env.scenarios.results.metrics import metric_named
+from gpbandits_env.scenarios.results.report import final
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.statistics import mean_ranks
+
+# Scenario -> agent -> (trials,) regret at the last round.
+Regrets = Mapping[str, Mapping[str, Array]]
+
+LEVEL = 0.95
+RESAMPLES = 2000
+PROFILE = np.linspace(-0.5, 1.25, 141)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its 95% bootstrap interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One agent over all scenarios.
+
+    Args:
+        label: the agent.
+        rank: mean over the scenarios of its rank by mean regret, 1 for the least.
+        score: the interquartile mean of its scores.
+        wins: scenarios in which no agent had a smaller mean.
+        profile: the share of its runs with a score above each of `PROFILE`.
+    """
+
+    label: str
+    rank: float
+    score: Interval
+    wins: int
+    profile: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Suite:
+    """A comparison.
+
+    Args:
+        metric: the figure of merit.
+        scenarios: scenario -> agent -> (mean regret, trials).
+        standings: one an agent, the best interquartile mean first.
+        improvement: (a, b) -> the probability that a's regret is below b's, ties counting half.
+        reference: the agent whose mean regret is score 0; None for the worst of each scenario.
+    """
+
+    metric: str
+    scenarios: dict[str, dict[str, tuple[float, int]]]
+    standings: tuple[Standing, ...]
+    improvement: dict[tuple[str, str], Interval]
+    reference: str | None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the intervals should know of the numbers of trials."""
+        counts = [trials for found in self.scenarios.values() for _, trials in found.values()]
+        notes = []
+        if min(counts) < max(counts):
+            notes.append(
+                f"there are {min(counts)} to {max(counts)} trials of an agent on a scenario: the "
+                "interquartile mean counts runs, so that scenarios with more of them weigh more"
+            )
+        if min(counts) == 1:
+            notes.append("one trial has no spread: intervals tell nothing of the chance in it")
+        return tuple(notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain JSON dict."""
+        plain = asdict(self)
+        plain["improvement"] = [
+            {"a": a, "b": b, **asdict(found)} for (a, b), found in self.improvement.items()
+        ]
+        return plain | {"profile_scores": PROFILE.tolist(), "notes": list(self.notes)}
+
+
+def gather(
+    paths: Sequence[str | Path], metric: str, agents: Sequence[str] | None = None
+) -> Regrets:
+    """The regret at the last round of every finished trial of several results files.
+
+    Args:
+        paths: the files; each cell of a grid counts as a scenario.
+        metric: the figure of merit.
+        agents: labels to compare; None for those that all scenarios have.
+    Raises:
+        UnknownName: no such metric, or an agent that no file has.
+        StoreError: a file cannot be read or holds no trial.
+        InvalidInput: fewer than two agents in common, or one, or a file, given twice.
+    """
+    metric_named(metric)
+    for what, given in (("file", [Path(p).resolve() for p in paths]), ("agent", agents or [])):
+        twice = [item for i, item in enumerate(given) if item in given[:i]]
+        if twice:
+            raise InvalidInput(f"the {what} {twice[0]} is given twice")
+    found: dict[str, dict[str, Array]] = {}
+    for path in paths:
+        with Store.open(path) as store:
+            for cell, params in enumerate(store.scenario["points"]):
+                runs = {
+                    k: np.array(list(v.values())) for k, v in final(store, cell, metric).items()
+                }
+                if runs:
+                    found[_fresh(_name(store.scenario["id"], params), found)] = runs
+    if not found:
+        raise StoreError("the files hold no finished trial yet; 'gpbandits run' resumes them")
+    return _in_common(found, agents)
+
+
+def _name(id: str, params: Mapping[str, Any]) -> str:
+    return " ".join([id, *(f"{key}={value}" for key, value in params.items())])
+
+
+def _fresh(name: str, taken: Mapping[str, Any]) -> str:
+    count = sum(other == name or other.startswith(f"{name} (") for other in taken)
+    return f"{name} ({count + 1})" if count else name
+
+
+def _in_common(found: dict[str, dict[str, Array]], agents: Sequence[str] | None) -> Regrets:
+    every = dict.fromkeys(label for runs in found.values() for label in runs)
+    for label in agents or ():
+        if label not in every:
+            raise unknown("agent in these files", label, every)
+    common = [k for k in agents or every if all(k in runs for runs in found.values())]
+    if len(common) < 2:
+        raise InvalidInput(
+            f"comparing needs at least two agents that all files have, got {common or 'none'}; "
+            f"the files have {', '.join(every)}"
+        )
+    return {name: {label: runs[label] for label in common} for name, runs in found.items()}
+
+
+def compare(
+    regrets: Regrets,
+    metric: str = "average_regret",
+    reference: str | None = None,
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Suite:
+    """Compare agents over scenarios.
+
+    Cost: O(resamples x runs) an agent.
+
+    Args:
+        regrets: from `gather`: the same agents in each scenario.
+        metric: what the regrets are, for the record.
+        reference: the agent whose mean regret is score 0, e.g. "random"; the worst when None.
+        resamples: of the bootstrap.
+        seed: of the bootstrap.
+    Raises:
+        UnknownName: a reference that is not among the agents.
+        InvalidInput: a reference without any regret in one of the scenarios.
+    """
+    labels = list(next(iter(regrets.values())))
+    if reference is not None and reference not in labels:
+        raise unknown("agent in these files", reference, labels)
+    for name, runs in regrets.items():
+        if reference is not None and not runs[reference].any():
+            raise InvalidInput(
+                f"in {name} the regret of {reference} is 0: no score can be taken from it; choose "
+                "another reference, or leave the scenario out"
+            )
+    scores = {name: _scores(runs, reference) for name, runs in regrets.items()}
+    rng = np.random.default_rng(seed)
+    means = {n: {k: float(r.mean()) for k, r in runs.items()} for n, runs in regrets.items()}
+    ranks = mean_ranks(np.array([[m[label] for m in means.values()] for label in labels]))
+    standings = [
+        Standing(
+            label,
+            float(rank),
+            _interquartile_mean([s[label] for s in scores.values()], rng, resamples),
+            sum(m[label] <= min(m.values()) for m in means.values()),
+            tuple(_profile([s[label] for s in scores.values()]).tolist()),
+        )
+        for label, rank in zip(labels, ranks, strict=True)
+    ]
+    pairs = [(a, b) for a in labels for b in labels if a != b]
+    better = {
+        (a, b): _improvement([(r[a], r[b]) for r in regrets.values()], rng, resamples)
+        for a, b in pairs
+    }
+    counted = {
+        n: {k: (means[n][k], len(r)) for k, r in runs.items()} for n, runs in regrets.items()
+    }
+    order = tuple(sorted(standings, key=lambda s: -s.score.value))
+    return Suite(metric, counted, order, better, reference)
+
+
+def _scores(runs: Mapping[str, Array], reference: str | None) -> dict[str, Array]:
+    """Scores of the runs of a scenario: regret 0 or the best mean is 1, see the module."""
+    means = [float(r.mean()) for r in runs.values()]
+    if reference is None:
+        best, worst = min(means), max(means)
+    else:
+        best, worst = 0.0, float(runs[reference].mean())
+    width = worst - best
+    return {k: (worst - r) / width if width > 0 else np.ones(len(r)) for k, r in runs.items()}
+
+
+def _interquartile_mean(
+    scores: Sequence[Array], rng: np.random.Generator, resamples: int
+) -> Interval:
+    value = float(stats.trim_mean(np.concatenate(scores), 0.25))
+    drawn = np.concatenate([_redrawn(s, rng, resamples) for s in scores], axis=1)
+    return _interval(value, stats.trim_mean(drawn, 0.25, axis=1))
+
+
+def _profile(scores: Sequence[Array]) -> Array:
+    """The share of runs above each score; every scenario counts the same."""
+    shares = [(s[:, None] > PROFILE).mean(axis=0) for s in scores]
+    mean: Array = np.mean(shares, axis=0)
+    return mean
+
+
+def _improvement(
+    pairs: Sequence[tuple[Array, Array]], rng: np.random.Generator, resamples: int
+) -> Interval:
+    """P(a < b), the mean over scenarios of the Mann-Whitney statistic."""
+    value = float(np.mean([_below(a[None], b[None])[0] for a, b in pairs]))
+    drawn = [_below(_redrawn(a, rng, resamples), _redrawn(b, rng, resamples)) for a, b in pairs]
+    return _interval(value, np.mean(drawn, axis=0))
+
+
+def _below(a: Array, b: Array) -> Array:
+    """(resamples,) the share of pairs with a < b; ties count half.
+
+    Args:
+        a: (resamples, n).
+        b: (resamples, k).
+    """
+    ranks = stats.rankdata(np.concatenate([b, a], axis=1), axis=1)
+    k, n = b.shape[1], a.shape[1]
+    return (ranks[:, :k].sum(axis=1) - k * (k + 1) / 2) / (n * k)
+
+
+def _redrawn(values: Array, rng: np.random.Generator, resamples: int) -> Array:
+    return values[rng.integers(len(values), size=(resamples, len(values)))]
+
+
+def _interval(value: float, drawn: Array) -> Interval:
+    low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+    return Interval(value, float(low), float(high))

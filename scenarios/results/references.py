@@ -1,0 +1,105 @@
+"""Reference results: our mean and standard error of every agent, kept with the code.
+
+One JSON file a scenario, under the literal setting and under every CHOICE, made by
+`gpbandits reference SCENARIO` and checked by `gpbandits reference SCENARIO --check`.
+"""
+
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Any
+
+from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.results.machine import machine, versions
+from gpbandits_env.scenarios.results.report import CellReport, Report
+
+# On another processor or BLAS build the same worlds are played with rounding that differs in the
+# last bit, and a tie may fall the other way: the means may move, by less than their own error.
+TOLERANCE = 1.0
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """A mean that has moved from its reference by more than `TOLERANCE` standard errors."""
+
+    where: str
+    reference: float
+    now: float
+    se: float
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.now:.6g}, reference {self.reference:.6g} (SE {self.se:.2g})"
+
+
+def reference_path(id: str) -> str:
+    """The file of a scenario, relative to the package."""
+    return f"reference/{id}.json"
+
+
+def load(id: str) -> dict[str, Any] | None:
+    """The reference results of a scenario; None when there are none."""
+    return load_from(files("gpbandits_env.scenarios"), id)
+
+
+def load_from(package: Traversable, id: str) -> dict[str, Any] | None:
+    """The same from a given folder."""
+    file = package.joinpath(reference_path(id))
+    if not file.is_file():
+        return None
+    kept: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return kept
+
+
+def to_reference(report: Report) -> dict[str, Any]:
+    """What is kept of a report."""
+    s = report.scenario
+    return {
+        "scenario": s["id"],
+        "command": f"gpbandits reference {s['id']}",
+        "horizon": s["horizon"],
+        "trials": s["trials"],
+        "seed": s["seed"],
+        "versions": versions(),
+        "machine": {k: v for k, v in machine().items() if k != "system"},
+        "digest": report.digest,
+        "cells": [_cell(cell) for cell in report.cells],
+    }
+
+
+def _cell(cell: CellReport) -> dict[str, Any]:
+    agents = {a.label: {name: [a.mean[name], a.se[name]] for name in a.mean} for a in cell.agents}
+    findings = [
+        {"statement": c.statement, "holds": c.holds, "numbers": dict(c.numbers)}
+        for c in cell.findings
+    ]
+    return {"params": cell.params, "agents": agents, "findings": findings}
+
+
+def save(kept: dict[str, Any], folder: Path) -> Path:
+    """Write reference results under a folder; returns the file.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    path = folder / reference_path(kept["scenario"])
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
+    return path
+
+
+def compare(kept: dict[str, Any], now: dict[str, Any]) -> list[Deviation]:
+    """Where results differ from the reference by more than `TOLERANCE` standard errors."""
+    found = []
+    for old, new in zip(kept["cells"], now["cells"], strict=True):
+        for label, metrics in old["agents"].items():
+            for name, (mean, se) in metrics.items():
+                value = new["agents"][label][name][0]
+                if not abs(value - mean) <= TOLERANCE * se:
+                    where = f"{label}, {name}" + (f", {old['params']}" if old["params"] else "")
+                    found.append(Deviation(where, mean, value, se))
+    return found

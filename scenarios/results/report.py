@@ -1,0 +1,216 @@
+"""What a study found: tables of means and standard errors, comparisons, the paper's findings."""
+
+import itertools
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.findings.finding import FINDINGS, Check
+from gpbandits_env.scenarios.results.metrics import curves_of, metric_named, shown
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.statistics import Paired, mean_and_error, mean_ranks, paired
+
+
+@dataclass(frozen=True)
+class AgentResult:
+    """One agent in one cell, at the horizon.
+
+    Args:
+        label: the agent.
+        trials: how many it has played.
+        mean: metric -> mean over the trials.
+        se: metric -> standard error of that mean.
+        rank: mean rank by the scenario's metric among all agents, over the trials all have played.
+        microseconds: mean wall-clock time of ask and tell, per round.
+        model_order: mean data points in its posterior after the last round.
+        evaluations: mean evaluations spent, initial points included.
+        evaluating: mean wall-clock microseconds of evaluating what was observed, per round.
+    """
+
+    label: str
+    trials: int
+    mean: dict[str, float]
+    se: dict[str, float]
+    rank: float
+    microseconds: float
+    model_order: float
+    evaluations: float
+    evaluating: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two agents of a cell compared by the scenario's metric, trial by trial."""
+
+    a: str
+    b: str
+    result: Paired
+
+
+@dataclass(frozen=True)
+class CellReport:
+    """The results of one cell of the grid."""
+
+    index: int
+    params: dict[str, Any]
+    agents: tuple[AgentResult, ...]
+    comparisons: tuple[Comparison, ...]
+    findings: tuple[Check, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """The results of a study.
+
+    Args:
+        scenario: the resolved scenario.
+        metric: what ranks and comparisons go by.
+        cells: one report a cell.
+        failures: trials that raised, as text.
+        digest: SHA-256 of the results, time aside.
+    """
+
+    scenario: dict[str, Any]
+    metric: str
+    cells: tuple[CellReport, ...]
+    failures: tuple[str, ...]
+    digest: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """A plain JSON dict; numbers that are not finite become None."""
+        plain: dict[str, Any] = _plain(asdict(self))
+        return plain
+
+
+def report(store: Store, metric: str | None = None) -> Report:
+    """Sum up a store.
+
+    Args:
+        store: an open store.
+        metric: what ranks and comparisons go by; None for the scenario's own.
+    Raises:
+        UnknownName: no such metric.
+        StoreError: no trial has been finished.
+    """
+    scenario = store.scenario
+    name = metric or scenario["metric"]
+    metric_named(name)
+    cells = [
+        _cell(store, index, params, name)
+        for index, params in enumerate(scenario["points"])
+        if store.labels(index)
+    ]
+    if not cells:
+        raise StoreError(f"{store.path} holds no finished trial yet; 'gpbandits run' resumes it")
+    failures = tuple(f"{f.key}: {f.error}" for f in store.failures())
+    return Report(scenario, name, tuple(cells), failures, store.digest())
+
+
+def final(store: Store, cell: int, metric: str) -> dict[str, dict[int, float]]:
+    """A metric at the last round: agent -> trial -> value."""
+    found = {}
+    for label in store.labels(cell):
+        last = curves_of(store, cell, label, metric)[:, -1]
+        found[label] = dict(zip(store.trials(cell, label), last.tolist(), strict=True))
+    return found
+
+
+def _cell(store: Store, index: int, params: dict[str, Any], metric: str) -> CellReport:
+    specs = [FINDINGS.from_dict(spec) for spec in store.scenario["findings"]]
+    named = {str(getattr(spec, "metric", metric)) for spec in specs}
+    names = shown(metric)
+    finals = {name: final(store, index, name) for name in dict.fromkeys([*names, *sorted(named)])}
+    shared = _shared(finals[metric])
+    labels = list(shared)
+    ranks = mean_ranks(np.array([shared[label] for label in labels]))
+    results = tuple(
+        _agent(store, index, label, {name: finals[name][label] for name in names}, rank)
+        for label, rank in zip(labels, ranks.tolist(), strict=True)
+    )
+    pairs = itertools.combinations(labels, 2)
+    comparisons = tuple(Comparison(a, b, paired(shared[a], shared[b])) for a, b in pairs)
+    evidence = _Evidence(store, index, finals)
+    checks = tuple(f.look(evidence) for f in specs)
+    return CellReport(index, params, results, comparisons, checks)
+
+
+def _shared(
+    values: dict[str, dict[int, float]], labels: tuple[str, ...] | None = None
+) -> dict[str, Array]:
+    """Agent -> values over the trials that all of the agents (or those named) have played."""
+    chosen = {k: v for k, v in values.items() if labels is None or k in labels}
+    common = sorted(set.intersection(*(set(v) for v in chosen.values()))) if chosen else []
+    return {label: np.array([v[trial] for trial in common]) for label, v in chosen.items()}
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What findings are judged by; see `findings.Evidence`."""
+
+    store: Store
+    cell: int
+    finals: Mapping[str, dict[str, dict[int, float]]]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(self.store.labels(self.cell))
+
+    def final(self, metric: str, labels: tuple[str, ...]) -> dict[str, Array]:
+        return _shared(self.finals[metric], labels)
+
+    def regret(self, labels: tuple[str, ...]) -> dict[str, Array]:
+        played = {k: self.store.trials(self.cell, k) for k in self.labels if k in labels}
+        common = set.intersection(*(set(v) for v in played.values())) if played else set()
+        found = {}
+        for label, trials in played.items():
+            kept = [trial in common for trial in trials]
+            rounds = self.store.arrays(self.cell, label, "regret").sum(axis=2)
+            found[label] = rounds[kept]
+        return found
+
+    def model_order(self, label: str) -> Array:
+        mean: Array = self.store.arrays(self.cell, label, "model_order").mean(axis=0)
+        return mean
+
+    def seconds(self, label: str) -> Array:
+        spent = (self.store.seconds(self.cell, label, name) for name in ("ask", "tell"))
+        return sum(spent, np.zeros(()))
+
+    def evaluations(self, label: str) -> Array:
+        return self.store.arrays(self.cell, label, "evaluations").astype(np.float64)
+
+
+def _agent(
+    store: Store, cell: int, label: str, values: dict[str, dict[int, float]], rank: float
+) -> AgentResult:
+    mean, se = {}, {}
+    for name, by_trial in values.items():
+        m, s = mean_and_error(np.array(list(by_trial.values())))
+        mean[name], se[name] = float(m), float(s)
+    spent = store.seconds(cell, label, "ask") + store.seconds(cell, label, "tell")
+    last = {k: store.arrays(cell, label, k)[:, -1].mean() for k in ("model_order", "evaluations")}
+    return AgentResult(
+        label=label,
+        trials=len(next(iter(values.values()))),
+        mean=mean,
+        se=se,
+        rank=rank,
+        microseconds=float(spent.mean()) * 1e6,
+        model_order=float(last["model_order"]),
+        evaluations=float(last["evaluations"]),
+        evaluating=float(store.seconds(cell, label, "evaluate").mean()) * 1e6,
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,1 @@
+"""Running a study: trials, engines, the run as a whole."""

@@ -1,0 +1,92 @@
+"""Where tasks are played: in this process, in worker processes, or on a cluster."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TypeAlias
+
+import joblib
+
+from gpbandits_env.errors import InvalidInput, require_extra, unknown
+from gpbandits_env.scenarios.results.records import TrialFailure, TrialRecord
+from gpbandits_env.scenarios.study import engine_local
+from gpbandits_env.scenarios.study.runner import Task
+
+Results: TypeAlias = Iterator[list[TrialRecord | TrialFailure]]
+# The package that each cluster needs; the extra has the cluster's name.
+CLUSTERS = {"dask": "distributed", "ray": "ray"}
+NAMES = ("local", *CLUSTERS)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """Where to play.
+
+    Args:
+        name: "local" (processes of this machine), "dask" or "ray".
+        address: of a running cluster's scheduler, e.g. "tcp://host:8786" for Dask, "auto" or
+            "host:6379" for Ray, from one of its machines ("ray://host:10001", from elsewhere,
+            needs Ray's own extra ``ray[client]`` here); None starts a cluster of this machine.
+    Raises:
+        UnknownName: no such engine.
+        InvalidInput: an address for the local engine, or an empty one.
+        MissingExtra: the engine's package is not installed.
+    """
+
+    name: str = "local"
+    address: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name not in NAMES:
+            raise unknown("engine", self.name, NAMES)
+        if self.name == "local" and self.address is not None:
+            raise InvalidInput(
+                f"the local engine has no address (got {self.address!r}); give it with "
+                "--engine dask or --engine ray"
+            )
+        if self.address is not None and not self.address.strip():
+            raise InvalidInput(
+                f"the address of a cluster is empty (got {self.address!r}); leave it out to "
+                "start a cluster of this machine"
+            )
+        if self.name in CLUSTERS:
+            try:
+                import_module(CLUSTERS[self.name])
+            except ImportError:
+                raise require_extra(CLUSTERS[self.name], self.name) from None
+
+
+LOCAL = Engine()
+
+
+def default_jobs() -> int:
+    """The number of processors that this process may use."""
+    return int(joblib.cpu_count())
+
+
+@contextmanager
+def results(tasks: Sequence[Task], jobs: int, engine: Engine = LOCAL) -> Iterator[Results]:
+    """The results of the tasks as they are done, in lists of what was done at the same time.
+
+    A task is played again if the worker that had it died. If that happens time and again the
+    task's result is a failure, and the others go on.
+
+    Args:
+        tasks: what to play.
+        jobs: worker processes; 1 plays here. A cluster that has an address has its own number.
+        engine: where to play.
+    Raises:
+        InvalidInput: no cluster at the address.
+        ClusterLost: the cluster has gone away meanwhile, or its workers cannot play.
+    """
+    if engine.name in CLUSTERS:
+        cluster = import_module(f"gpbandits_env.scenarios.study.engine_{engine.name}")
+        opened: AbstractContextManager[Results] = cluster.results(tasks, jobs, engine.address)
+        with opened as stream:
+            yield stream
+    elif jobs == 1:
+        yield engine_local.results_here(tasks)
+    else:
+        with closing(engine_local.results(tasks, jobs)) as generator:
+            yield generator

@@ -1,0 +1,146 @@
+"""What a learner of recorded readings learns beforehand: epsilon, and R-GP-UCB's block length.
+
+From the training rows of a scenario alone, as in bogunovic2016, Section 5.2: epsilon by marginal
+likelihood, N by cross-validation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from gpbandits_env import agents, datasets
+from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.datasets import Readings
+from gpbandits_env.envs.table import split
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.learning import Panel, PanelLikelihood, epsilon_interval, fit_panels
+from gpbandits_env.scenarios.scenario import Scenario
+from gpbandits_env.scenarios.study.runner import play
+
+BLOCKS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 144)
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What was learned from the training rows.
+
+    Attributes:
+        epsilon: of largest marginal likelihood, per row; each day independent.
+        interval: its 95% likelihood-ratio interval.
+        continuous: the same epsilon with the days taken as one series.
+        noise_var: the noise variance that was assumed.
+        regret: of R-GP-UCB, mean over the rounds of all held-out days, per block length.
+        rows: how many rows trained it, and of how many days.
+    """
+
+    epsilon: float
+    interval: tuple[float, float]
+    continuous: float
+    noise_var: float
+    regret: dict[int, float]
+    rows: tuple[int, int]
+
+    @property
+    def block(self) -> int:
+        """The block length of least cross-validated regret."""
+        return min(self.regret, key=lambda n: self.regret[n])
+
+    def text(self) -> str:
+        """For a terminal."""
+        low, high = self.interval
+        lines = [
+            f"{self.rows[0]} training rows of {self.rows[1]} days, noise_var {self.noise_var:g}",
+            f"epsilon  {self.epsilon:.4f}  95% interval {low:.4f} to {high:.4f}, each day "
+            f"independent; {self.continuous:.4f} as one series",
+            f"N        {self.block}  by the regret of R-GP-UCB on one day, the others training:",
+            *(f"         {n:>4}  {value:.4g}" for n, value in self.regret.items()),
+        ]
+        return "\n".join(lines)
+
+
+def tune(scenario: Scenario, blocks: Sequence[int] = BLOCKS) -> Tuning:
+    """Learn epsilon and N from the training rows of a scenario that replays readings.
+
+    The folds of the cross-validation are the training days: each is played with the mean and the
+    covariance of the others.
+
+    Cost: seconds to a minute for hundreds of rows of some tens of sensors.
+
+    Args:
+        scenario: on a named data set, with a ``model_noise_var`` and the agent "r-gp-ucb" or
+            "tv-gp-ucb", whose beta is used.
+        blocks: the block lengths to choose among; those longer than a day are left out.
+    Raises:
+        InvalidInput: another kind of scenario, or fewer than two training days.
+        MissingData: the data set is not there.
+    """
+    if scenario.env != "gpbandits/Replay-v0":
+        raise InvalidInput(f"{scenario.id} does not replay readings: there is nothing to tune")
+    train, days = training_rows(scenario)
+    noise_var = float(scenario.env_kwargs["model_noise_var"])
+    parts = [train[days == day] for day in np.unique(days)]
+    if len(parts) < 2:
+        raise InvalidInput(f"{scenario.id}: tuning needs two training days or more")
+    mean, covariance = train.mean(axis=0), np.cov(train.T)
+    panels = [Panel(part - mean) for part in parts]
+    epsilon = fit_panels(covariance, noise_var, panels).epsilon
+    likelihood = PanelLikelihood(covariance, panels)
+    interval = epsilon_interval(lambda e: likelihood(noise_var, e).value, epsilon)
+    longest = max(len(part) for part in parts)
+    return Tuning(
+        epsilon,
+        interval,
+        fit_panels(covariance, noise_var, [Panel(train - mean)]).epsilon,
+        noise_var,
+        {n: _held_out(parts, n, noise_var, _beta(scenario)) for n in blocks if n <= longest},
+        (len(train), len(parts)),
+    )
+
+
+def training_rows(scenario: Scenario) -> tuple[Array, IntArray]:
+    """The rows that train a scenario's learners, and the number of each row's day.
+
+    In the learner's units: negated where the smallest reading is sought.
+
+    Returns:
+        (rows, n) readings, and (rows,) days.
+    """
+    given = scenario.env_kwargs
+    readings = _load(given["readings"], given.get("dataset_options"))
+    values = readings.values[:, list(given.get("columns") or range(readings.values.shape[1]))]
+    train, _ = split(-values if given.get("minimise") else values, given["train_fraction"])
+    return train, readings.days[: len(train)]
+
+
+def _load(readings: Any, options: Any) -> Readings:
+    return readings if isinstance(readings, Readings) else datasets.load(readings, options)
+
+
+def _beta(scenario: Scenario) -> Any:
+    for entry in scenario.agents:
+        if "beta" in entry.settings:
+            return entry.settings["beta"]
+    return None
+
+
+def _held_out(parts: Sequence[Array], block: int, noise_var: float, beta: Any) -> float:
+    """Regret a round of R-GP-UCB on each part, the others before it in the table; their mean."""
+    total, rounds = 0.0, 0
+    for i, part in enumerate(parts):
+        others = np.concatenate([*parts[:i], *parts[i + 1 :]])
+        env = gym.make(
+            "gpbandits/Replay-v0",
+            max_episode_steps=len(part),
+            disable_env_checker=True,
+            readings=np.concatenate([others, part]),
+            # The tenth of a row keeps the boundary where it is, whatever the rounding.
+            train_fraction=(len(others) + 0.1) / (len(others) + len(part)),
+            model_noise_var=noise_var,
+        )
+        agent = agents.make("r-gp-ucb", env, seed=0, beta=beta, reset_every=block)
+        regret = play(env, agent, len(part), seed=0)[0]["regret"]
+        total, rounds = total + float(regret.sum()), rounds + len(part)
+    return total / rounds

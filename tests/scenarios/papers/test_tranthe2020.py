@@ -1,0 +1,129 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.posterior.subspaces import Subspaces
+from gpbandits_env.scenarios import Store, get, report
+from gpbandits_env.scenarios.findings.subspace import NearlyBest
+from gpbandits_env.scenarios.papers import tranthe2020
+from gpbandits_env.scenarios.study.runner import make_env
+
+ALL = tranthe2020.SCENARIOS
+FIGURE = [s for s in ALL if s.id.rpartition("/")[2].split("-")[-1].isdigit() and "HighDim" in s.env]
+BUDGET = 1010
+
+
+def small(name, trials=2, horizon=3, **changes):
+    return replace(get(f"tranthe2020/{name}"), trials=trials, horizon=horizon, **changes)
+
+
+def test_the_figures_are_all_there():
+    names = {s.id.partition("/")[2] for s in ALL}
+    for dim in (20, 50, 100):
+        for function in (*tranthe2020.FUNCTIONS, "schwefel"):
+            assert {f"{function}-{dim}", f"{function}-{dim}-shifted"} <= names
+    assert {"subspaces", "dimension", "network-100", "network-500", "ramp-loss"} <= names
+    assert len(names) == 35
+
+
+@pytest.mark.parametrize("scenario", FIGURE, ids=lambda s: s.id)
+def test_the_papers_settings(scenario):
+    assert (scenario.horizon, scenario.initial, scenario.initial_counts) == (200, 20, True)
+    assert [e.label for e in scenario.agents] == [
+        *("ms-ucb", "gp-ucb", "dropout-ucb", "line-bo", "sre", "rembo", "hesbo")
+    ]
+    assert {e.settings.get("d", 5) for e in scenario.agents} == {5}
+    assert {str(e.settings["learn"]) for e in scenario.agents} == {"{'every': 20}"}
+    assert all(e.settings["standardise"] for e in scenario.agents)
+    assert scenario.panels[0].band == "deviation"
+
+
+@pytest.mark.parametrize("scenario", ALL, ids=lambda s: s.id)
+def test_findings_speak_of_agents_that_can_run(scenario):
+    labels = {e.label for e in scenario.agents}
+    assert scenario.findings
+    assert all(set(f.labels) <= labels for f in scenario.findings)
+    scenario.resolved()
+
+
+@pytest.mark.parametrize("name", ["camelback-20", "schwefel-20-shifted"])
+def test_a_figure_runs_from_end_to_end(run, name):
+    outcome = run("a.sqlite", small(name))
+    with Store.open(outcome.path) as store:
+        found = report(store)
+    assert not found.failures
+    (cell,) = found.cells
+    assert len(cell.agents) == 7
+    assert [c.holds is None for c in cell.findings] == [False, False]
+
+
+def test_subspaces_and_dimension_run(run):
+    for name in ("subspaces", "dimension"):
+        outcome = run(f"{name}.sqlite", small(name))
+        with Store.open(outcome.path) as store:
+            found = report(store)
+        assert not found.failures
+        assert len(found.cells) == 2
+
+
+@pytest.fixture
+def spent(monkeypatch):
+    """A counter of the points at which an acquisition is evaluated."""
+    counts = {"points": 0}
+
+    def counted(cls, name, size):
+        plain = getattr(cls, name)
+
+        def count(self, *args, **kwargs):
+            counts["points"] += size(args)
+            return plain(self, *args, **kwargs)
+
+        monkeypatch.setattr(cls, name, count)
+
+    for cls in (BoxPosterior, Subspaces):
+        counted(cls, "gradients", lambda args: len(args[0]))
+        counted(cls, "moments", lambda args: len(args[0]))
+    held = agents.search.held.Candidates
+    counted(held, "__init__", lambda args: len(args[0]))
+    return counts
+
+
+@pytest.mark.parametrize("entry", tranthe2020.SEVEN, ids=lambda e: e.label)
+def test_no_agent_has_more_than_the_budget(spent, entry):
+    scenario = get("tranthe2020/ackley-20")
+    env = make_env(scenario.env, scenario.env_kwargs, 40)
+    env.reset(seed=0)
+    agent = agents.make(entry.agent, env, seed=0, **entry.settings)
+    rng = np.random.default_rng(0)
+    points = agent.problem.domain.sample(rng, 20)
+    agent.prior_data(points, rng.standard_normal(20))
+    rounds = []
+    for _ in range(6):
+        spent["points"] = 0
+        agent.ask()
+        rounds.append(spent["points"])
+        agent.tell(agent.problem.domain.sample(rng, 1), rng.standard_normal(1))
+    # Climbs that have arrived stop early, so that the budget is a limit and not what is spent.
+    assert max(rounds) <= BUDGET
+    assert min(rounds) > 0
+
+
+def test_nearly_best():
+    def check(ours, *theirs):
+        final = {"a": np.array(ours), "b": np.array(theirs[0]), "c": np.array(theirs[1])}
+        return NearlyBest("a", ("b", "c")).check(final)
+
+    assert check([1.0, 1.2], [2.0, 2.0], [3.0, 1.9]).holds
+    level = check([1.0, 1.2], [0.9, 1.25], [3.0, 1.9])
+    assert level.holds
+    assert level.numbers["rank"] == 2
+    assert not check([1.0, 1.2], [0.5, 0.65], [3.0, 1.9]).holds
+    assert NearlyBest("a", ("b",)).check({"a": np.ones(2)}).holds is None
+
+
+def test_nearly_best_needs_rivals():
+    with pytest.raises(ValueError, match="rivals"):
+        NearlyBest("a", ())

@@ -1,0 +1,73 @@
+"""Animations: a frame a round, resets marked, mistakes told."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
+from gpbandits_env.scenarios import AgentEntry, Scenario
+from gpbandits_env.scenarios.cli import main
+from gpbandits_env.scenarios.reporting.animation import animate
+
+
+@pytest.fixture
+def drifting():
+    return Scenario(
+        id="my/drifting",
+        source="a test",
+        title="a test",
+        env="gpbandits/MarkovGP-v0",
+        env_kwargs={"grid": [30], "epsilon": 0.2},
+        agents=(
+            AgentEntry("r", "r-gp-ucb", {"reset_every": 3}),
+            AgentEntry("tv", "tv-gp-ucb"),
+            AgentEntry("random", "random"),
+        ),
+        horizon=10,
+        trials=1,
+    )
+
+
+def frames_of(path):
+    with Image.open(path) as image:
+        frames = []
+        for i in range(image.n_frames):
+            image.seek(i)
+            frames.append(np.asarray(image.convert("RGB"), dtype=int))
+        return frames
+
+
+def test_a_frame_a_round_and_resets_marked(drifting, tmp_path):
+    frames = frames_of(animate(drifting, "r", tmp_path / "r.gif", rounds=6))
+    assert len(frames) == 6
+    # A frame around the picture in the mark's orange, after rounds 3 and 6.
+    marked = [bool((np.abs(f[0, 5:-5] - (213, 94, 0)).max(axis=1) < 40).all()) for f in frames]
+    assert marked == [False, False, True, False, False, True]
+    assert all(f.std() > 10 for f in frames)
+    assert np.abs(frames[0] - frames[1]).max() > 50
+
+
+def test_agents_without_a_belief_are_shown_too(drifting, tmp_path):
+    assert len(frames_of(animate(drifting, "random", tmp_path / "a.gif", rounds=3))) == 3
+    assert len(frames_of(animate(drifting, "genie", tmp_path / "b.gif", rounds=3))) == 3
+
+
+def test_the_same_seed_gives_the_same_file(drifting, tmp_path):
+    a = animate(drifting, "tv", tmp_path / "a.gif", rounds=3, seed=1).read_bytes()
+    assert animate(drifting, "tv", tmp_path / "b.gif", rounds=3, seed=1).read_bytes() == a
+    assert animate(drifting, "tv", tmp_path / "c.gif", rounds=3, seed=2).read_bytes() != a
+
+
+def test_mistakes_are_told(drifting, tmp_path):
+    with pytest.raises(InvalidInput, match=r"\.gif"):
+        animate(drifting, "tv", tmp_path / "a.png")
+    with pytest.raises(UnknownName, match="'tv'"):
+        animate(drifting, "tvv", tmp_path / "a.gif")
+    with pytest.raises(InvalidInput, match="rounds"):
+        animate(drifting, "tv", tmp_path / "a.gif", rounds=0)
+    with pytest.raises(StoreError, match="cannot be written"):
+        animate(drifting, "tv", tmp_path / "no" / "a.gif", rounds=1)
+    result = CliRunner().invoke(main, ["animate", "srinivas2010/fig-2", "--agent", "gp-ucb"])
+    assert result.exit_code == 2
+    assert "only draws" in result.output

@@ -1,0 +1,103 @@
+"""The page of results: whole, self-contained, and nothing in it that a name could break."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from click.testing import CliRunner
+
+from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.cli import main
+from gpbandits_env.scenarios.findings.finding import Below
+from gpbandits_env.scenarios.reporting.html import page, save_page
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.study.study import run_study
+
+VOID = {"meta", "link", "br", "img", "path", "use", "rect"}
+
+
+class Reader(HTMLParser):
+    """Collects text, and complains of tags that are not closed in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.words, self.addresses = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.addresses += [v for k, v in attributes if k in ("src", "href", "xlink:href")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        self.addresses += [v for k, v in attributes if k in ("src", "href", "xlink:href")]
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    scenario = Scenario(
+        id="test/page",
+        source="a test <of> tags & signs",
+        title="small & quick",
+        env="gpbandits/StaticGP-v0",
+        env_kwargs={"grid": [20]},
+        grid={"noise_var": (0.01, 0.1)},
+        agents=tuple(AgentEntry(n, n) for n in ("gp-ucb", "random")),
+        findings=(Below("gp-ucb", "random"), Below("random", "gp-ucb")),
+        departures=("a <script> that is none",),
+        horizon=25,
+        trials=3,
+    )
+    path = tmp_path_factory.mktemp("page") / "page.sqlite"
+    run_study(scenario, path, jobs=1, progress=False)
+    return path
+
+
+def read(text):
+    reader = Reader()
+    reader.feed(text)
+    assert reader.open == []
+    return reader
+
+
+def test_the_page_is_well_formed_and_needs_no_other_file(file):
+    reader = read(page([file, file]))
+    assert all(a.startswith("#") for a in reader.addresses), reader.addresses
+    text = " ".join(reader.words)
+    for word in ("2 studies", "noise_var = 0.01", "noise_var = 0.1", "mean rank", "holds"):
+        assert word in text
+    assert "a <script> that is none" in text
+    assert "a test <of> tags & signs" in text
+
+
+def test_the_page_holds_the_tables_numbers(file):
+    from gpbandits_env.scenarios.reporting.tables import rows_of
+    from gpbandits_env.scenarios.results.report import report
+
+    with Store.open(file) as store:
+        found = report(store)
+    text = page([file])
+    for cell in found.cells:
+        for row in rows_of(cell, found.metric)[1]:
+            assert "".join(f"<td>{word}</td>" for word in row) in text
+    assert len(re.findall("<svg", text)) == 1
+
+
+def test_the_command(file, tmp_path):
+    target = tmp_path / "new" / "report.html"
+    run = CliRunner().invoke(main, ["report", str(file), "--html", str(target)])
+    assert run.exit_code == 0, run.output
+    read(target.read_text(encoding="utf-8"))
+
+
+def test_a_page_that_cannot_be_written(file, tmp_path):
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(StoreError, match="cannot be written"):
+        save_page([file], tmp_path / "taken" / "report.html")

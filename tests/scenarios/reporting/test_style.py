@@ -1,0 +1,29 @@
+import pytest
+
+from gpbandits_env.scenarios.reporting.style import entitle, new_figure, share_legend
+
+
+@pytest.mark.parametrize("width", [6.0, 8.0, 13.0])
+@pytest.mark.parametrize("words", ["a few words", "every WORD of a WIDE TITLE " * 8])
+def test_a_title_stays_on_its_figure(width, words):
+    with new_figure(width, 4.0) as figure:
+        figure.subplots()
+        entitle(figure, words)
+        figure.canvas.draw()
+        box = figure._suptitle.get_window_extent()
+    assert box.x0 >= 0.0
+    assert box.x1 <= width * figure.dpi
+    lines = 1 if len(words) < 20 else 2
+    assert box.height >= 0.9 * lines * 12 / 72 * figure.dpi
+
+
+@pytest.mark.parametrize(
+    ("entries", "columns", "want"), [(7, 6, 4), (6, 6, 6), (3, 6, 3), (9, 4, 3)]
+)
+def test_rows_of_a_legend_are_of_about_equal_length(entries, columns, want):
+    with new_figure(8.0, 4.0) as figure:
+        axes = figure.subplots()
+        for i in range(entries):
+            axes.plot([0, 1], [0, i], label=str(i))
+        share_legend(figure, axes, columns)
+        assert figure.legends[0]._ncols == want

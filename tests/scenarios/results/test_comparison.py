@@ -1,0 +1,189 @@
+"""Comparisons over a suite, against worked examples and brute force."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy import stats
+
+from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.scenarios.cli import main
+from gpbandits_env.scenarios.results.comparison import PROFILE, compare, gather
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.study.study import run_study
+
+REGRETS = {
+    "easy": {"a": np.array([0.0, 1.0, 2.0, 3.0]), "b": np.array([2.0, 3.0, 4.0, 5.0])},
+    "hard": {"a": np.array([10.0, 30.0]), "b": np.array([20.0, 20.0])},
+}
+
+
+def test_scores_of_a_worked_example():
+    suite = compare(REGRETS, resamples=50)
+    by_label = {s.label: s for s in suite.standings}
+    # In "easy" the means are 1.5 and 3.5, in "hard" they are equal: every score there is 1.
+    easy = (3.5 - REGRETS["easy"]["a"]) / 2.0
+    middle = np.sort(np.concatenate([easy, [1.0, 1.0]]))[1:-1]
+    assert by_label["a"].score.value == pytest.approx(middle.mean())
+    assert [by_label["a"].wins, by_label["b"].wins] == [2, 1]
+    assert [by_label["a"].rank, by_label["b"].rank] == [1.25, 1.75]
+    assert suite.standings[0].label == "a"
+
+
+def test_probability_of_improvement_is_that_of_all_pairs():
+    suite = compare(REGRETS, resamples=50)
+    wins = []
+    for runs in REGRETS.values():
+        below = [(x < y) + 0.5 * (x == y) for x in runs["a"] for y in runs["b"]]
+        wins.append(np.mean(below))
+    assert suite.improvement["a", "b"].value == pytest.approx(np.mean(wins))
+    assert suite.improvement["b", "a"].value == pytest.approx(1.0 - np.mean(wins))
+
+
+def test_agents_of_different_numbers_of_trials():
+    runs = {"a": np.array([1.0, 4.0, 4.0]), "b": np.array([2.0, 4.0, 5.0, 6.0, 0.0])}
+    below = [(x < y) + 0.5 * (x == y) for x in runs["a"] for y in runs["b"]]
+    found = compare({"w": runs}, resamples=10).improvement
+    assert found["a", "b"].value == pytest.approx(np.mean(below))
+    assert found["b", "a"].value == pytest.approx(1.0 - np.mean(below))
+
+
+def test_intervals_of_improvement_are_those_of_both_agents_trials():
+    """Against one regret the share of others below it is binomial when they are drawn anew."""
+    k, below = 40, 12
+    runs = {"one": np.array([1.0]), "many": np.repeat([0.0, 2.0], [below, k - below])}
+    found = compare({"w": runs}, resamples=20_000).improvement
+    share = stats.binom(k, below / k).ppf([0.025, 0.975]) / k
+    assert (found["many", "one"].low, found["many", "one"].high) == pytest.approx(share)
+    other = found["one", "many"]
+    assert (other.low, other.high) == pytest.approx(1.0 - share[::-1])
+    # Of two trials all four draws are as likely, the last twice too.
+    two = compare({"w": {"a": np.array([0.0, 2.0]), "b": np.array([1.0])}}, resamples=500)
+    assert (two.improvement["a", "b"].low, two.improvement["a", "b"].high) == (0.0, 1.0)
+
+
+def test_the_middle_half_of_the_scores_counts():
+    """Eight runs, two of them failures: a quarter is left out at either end, drawn anew or not."""
+    x = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, -100.0, -200.0])
+    runs = {"zero": np.zeros(8), "one": np.ones(8), "x": 1.0 - x}
+    regrets = {"w": runs}
+    found = next(s for s in compare(regrets, resamples=20_000).standings if s.label == "x").score
+    worst = runs["x"].mean()  # the scores' 0, and "zero" their 1
+    assert found.value == pytest.approx(
+        ((worst - 1.0 + np.array([0.1, 0.2, 0.3, 0.4])) / worst).mean()
+    )
+    drawn = (worst - np.random.default_rng(9).choice(runs["x"], (20_000, 8))) / worst
+    middle = np.sort(drawn, axis=1)[:, 2:-2].mean(axis=1)
+    low, high = np.quantile(middle, [0.025, 0.975])
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.02 * (high - low))
+
+
+def test_scores_against_a_reference():
+    suite = compare(REGRETS, reference="b", resamples=50)
+    scores = np.concatenate([1 - REGRETS["easy"]["a"] / 3.5, 1 - REGRETS["hard"]["a"] / 20.0])
+    standing = next(s for s in suite.standings if s.label == "a")
+    assert standing.score.value == pytest.approx(np.sort(scores)[1:-1].mean())
+    shares = [
+        (1 - REGRETS[n]["a"] / m > PROFILE[:, None]).mean(axis=1)
+        for n, m in (("easy", 3.5), ("hard", 20.0))
+    ]
+    assert np.allclose(standing.profile, np.mean(shares, axis=0))
+
+
+def test_intervals_cover_the_truth_about_as_often_as_they_say():
+    rng, covered = np.random.default_rng(0), 0
+    for _ in range(100):
+        # The mean of "zero" and "one" is exact, so that the scores are 1 minus the regret.
+        runs = {"zero": np.zeros(40), "one": np.ones(40), "x": rng.normal(0.5, 0.2, 40)}
+        found = next(
+            s for s in compare({"w": runs}, resamples=200).standings if s.label == "x"
+        ).score
+        covered += found.low <= 0.5 <= found.high
+    assert 85 <= covered <= 100
+
+
+def test_the_same_seed_gives_the_same_intervals():
+    assert compare(REGRETS, resamples=50) == compare(REGRETS, resamples=50)
+    assert compare(REGRETS, resamples=50, seed=1) != compare(REGRETS, resamples=50)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder, paths = tmp_path_factory.mktemp("suite"), []
+    for arms, third in ((20, "ei"), (30, "ts")):
+        scenario = Scenario(
+            id=f"test/{arms}",
+            source="a test",
+            title="small",
+            env="gpbandits/StaticGP-v0",
+            env_kwargs={"grid": [arms]},
+            agents=tuple(AgentEntry(n, n) for n in ("gp-ucb", "random", third)),
+            horizon=15,
+            trials=4,
+        )
+        paths.append(folder / f"{arms}.sqlite")
+        run_study(scenario, paths[-1], jobs=1, progress=False)
+    return paths
+
+
+def test_a_reference_without_regret_gives_no_scores():
+    runs = {"a": np.array([0.0, 0.0]), "b": np.array([0.1, 0.2])}
+    with pytest.raises(InvalidInput, match="in grid the regret of a is 0"):
+        compare({"grid": runs}, reference="a", resamples=10)
+    assert compare({"grid": runs}, reference="b", resamples=10).standings[0].label == "a"
+
+
+def test_notes_on_the_numbers_of_trials():
+    assert compare({"w": REGRETS["easy"]}, resamples=10).notes == ()
+    (more,) = compare(REGRETS, resamples=10).notes
+    assert "2 to 4 trials" in more
+    one = {k: v[:1] for k, v in REGRETS["hard"].items()}
+    (single,) = compare({"w": one}, resamples=10).notes
+    assert "no spread" in single
+
+
+def test_nothing_is_given_twice(files):
+    with pytest.raises(InvalidInput, match="is given twice"):
+        gather([files[0], files[0].parent / "." / files[0].name], "simple_regret")
+    with pytest.raises(InvalidInput, match="agent gp-ucb is given twice"):
+        gather(files, "simple_regret", ["gp-ucb", "gp-ucb"])
+
+
+def test_agents_in_common_are_compared(files, tmp_path):
+    regrets = gather(files, "average_regret")
+    assert {tuple(runs) for runs in regrets.values()} == {("gp-ucb", "random")}
+    copies = [shutil.copy(files[0], tmp_path / f"{i}.sqlite") for i in range(2)]
+    again = gather([files[0], *copies], "simple_regret")
+    assert set(again) == {"test/20", "test/20 (2)", "test/20 (3)"}
+
+
+@pytest.mark.parametrize(
+    ("agents", "error", "words"),
+    [
+        (["gp-ucb", "ei"], InvalidInput, "at least two agents"),
+        (["gp-ucb", "ebi"], UnknownName, "did you mean 'ei'"),
+    ],
+)
+def test_agents_that_cannot_be_compared(files, agents, error, words):
+    with pytest.raises(error, match=words):
+        gather(files, "average_regret", agents)
+
+
+def test_the_command(files, tmp_path):
+    names = [str(f) for f in files]
+    run = CliRunner().invoke(main, ["compare", *names, "--out", str(tmp_path / "all")])
+    assert run.exit_code == 0, run.output
+    assert "probability that the row beats the column" in run.output
+    assert (tmp_path / "all.png").stat().st_size > 10_000
+    run = CliRunner().invoke(main, ["compare", *names, "--json", "--reference", "random"])
+    plain = json.loads(run.output)
+    assert {s["label"] for s in plain["standings"]} == {"gp-ucb", "random"}
+    assert len(plain["profile_scores"]) == len(plain["standings"][0]["profile"])
+
+
+def test_an_unknown_reference_ends_with_code_2(files):
+    run = CliRunner().invoke(main, ["compare", str(files[0]), "--reference", "nobody"])
+    assert run.exit_code == 2
+    assert "nobody" in run.output

@@ -1,0 +1,89 @@
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from gpbandits_env.errors import MissingData
+from gpbandits_env.scenarios import Scenario, Store, report, scenarios
+from gpbandits_env.scenarios.cli import main
+from gpbandits_env.scenarios.reporting.pages import write_page
+from gpbandits_env.scenarios.results import references
+from gpbandits_env.scenarios.study.runner import make_env
+
+KEPT = [s for s in scenarios().values() if isinstance(s, Scenario) and references.load(s.id)]
+
+
+@pytest.fixture
+def kept(run):
+    with Store.open(run().path) as store:
+        return references.to_reference(report(store))
+
+
+def test_a_reference_has_every_agent_and_finding(kept):
+    assert kept["trials"] == 4
+    assert [list(cell["agents"]) for cell in kept["cells"]] == [["gp-ucb", "ei", "random"]] * 2
+    mean, se = kept["cells"][0]["agents"]["ei"]["average_regret"]
+    assert mean > 0
+    assert se > 0
+    assert len(kept["cells"][1]["findings"]) == 2
+
+
+def test_save_and_load(kept, tmp_path):
+    path = references.save(kept, tmp_path)
+    assert path == tmp_path / "reference" / "test" / "tiny.json"
+    assert references.load_from(tmp_path, "test/tiny") == json.loads(json.dumps(kept))
+    assert references.load_from(tmp_path, "test/none") is None
+
+
+def test_a_moved_mean_is_told(kept):
+    assert references.compare(kept, kept) == []
+    moved = json.loads(json.dumps(kept))
+    entry = moved["cells"][1]["agents"]["ei"]["simple_regret"]
+    entry[0] += 1.01 * entry[1]
+    (deviation,) = references.compare(kept, moved)
+    assert "ei, simple_regret, {'noise_var': 0.1}" in str(deviation)
+
+
+def test_the_papers_scenarios_have_references_of_their_size():
+    assert {s.id for s in KEPT} >= {
+        "srinivas2010/se-1d", "srinivas2010/temperature", "srinivas2010/traffic",
+    }  # fmt: skip
+    for scenario in KEPT:
+        kept = references.load(scenario.id)
+        assert (kept["trials"], kept["horizon"]) == (scenario.trials, scenario.horizon)
+        labels = {e.label for e in (*scenario.agents, *scenario.alternatives)}
+        assert all(set(cell["agents"]) == labels for cell in kept["cells"])
+
+
+def test_the_page_shows_what_is_kept(tmp_path):
+    root = Path(__file__).parents[3]
+    if not (root / "docs" / "results").exists():
+        pytest.skip("the docs are not beside the tests")
+    for scenario in KEPT:
+        page = root / "docs" / "results" / f"{scenario.id.partition('/')[0]}.md"
+        text = page.read_text(encoding="utf-8")
+        for cell in references.load(scenario.id)["cells"]:
+            for metrics in cell["agents"].values():
+                mean, se = metrics["average_regret"]
+                assert f"{mean:.4g} ± {se:.2g}" in text
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+@pytest.mark.parametrize("scenario", KEPT, ids=lambda s: s.id)
+def test_results_are_those_kept(scenario):
+    try:
+        make_env(scenario.env, scenario.env_kwargs, scenario.horizon)
+    except MissingData as missing:
+        pytest.skip(str(missing))
+    result = CliRunner().invoke(main, ["reference", scenario.id, "--check"])
+    assert result.exit_code == 0, result.output
+
+
+def test_a_page_begins_with_what_is_said_by_hand(tmp_path):
+    summary = tmp_path / "scenarios" / "reference" / "ren2024" / "summary.md"
+    summary.parent.mkdir(parents=True)
+    summary.write_text("## In short\n\nAll is well.\n", encoding="utf-8")
+    page = write_page(tmp_path, "ren2024").read_text(encoding="utf-8")
+    assert page.index("# Results: ren2024") < page.index("## In short") < page.index("All is well.")

@@ -1,0 +1,149 @@
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpbandits_env.errors import MissingExtra, StoreError, UnknownName
+from gpbandits_env.scenarios import Store, TrialKey, report
+from gpbandits_env.scenarios.findings.bounds import Theorem1
+from gpbandits_env.scenarios.reporting.plots import plot
+from gpbandits_env.scenarios.reporting.tables import text
+from gpbandits_env.scenarios.results.export import export_csv, export_parquet
+
+
+@pytest.fixture
+def store(run):
+    with Store.open(run().path) as opened:
+        yield opened
+
+
+def test_means_and_errors_against_numpy(store):
+    result = report(store)
+    for cell in result.cells:
+        for agent in cell.agents:
+            keys = [TrialKey(cell.index, agent.label, t) for t in range(4)]
+            regret = np.array([store.array(k, "regret")[:, 0] for k in keys])
+            want = {
+                "average_regret": regret.mean(axis=1),
+                "cumulative_regret": regret.sum(axis=1),
+                "simple_regret": regret.min(axis=1),
+            }
+            for name, values in want.items():
+                assert agent.mean[name] == pytest.approx(values.mean(), rel=1e-12)
+                assert agent.se[name] == pytest.approx(values.std(ddof=1) / 2, rel=1e-12)
+
+
+def test_comparisons_are_paired_by_trial(store):
+    cell = report(store).cells[1]
+    finals = {
+        a: np.array([store.array(TrialKey(1, a, t), "regret").mean() for t in range(4)])
+        for a in ("gp-ucb", "ei")
+    }
+    pair = next(c for c in cell.comparisons if (c.a, c.b) == ("gp-ucb", "ei"))
+    difference = finals["gp-ucb"] - finals["ei"]
+    assert pair.result.difference == pytest.approx(difference.mean())
+    assert pair.result.se == pytest.approx(difference.std(ddof=1) / 2)
+
+
+def test_each_cell_has_its_findings(store):
+    result = report(store)
+    assert [len(cell.findings) for cell in result.cells] == [2, 2]
+    check = result.cells[0].findings[0]
+    means = {a.label: a.mean["average_regret"] for a in result.cells[0].agents}
+    assert check.numbers["gp-ucb"] == pytest.approx(means["gp-ucb"])
+    assert check.numbers["random"] == pytest.approx(means["random"])
+
+
+def test_agents_are_compared_over_the_trials_that_both_have(run, tiny):
+    run(scenario=tiny.select(["ei"], trials=3))
+    path = run(scenario=tiny.select(["random"], trials=2)).path
+    with Store.open(path) as store:
+        result = report(store)
+    assert {a.label: a.trials for a in result.cells[0].agents} == {"ei": 3, "random": 2}
+    assert result.cells[0].comparisons[0].result.trials == 2
+    assert result.cells[0].findings[0].holds is None
+    assert "not run: gp-ucb" in text(result)
+
+
+def test_json_has_no_nan(run, tiny):
+    path = run(scenario=tiny.select(trials=1)).path
+    with Store.open(path) as store:
+        plain = json.loads(json.dumps(report(store).to_dict(), allow_nan=False))
+    assert plain["cells"][0]["agents"][0]["se"]["average_regret"] is None
+
+
+def test_another_metric_ranks(store):
+    with pytest.raises(UnknownName, match="did you mean 'simple_regret'"):
+        report(store, "simple-regret")
+    ranks = [a.rank for a in report(store, "simple_regret").cells[0].agents]
+    assert sum(ranks) == pytest.approx(6.0)
+
+
+def test_the_table_shows_every_agent_and_cell(store):
+    lines = text(report(store))
+    for word in ("noise_var = 0.01", "noise_var = 0.1", "gp-ucb - ei", "random", "findings"):
+        assert word in lines
+
+
+def test_plots_are_pictures_and_the_same_each_time(store, tmp_path):
+    files = plot(store)
+    assert [f.name for f in files] == ["a.png", "a.svg"]
+    assert files[0].read_bytes()[:4] == b"\x89PNG"
+    again = plot(store, tmp_path / "again")
+    assert again[1].read_bytes() == files[1].read_bytes()
+    svg = files[1].read_text()
+    assert "gp-ucb" in svg or "<path" in svg
+
+
+def test_bounds_are_kept_and_drawn(run, tiny, tmp_path):
+    path = run(scenario=replace(tiny, bounds=(Theorem1(0.1),))).path
+    with Store.open(path) as store:
+        ((title, (metric, curve)),) = store.bounds(0).items()
+        assert (title, metric, curve.shape) == ("Theorem 1, delta = 0.1", "average_regret", (12,))
+        assert (curve > report(store).cells[0].agents[0].mean["average_regret"]).all()
+        plain, bounded = plot(store, tmp_path / "x"), plot(store, tmp_path / "y", bounds=True)
+        assert plain[1].read_bytes() != bounded[1].read_bytes()
+        plot(store, tmp_path / "z", log=True, bounds=True)
+
+
+def test_a_plot_that_cannot_be_written(store, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="cannot be written"):
+        plot(store, tmp_path / "file" / "x")
+    with pytest.raises(StoreError, match="cannot be written"):
+        export_csv(store, tmp_path / "file" / "x.csv")
+
+
+def test_csv_has_every_round(store, tmp_path):
+    path = tmp_path / "rounds.csv"
+    assert export_csv(store, path) == 2 * 3 * 4 * 12
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    row = next(
+        r for r in rows
+        if (r["noise_var"], r["agent"], r["trial"], r["round"]) == ("0.1", "ei", "3", "7")
+    )  # fmt: skip
+    key = TrialKey(1, "ei", 3)
+    assert float(row["reward"]) == store.array(key, "rewards")[6, 0]
+    assert int(row["action"]) == store.array(key, "actions")[6, 0]
+    assert float(row["average_regret"]) == pytest.approx(store.array(key, "regret")[:7].mean())
+
+
+def test_parquet_equals_csv(store, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    count = export_parquet(store, tmp_path / "a.parquet")
+    table = parquet.read_table(tmp_path / "a.parquet").to_pydict()
+    export_csv(store, tmp_path / "a.csv")
+    with (tmp_path / "a.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert count == len(rows) == len(table["regret"])
+    assert [float(r["regret"]) for r in rows] == table["regret"]
+    assert [r["agent"] for r in rows] == table["agent"]
+
+
+def test_parquet_without_pyarrow_names_the_extra(store, tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match=r"gpbandits-env\[parquet\]"):
+        export_parquet(store, tmp_path / "a.parquet")

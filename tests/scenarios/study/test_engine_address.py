@@ -1,0 +1,36 @@
+"""Addresses at which there is no cluster are told soon."""
+
+import gc
+import time
+
+import pytest
+
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.study import engines
+from gpbandits_env.scenarios.study.engines import Engine
+
+
+@pytest.mark.parametrize(
+    ("name", "address"),
+    [
+        ("dask", "tcp://127.0.0.1:9"),
+        ("dask", "nonsense"),
+        ("dask", "http://127.0.0.1:9"),
+        ("ray", "127.0.0.1:9"),
+        ("ray", "ray://127.0.0.1:9"),
+        ("ray", "head:99999"),
+        ("ray", "nowhere"),
+        ("ray", "auto"),
+    ],
+)
+def test_no_cluster_at_the_address(name, address, monkeypatch):
+    pytest.importorskip(engines.CLUSTERS[name])
+    monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")  # where "auto" is
+    begun = time.monotonic()
+    with (
+        pytest.raises(InvalidInput, match=f"no {name.title()} .* answers at '{address}'"),
+        engines.results([], 1, Engine(name, address)),
+    ):
+        pass
+    gc.collect()  # a client that was made in vain would take a minute to go
+    assert time.monotonic() - begun < 25

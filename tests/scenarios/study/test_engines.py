@@ -1,0 +1,189 @@
+"""Studies on clusters of real worker processes: the same numbers, and killed workers do no harm."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from gpbandits_env.errors import InvalidInput, MissingExtra, UnknownName
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.study import engines
+from gpbandits_env.scenarios.study.engines import Engine
+from gpbandits_env.scenarios.study.study import run_study
+
+SCENARIO = Scenario(
+    id="test/cluster",
+    source="a test",
+    title="A small study",
+    env="gpbandits/StaticGP-v0",
+    env_kwargs={"grid": [100], "kernel": {"type": "se", "lengthscale": 0.2}},
+    agents=(AgentEntry("gp-ucb", "gp-ucb"), AgentEntry("ei", "ei")),
+    horizon=4000,
+    trials=4,
+)
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
+    path = tmp_path_factory.mktemp("local") / "local.sqlite"
+    assert run_study(SCENARIO, path, jobs=1, progress=False).done == 8
+    return numbers(path)
+
+
+def numbers(path):
+    """A digest of all that does not depend on the clock."""
+    with Store.open(path) as store:
+        return store.digest()
+
+
+def killing(pids, after=1.0):
+    """Kill one of the workers that `pids` lists, a while after the first is there."""
+
+    def kill():
+        while not (found := pids()):
+            time.sleep(0.05)
+        time.sleep(after)
+        for pid in pids() or found:
+            try:
+                os.kill(pid, signal.SIGKILL)
+                killed.append(pid)
+                return
+            except ProcessLookupError:
+                continue
+
+    killed = []
+    thread = threading.Thread(target=kill, daemon=True)
+    thread.start()
+    return thread, killed
+
+
+def test_dask_gives_the_same_numbers(local, dask_cluster, tmp_path):
+    path = tmp_path / "dask.sqlite"
+    with dask_cluster(2, threads=2) as cluster:
+        engine = Engine("dask", cluster.scheduler_address)
+        outcome = run_study(SCENARIO, path, engine=engine, progress=False)
+    assert outcome.done == 8
+    assert numbers(path) == local
+
+
+def test_dask_survives_a_killed_worker(local, dask_cluster, tmp_path):
+    from distributed import Client
+
+    path = tmp_path / "dask.sqlite"
+    with dask_cluster(2) as cluster, Client(cluster, set_as_default=False) as client:
+        workers = list(client.run(os.getpid).values())
+        thread, killed = killing(lambda: workers, after=0.5)
+        engine = Engine("dask", cluster.scheduler_address)
+        outcome = run_study(SCENARIO, path, engine=engine, progress=False)
+        thread.join(10)
+    assert killed
+    assert outcome.done == 8
+    assert numbers(path) == local
+
+
+def test_ray_gives_the_same_numbers_though_a_worker_is_killed(local, tmp_path):
+    pytest.importorskip("ray")
+    import psutil
+
+    def workers():
+        children = psutil.Process().children(recursive=True)
+        return [c.pid for c in children if "ray::run_task" in "".join(c.cmdline()[:1])]
+
+    path = tmp_path / "ray.sqlite"
+    thread, killed = killing(workers, after=0.5)
+    outcome = run_study(SCENARIO, path, engine=Engine("ray"), jobs=2, progress=False)
+    thread.join(10)
+    assert killed
+    assert outcome.done == 8
+    assert numbers(path) == local
+
+
+def test_local_processes_survive_a_killed_worker(local, tmp_path, monkeypatch):
+    psutil = pytest.importorskip("psutil")
+    before = {c.pid for c in psutil.Process().children(recursive=True)}
+
+    def workers():
+        children = psutil.Process().children(recursive=True)
+        busy = [c for c in children if c.pid not in before and "tracker" not in str(c.cmdline())]
+        return [c.pid for c in busy]
+
+    path = tmp_path / "local.sqlite"
+    thread, killed = killing(workers, after=0.7)
+    outcome = run_study(SCENARIO, path, jobs=2, progress=False)
+    thread.join(10)
+    assert killed
+    assert outcome.done == 8
+    assert numbers(path) == local
+
+
+@pytest.mark.parametrize("name", ["local", "dask", "ray"])
+def test_a_trial_that_kills_its_worker_fails_alone(name, odd, tmp_path, monkeypatch):
+    pytest.importorskip({"dask": "distributed", "local": "joblib"}.get(name, name))
+    if name == "dask":
+        from gpbandits_env.scenarios.study import engine_dask
+
+        monkeypatch.setattr(engine_dask, "WATCH", 1.0)
+    scenario, path = odd("Poison", trials=1), tmp_path / "poison.sqlite"
+    outcome = run_study(scenario, path, jobs=2, engine=Engine(name), progress=False)
+    assert outcome.done == 1
+    assert [str(f.key) for f in outcome.failures] == ["agent 'odd', trial 0"]
+    assert outcome.failures[0].error.startswith("WorkerDied: ")
+    with Store.open(path) as store:
+        assert store.trials(0, "quick") == [0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["local", "dask", "ray"])
+def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
+    name, held, tmp_path, as_in_a_terminal
+):
+    """About a minute each: the command line, interrupted as a terminal does it."""
+    pytest.importorskip({"dask": "distributed", "local": "psutil"}.get(name, name))
+    path, whole = tmp_path / "stopped.sqlite", tmp_path / "whole.sqlite"
+    command = [
+        *(sys.executable, "-m", "gpbandits_env.scenarios.cli"),
+        *("run", "srinivas2010/se-1d", "--trials", "4", "--horizon", "1500", "--jobs", "2"),
+    ]
+    subprocess.run([*command, "--out", str(whole)], check=True, capture_output=True, timeout=100)
+    resumed = [*command, "--out", str(path), "--engine", name]
+    with subprocess.Popen(
+        resumed, stderr=subprocess.PIPE, text=True, **as_in_a_terminal
+    ) as process:
+        while held(path) < 4:
+            assert process.poll() is None
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)  # workers of this machine get it too
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "the same command goes on from there" in said
+    assert "Traceback" not in said
+    assert 4 <= held(path) < 20
+    again = subprocess.run(resumed, check=True, capture_output=True, text=True, timeout=200)
+    assert "20/20" in again.stderr  # progress
+    assert numbers(path) == numbers(whole)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        (("daks",), UnknownName),
+        (("local", "tcp://x:1"), InvalidInput),
+        (("dask", ""), InvalidInput),
+        (("ray", " "), InvalidInput),
+    ],
+)
+def test_engines_that_there_are_not(arguments, error):
+    with pytest.raises(error):
+        Engine(*arguments)
+
+
+@pytest.mark.parametrize("name", ["dask", "ray"])
+def test_a_missing_extra_is_told_at_once(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, engines.CLUSTERS[name], None)  # as if it were not there
+    with pytest.raises(MissingExtra, match=rf"pip install 'gpbandits-env\[{name}\]'"):
+        Engine(name)

@@ -1,0 +1,253 @@
+import sqlite3
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents as learners
+from gpbandits_env.errors import ClusterLost, InvalidInput, StoreError, UnknownName
+from gpbandits_env.scenarios import AgentEntry, Store, TrialKey, report, run_trial
+from gpbandits_env.scenarios.reporting.tables import text
+from gpbandits_env.scenarios.results.export import export_csv
+from gpbandits_env.scenarios.results.records import TrialFailure
+from gpbandits_env.scenarios.study.runner import Task, run_task, seeds
+from gpbandits_env.scenarios.study.study import plan
+
+TIMING = {"seconds", "sessions"}
+
+
+def contents(path):
+    """All rows of all tables but the timing ones."""
+    with sqlite3.connect(path) as db:
+        names = [r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return {n: sorted(db.execute(f"SELECT * FROM {n}")) for n in names if n not in TIMING}
+
+
+def test_one_and_two_jobs_give_identical_stores(run):
+    one, two = run("one.sqlite", jobs=1), run("two.sqlite", jobs=2)
+    assert one.done == two.done == one.total == 2 * 3 * 4
+    assert contents(one.path) == contents(two.path)
+    with Store.open(one.path) as a, Store.open(two.path) as b:
+        assert a.digest() == b.digest()
+
+
+def test_a_study_in_parts_equals_the_whole(run, tiny):
+    run("parts.sqlite", tiny.select(["ei"], trials=1))
+    run("parts.sqlite", tiny.select(trials=3))
+    parts, whole = run("parts.sqlite"), run("whole.sqlite")
+    with Store.open(parts.path) as a, Store.open(whole.path) as b:
+        assert {k: v for k, v in a.scenario.items() if k != "agents"} == {
+            k: v for k, v in b.scenario.items() if k != "agents"
+        }
+        for key in b.done():
+            assert np.array_equal(a.array(key, "regret"), b.array(key, "regret"))
+        assert a.done() == b.done()
+
+
+def test_a_finished_study_is_not_played_again(run, monkeypatch):
+    first = run()
+    monkeypatch.setattr("gpbandits_env.scenarios.study.engine_local.run_tasks", None)
+    assert run().done == first.total
+
+
+def test_all_agents_of_a_trial_face_the_same_world(run):
+    with Store.open(run().path) as store:
+        for trial in range(4):
+            optima = [store.array(TrialKey(0, a, trial), "optimum") for a in store.labels(0)]
+            assert all(np.array_equal(optima[0], other) for other in optima)
+        first, second = (store.array(TrialKey(0, "ei", t), "optimum") for t in (0, 1))
+        assert not np.array_equal(first, second)
+
+
+def test_streams_are_named_by_what_shapes_them(tiny):
+    def both(scenario, cell, label, trial, seed=0):
+        task = Task(scenario.id, scenario.env, scenario.cells()[cell], None, seed)
+        return seeds(task, label, trial)
+
+    world, agent = both(tiny, 0, "ei", 0)
+    assert both(tiny, 0, "random", 0)[0] == world
+    assert both(tiny, 0, "random", 0)[1] != agent
+    for other in (both(tiny, 1, "ei", 0), both(tiny, 0, "ei", 1), both(tiny, 0, "ei", 0, 1)):
+        assert world != other[0]
+        assert agent != other[1]
+    swept = replace(tiny, grid={"agents.noise_var": (0.1, 0.2)})
+    assert both(swept, 0, "ei", 0)[0] == both(swept, 1, "ei", 0)[0]
+
+
+def test_a_single_trial_equals_the_stored_one(run, tiny):
+    with Store.open(run().path) as store:
+        record = run_trial(tiny, "gp-ucb", 2)
+        for name, array in record.rounds.items():
+            assert np.array_equal(store.array(record.key, name), array)
+            assert store.array(record.key, name).dtype == array.dtype
+
+
+def test_a_record_is_consistent_with_itself(tiny):
+    rounds = run_trial(tiny, "gp-ucb", 0).rounds
+    assert np.allclose(rounds["regret"], rounds["optimum"][:, None] - rounds["values"])
+    assert (rounds["regret"] >= 0).all()
+    assert rounds["evaluations"].tolist() == list(range(1, 13))
+    assert rounds["model_order"].tolist() == list(range(1, 13))
+    assert not np.array_equal(rounds["rewards"], rounds["values"])
+
+
+@pytest.mark.parametrize(("change", "words"), [
+    ({"horizon": 13}, "its horizon is 12, asked for is 13"),
+    ({"env_kwargs": {"grid": [31]}}, "its env_kwargs is"),
+    ({"grid": {"noise_var": (0.01,)}}, "its points is"),
+    ({"agents": (AgentEntry("ei", "mpi"),)}, "its agent 'ei' is"),
+    ({"id": "test/other"}, "its id is"),
+])  # fmt: skip
+def test_another_study_is_refused_and_nothing_changes(run, tiny, change, words):
+    path = run(scenario=tiny.select(["ei"], trials=1)).path
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=words) as error:
+        run(scenario=replace(tiny, **change))
+    assert "--out" in str(error.value)
+    assert "--fresh" in str(error.value)
+    assert path.read_bytes() == before
+
+
+def test_another_seed_is_refused(run):
+    run()
+    with pytest.raises(StoreError, match="its seed is 0, asked for is 1"):
+        run(seed=1)
+
+
+def test_fresh_replaces(run, tiny):
+    run(scenario=tiny.select(trials=2))
+    assert run(scenario=tiny.select(trials=1), fresh=True, seed=5).done == 6
+
+
+def test_fresh_never_deletes_what_is_not_a_store(run, tmp_path):
+    (tmp_path / "a.sqlite").write_text("my thesis")
+    with pytest.raises(StoreError, match="not a results file"):
+        run(fresh=True)
+    assert (tmp_path / "a.sqlite").read_text() == "my thesis"
+
+
+def test_what_cannot_be_played_is_told_before_anything_is_written(run, tiny, tmp_path):
+    with pytest.raises(InvalidInput, match="noise_var"):
+        run(scenario=replace(tiny, grid={"noise_var": (0.1, -1.0)}))
+    with pytest.raises(UnknownName, match="did you mean 'gp-ucb'"):
+        run(scenario=replace(tiny, agents=(AgentEntry("x", "gp-ucbb"),)))
+    with pytest.raises(InvalidInput, match="environment"):
+        run(scenario=replace(tiny, env="gpbandits/StaticGPP-v0"))
+    with pytest.raises(InvalidInput, match="jobs"):
+        run(jobs=0)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_agent_that_raises_loses_no_other_result(run, monkeypatch):
+    whole = run("whole.sqlite")
+    make = learners.make
+
+    def faulty(name, env, *, seed, **settings):
+        agent = make(name, env, seed=seed, **settings)
+        if name == "ei":
+            monkeypatch.setattr(agent, "tell", lambda *_: 1 / 0)
+        return agent
+
+    monkeypatch.setattr("gpbandits_env.agents.make", faulty)
+    broken = run("broken.sqlite")
+    assert len(broken.failures) == 8
+    assert broken.done == 16
+    assert str(broken.failures[0].key) == "agent 'ei', trial 0"
+    assert broken.failures[0].error == "ZeroDivisionError: division by zero"
+    assert "tell" in broken.failures[0].traceback
+    monkeypatch.setattr("gpbandits_env.agents.make", make)
+    mended = run("broken.sqlite")
+    assert mended.failures == ()
+    assert contents(mended.path) == contents(whole.path)
+
+
+def test_ctrl_c_keeps_what_is_done(run, monkeypatch):
+    from gpbandits_env.scenarios.study import engine_local
+
+    play, count = engine_local.run_tasks, iter(range(100))
+
+    def interrupted(tasks):
+        if next(count) == 2:
+            raise KeyboardInterrupt
+        return play(tasks)
+
+    monkeypatch.setattr(engine_local, "run_tasks", interrupted)
+    stopped = run()
+    assert stopped.interrupted
+    assert 0 < stopped.done < stopped.total
+    monkeypatch.setattr(engine_local, "run_tasks", play)
+    again, whole = run(), run("whole.sqlite")
+    assert not again.interrupted
+    assert contents(again.path) == contents(whole.path)
+
+
+def test_the_plan_is_every_missing_trial_once_in_declared_order(tiny):
+    done = {TrialKey(0, "ei", 0), TrialKey(1, "random", 3)}
+    wanted = [
+        TrialKey(c, label, trial)
+        for c in range(2)
+        for trial in range(4)
+        for label in ("gp-ucb", "ei", "random")
+    ]
+    tasks = plan(tiny, tiny.cells(), done, 0)
+    assert [task.key for task in tasks] == [k for k in wanted if k not in done]
+    assert [task.cell.index for task in tasks] == [task.key.cell for task in tasks]
+
+
+def test_nothing_shows_in_what_order_trials_were_done(run, tiny, tmp_path, monkeypatch):
+    """Tables, findings, pages, exports, failures and the digest, of one set of results."""
+    tasks = plan(tiny, tiny.cells(), set(), 0)
+    done = [run_task(task) for task in tasks]
+    for i in (5, 14):
+        done[i] = TrialFailure(done[i].key, "ValueError: no", "Traceback: no")
+
+    def shown(name, order):
+        @contextmanager
+        def results(*_):
+            yield ([done[i]] for i in order)
+
+        monkeypatch.setattr("gpbandits_env.scenarios.study.engines.results", results)
+        outcome = run(name)
+        with Store.open(outcome.path) as store:
+            found = report(store)
+            export_csv(store, tmp_path / f"{name}.csv")
+            rows = (tmp_path / f"{name}.csv").read_bytes()
+            return text(found), store.digest(), rows, outcome.failures, found.failures
+
+    declared = shown("a", range(len(done)))
+    assert len(declared[3]) == 2
+    shuffled = np.random.default_rng(0).permutation(len(done))
+    assert shown("b", shuffled) == declared
+    assert shown("c", range(len(done) - 1, -1, -1)) == declared
+
+
+def test_a_lost_cluster_is_told_with_what_is_kept(run, tiny, monkeypatch):
+    tasks = plan(tiny, tiny.cells(), set(), 0)
+
+    @contextmanager
+    def results(*_):
+        def stream():
+            yield [run_task(tasks[7])]
+            raise ClusterLost("the cluster is gone")
+
+        yield stream()
+
+    with monkeypatch.context() as patch:
+        patch.setattr("gpbandits_env.scenarios.study.engines.results", results)
+        with pytest.raises(ClusterLost, match=r"gone. 1 of 24 trials are kept in .*; the same"):
+            run()
+    assert run().done == 24
+
+
+def test_a_trial_that_would_end_the_program_is_a_failure(run, monkeypatch):
+    monkeypatch.setattr("gpbandits_env.scenarios.study.runner.play", lambda *_: sys.exit(4))
+    outcome = run()
+    assert outcome.done == 0
+    assert {f.error for f in outcome.failures} == {"SystemExit: 4"}
+
+
+def test_an_empty_file_left_by_a_kill_is_begun_anew(run, tmp_path):
+    (tmp_path / "a.sqlite").touch()
+    assert run().done == 24
