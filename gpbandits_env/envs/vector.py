@@ -28,7 +28,7 @@ from gpbandits_env.envs.rendering import METADATA, Scene, Viewer, check_render_m
 from gpbandits_env.envs.vector_arguments import horizon_of, reset_mask_of, seeds_of
 from gpbandits_env.envs.world import World
 from gpbandits_env.errors import InvalidInput, NotReset, shown
-from gpbandits_env.functions import Course, batch_of
+from gpbandits_env.functions import Course, FunctionBatch
 from gpbandits_env.problem import Problem
 from gpbandits_env.regret import Tallies, instantaneous
 from gpbandits_env.seeding import child
@@ -84,7 +84,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
 
         self._rngs: list[np.random.Generator | None] = [None] * num_envs
         self._seeds: list[int | None] = [None] * num_envs
-        self._functions = batch_of(domain, num_envs)
+        self._functions = FunctionBatch(domain, num_envs)
         self._courses: list[Course | None] = [None] * num_envs
         self._noise = VectorNoise(num_envs, noise_sd(world), m)
         self._tallies = Tallies(num_envs)
@@ -217,7 +217,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         tallies = self._tallies
         scenes = (
             Scene(
-                self._functions.get(i),
+                self._functions[i],
                 int(self._round[i]),
                 float(tallies.cumulative[i]),
                 float(tallies.simple[i]),
@@ -285,7 +285,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             raise not_fitting(error) from None
         for i, course in enumerate(courses):
             self._courses[i] = course
-            self._functions.put(i, course.function)
+            self._functions[i] = course.function
             self._evaluators[i].begin(course.function)
         self._inside, self._rngs, self._seeds, self._noise = inside, rngs, seeds, noise
         self._tallies.cumulative, self._tallies.simple, self._round, self._over = arrays[:4]
@@ -314,7 +314,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             return values if self._evaluate_skipped else np.where(observed, values, np.nan)
         return np.stack(
             [
-                evaluator.values(self._functions.get(i), actions[i], observed[i])
+                evaluator.values(self._functions[i], actions[i], observed[i])
                 for i, evaluator in enumerate(self._evaluators)
             ]
         )
@@ -323,7 +323,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         """The rewards (B, m) of functions with noise inside; 0 in worlds that begin anew."""
         rewards = np.zeros(actions.shape[:2])
         for i in np.flatnonzero(~self._over).tolist():
-            rng, function = self._inside[i], self._functions.get(i)
+            rng, function = self._inside[i], self._functions[i]
             assert rng is not None
             seen = None if observed is None else observed[i]
             rewards[i] = self._evaluators[i].noisy(function, actions[i], seen, rng)
@@ -335,7 +335,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             course = self._courses[i]
             assert course is not None
             course.advance()
-            self._functions.put(i, course.function)
+            self._functions[i] = course.function
 
     def _generator(self, world: int) -> np.random.Generator:
         rng = self._rngs[world]
@@ -348,7 +348,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         rng = self._generator(world)
         course = self.world.source.begin(child(rng))
         self._courses[world] = course
-        self._functions.put(world, course.function)
+        self._functions[world] = course.function
         self._noise.put(world, child(rng))
         self._evaluators[world].begin(course.function)
         self._inside[world] = child(rng) if self._evaluators[world].inside else None

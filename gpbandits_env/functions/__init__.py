@@ -2,7 +2,7 @@
 
 from gpbandits_env.functions.analytic import AnalyticSource
 from gpbandits_env.functions.base import Function, Source
-from gpbandits_env.functions.batch import ArmBatch, Batch, FunctionList, batch_of
+from gpbandits_env.functions.batch import FunctionBatch
 from gpbandits_env.functions.course import (
     Course,
     CourseSource,
@@ -21,16 +21,14 @@ __all__ = [
     "MOTIONS",
     "TEST_FUNCTIONS",
     "AnalyticSource",
-    "ArmBatch",
     "ArmFunction",
-    "Batch",
     "BoxFunction",
     "BoxMaximum",
     "Course",
     "CourseSource",
     "DriftingSource",
     "Function",
-    "FunctionList",
+    "FunctionBatch",
     "GPOnArms",
     "GPOnBox",
     "Motion",
@@ -41,5 +39,4 @@ __all__ = [
     "StillSource",
     "TestFunction",
     "add_test_function",
-    "batch_of",
 ]

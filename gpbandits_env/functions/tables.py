@@ -32,7 +32,7 @@ class ArmFunction(Function):
         return values
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ArmFunction, (self.values,)
+        return type(self), (self.values,)
 
     def state(self) -> dict[str, Any]:
         return {"values": self.values}

@@ -6,7 +6,7 @@ from scipy.stats import qmc
 
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.functions import ArmFunction, GPOnArms, GPOnBox, Rows, batch_of
+from gpbandits_env.functions import ArmFunction, FunctionBatch, GPOnArms, GPOnBox, Rows
 from gpbandits_env.kernels import Matern52, SquaredExponential
 
 BOXES = {
@@ -102,13 +102,13 @@ def test_states_and_pickles_bring_functions_back(on_box):
 def test_a_batch_evaluates_as_its_functions_do(on_box):
     for source in (on_box, GPOnArms(Arms.grid(9), Matern52(0.2))):
         rng = np.random.default_rng(7)
-        batch, functions = batch_of(source.domain, 3), [source.draw(rng) for _ in range(3)]
+        batch, functions = FunctionBatch(source.domain, 3), [source.draw(rng) for _ in range(3)]
         for i, f in enumerate(functions):
-            batch.put(i, f)
+            batch[i] = f
         x = np.stack([source.domain.sample(rng, 4) for _ in range(3)])
         assert np.array_equal(batch(x), np.stack([f(a) for f, a in zip(functions, x, strict=True)]))
         assert batch.optimum.tolist() == [f.optimum for f in functions]
         again = pickle.loads(pickle.dumps(batch))
-        again.put(0, functions[1])
+        again[0] = functions[1]
         assert np.array_equal(again(x[[0, 1, 2]])[0], functions[1](x[0]))
-        assert np.array_equal(batch.get(2)(x[2]), functions[2](x[2]))
+        assert np.array_equal(batch[2](x[2]), functions[2](x[2]))

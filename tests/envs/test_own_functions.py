@@ -1,0 +1,117 @@
+"""A user's own functions, in single and in vector environments."""
+
+import pickle
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.envs.base import BanditEnv
+from gpbandits_env.envs.vector import BanditVectorEnv
+from gpbandits_env.envs.world import World
+from gpbandits_env.functions import ArmFunction, Function, Source, StillSource
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
+
+ARMS = Arms.grid(5)
+BOX = Box([0.0], [1.0])
+
+
+class Slope(Function):
+    """a x, on arms or in a box."""
+
+    def __init__(self, slope, domain):
+        self.slope, self.domain = slope, domain
+        self.optimum, self.accuracy = slope, 0.0
+        self.best_action = 4 if domain is ARMS else np.ones(1)
+
+    def __call__(self, actions):
+        return self.slope * self.domain.points(actions)[:, 0]
+
+    def state(self):
+        return {"slope": self.slope}
+
+
+class NoisyArms(ArmFunction):
+    """Values on arms, seen with noise of its own."""
+
+    def noisy(self, actions, rng):
+        return self(actions) + rng.standard_normal(len(actions))
+
+
+class Doubled(ArmFunction):
+    """Values on arms, worth twice as much."""
+
+    def __init__(self, values):
+        super().__init__(values)
+        self.optimum *= 2
+
+    def __call__(self, actions):
+        return 2 * super().__call__(actions)
+
+
+class Own(Source):
+    """Draws of one of them."""
+
+    def __init__(self, kind, domain):
+        self.kind, self.domain = kind, domain
+
+    def draw(self, rng):
+        if self.kind is Slope:
+            return Slope(1.0 + rng.random(), self.domain)
+        return self.kind(rng.random(5))
+
+    def revive(self, state):
+        if self.kind is Slope:
+            return Slope(float(state["slope"]), self.domain)
+        return self.kind(np.array(state["values"]))
+
+    def bounds(self):
+        return 0.0, 4.0
+
+
+CASES = [(Slope, ARMS), (Slope, BOX), (NoisyArms, ARMS), (Doubled, ARMS)]
+
+
+@pytest.fixture(params=CASES, ids=lambda case: f"{case[0].__name__}-{type(case[1]).__name__}")
+def world(request):
+    source = Own(*request.param)
+    problem = Problem(source.domain, SquaredExponential(0.5), 0.01, 3)
+    return World(problem, StillSource(source), 0.01)
+
+
+@pytest.mark.parametrize("selective", [False, True])
+def test_side_by_side_they_are_as_they_are_alone(world, selective):
+    many = BanditVectorEnv(world, 2, selective=selective)
+    single = [BanditEnv(world, selective=selective) for _ in range(2)]
+    rng = np.random.default_rng(0)
+
+    def batch():
+        actions = np.stack([world.problem.domain.sample(rng, 3) for _ in range(2)])
+        return (actions, rng.random((2, 3)) < 0.5) if selective else actions
+
+    def agree():
+        for _ in range(8):
+            actions = batch()
+            observation, rewards, _, _, info = many.step(actions)
+            for i, env in enumerate(single):
+                own = (actions[0][i], actions[1][i]) if selective else actions[i]
+                alone, reward, _, _, told = env.step(own)
+                assert reward == rewards[i]
+                assert np.array_equal(alone["rewards"], observation["rewards"][i])
+                assert np.array_equal(told["values"], info["values"][i])
+                assert np.array_equal(told["best_action"], info["best_action"][i])
+                assert told["cumulative_regret"] == info["cumulative_regret"][i]
+
+    many.reset(seed=3), [env.reset(seed=3 + i) for i, env in enumerate(single)]
+    agree()
+    many.reset(), [env.reset() for env in single]
+    agree()
+    # A pickle and a snapshot go on alike, and know the functions by their own class.
+    state, actions = pickle.dumps(many.snapshot()), batch()
+    copy = pickle.loads(pickle.dumps(many))
+    wanted = many.step(actions)
+    assert data_equivalence(copy.step(actions), wanted, exact=True)
+    many.restore(pickle.loads(state))
+    assert data_equivalence(many.step(actions), wanted, exact=True)
