@@ -81,7 +81,7 @@ class AnyAcquisition(GPUCB):
 
     def acquisition_under(self, posterior: Any) -> Acquisition:
         """The acquisition of this round, for a belief of the agent's."""
-        told = posterior.mean_at_told()  # nothing where all has faded
+        told = posterior.mean_at_observed()  # nothing where all has faded
         incumbent = float(told.max() if len(told) else posterior.prior_mean)
         return ACQUISITIONS[self._kind][0](self.beta, incumbent, self._margin)
 

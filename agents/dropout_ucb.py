@@ -116,7 +116,7 @@ class DropoutUCB(AnyAcquisition):
         told, model = self.box_posterior, self._model(active)
         assert isinstance(model.prior_mean, float)
         posterior = BoxPosterior(self._cube, model.kernel, model.noise_var, model.prior_mean)
-        posterior.update(self._scaling.scale(told.told)[:, active], told.rewards)
+        posterior.condition(self._scaling.scale(told.observed)[:, active], told.rewards)
         return posterior
 
     def _model(self, active: IntArray) -> Model:
@@ -135,9 +135,9 @@ class DropoutUCB(AnyAcquisition):
         m, told = self.batch_size, self.box_posterior
         drawn = rng.uniform(-1.0, 1.0, (m, self.problem.domain.dim))
         coins = rng.random(m) < {"random": 1.0, "copy": 0.0, "mix": self._p}[self._how]
-        if not len(told.told):
+        if not len(told.observed):
             return drawn
-        best = self._scaling.scale(told.told[[int(told.rewards.argmax())]])
+        best = self._scaling.scale(told.observed[[int(told.rewards.argmax())]])
         return np.where(coins[:, None], drawn, best)
 
     def tell(
@@ -147,7 +147,9 @@ class DropoutUCB(AnyAcquisition):
         told = self.box_posterior
         if self._own_refit and self._own_refit.due(self.round, len(told.rewards)):
             active = self.coordinates(self.round + 1)
-            self._own_refit.fit(self.round, self._scaling.scale(told.told)[:, active], told.rewards)
+            self._own_refit.fit(
+                self.round, self._scaling.scale(told.observed)[:, active], told.rewards
+            )
 
     def reset(self) -> None:
         super().reset()

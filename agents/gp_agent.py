@@ -134,7 +134,7 @@ class GPAgent(Agent):
         assert isinstance(domain, Arms)
         model = (domain, of.kernel, of.noise_var, of.prior_mean)
         if qbar is None:
-            return posterior_on(*model, back=back, horizon=self.problem.horizon)
+            return posterior_on(*model, representation=back, horizon=self.problem.horizon)
         if not isinstance(back, str) or back != "auto" or epsilon is not None:
             raise InvalidInput(
                 "with qbar the belief is a Nystrom posterior: it has no other back, and its data "
@@ -166,7 +166,7 @@ class GPAgent(Agent):
         """
         if not self.gate.open:
             places, rewards = self._let_in(places, rewards)
-        self.posterior.update(places, rewards)
+        self.posterior.condition(places, rewards)
         kind = np.float64 if isinstance(self.places.domain, Box) else np.int64
         absorbed = np.array(places, dtype=kind), np.array(rewards, dtype=np.float64)
         if self.refit is not None and kind is np.int64:
@@ -210,7 +210,7 @@ class GPAgent(Agent):
         fresh = self._prior(Model(kernel, noise_var, prior_mean))
         assert not isinstance(fresh, BoxPosterior)
         self._history.tell(fresh)
-        if isinstance(fresh, NystromPosterior) and len(fresh.told):
+        if isinstance(fresh, NystromPosterior) and len(fresh.observed):
             fresh.redraw(self.rng)
         self.posterior = fresh
 

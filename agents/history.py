@@ -39,10 +39,10 @@ class History:
             return
         arms, rewards, faded = zip(*self._told, strict=True)
         if not any(faded):
-            posterior.update(np.concatenate(arms), np.concatenate(rewards))
+            posterior.condition(np.concatenate(arms), np.concatenate(rewards))
             return
         for each, values, epsilon in self._told:
-            posterior.update(each, values)
+            posterior.condition(each, values)
             posterior.advance(epsilon)
 
     def snapshot(self) -> list[Told]:

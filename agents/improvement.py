@@ -55,7 +55,7 @@ class ImprovementAgent(GPAgent):
             return self.search.largest_mean(self.posterior)
         if self._kind == "observed" and self._best_reward > -np.inf:
             return self._best_reward
-        told = self.posterior.mean_at_told()  # nothing where all has faded
+        told = self.posterior.mean_at_observed()  # nothing where all has faded
         return float(np.max(told if len(told) else self.posterior.prior_mean))
 
     def absorb(self, places: ArrayLike, rewards: ArrayLike) -> tuple[NDArray[Any], Array]:

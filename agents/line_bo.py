@@ -69,10 +69,10 @@ class LineBO(AnyAcquisition):
 
     def _draw_line(self) -> None:
         """The line of the next round, through the best point so far."""
-        told = self.box_posterior.told
+        told = self.box_posterior.observed
         self._anchor = np.zeros(self.problem.domain.dim)
         if len(told):
-            best = int(self.box_posterior.mean_at_told().argmax())
+            best = int(self.box_posterior.mean_at_observed().argmax())
             self._anchor = self._scaling.scale(told[[best]])[0]
         self._direction = self._drawn_direction()
         self.line = Line(self._anchor, self._direction)

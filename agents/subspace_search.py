@@ -189,14 +189,14 @@ class SubspaceSearch(Search):
         """(count, each, d) searched coordinates for so many subspaces; the same all round."""
         rng = np.random.default_rng([*self._key, self.round, number])
         y = rng.uniform(self._low, self._high, (count, each, len(self._active)))
-        if len(self._active) and len(self._posterior.told):
+        if len(self._active) and len(self._posterior.observed):
             self._put_near_the_best(rng, y)
         return y
 
     def _put_near_the_best(self, rng: np.random.Generator, y: Array) -> None:
         """In every subspace: the best y told first, then some around it."""
         posterior = self._posterior
-        best = posterior.told[int(posterior.mean_at_told().argmax()), self._active]
+        best = posterior.observed[int(posterior.mean_at_observed().argmax()), self._active]
         each = y.shape[1]
         y[:, 0] = best
         near = slice(2, 2 + (each - 2) // 2)

@@ -197,7 +197,7 @@ def botorchs(posterior, points, m):
     kernel = ScaleKernel(MaternKernel(nu=1.5)).double()
     kernel.outputscale, kernel.base_kernel.lengthscale = LN2, LN2
     y = torch.as_tensor(posterior.rewards)[:, None]
-    told = torch.as_tensor(posterior.told)
+    told = torch.as_tensor(posterior.observed)
     noise = torch.full_like(y, posterior.noise_var)
     model = SingleTaskGP(told, y, noise, covar_module=kernel, outcome_transform=None)
     model.eval()

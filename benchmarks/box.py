@@ -54,7 +54,7 @@ def milliseconds(run: Callable[[], object]) -> float:
 def posterior(dim: int, kernel: Kernel, count: int) -> BoxPosterior:
     box = Box(-np.ones(dim), np.ones(dim))
     made = BoxPosterior(box, kernel, 0.01)
-    made.update(box.sample(RNG, count), RNG.standard_normal(count))
+    made.condition(box.sample(RNG, count), RNG.standard_normal(count))
     return made
 
 
@@ -63,7 +63,7 @@ class Bare:
 
     def __init__(self, learner: BoxPosterior, lengthscale: float) -> None:
         self.lengthscale = lengthscale
-        self.z = learner.told / lengthscale
+        self.z = learner.observed / lengthscale
         self.norms = np.square(self.z).sum(axis=1)
         white = learner.regression.white
         self.inverse, self.alpha = white.T @ white, learner.regression.alpha
@@ -117,7 +117,7 @@ def subspaces() -> None:
     for _ in range(rounds):
         spaces.add(RNG.uniform(-1, 1, (per_round, dim - len(active))))
     start = clock()
-    learner.update(learner.box.sample(RNG, 1), [0.0])
+    learner.condition(learner.box.sample(RNG, 1), [0.0])
     spaces.add(RNG.uniform(-1, 1, (per_round, dim - len(active))))
     grown = 1e3 * (clock() - start)
     y, rows = RNG.uniform(-1, 1, (spaces.size, len(active))), np.arange(spaces.size)
@@ -132,7 +132,7 @@ def subspaces() -> None:
         own = milliseconds(lambda y=few, r=mine: [spaces.gradients(y, r) for _ in range(20)]) / 20
         whole = milliseconds(lambda y=few, r=mine: learner.gradients(spaces.points(y, r)))
         x = spaces.points(few, mine)
-        plain = milliseconds(lambda x=x: learner.kernel.gradient(x, learner.told))
+        plain = milliseconds(lambda x=x: learner.kernel.gradient(x, learner.observed))
         print(
             f"gradients at {count:3d} points in subspaces: {own:.3f} ms, whole points {whole:.2f} "
             f"ms ({whole / own:.0f} times), differences (B, t, D) {plain:.0f} ms "

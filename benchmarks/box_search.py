@@ -57,7 +57,7 @@ def timed(run):
 
 
 def acquisition(name, posterior):
-    return UCB(BETA) if name == "UCB" else LogEI(float(posterior.mean_at_told().max()))
+    return UCB(BETA) if name == "UCB" else LogEI(float(posterior.mean_at_observed().max()))
 
 
 def botorchs(name, posterior):
@@ -67,7 +67,7 @@ def botorchs(name, posterior):
     kernel.base_kernel.lengthscale = posterior.kernel.lengthscale
     y = torch.as_tensor(posterior.rewards)[:, None]
     model = SingleTaskGP(
-        torch.as_tensor(posterior.told),
+        torch.as_tensor(posterior.observed),
         y,
         torch.full_like(y, NOISE_VAR),
         covar_module=kernel.double(),
@@ -78,7 +78,7 @@ def botorchs(name, posterior):
     if name == "UCB":
         scored = UpperConfidenceBound(model, beta=BETA)
     else:
-        scored = LogExpectedImprovement(model, best_f=float(posterior.mean_at_told().max()))
+        scored = LogExpectedImprovement(model, best_f=float(posterior.mean_at_observed().max()))
     bounds = torch.as_tensor(np.stack([posterior.box.low, posterior.box.high]))
     found, _ = optimize_acqf(scored, bounds, q=1, num_restarts=STARTS, raw_samples=CANDIDATES)
     return found.numpy()
@@ -91,7 +91,7 @@ def matern(x, z, lengthscale):
 
 def valued(name, posterior, x):
     """The acquisition at x (1, d), by a dense solve."""
-    told, y = posterior.told, posterior.rewards - PRIOR_MEAN
+    told, y = posterior.observed, posterior.rewards - PRIOR_MEAN
     gram = matern(told, told, posterior.kernel.lengthscale)
     noisy = gram + NOISE_VAR * np.eye(len(told))
     k, weights = matern(x, told, posterior.kernel.lengthscale), np.linalg.solve(noisy, y)
@@ -120,7 +120,7 @@ def played(seed, function, name, lengthscale):
 
     def learn(x):
         noise = np.sqrt(NOISE_VAR) * rng.standard_normal(len(x))
-        posterior.update(x, ackley(x - centre) + noise)
+        posterior.condition(x, ackley(x - centre) + noise)
 
     learn(box.sample(rng, 5))
     torch.manual_seed(seed)

@@ -54,7 +54,7 @@ def score_of(acquisition, found):
 
 def by_differences(posterior, x, active):
     """Mean, variance and gradients by the textbook, with a tensor of all differences."""
-    kernel, told = posterior.kernel, posterior.told
+    kernel, told = posterior.kernel, posterior.observed
     gap = x[:, None, :] - told[None, :, :]
     ell = kernel.lengthscale
     r = np.sqrt(5.0 * np.einsum("btd,btd->bt", gap, gap)) / ell

@@ -66,7 +66,7 @@ def seconds(run: Callable[[], object], repeats: int) -> float:
 def ours(arms: Arms, kernel: Kernel, given: Data, drift: float = 0.0) -> tuple[float, float]:
     posterior = posterior_on(arms, kernel, NOISE_VAR, horizon=len(given[0]))
     for arm, reward in zip(*given, strict=True):
-        posterior.update(arm, reward)
+        posterior.condition(arm, reward)
         if drift:
             posterior.advance(drift)
         mean, var = posterior.mean, posterior.var

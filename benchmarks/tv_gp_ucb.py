@@ -155,14 +155,14 @@ def long_run(kernel):
     rng = np.random.default_rng(0)
     posterior = posterior_on(Arms.grid(GRID), KERNELS[kernel], NOISE_VAR)
     arms, rewards = rng.integers(2500, size=(LATE + SPAN, 1)), rng.standard_normal((LATE + SPAN, 1))
-    found = {"back": posterior.back}
+    found = {"back": posterior.representation}
     t = 0
 
     def go(rounds):
         nonlocal t
         start = CLOCK()
         for _ in range(rounds):
-            posterior.update(arms[t], rewards[t])
+            posterior.condition(arms[t], rewards[t])
             posterior.advance(EPSILON)
             t += 1
         return 1e6 * (CLOCK() - start) / rounds

@@ -102,9 +102,9 @@ class PulledSearch(Search):
     def _candidates(self, posterior: BoxPosterior) -> tuple[Array, Array, Array, Array]:
         """Points y (n, d), their lifts (n, D), and what is known there (n,)."""
         y = spread(self._box, self._settings.candidates, self._rng)
-        if len(posterior.told):
-            best = np.argsort(-posterior.mean_at_told(), kind="stable")[: self._settings.starts]
-            y = np.concatenate([y, self._lower(posterior.told[best])])
+        if len(posterior.observed):
+            best = np.argsort(-posterior.mean_at_observed(), kind="stable")[: self._settings.starts]
+            y = np.concatenate([y, self._lower(posterior.observed[best])])
         x = self._lift(y)
         return y, x, *posterior.moments(x)
 

@@ -199,10 +199,10 @@ class Campaign:
     @property
     def recommended(self) -> dict[str, Any] | None:
         """The parameters told of at which the agent now expects the best value."""
-        told = self.agent.posterior.told
+        told = self.agent.posterior.observed
         if not len(told):
             return None
-        top = told[int(self.agent.posterior.mean_at_told().argmax())]
+        top = told[int(self.agent.posterior.mean_at_observed().argmax())]
         done = [record for record in self.records if record.value is not None]
         away = np.abs(self._asked.places(done) - top).reshape(len(done), -1).sum(axis=1)
         return dict(done[int(away.argmin())].params)
@@ -260,7 +260,9 @@ class Campaign:
             campaign.now = positive(state["now"], "now", zero=True)
             campaign.records = records_of(state["records"], campaign.space, campaign.now)
             campaign._asked.load(state.get("asked", []))
-            if len(campaign.agent.posterior.told) > sum(r.status == DONE for r in campaign.records):
+            if len(campaign.agent.posterior.observed) > sum(
+                r.status == DONE for r in campaign.records
+            ):
                 raise InvalidInput("records are missing: the agent was told of more")
         except BROKEN as error:
             raise InvalidInput(f"{path} holds no campaign: {shown(error)}") from error

@@ -205,7 +205,7 @@ class BoxSearch(Search):
     def _candidates(self, posterior: BoxPosterior) -> Candidates:
         """This round's: the held ones while points are hallucinated, otherwise fresh."""
         held = self._held
-        hallucinated = len(posterior.conditioned) > len(posterior.told)
+        hallucinated = len(posterior.conditioned) > len(posterior.observed)
         if held is None or not hallucinated or not held.follow(posterior):
             held = self._held = Candidates(self._draw(posterior), posterior)
         return held
@@ -213,7 +213,7 @@ class BoxSearch(Search):
     def _draw(self, posterior: BoxPosterior) -> Array:
         points = spread(self.box, self.settings.candidates, self.rng)
         told = best_told(posterior)
-        chosen = posterior.conditioned[len(posterior.told) :]
+        chosen = posterior.conditioned[len(posterior.observed) :]
         if not len(told) and not len(chosen):
             return points
         return np.concatenate([points, told, chosen, near(self.box, told, self.rng)])

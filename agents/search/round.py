@@ -133,11 +133,11 @@ class RoundSearch(Search):
 
     def _draw(self, posterior: BoxPosterior) -> Array:
         points = self.box.sample(self.rng, self.settings.candidates)
-        if not len(posterior.told) or not self.settings.tops:
+        if not len(posterior.observed) or not self.settings.tops:
             return points
-        mean, told = posterior.mean_at(points), posterior.mean_at_told()
+        mean, told = posterior.mean_at(points), posterior.mean_at_observed()
         order = np.argsort(-told, kind="stable")[: self.settings.tops - 1]
-        higher = posterior.told[order[told[order] > mean.max()]]
+        higher = posterior.observed[order[told[order] > mean.max()]]
         starts = np.concatenate([points[[mean.argmax()]], higher])
         slope, steps = slope_of(Mean(), posterior), self.settings.climb
         ends, height = ascend(slope, starts, self.box.low, self.box.high, steps)

@@ -54,7 +54,7 @@ def near(box: Box, centres: Array, rng: np.random.Generator) -> Array:
 
 def best_told(posterior: Any) -> Array:
     """(k, d) the told points of the largest posterior mean, best first, each once."""
-    told, mean = posterior.told, posterior.mean_at_told()
+    told, mean = posterior.observed, posterior.mean_at_observed()
     if not len(told):
         return told
     order = np.argsort(-mean, kind="stable")[: 4 * BEST_TOLD]

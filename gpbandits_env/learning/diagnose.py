@@ -161,7 +161,7 @@ class _Predictor:
             sd = np.sqrt(posterior.var[seen] + self._noise_var)
             logs[t] = np.mean(norm.logpdf(gap, scale=sd)) if len(seen) else np.nan
             inside[t] = (np.abs(gap) <= half_width * sd).mean() if len(seen) else np.nan
-            posterior.update(seen, row[seen])
+            posterior.condition(seen, row[seen])
         told = np.isfinite(logs)
         return logs[told], inside[told]
 

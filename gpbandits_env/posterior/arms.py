@@ -20,8 +20,8 @@ from gpbandits_env.arrays import (
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
-from gpbandits_env.posterior.back import Back
 from gpbandits_env.posterior.elimination import whitener
+from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.state import check_keys, check_shape
 from gpbandits_env.posterior.threads import OneThread
 
@@ -55,7 +55,7 @@ class ArmPosterior:
         kernel: the prior covariance.
         noise_var: variance of the noise on a reward, at least 0.
         prior_mean: a number, or (n,) one an arm.
-        back: the representation of the covariance.
+        representation: the representation of the covariance.
 
     Attributes:
         arms: the n arms.
@@ -77,19 +77,20 @@ class ArmPosterior:
         kernel: Kernel,
         noise_var: float,
         prior_mean: ArrayLike,
-        back: Back,
+        representation: Representation,
     ) -> None:
         n = arms.size
         self.arms, self.kernel = arms, kernel
         self.noise_var = positive(noise_var, "noise_var", zero=True)
         self.prior_mean = frozen(one_per_arm(prior_mean, n))
         self._has_prior_mean = bool(self.prior_mean.any())
-        self._back = back
+        self._representation = representation
         self._n = n
         # A stationary kernel's prior variance is one number, to the rounding of its factor.
-        level, spread = float(back.prior_var.max()), float(np.ptp(back.prior_var))
+        prior_var = representation.prior_var
+        level, spread = float(prior_var.max()), float(np.ptp(prior_var))
         self._level = level if spread <= FLOOR * level else None
-        self._floor = max(FLOOR * float(back.prior_var.max()), np.finfo(float).tiny)
+        self._floor = max(FLOOR * level, np.finfo(float).tiny)
         # Without noise a smooth kernel's residual covariances are soon nothing but rounding, which
         # grows without bound unless every observation carries the same little noise.
         self._noise = max(self.noise_var, 2.0 * self._floor)
@@ -102,9 +103,9 @@ class ArmPosterior:
         self.forget()
 
     @property
-    def back(self) -> str:
+    def representation(self) -> str:
         """Which representation is in use: "rows" or "coefficients"."""
-        return self._back.name
+        return self._representation.name
 
     @property
     def mean(self) -> Array:
@@ -122,7 +123,7 @@ class ArmPosterior:
         return np.sqrt(self._var)
 
     @property
-    def told(self) -> IntArray:
+    def observed(self) -> IntArray:
         """The arms observed at least once since the prior, in order; fresh."""
         return np.flatnonzero(self._counts)
 
@@ -134,11 +135,11 @@ class ArmPosterior:
         """(k,) the variance at checked arms, fresh, hallucinated points included."""
         return self.var[actions]
 
-    def mean_at_told(self) -> Array:
-        """The posterior mean at each arm of `told`, fresh."""
-        return self.mean[self.told]
+    def mean_at_observed(self) -> Array:
+        """The posterior mean at each arm of `observed`, fresh."""
+        return self.mean[self.observed]
 
-    def update(self, actions: ArrayLike, rewards: ArrayLike) -> None:
+    def condition(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         """Learn from observations; hallucinated points are dropped first.
 
         Args:
@@ -188,7 +189,7 @@ class ArmPosterior:
         """
         indices = self._indices(actions)
         if self._kept is None:
-            self._kept = self._back.rows.count
+            self._kept = self._representation.rows.count
             self._kept_var[:] = self._var
             self._kept_jitter = self.jitter
         self._condition_all(indices)
@@ -197,7 +198,7 @@ class ArmPosterior:
         """Drop all hallucinated points."""
         if self._kept is None:
             return
-        self._back.truncate(self._kept)
+        self._representation.truncate(self._kept)
         self._var[:] = self._kept_var
         self.jitter = self._kept_jitter
         self._kept = None
@@ -214,10 +215,10 @@ class ArmPosterior:
             InvalidInput: an arm out of range.
         """
         indices = self._indices(actions)
-        count, var, jitter = self._back.rows.count, self._var.copy(), self.jitter
+        count, var, jitter = self._representation.rows.count, self._var.copy(), self.jitter
         self._condition_all(indices)
         given = self._var.copy()
-        self._back.truncate(count)
+        self._representation.truncate(count)
         self._var[:], self.jitter = var, jitter
         return given
 
@@ -232,7 +233,7 @@ class ArmPosterior:
         """
         indices = self._indices(actions)
         with OneThread():
-            covariance = self._back.block(indices)[1]
+            covariance = self._representation.block(indices)[1]
         return 0.5 * (covariance + covariance.T)
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
@@ -246,10 +247,10 @@ class ArmPosterior:
             rng: the source of randomness.
             size: the number of draws.
         """
-        kept = self._back.rows.count if self._kept is None else self._kept
-        scale = float(self._back.prior_var.max())
+        kept = self._representation.rows.count if self._kept is None else self._kept
+        scale = float(self._representation.prior_var.max())
         plain = self._static and self.jitter == 0 and self.noise_var > SMALLEST_NOISE * scale
-        draws = self._back.deviations(
+        draws = self._representation.deviations(
             rng, whole(size, "size", 0), kept, self._counts if plain else None, self.noise_var
         )
         draws += self._mean
@@ -284,22 +285,22 @@ class ArmPosterior:
         if self._level is not None and rho > 0.0:
             var += (1.0 - rho**2) * self._level
         else:
-            np.multiply(self._back.prior_var, 1.0 - rho**2, out=scratch)
+            np.multiply(self._representation.prior_var, 1.0 - rho**2, out=scratch)
             var += scratch
         if rho == 0.0:
-            self._back.clear()
+            self._representation.clear()
             self._counts[:] = 0.0
         else:
-            self._back.fade(rho)
+            self._representation.fade(rho)
             with OneThread():
                 self._settle()
         self._static = rho == 0.0
 
     def forget(self) -> None:
         """Back to the prior: no data, no jitter, no information."""
-        self._back.clear()
+        self._representation.clear()
         self._mean[:] = self.prior_mean
-        self._var[:] = self._back.prior_var
+        self._var[:] = self._representation.prior_var
         self._counts[:] = 0.0
         self.size = 0
         self.jitter, self.information_gain = 0.0, 0.0
@@ -330,14 +331,14 @@ class ArmPosterior:
         total = before + self._noise
         self.jitter = max(self.jitter, self._noise - self.noise_var)
         s = math.sqrt(total)
-        v = self._back.direction(arm, 1.0 / s)
+        v = self._representation.direction(arm, 1.0 / s)
         surprise = (reward - mean.item(arm)) / s
         np.multiply(v, surprise, out=scratch)
         np.add(mean, scratch, out=mean)
         np.multiply(v, v, out=scratch)
         np.subtract(var, scratch, out=var)
         np.maximum(var, self._zeros, out=var)
-        self._back.push(surprise)
+        self._representation.push(surprise)
         self._counts[arm] += 1.0
         self.size += 1
         self._since_refresh += 1
@@ -361,11 +362,11 @@ class ArmPosterior:
 
     def _condition(self, arms: IntArray, rewards: Array | None) -> Array:
         """Observe arms together, with their rewards or without; return their s^2 (k,)."""
-        rows, gram = self._back.block(arms)
+        rows, gram = self._representation.block(arms)
         gram.flat[:: len(arms) + 1] = self._var[arms] + self._noise
         inverse, totals, jitter = whitener(gram, self._floor)
         surprises = None if rewards is None else inverse @ (rewards - self._mean[arms])
-        values = self._back.extend(inverse @ rows, surprises)
+        values = self._representation.extend(inverse @ rows, surprises)
         if surprises is not None:
             self._mean += surprises @ values
         self._var -= np.einsum("ij,ij->j", values, values)
@@ -374,13 +375,13 @@ class ArmPosterior:
         return totals
 
     def _settle(self) -> None:
-        """Let the back fold its rows; against rounding, compute mean and variance anew at times."""
-        var = self._back.settle()
+        """Fold rows when due; against rounding, compute mean and variance anew at times."""
+        var = self._representation.settle()
         if var is not None:
             np.maximum(var, 0.0, out=self._var)
         if self._since_refresh >= REFRESH_EVERY:
             self._since_refresh = 0
-            fresh = self._back.refreshed()
+            fresh = self._representation.refreshed()
             if fresh is not None:
                 np.add(self.prior_mean, fresh[0], out=self._mean)
                 np.maximum(fresh[1], 0.0, out=self._var)
@@ -388,8 +389,8 @@ class ArmPosterior:
     def snapshot(self) -> dict[str, Any]:
         """The whole state as a plain dict of arrays, numbers and strings, all copied."""
         hallucinated = self._kept is not None
-        return self._back.snapshot() | {
-            "back": self._back.name,
+        return self._representation.snapshot() | {
+            "representation": self._representation.name,
             "mean": self._mean.copy(),
             "var": self._var.copy(),
             "counts": self._counts.copy(),
@@ -406,13 +407,13 @@ class ArmPosterior:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Back to a snapshot, of this posterior or of one made alike (same arms, kernel and back).
+        """Back to a snapshot, of this posterior or of one with its arms, kernel and representation.
 
         Raises:
             InvalidInput: the snapshot does not fit; nothing has changed then.
         """
         self._check(state)
-        self._back.restore(state)
+        self._representation.restore(state)
         self._mean[:], self._var[:] = state["mean"], state["var"]
         self._counts[:], self._kept_var[:] = state["counts"], state["kept_var"]
         self.size, self.jitter = int(state["size"]), float(state["jitter"])
@@ -424,10 +425,13 @@ class ArmPosterior:
 
     def _check(self, state: Mapping[str, Any]) -> None:
         check_keys(state, self.snapshot())
-        if not isinstance(state["back"], str) or state["back"] != self._back.name:
+        if (
+            not isinstance(state["representation"], str)
+            or state["representation"] != self._representation.name
+        ):
             raise InvalidInput(
-                f"this posterior has the back {self._back.name!r}, got a snapshot of one with "
-                f"{shown(state['back'])}"
+                f"this posterior has the representation {self.representation!r}, got a snapshot of "
+                f"one with {shown(state['representation'])}"
             )
         for key in ("mean", "var", "counts", "kept_var"):
             check_shape(state, key, (self._n,))
@@ -439,7 +443,7 @@ class ArmPosterior:
             flag(state[key], f"snapshot entry {key!r}")
         if state["information_gain"] != math.inf:  # as it is without noise
             positive(state["information_gain"], "snapshot entry 'information_gain'", zero=True)
-        self._back.check(state)
+        self._representation.check(state)
 
 
 def one_per_arm(value: ArrayLike, n: int) -> Array:

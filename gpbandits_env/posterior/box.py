@@ -92,21 +92,21 @@ class BoxPosterior:
         return self._data.version
 
     @property
-    def told(self) -> Array:
+    def observed(self) -> Array:
         """(t, d) the points observed since the prior, oldest first; fresh.
 
         Points that have faded away are no longer among them.
         """
-        return self._data.log.points[: self._data.told].copy()
+        return self._data.log.points[: self._data.n_observed].copy()
 
     @property
     def rewards(self) -> Array:
         """(t,) what was observed there; fresh."""
-        return self._data.log.rewards[: self._data.told].copy()
+        return self._data.log.rewards[: self._data.n_observed].copy()
 
     @property
     def conditioned(self) -> Array:
-        """(t, d) the points the variance is conditioned on, told and hallucinated; fresh."""
+        """(t, d) the points the variance is conditioned on, observed and hallucinated; fresh."""
         return self._data.log.points.copy()
 
     @property
@@ -114,7 +114,7 @@ class BoxPosterior:
         """How moments follow from covariances with the points at hand; good until a change."""
         return self._data.regression
 
-    def update(self, points: ArrayLike, rewards: ArrayLike) -> None:
+    def condition(self, points: ArrayLike, rewards: ArrayLike) -> None:
         """Learn from observations; hallucinated points are dropped first.
 
         Args:
@@ -158,7 +158,7 @@ class BoxPosterior:
         """(n,) the variance at n points if others were observed too; the state stays as it is.
 
         Args:
-            points: (k, d) the points observed, besides those told and hallucinated.
+            points: (k, d) the points observed, besides those observed and hallucinated.
             at: (n, d).
 
         Raises:
@@ -239,12 +239,12 @@ class BoxPosterior:
         """(k,) the variance at points, hallucinated ones included."""
         return self.moments(points)[1]
 
-    def mean_at_told(self) -> Array:
-        """(t,) the posterior means at the told points, now; O(t) if nothing has faded."""
+    def mean_at_observed(self) -> Array:
+        """(t,) the posterior means at the observed points, now; O(t) if nothing has faded."""
         if self.jitter or self._data.log.fade() is not None:
-            return self.mean_at(self._data.log.points[: self._data.told])
+            return self.mean_at(self._data.log.points[: self._data.n_observed])
         # m + K alpha, and (K + s^2 I) alpha = y - m.
-        return self.rewards - self.noise_var * self.regression.alpha[: self._data.told]
+        return self.rewards - self.noise_var * self.regression.alpha[: self._data.n_observed]
 
     def covariance(self, points: ArrayLike) -> Array:
         """(k, k) posterior covariance among points, hallucinated points included.

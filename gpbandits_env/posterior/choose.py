@@ -1,4 +1,4 @@
-"""Which back a posterior gets."""
+"""Which representation a posterior gets."""
 
 from numpy.typing import ArrayLike
 
@@ -7,13 +7,13 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior.arms import ArmPosterior
-from gpbandits_env.posterior.back import Back
-from gpbandits_env.posterior.coefficients import CoefficientsBack
+from gpbandits_env.posterior.coefficients import Coefficients
 from gpbandits_env.posterior.covariances import MATRIX_BYTES, check_prior, prior_covariance
-from gpbandits_env.posterior.rows import RowsBack
+from gpbandits_env.posterior.dense_rows import DenseRows
+from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.samplers import Factor, KroneckerFactor, factor_for
 
-BACKS = ("auto", "rows", "coefficients")
+REPRESENTATIONS = ("auto", "rows", "coefficients")
 USUAL_HORIZON = 1000
 LARGEST_RANK, LARGEST_RANK_ASKED = 512, 2048
 # The variance that a factor leaves out may be at most this part of the noise variance. Held against
@@ -29,7 +29,7 @@ def posterior_on(
     kernel: Kernel,
     noise_var: float,
     prior_mean: ArrayLike = 0.0,
-    back: str = "auto",
+    representation: str = "auto",
     horizon: int | None = None,
 ) -> ArmPosterior:
     """The posterior of a GP on arms, before any data.
@@ -39,44 +39,44 @@ def posterior_on(
         kernel: the prior covariance.
         noise_var: variance of the noise on a reward, at least 0.
         prior_mean: a number, or (n,) one an arm.
-        back: "rows" (data space), "coefficients" (when the kernel's numerical rank on the arms is
-            small), or "auto", the cheaper of the two. Both are exact to 1e-8; coefficients leave
-            out a variance of at most 1e-10 noise_var an arm, and are not used if that cannot be.
+        representation: "rows" (data space), "coefficients" (when the kernel's numerical rank on the
+            arms is small), or "auto", the cheaper of the two. Both are exact to 1e-8; coefficients
+            leave out a variance of at most 1e-10 noise_var per arm, and are not used otherwise.
         horizon: how many observations to expect, for "auto"; 1000 if it is not known.
 
     Raises:
-        UnknownName: no such back.
+        UnknownName: no such representation.
         InvalidInput: numbers out of range, points that the kernel cannot be called on, or
             "coefficients" for a kernel of too large a rank or too small a noise variance.
     """
-    if not isinstance(back, str) or back not in BACKS:
-        raise unknown("back", back, BACKS)
+    if not isinstance(representation, str) or representation not in REPRESENTATIONS:
+        raise unknown("representation", representation, REPRESENTATIONS)
     check_prior(arms, kernel)
     noise_var = positive(noise_var, "noise_var", zero=True)
     expected = USUAL_HORIZON if horizon is None else whole(horizon, "horizon")
-    inside: Back | None = None
-    if back != "rows":
-        inside = _coefficients(arms, kernel, noise_var, back == "coefficients", expected)
+    inside: Representation | None = None
+    if representation != "rows":
+        inside = _coefficients(arms, kernel, noise_var, representation == "coefficients", expected)
     if inside is None:
-        inside = RowsBack(prior_covariance(arms, kernel), noise_var, *_folds(arms.size))
+        inside = DenseRows(prior_covariance(arms, kernel), noise_var, *_folds(arms.size))
     return ArmPosterior(arms, kernel, noise_var, prior_mean, inside)
 
 
 def _coefficients(
     arms: Arms, kernel: Kernel, noise_var: float, asked: bool, expected: int
-) -> Back | None:
-    """The back in coefficient space if there is a factor, and it was asked for or is cheaper."""
+) -> Representation | None:
+    """Coefficients if there is a factor, and they were asked for or are cheaper."""
     rank = min(arms.size, LARGEST_RANK_ASKED) if asked else min(arms.size // 2, LARGEST_RANK)
     factor = _harmless_factor(arms, kernel, noise_var, rank)
     if asked and factor is None:
         raise InvalidInput(
-            f"back 'coefficients' needs a kernel of numerical rank at most {rank} on these arms "
-            f"and a noise variance of at least {SMALLEST_TOLERANCE / HARMLESS:g} of the kernel's "
-            f"(given: {noise_var}); use back='rows'"
+            f"representation 'coefficients' needs a kernel of numerical rank at most {rank} on "
+            f"these arms and a noise variance of at least {SMALLEST_TOLERANCE / HARMLESS:g} of the "
+            f"kernel's (given: {noise_var}); use representation='rows'"
         )
     if factor is None or not (asked or _cost(factor) < _rows_cost(arms.size, expected)):
         return None
-    return CoefficientsBack(factor)
+    return Coefficients(factor)
 
 
 def _harmless_factor(arms: Arms, kernel: Kernel, noise_var: float, rank: int) -> Factor | None:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.posterior.back import Back, Rows
 from gpbandits_env.posterior.elimination import root
+from gpbandits_env.posterior.representation import Representation, Rows
 from gpbandits_env.posterior.state import check_shape
 from gpbandits_env.samplers import Factor
 
@@ -21,7 +21,7 @@ FADED = 1e-4
 STRIP = 256
 
 
-class CoefficientsBack(Back):
+class Coefficients(Representation):
     """Mean and covariance of xi as m + W^T z and P - W^T W.
 
     Args:

@@ -25,7 +25,7 @@ NUMBERS = ("jitter", "kept_jitter", "clock")
 
 
 class Conditioning:
-    """Told points, then hallucinated ones; the inverse of the Cholesky factor grows with them.
+    """Observed points, then hallucinated ones; the inverse of the Cholesky factor grows with them.
 
     Args:
         model: the prior and the noise.
@@ -34,7 +34,7 @@ class Conditioning:
         model: the prior and the noise.
         log: the points, rewards and times.
         jitter: the largest amount by which a squared pivot was lifted.
-        gain: the information gained from the told points, also those dropped since.
+        gain: the information gained from the observed points, also those dropped since.
         version: grows with every change.
     """
 
@@ -53,8 +53,8 @@ class Conditioning:
         return self.log.count
 
     @property
-    def told(self) -> int:
-        """The number of told points; they come first."""
+    def n_observed(self) -> int:
+        """The number of observed points; they come first."""
         return self.log.count if self._kept is None else self._kept[0]
 
     @property
@@ -125,7 +125,7 @@ class Conditioning:
         self.gain = 0.0
 
     def refactor(self, model: Model) -> None:
-        """W and all that hangs on it anew from the told points, under a model that may be new."""
+        """W and all that hangs on it anew from the observed points, under another model."""
         self.rollback()
         self.model, log = model, self.log
         self._whitening.truncate(0)

@@ -16,19 +16,19 @@ FEW_POINTS = 128
 def draw_paths(
     data: Conditioning, rng: np.random.Generator, size: int, features: int | BoxSampler
 ) -> Paths:
-    """Functions given the told points; see `BoxPosterior.paths`."""
-    model, log, told = data.model, data.log, data.told
+    """Functions given the observed points; see `BoxPosterior.paths`."""
+    model, log, count = data.model, data.log, data.n_observed
     with OneThread():
         basis = _basis(data, rng, features)
         xi = rng.standard_normal((size, basis.rank))
-        if not told:
+        if not count:
             return Paths(model.prior_mean, basis, xi, None, np.zeros((size, 0)))
-        points, fade = log.points[:told].copy(), log.fade()
-        fade = None if fade is None else fade[:told]
+        points, fade = log.points[:count].copy(), log.fade()
+        fade = None if fade is None else fade[:count]
         there = basis.features(points)
-        seen = shown(rng, there, xi, model.noise_var, fade, log.stamps[:told])
-        missed = log.rewards[:told] - model.prior_mean - seen
-        white = data.white[:told, :told]
+        seen = shown(rng, there, xi, model.noise_var, fade, log.stamps[:count])
+        missed = log.rewards[:count] - model.prior_mean - seen
+        white = data.white[:count, :count]
         weights = (missed @ white.T) @ white
         if fade is not None:
             weights *= fade
@@ -36,22 +36,22 @@ def draw_paths(
 
 
 def draw_values(data: Conditioning, rng: np.random.Generator, size: int, x: Array) -> Array:
-    """(size, n) values at points (n, d) given the told points; see `BoxPosterior.sample`."""
-    model, told = data.model, data.told
+    """(size, n) values at points (n, d) given the observed points; see `BoxPosterior.sample`."""
+    model, count = data.model, data.n_observed
     exact = model.exact_features if len(x) > FEW_POINTS else None
     if exact is not None and exact.rank < len(x):
         return draw_paths(data, rng, size, exact)(x)
     draws: Array = rng.standard_normal((size, len(x)))
     covariance = model.kernel(x, x)
     with OneThread():
-        if told:
-            cross = data.columns(x)[:, :told]
-            v = cross @ data.regression.white[:told, :told].T
+        if count:
+            cross = data.columns(x)[:, :count]
+            v = cross @ data.regression.white[:count, :count].T
             covariance -= v @ v.T
         draws = draws @ root(0.5 * (covariance + covariance.T)).T
         draws += model.prior_mean
-        if told:
-            draws += v @ data.log.beta[:told]
+        if count:
+            draws += v @ data.log.beta[:count]
     return draws
 
 

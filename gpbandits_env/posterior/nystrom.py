@@ -103,7 +103,7 @@ class NystromPosterior:
         return np.sqrt(self.var)
 
     @property
-    def told(self) -> IntArray:
+    def observed(self) -> IntArray:
         """The arms observed at least once since the prior, in order; fresh."""
         return np.flatnonzero(self._counts)
 
@@ -115,9 +115,9 @@ class NystromPosterior:
         """(k,) the variance at checked arms, fresh, hallucinated points included."""
         return self.var[actions]
 
-    def mean_at_told(self) -> Array:
-        """The posterior mean at each arm of `told`, fresh."""
-        return self.mean[self.told]
+    def mean_at_observed(self) -> Array:
+        """The posterior mean at each arm of `observed`, fresh."""
+        return self.mean[self.observed]
 
     @property
     def size(self) -> int:
@@ -129,7 +129,7 @@ class NystromPosterior:
         """(m,) the distinct arms of the dictionary, in order; fresh."""
         return np.flatnonzero(self._copies)
 
-    def update(self, actions: ArrayLike, rewards: ArrayLike) -> None:
+    def condition(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         """Learn from the observations of one round; hallucinated points are dropped first.
 
         Args:
@@ -166,10 +166,10 @@ class NystromPosterior:
             rng: the source of randomness.
         """
         self.rollback()
-        told = self.told
-        chance = np.minimum(1.0, self.qbar * self._sampling_var[told] / self.noise_var)
+        observed = self.observed
+        chance = np.minimum(1.0, self.qbar * self._sampling_var[observed] / self.noise_var)
         self._copies[:] = 0.0
-        self._copies[told] = rng.binomial(self._counts[told].astype(np.int64), chance)
+        self._copies[observed] = rng.binomial(self._counts[observed].astype(np.int64), chance)
         self._solved = None
 
     def hallucinate(self, actions: ArrayLike) -> None:

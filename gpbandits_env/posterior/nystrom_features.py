@@ -47,15 +47,15 @@ def solved(
         data: (n,) pulls of each arm, and (n,) the sums of their rewards less the prior mean.
     """
     counts, sums = data
-    told = np.flatnonzero(counts)
+    observed = np.flatnonzero(counts)
     cross = prior.rows(dictionary)
     features = nystrom_features(cross[:, dictionary], cross)  # z(x) for all arms
-    weighted = features[:, told] * np.sqrt(counts[told])
+    weighted = features[:, observed] * np.sqrt(counts[observed])
     matrix = weighted @ weighted.T  # Z^T Z
     matrix.flat[:: len(matrix) + 1] += noise_var  # A
     inverse = np.linalg.inv(np.linalg.cholesky(matrix))
     white = inverse @ features
-    mean = prior_mean + (inverse @ (features[:, told] @ sums[told])) @ white
+    mean = prior_mean + (inverse @ (features[:, observed] @ sums[observed])) @ white
     # z^T Z^T Z A^-1 z = z^T z - lambda z^T A^-1 z.
     missed = np.maximum(prior.diagonal - np.einsum("ij,ij->j", features, features), 0.0)
     var = missed + noise_var * np.einsum("ij,ij->j", white, white)

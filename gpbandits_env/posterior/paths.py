@@ -46,7 +46,7 @@ class Paths:
         prior_mean: a number.
         features: of the prior functions.
         xi: (size, rank) their coefficients.
-        columns: the kernel at the told points; None if there are none.
+        columns: the kernel at the observed points; None if there are none.
         weights: (size, t) of these in the correction.
     """
 

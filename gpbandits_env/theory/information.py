@@ -86,7 +86,7 @@ def greedy_design(
     for t in range(horizon):
         read[t] = np.argmax(posterior.var)
         variances[t] = posterior.var[read[t]]
-        posterior.update(read[t : t + 1], nothing)  # the variance does not depend on the reward
+        posterior.condition(read[t : t + 1], nothing)  # the variance does not depend on the reward
     return read, running_information_gain(variances, noise_var)
 
 

@@ -83,7 +83,7 @@ def greedy_time_varying_gain(
             posterior.advance(epsilon)
         arm = int(np.argmax(posterior.var))
         gains[t] = 0.5 * math.log1p(float(posterior.var[arm]) / noise_var)
-        posterior.update(np.array([arm]), np.zeros(1))
+        posterior.condition(np.array([arm]), np.zeros(1))
     return np.cumsum(gains)
 
 

@@ -84,7 +84,7 @@ def two_iterations(figure: "Figure", seed: int) -> None:
         reward = truth[choice] + np.sqrt(NOISE_VAR) * rng.standard_normal()
         actions.append(choice)
         rewards.append(float(reward))
-        posterior.update(np.array([choice]), np.array([reward]))
+        posterior.condition(np.array([choice]), np.array([reward]))
     panels[0].set_ylabel("reward")
     figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
 

@@ -42,7 +42,7 @@ def test_actions_are_candidates_and_are_told_as_points():
     actions = agent.ask()
     assert actions in BOX.action_space(2)
     agent.tell(actions, [3.0, 1.0])
-    told = points_of(agent)[agent.posterior.told]
+    told = points_of(agent)[agent.posterior.observed]
     assert sorted(map(tuple, told)) == sorted(map(tuple, actions))
     actions[:] = 0.0  # what was handed out is not what the agent keeps
     assert BOX.check(points_of(agent)).shape == (40, 3)

@@ -273,7 +273,7 @@ def test_any_agent_can_be_told_of_a_part(world):
         agent.tell([3, 40], [math.nan, math.inf], observed=[False, False])
         assert agent.round == 2
         if name != "random":
-            assert agent.posterior.told.tolist() == [40]
+            assert agent.posterior.observed.tolist() == [40]
 
 
 def test_in_a_box_too(world):

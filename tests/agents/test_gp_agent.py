@@ -137,7 +137,7 @@ def test_a_learned_model_is_of_the_data_that_count_and_as_faded(world, settings,
     assert model.kernel.lengthscale != problem.kernel.lengthscale
     fresh = posterior_on(problem.domain, model.kernel, model.noise_var, model.prior_mean)
     for actions, rewards in told[first:]:
-        fresh.update(actions, rewards)
+        fresh.condition(actions, rewards)
         fresh.advance(epsilon)
     mean, sd = agent.belief()
     assert mean == pytest.approx(fresh.mean, abs=1e-6)
@@ -161,9 +161,9 @@ def test_prior_data_are_the_first_round_of_a_window(world):
     agent.prior_data([50, 51], [0.5, 0.6])
     agent.tell([1], [0.1])
     agent.tell([2], [0.2])
-    assert agent.posterior.told.tolist() == [1, 2, 50, 51]
+    assert agent.posterior.observed.tolist() == [1, 2, 50, 51]
     agent.tell([3], [0.3])
-    assert agent.posterior.told.tolist() == [1, 2, 3]
+    assert agent.posterior.observed.tolist() == [1, 2, 3]
 
 
 def test_every_ask_looks_at_candidates_of_its_own():

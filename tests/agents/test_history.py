@@ -17,7 +17,7 @@ def test_a_posterior_told_anew_is_the_one_told_before(fading):
     history = History()
     history.faded(0.5)  # of nothing
     for arms, rewards, epsilons in TOLD:
-        before.update(arms, rewards)
+        before.condition(arms, rewards)
         history.add(np.array(arms), np.array(rewards))
         for epsilon in epsilons if fading else ():
             before.advance(epsilon)

@@ -121,9 +121,9 @@ def test_standardised_model_is_the_model_of_standardised_rewards():
     play(refit, host, 8)
     arms, y = np.concatenate(refit._places), np.concatenate(refit._rewards)
     ours = posterior_on(ARMS, *host.models[-1])
-    ours.update(arms, y)
+    ours.condition(arms, y)
     plain = posterior_on(ARMS, Matern52(1.0), 0.1)
-    plain.update(arms, (y - y.mean()) / y.std())
+    plain.condition(arms, (y - y.mean()) / y.std())
     assert ours.mean == pytest.approx(plain.mean * y.std() + y.mean(), abs=1e-8)
     assert ours.var == pytest.approx(plain.var * y.var(), abs=1e-8)
 

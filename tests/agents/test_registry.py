@@ -111,7 +111,7 @@ def test_settings_out_of_range(world, name, settings, message):
 def test_unknown_choices(world):
     with pytest.raises(UnknownName, match="incumbent"):
         agents.make("ei", world.problem(), incumbent="best")
-    with pytest.raises(UnknownName, match="back"):
+    with pytest.raises(UnknownName, match="representation"):
         agents.make("gp-ucb", world.problem(), back="row")
 
 

@@ -48,7 +48,7 @@ def test_replays_gp_ucb_in_the_small_box(name):
     for agent, action, _, y in played(name, d=2):
         half, ell = agent.embedding.half, agent.posterior.kernel.lengthscale
         assert ell == pytest.approx(ELL / agent.embedding.stretch)
-        told = agent.posterior.told
+        told = agent.posterior.observed
         mine = agent.places.indices(action)
         assert agent.embedding.lift(mine) == pytest.approx(action)
         at = rng.uniform(-half, half, (20000, 2))
@@ -81,7 +81,7 @@ def test_replays_line_bo(directions):
         best = bound(line, x, y, ELL).max()
         assert bound(action, x, y, ELL)[0] >= best - 0.01 * abs(best)
         if len(x):
-            anchor = x[agent.posterior.mean_at_told().argmax()]
+            anchor = x[agent.posterior.mean_at_observed().argmax()]
             assert np.linalg.norm(line - anchor, axis=1).min() < 1e-2
         if directions == "coordinate":
             assert np.count_nonzero(np.abs(ends[1] - ends[0]) > 1e-9) == 1
@@ -119,7 +119,7 @@ def test_sre_goes_on_from_the_best_point():
         if agent.round and agent.round % 4 == 0:
             anchor = agent.embedding.lift(np.array([[1.0, 0.0, 0.0]]))
             assert anchor[0] == pytest.approx(x[y.argmax()])
-            assert agent.posterior.told.tolist() == [[1.0, 0.0, 0.0]]
+            assert agent.posterior.observed.tolist() == [[1.0, 0.0, 0.0]]
             assert agent.posterior.rewards[0] == y.max()
 
 
@@ -142,12 +142,12 @@ def test_a_window_of_sre_reaches_no_further_back_than_its_stage():
     agent = agents.make("sre", PROBLEM, seed=2, d=2, rounds=4, window=3)
     for _ in range(4):
         agent.tell(agent.ask(), [0.0])
-    known = agent.posterior.told
+    known = agent.posterior.observed
     action = agent.ask()
     agent.tell(action, [1.0])
     expected = np.concatenate([known, agent.places.indices(action)])
     assert len(known) == 1
-    np.testing.assert_allclose(agent.posterior.told, expected)
+    np.testing.assert_allclose(agent.posterior.observed, expected)
 
 
 def test_points_outside_the_image_count_at_its_nearest_point():
@@ -155,10 +155,10 @@ def test_points_outside_the_image_count_at_its_nearest_point():
     x = PROBLEM.domain.sample(np.random.default_rng(1), 3)
     agent.prior_data(x, reward(x))
     assert isinstance(agent.embedding, HashEmbedding)
-    assert agent.posterior.told == pytest.approx(agent.embedding.lower(x))
+    assert agent.posterior.observed == pytest.approx(agent.embedding.lower(x))
     on_x = agents.make("rembo", PROBLEM, seed=2, d=2, kernel_on="x")
     on_x.prior_data(x, reward(x))
-    assert np.array_equal(on_x.posterior.told, x)
+    assert np.array_equal(on_x.posterior.observed, x)
 
 
 def test_settings_are_checked():
@@ -219,7 +219,7 @@ def test_a_line_of_ascent_is_the_gradient_in_the_cube():
     agent = agents.make("line-bo", uneven(), seed=3, directions="ascent")
     x = uneven().domain.sample(np.random.default_rng(1), 9)
     agent.prior_data(x, uneven_reward(x))
-    anchor = x[[agent.posterior.mean_at_told().argmax()]]
+    anchor = x[[agent.posterior.mean_at_observed().argmax()]]
     step = 1e-5 * SIDES * np.eye(D)  # the same part of each side
     slope = agent.belief(np.clip(anchor + step, 0, SIDES))[0]
     slope = slope - agent.belief(np.clip(anchor - step, 0, SIDES))[0]

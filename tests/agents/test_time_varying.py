@@ -104,7 +104,7 @@ def test_sw_gp_ucb_keeps_the_last_rounds(world):
     agent = agents.make("sw-gp-ucb", world.problem(batch_size=2), window=3)
     for t in range(9):
         agent.tell([t, t + 20], [0.0, 1.0])
-    assert agent.posterior.told.tolist() == [6, 7, 8, 26, 27, 28]
+    assert agent.posterior.observed.tolist() == [6, 7, 8, 26, 27, 28]
 
 
 @pytest.mark.parametrize("name", ["ei", "mpi"])
@@ -219,7 +219,7 @@ def test_agents_play_on_where_all_data_have_faded_away(name, domain):
     agent = agents.make(name, problem, seed=0, epsilon=1.0)
     for _ in range(3):
         agent.tell(domain.check(agent.ask()), [5.0, 7.0])
-        assert len(agent.posterior.told) == 0
+        assert len(agent.posterior.observed) == 0
         if hasattr(agent, "incumbent"):
             assert agent.incumbent == pytest.approx(0.4)
 

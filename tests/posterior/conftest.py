@@ -9,9 +9,9 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import Empirical, Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.posterior.arms import ArmPosterior
-from gpbandits_env.posterior.coefficients import CoefficientsBack
+from gpbandits_env.posterior.coefficients import Coefficients
 from gpbandits_env.posterior.covariances import prior_covariance
-from gpbandits_env.posterior.rows import RowsBack
+from gpbandits_env.posterior.dense_rows import DenseRows
 from gpbandits_env.samplers import factor_for
 
 LINE = Arms.grid(30)
@@ -32,7 +32,7 @@ WORLDS = {
     "empirical": (Arms(np.arange(12.0)), _empirical()),
     "sum": (LINE, SquaredExponential(lengthscale=0.3) + Matern32(lengthscale=0.5)),
 }
-BACKS = ("rows", "folded", "coefficients")
+REPRESENTATIONS = ("rows", "folded", "coefficients")
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Dense:
     ages: list = field(default_factory=list)
     age: float = 0.0
 
-    def update(self, arms, rewards):
+    def condition(self, arms, rewards):
         self.arms += list(arms)
         self.rewards += list(rewards)
         self.ages += [self.age] * len(arms)
@@ -74,15 +74,15 @@ class Dense:
         return mean, covariance
 
 
-def _posterior(world, back, noise_var=0.025, prior_mean=0.0):
+def _posterior(world, representation, noise_var=0.025, prior_mean=0.0):
     """ "folded" is "rows" with an n x n matrix from the start."""
     arms, kernel = WORLDS[world]
-    if back == "folded":
-        inside = RowsBack(prior_covariance(arms, kernel), noise_var, 5, 3)
-    elif back == "coefficients":
-        inside = CoefficientsBack(factor_for(arms, kernel, arms.size, 1e-13), 7)
+    if representation == "folded":
+        inside = DenseRows(prior_covariance(arms, kernel), noise_var, 5, 3)
+    elif representation == "coefficients":
+        inside = Coefficients(factor_for(arms, kernel, arms.size, 1e-13), 7)
     else:
-        return posterior_on(arms, kernel, noise_var, prior_mean, back=back)
+        return posterior_on(arms, kernel, noise_var, prior_mean, representation=representation)
     return ArmPosterior(arms, kernel, noise_var, prior_mean, inside)
 
 
@@ -93,7 +93,7 @@ def _dense(posterior):
 
 @pytest.fixture
 def make():
-    """(world, back, noise_var, prior_mean) -> posterior."""
+    """(world, representation, noise_var, prior_mean) -> posterior."""
     return _posterior
 
 
@@ -108,8 +108,8 @@ def world(request):
     return request.param
 
 
-@pytest.fixture(params=BACKS)
-def back(request):
+@pytest.fixture(params=REPRESENTATIONS)
+def representation(request):
     return request.param
 
 

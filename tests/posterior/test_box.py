@@ -42,7 +42,7 @@ def learn(posterior, rng, rounds=8, batch=3, epsilon=0.0):
     points, rewards, ages = [], [], []
     for _ in range(rounds):
         x, y = posterior.box.sample(rng, batch), rng.standard_normal(batch)
-        posterior.update(x, y)
+        posterior.condition(x, y)
         points, rewards = [*points, *x], [*rewards, *y]
         posterior.advance(epsilon, 0.5)
         ages = [age - 0.25 * np.log1p(-epsilon) for age in [*ages, *[0.0] * batch]]
@@ -79,7 +79,7 @@ class TestDense:
         np.testing.assert_allclose(posterior.mean_at(x), mean, rtol=0, atol=1e-8)
         np.testing.assert_allclose(posterior.covariance(x), covariance, rtol=0, atol=1e-8)
         told = dense(posterior.kernel, data, data[0])[0]
-        np.testing.assert_allclose(posterior.mean_at_told(), told, rtol=0, atol=1e-8)
+        np.testing.assert_allclose(posterior.mean_at_observed(), told, rtol=0, atol=1e-8)
 
     def test_hallucinated_points_count_in_the_variance_only(self, name, epsilon):
         posterior, rng = world(name)
@@ -97,7 +97,7 @@ class TestDense:
         np.testing.assert_allclose(found[1], covariance.diagonal(), rtol=0, atol=1e-8)
         np.testing.assert_allclose(given, covariance.diagonal(), rtol=0, atol=1e-8)
         np.testing.assert_allclose(posterior.covariance(x), covariance, rtol=0, atol=1e-8)
-        assert len(posterior.told) == len(data[0]) == len(posterior.mean_at_told())
+        assert len(posterior.observed) == len(data[0]) == len(posterior.mean_at_observed())
         assert len(posterior.conditioned) == len(data[0]) + 5
         posterior.rollback()
         for now, then in zip(posterior.moments(x), before, strict=True):
@@ -144,7 +144,7 @@ def test_clustered_data():
     rng = np.random.default_rng(0)
     points = 90.0 + 1e-3 * rng.standard_normal((30, 10))
     rewards = rng.standard_normal(30)
-    posterior.update(points, rewards)
+    posterior.condition(points, rewards)
     x = np.concatenate([points[:5], points[:5] + 1e-4, box.sample(rng, 400)])
     mean, covariance = dense(posterior.kernel, (points, rewards, np.zeros(30)), x)
     np.testing.assert_allclose(posterior.moments(x)[0], mean, rtol=0, atol=1e-8)
@@ -158,27 +158,29 @@ def test_repeats_without_noise(noise):
     rng = np.random.default_rng(1)
     points, rewards = box.sample(rng, 8), rng.standard_normal(8)
     assert posterior.jitter == 0.0
-    posterior.update(points, rewards)
-    posterior.update(points, rewards)
+    posterior.condition(points, rewards)
+    posterior.condition(points, rewards)
     assert 0.0 < posterior.jitter <= 1.001e-10
     for point, reward in zip(points, rewards, strict=True):
-        posterior.update(point[None], [reward])
+        posterior.condition(point[None], [reward])
     mean, var = posterior.moments(points)
     np.testing.assert_allclose(mean, rewards, atol=1e-5)
-    np.testing.assert_allclose(posterior.mean_at_told(), np.concatenate([rewards] * 3), atol=1e-5)
+    np.testing.assert_allclose(
+        posterior.mean_at_observed(), np.concatenate([rewards] * 3), atol=1e-5
+    )
     assert (var < 1e-6).all()
     x = box.sample(rng, 10)
     once = BoxPosterior(box, Matern52(0.5), noise)
-    once.update(points, rewards)
+    once.condition(points, rewards)
     np.testing.assert_allclose(posterior.moments(x)[0], once.moments(x)[0], atol=1e-4)
 
 
 def test_two_rewards_of_one_point_without_noise_meet_halfway():
     """The noise that was added counts: the mean there is neither of the rewards."""
     posterior = BoxPosterior(Box(np.zeros(2), np.ones(2)), Matern52(0.5), 0.0)
-    posterior.update([[0.3, 0.3], [0.3, 0.3], [0.8, 0.1]], [0.0, 1.0, 2.0])
-    np.testing.assert_allclose(posterior.mean_at_told(), [0.5, 0.5, 2.0], atol=1e-4)
-    np.testing.assert_allclose(posterior.mean_at_told(), posterior.mean_at(posterior.told))
+    posterior.condition([[0.3, 0.3], [0.3, 0.3], [0.8, 0.1]], [0.0, 1.0, 2.0])
+    np.testing.assert_allclose(posterior.mean_at_observed(), [0.5, 0.5, 2.0], atol=1e-4)
+    np.testing.assert_allclose(posterior.mean_at_observed(), posterior.mean_at(posterior.observed))
 
 
 def test_what_would_need_jitter_leaves_none(same):
@@ -205,7 +207,7 @@ def test_restored_and_pickled_go_on_alike(same):
         for _ in range(5):
             batch = copy.box.sample(own, 3)
             copy.hallucinate(batch[:2])
-            copy.update(batch, own.standard_normal(3))
+            copy.condition(batch, own.standard_normal(3))
             copy.advance(0.1, 0.7)
     for copy in copies[:2]:
         same(copy.snapshot(), posterior.snapshot())
@@ -218,7 +220,7 @@ def test_a_snapshot_is_not_touched_by_what_comes_after():
     learn(posterior, rng)
     x = posterior.box.sample(rng, 5)
     state, before = posterior.snapshot(), posterior.moments(x)
-    posterior.update(x, np.zeros(5))
+    posterior.condition(x, np.zeros(5))
     posterior.forget()
     posterior.restore(state)
     np.testing.assert_array_equal(posterior.moments(x), before)
@@ -230,9 +232,9 @@ def test_faded_points_are_dropped_and_cost_stays_bounded():
     counts = []
     x = posterior.box.sample(rng, 10)
     for t in range(600):
-        posterior.update(posterior.box.sample(rng, 1), rng.standard_normal(1))
+        posterior.condition(posterior.box.sample(rng, 1), rng.standard_normal(1))
         posterior.advance(0.1 if t % 2 else 0.6)
-        counts.append(len(posterior.told))
+        counts.append(len(posterior.observed))
     assert posterior.size == 600
     assert max(counts[300:]) == max(counts[:300]) < 120
     # The dense formula keeps everything, and is none the wiser.
@@ -265,7 +267,7 @@ def test_epsilon_one_and_forget():
     posterior, rng = world("se-2")
     learn(posterior, rng)
     posterior.advance(1.0)
-    assert len(posterior.told) == 0
+    assert len(posterior.observed) == 0
     assert posterior.size == 24
     posterior.forget()
     assert posterior.size == 0 == posterior.information_gain
@@ -275,8 +277,8 @@ def test_epsilon_one_and_forget():
     np.testing.assert_array_equal(var, 1.0)
     assert not mean_slope.any()
     assert not var_slope.any()
-    assert posterior.mean_at_told().shape == (0,)
-    assert posterior.told.shape == (0, 2)
+    assert posterior.mean_at_observed().shape == (0,)
+    assert posterior.observed.shape == (0, 2)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.05])
@@ -309,7 +311,7 @@ def test_nothing_to_learn(same):
     posterior, rng = world("se-2")
     learn(posterior, rng)
     before = posterior.snapshot()
-    posterior.update(np.empty((0, 2)), [])
+    posterior.condition(np.empty((0, 2)), [])
     posterior.hallucinate(np.empty((0, 2)))
     posterior.rollback()
     same(posterior.snapshot(), before)
@@ -332,9 +334,9 @@ def test_bad_input_changes_nothing(same):
     posterior.hallucinate([[0.5, 0.5]])
     before = posterior.snapshot()
     wrong = [
-        lambda: posterior.update([[0.0, 2.0]], [1.0]),
-        lambda: posterior.update([[0.0, 0.0]], [np.nan]),
-        lambda: posterior.update([[0.0, 0.0]], [1.0, 2.0]),
+        lambda: posterior.condition([[0.0, 2.0]], [1.0]),
+        lambda: posterior.condition([[0.0, 0.0]], [np.nan]),
+        lambda: posterior.condition([[0.0, 0.0]], [1.0, 2.0]),
         lambda: posterior.hallucinate([0.0, 0.0]),
         lambda: posterior.var_given([[0.0, 0.0]], [[0.0]]),
         lambda: posterior.moments([[0.0]]),

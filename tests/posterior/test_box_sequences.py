@@ -13,7 +13,7 @@ from gpbandits_env.posterior import BoxPosterior
 arms = st.lists(st.integers(0, 29), min_size=1, max_size=5)
 operations = st.lists(
     st.one_of(
-        st.tuples(st.just("update"), arms, st.integers(0, 99)),
+        st.tuples(st.just("condition"), arms, st.integers(0, 99)),
         st.tuples(st.just("hallucinate"), arms),
         st.tuples(st.just("rollback")),
         st.tuples(
@@ -42,11 +42,11 @@ class Three:
         )
         self.saved = None
 
-    def update(self, chosen, seed):
+    def condition(self, chosen, seed):
         rewards = np.random.default_rng(seed).standard_normal(len(chosen))
-        self.in_box.update(self.points[chosen], rewards)
-        self.on_arms.update(np.array(chosen), rewards)
-        self.dense.update(chosen, rewards)
+        self.in_box.condition(self.points[chosen], rewards)
+        self.on_arms.condition(np.array(chosen), rewards)
+        self.dense.condition(chosen, rewards)
         self.extra = []
 
     def hallucinate(self, chosen):
@@ -97,7 +97,7 @@ class Three:
             self.on_arms.information_gain, rel=1e-8, abs=1e-8
         )
         np.testing.assert_allclose(
-            self.in_box.mean_at_told(), self.in_box.moments(self.in_box.told)[0], atol=1e-8
+            self.in_box.mean_at_observed(), self.in_box.moments(self.in_box.observed)[0], atol=1e-8
         )
 
 
@@ -120,8 +120,8 @@ def test_a_long_run_under_drift(make, dense_of):
     three = Three(on_arms, dense_of(on_arms))
     rng = np.random.default_rng(0)
     for t in range(300):
-        three.update([int(rng.integers(30))], t)
+        three.condition([int(rng.integers(30))], t)
         three.advance(0.3, 1.0)
         if t % 25 == 24:
             three.check()
-    assert len(three.in_box.told) < 200
+    assert len(three.in_box.observed) < 200

@@ -1,4 +1,4 @@
-"""Which back is taken, and what is refused."""
+"""Which representation is taken, and what is refused."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ THOUSAND = Arms.grid(1000)
 
 
 @pytest.mark.parametrize(
-    ("arms", "kernel", "noise_var", "horizon", "back"),
+    ("arms", "kernel", "noise_var", "horizon", "representation"),
     [
         (THOUSAND, SE, 0.025, 1000, "coefficients"),
         (THOUSAND, SE, 0.025, None, "coefficients"),
@@ -28,22 +28,22 @@ THOUSAND = Arms.grid(1000)
         (Arms(np.arange(46.0)), Empirical(np.eye(46)), 0.5, 46, "rows"),
     ],
 )
-def test_the_cheaper_back_that_is_exact(arms, kernel, noise_var, horizon, back):
-    assert posterior_on(arms, kernel, noise_var, horizon=horizon).back == back
+def test_the_cheaper_representation_that_is_exact(arms, kernel, noise_var, horizon, representation):
+    assert posterior_on(arms, kernel, noise_var, horizon=horizon).representation == representation
 
 
 @pytest.mark.parametrize("noise_var", [0.1, 1e-3, 1e-4])
-def test_both_backs_are_equal_as_far_as_coefficients_are_allowed(noise_var):
+def test_both_representations_are_equal_as_far_as_coefficients_are_allowed(noise_var):
     """Data in one corner are the hardest: what lies beyond is extrapolated."""
     arms = Arms.grid(200)
-    rows = posterior_on(arms, SE, noise_var, back="rows")
-    coefficients = posterior_on(arms, SE, noise_var, back="coefficients")
+    rows = posterior_on(arms, SE, noise_var, representation="rows")
+    coefficients = posterior_on(arms, SE, noise_var, representation="coefficients")
     rng = np.random.default_rng(31)
     for _ in range(800):
         arm = rng.integers(40, size=1)
         reward = np.sin(arm / 20.0) + np.sqrt(noise_var) * rng.standard_normal(1)
-        rows.update(arm, reward)
-        coefficients.update(arm, reward)
+        rows.condition(arm, reward)
+        coefficients.condition(arm, reward)
     np.testing.assert_allclose(rows.mean, coefficients.mean, rtol=0, atol=1e-8)
     np.testing.assert_allclose(rows.var, coefficients.var, rtol=0, atol=1e-8)
     assert rows.information_gain == pytest.approx(coefficients.information_gain, abs=1e-8)
@@ -57,8 +57,12 @@ def test_both_backs_are_equal_as_far_as_coefficients_are_allowed(noise_var):
         {"prior_mean": np.zeros(7)},
         {"prior_mean": np.inf},
         {"horizon": 0},
-        {"back": "coefficients", "noise_var": 1e-9},
-        {"back": "coefficients", "kernel": Matern32(lengthscale=0.01), "arms": Arms.grid(2500)},
+        {"representation": "coefficients", "noise_var": 1e-9},
+        {
+            "representation": "coefficients",
+            "kernel": Matern32(lengthscale=0.01),
+            "arms": Arms.grid(2500),
+        },
         {"kernel": Empirical(np.eye(3))},
     ],
 )
@@ -69,7 +73,7 @@ def test_what_is_refused(given):
 
 def test_an_unknown_back():
     with pytest.raises(UnknownName, match="did you mean 'coefficients'"):
-        posterior_on(THOUSAND, SE, 0.1, back="coeficients")
+        posterior_on(THOUSAND, SE, 0.1, representation="coeficients")
 
 
 def test_prior_mean_is_copied():

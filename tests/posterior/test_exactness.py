@@ -1,4 +1,4 @@
-"""Mean and variance equal the dense formula, whatever the back and however the data arrive."""
+"""Mean and variance equal the dense formula, whatever the representation, however data arrive."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from gpbandits_env.domains import Arms, Box
 from gpbandits_env.kernels import Matern32, SquaredExponential
 from gpbandits_env.posterior import BoxPosterior, covariances, posterior_on
 from gpbandits_env.posterior.arms import ArmPosterior
-from gpbandits_env.posterior.rows import RowsBack
+from gpbandits_env.posterior.dense_rows import DenseRows
 
 TOLERANCE = {"rtol": 0.0, "atol": 1e-8}
 
@@ -25,16 +25,16 @@ def data(rng, n, k):
 
 @pytest.mark.parametrize("batch", [1, 3])
 @pytest.mark.parametrize("shifted", [False, True])
-def test_static_data(make, dense_of, world, back, batch, shifted):
+def test_static_data(make, dense_of, world, representation, batch, shifted):
     rng = np.random.default_rng(1)
-    n = make(world, back).arms.size
-    posterior = make(world, back, prior_mean=rng.standard_normal(n) if shifted else 0.0)
+    n = make(world, representation).arms.size
+    posterior = make(world, representation, prior_mean=rng.standard_normal(n) if shifted else 0.0)
     dense = dense_of(posterior)
     assert_equal(posterior, dense)
     for t in range(60 // batch):
         batch_data = data(rng, n, batch)
-        posterior.update(*batch_data)
-        dense.update(*batch_data)
+        posterior.condition(*batch_data)
+        dense.condition(*batch_data)
         if t % 7 == 0:
             assert_equal(posterior, dense)
     assert_equal(posterior, dense)
@@ -42,37 +42,37 @@ def test_static_data(make, dense_of, world, back, batch, shifted):
     assert posterior.jitter == 0.0
 
 
-def test_one_batch_equals_many_single_updates(make, world, back):
+def test_one_batch_equals_many_single_updates(make, world, representation):
     arms, rewards = data(np.random.default_rng(2), 12, 150)
-    together, apart = make(world, back), make(world, back)
-    together.update(arms, rewards)
+    together, apart = make(world, representation), make(world, representation)
+    together.condition(arms, rewards)
     for arm, reward in zip(arms, rewards, strict=True):
-        apart.update([arm], [reward])
+        apart.condition([arm], [reward])
     np.testing.assert_allclose(together.mean, apart.mean, **TOLERANCE)
     np.testing.assert_allclose(together.var, apart.var, **TOLERANCE)
     assert together.information_gain == pytest.approx(apart.information_gain, abs=1e-8)
     assert together.size == apart.size
 
 
-def test_an_empty_batch_changes_nothing(make, back, same):
-    posterior = make("se", back)
-    posterior.update([3], [1.0])
+def test_an_empty_batch_changes_nothing(make, representation, same):
+    posterior = make("se", representation)
+    posterior.condition([3], [1.0])
     before = posterior.snapshot()
-    posterior.update([], [])
-    posterior.update(np.empty(0, np.int64), np.empty(0))
+    posterior.condition([], [])
+    posterior.condition(np.empty(0, np.int64), np.empty(0))
     same(before, posterior.snapshot())
 
 
 @pytest.mark.parametrize("epsilon", [0.001, 0.03, 0.5])
-def test_300_drifting_rounds_with_repeats_and_batches(make, dense_of, back, epsilon):
+def test_300_drifting_rounds_with_repeats_and_batches(make, dense_of, representation, epsilon):
     """bogunovic2016, eqs. (7)-(8)."""
     rng = np.random.default_rng(3)
-    posterior = make("matern52", back, noise_var=0.01, prior_mean=0.5)
+    posterior = make("matern52", representation, noise_var=0.01, prior_mean=0.5)
     dense = dense_of(posterior)
     for t in range(300):
         batch_data = data(rng, 8, rng.integers(4))  # Few arms: many repeats; some rounds skip.
         for thing in (posterior, dense):
-            thing.update(*batch_data)
+            thing.condition(*batch_data)
             thing.advance(epsilon, dt=1.0 if t % 5 else 2.5)
         if t % 30 == 29:
             assert_equal(posterior, dense)
@@ -84,67 +84,67 @@ def test_drift_on_more_arms_than_a_matrix_is_kept_for(dense_of, monkeypatch, eps
     monkeypatch.setattr(covariances, "MATRIX_BYTES", 0)
     arms, kernel = Arms.grid(25), Matern32(lengthscale=0.2)
     prior = covariances.PriorCovariance(arms, kernel)
-    back = RowsBack(prior, 0.05, 32, 16)
-    posterior = ArmPosterior(arms, kernel, 0.05, 0.0, back)
+    representation = DenseRows(prior, 0.05, 32, 16)
+    posterior = ArmPosterior(arms, kernel, 0.05, 0.0, representation)
     dense = dense_of(posterior)
     rng = np.random.default_rng(4)
     for t in range(400):
         one = data(rng, 25, 1)
         for thing in (posterior, dense):
-            thing.update(*one)
+            thing.condition(*one)
             thing.advance(epsilon)
         if t % 50 == 49:
             assert_equal(posterior, dense)
     assert not prior.fits
     # What has died is dropped: 27.6 / epsilon rounds keep a variance above 1e-12.
-    assert back.rows.count < 2 * 28 / epsilon
+    assert representation.rows.count < 2 * 28 / epsilon
 
 
-def test_refreshing_keeps_what_it_should(make, dense_of, monkeypatch, back):
+def test_refreshing_keeps_what_it_should(make, dense_of, monkeypatch, representation):
     monkeypatch.setattr("gpbandits_env.posterior.arms.REFRESH_EVERY", 10)
-    posterior = make("matern52", back, noise_var=0.01, prior_mean=0.5)
+    posterior = make("matern52", representation, noise_var=0.01, prior_mean=0.5)
     dense = dense_of(posterior)
     rng = np.random.default_rng(5)
     for _ in range(40):
         one = data(rng, 30, 1)
         for thing in (posterior, dense):
-            thing.update(*one)
+            thing.condition(*one)
             thing.advance(0.05)
         assert_equal(posterior, dense)
 
 
-def test_epsilon_one_brings_the_prior_back(make, dense_of, back):
-    posterior = make("matern32", back, prior_mean=1.0)
-    posterior.update([1, 2, 3], [0.0, 1.0, 2.0])
+def test_epsilon_one_brings_the_prior_back(make, dense_of, representation):
+    posterior = make("matern32", representation, prior_mean=1.0)
+    posterior.condition([1, 2, 3], [0.0, 1.0, 2.0])
     posterior.advance(1.0, dt=0.0)
     assert posterior.mean[2] != 1.0
     posterior.advance(1.0)
     assert_equal(posterior, dense_of(posterior))
     dense = dense_of(posterior)
     for thing in (posterior, dense):
-        thing.update([4, 4], [0.3, 0.5])
+        thing.condition([4, 4], [0.3, 0.5])
         thing.advance(0.1)
     assert_equal(posterior, dense)
 
 
-def test_a_very_long_silence(make, dense_of, back):
-    posterior = make("matern32", back)
+def test_a_very_long_silence(make, dense_of, representation):
+    posterior = make("matern32", representation)
     dense = dense_of(posterior)
     for _ in range(4):
         for thing in (posterior, dense):
-            thing.update([1, 2, 7], [0.0, 1.0, 2.0])
+            thing.condition([1, 2, 7], [0.0, 1.0, 2.0])
             thing.advance(0.3, dt=500.0)
     for thing in (posterior, dense):
-        thing.update([1, 9], [0.5, 1.0])
+        thing.condition([1, 9], [0.5, 1.0])
     assert_equal(posterior, dense)
 
 
-def test_information_gain_is_half_a_log_determinant(make, world, back):
-    posterior = make(world, back)
+def test_information_gain_is_half_a_log_determinant(make, world, representation):
+    posterior = make(world, representation)
     arms, rewards = data(np.random.default_rng(6), posterior.arms.size, 25)
-    posterior.update(arms[:9], rewards[:9])
+    posterior.condition(arms[:9], rewards[:9])
     for arm, reward in zip(arms[9:], rewards[9:], strict=True):
-        posterior.update(np.array([arm]), np.array([reward]))
+        posterior.condition(np.array([arm]), np.array([reward]))
     points = posterior.arms.coordinates[arms]
     gram = posterior.kernel(points, points) / posterior.noise_var + np.eye(25)
     assert posterior.information_gain == pytest.approx(0.5 * np.linalg.slogdet(gram)[1], abs=1e-8)
@@ -156,7 +156,7 @@ def test_without_noise_readings_are_met_and_information_is_infinite(make, dense_
     arms = [3, 17, 8, 29, 12]
     rewards = [0.5, -1.0, 0.2, 2.0, 0.0]
     for thing in (posterior, dense):
-        thing.update(arms, rewards)
+        thing.condition(arms, rewards)
     assert_equal(posterior, dense)
     np.testing.assert_allclose(posterior.mean[arms], rewards, atol=1e-9)
     assert posterior.jitter == pytest.approx(2e-12)
@@ -168,11 +168,11 @@ def test_repeated_arms_without_noise_do_no_harm(make, together):
     posterior, once = make("se", "rows", noise_var=0.0), make("se", "rows", noise_var=0.0)
     arms, rewards = [3, 17, 3, 3, 17], [0.5, -1.0, 0.5, 0.5, -1.0]
     if together:
-        posterior.update(arms, rewards)
+        posterior.condition(arms, rewards)
     else:
         for arm, reward in zip(arms, rewards, strict=True):
-            posterior.update(np.array([arm]), np.array([reward]))
-    once.update([3, 17], [0.5, -1.0])
+            posterior.condition(np.array([arm]), np.array([reward]))
+    once.condition([3, 17], [0.5, -1.0])
     assert once.jitter == posterior.jitter == pytest.approx(2e-12)
     np.testing.assert_allclose(posterior.mean, once.mean, **TOLERANCE)
     np.testing.assert_allclose(posterior.var, once.var, **TOLERANCE)
@@ -184,11 +184,11 @@ def test_all_arms_without_noise_beyond_the_kernels_rank(together):
     """Residual covariances that are nothing but rounding do not grow."""
     arms, kernel = Arms.grid(60), SquaredExponential(lengthscale=0.2)
     truth = np.sin(6.0 * arms.coordinates[:, 0])
-    posterior = posterior_on(arms, kernel, 0.0, back="rows")
+    posterior = posterior_on(arms, kernel, 0.0, representation="rows")
     box = BoxPosterior(Box([0.0], [1.0]), kernel, 0.0)
     for chosen in [np.arange(60)] if together else np.arange(60)[:, None]:
-        posterior.update(chosen, truth[chosen])
-        box.update(arms.coordinates[chosen], truth[chosen])
+        posterior.condition(chosen, truth[chosen])
+        box.condition(arms.coordinates[chosen], truth[chosen])
     np.testing.assert_allclose(posterior.mean, truth, rtol=0, atol=1e-6)
     mean, var = box.moments(arms.coordinates)
     np.testing.assert_allclose(mean, truth, rtol=0, atol=1e-5)
@@ -201,9 +201,9 @@ def test_all_arms_many_times_with_almost_no_noise():
     """Far beyond the kernel's numerical rank: nothing blows up, no variance is negative."""
     arms, kernel = Arms.grid(200), SquaredExponential(lengthscale=0.3)
     truth = np.sin(5.0 * arms.coordinates[:, 0])
-    posterior = posterior_on(arms, kernel, 0.0, back="rows")
+    posterior = posterior_on(arms, kernel, 0.0, representation="rows")
     for arm in np.random.default_rng(7).integers(200, size=600):
-        posterior.update([arm], truth[[arm]])
+        posterior.condition([arm], truth[[arm]])
     assert posterior.var.min() >= 0.0
     assert posterior.var.max() < 1e-9
     np.testing.assert_allclose(posterior.mean, truth, atol=1e-5)
@@ -219,7 +219,7 @@ def test_small_noise(make, dense_of, noise_var):
     for _ in range(100):
         one = rng.integers(30, size=1)
         for thing in (posterior, dense):
-            thing.update(one, np.cos(one))
+            thing.condition(one, np.cos(one))
     assert_equal(posterior, dense)
     assert posterior.jitter == 0.0
 
@@ -230,18 +230,18 @@ def test_folding_or_not_is_the_same(make, dense_of):
     for _ in range(200):
         one = data(rng, 30, 1)
         for posterior in (folded, plain):
-            posterior.update(*one)
+            posterior.condition(*one)
             posterior.advance(0.002)
     np.testing.assert_allclose(folded.mean, plain.mean, rtol=0, atol=1e-10)
     np.testing.assert_allclose(folded.var, plain.var, rtol=0, atol=1e-10)
 
 
-def test_told_arms(make, back):
-    posterior = make("se", back)
-    assert posterior.told.tolist() == []
+def test_observed_arms(make, representation):
+    posterior = make("se", representation)
+    assert posterior.observed.tolist() == []
     posterior.hallucinate([5])
-    posterior.update([7, 3, 7], [0.0, 1.0, 2.0])
-    posterior.update([1], [0.0])
-    assert posterior.told.tolist() == [1, 3, 7]
+    posterior.condition([7, 3, 7], [0.0, 1.0, 2.0])
+    posterior.condition([1], [0.0])
+    assert posterior.observed.tolist() == [1, 3, 7]
     posterior.forget()
-    assert posterior.told.tolist() == []
+    assert posterior.observed.tolist() == []

@@ -5,14 +5,14 @@ import pytest
 
 
 @pytest.fixture
-def told(make, dense_of, world, back):
-    posterior = make(world, back)
+def told(make, dense_of, world, representation):
+    posterior = make(world, representation)
     dense = dense_of(posterior)
     rng = np.random.default_rng(11)
     for _ in range(13):
         arms, rewards = rng.integers(12, size=1), rng.standard_normal(1)
         for thing in (posterior, dense):
-            thing.update(arms, rewards)
+            thing.condition(arms, rewards)
             thing.advance(0.01)
     return posterior, dense
 
@@ -57,7 +57,7 @@ def test_telling_drops_what_was_hallucinated(told):
     posterior, dense = told
     posterior.hallucinate([0, 1, 2, 3, 4, 5, 6, 7, 8])
     for thing in (posterior, dense):
-        thing.update([4], [0.5])
+        thing.condition([4], [0.5])
     np.testing.assert_allclose(posterior.var, dense.moments()[1].diagonal(), rtol=0, atol=1e-8)
     posterior.hallucinate([0, 1])
     for thing in (posterior, dense):

@@ -21,15 +21,15 @@ def by_counts(kernel, arms, noise_var, pulls, sums):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("back", "kernel", "rounds"),
+    ("representation", "kernel", "rounds"),
     [
         ("rows", Matern32(lengthscale=0.2), 1_000_000),
         ("coefficients", SquaredExponential(lengthscale=0.2), 1_000_000),
     ],
 )
-def test_a_million_rounds(back, kernel, rounds):
+def test_a_million_rounds(representation, kernel, rounds):
     arms, noise_var = Arms.grid(46), 0.025
-    posterior = posterior_on(arms, kernel, noise_var, back=back)
+    posterior = posterior_on(arms, kernel, noise_var, representation=representation)
     rng = np.random.default_rng(41)
     truth = np.sin(6.0 * arms.coordinates[:, 0])
     pulls, sums = np.zeros(46), np.zeros(46)
@@ -37,7 +37,7 @@ def test_a_million_rounds(back, kernel, rounds):
         chosen = rng.integers(46, size=(1000, 1))
         rewards = truth[chosen] + np.sqrt(noise_var) * rng.standard_normal((1000, 1))
         for arm, reward in zip(chosen, rewards, strict=True):
-            posterior.update(arm, reward)
+            posterior.condition(arm, reward)
         np.add.at(pulls, chosen[:, 0], 1.0)
         np.add.at(sums, chosen[:, 0], rewards[:, 0])
     mean, var = by_counts(kernel, arms, noise_var, pulls, sums)
@@ -47,18 +47,21 @@ def test_a_million_rounds(back, kernel, rounds):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("back", ["rows", "coefficients"])
-def test_a_million_drifting_rounds(back):
+@pytest.mark.parametrize("representation", ["rows", "coefficients"])
+def test_a_million_drifting_rounds(representation):
     """What a long past has left must be what a fresh posterior makes of the recent rounds."""
     arms, kernel, noise_var = Arms.grid(46), SquaredExponential(lengthscale=0.2), 0.025
-    long = posterior_on(arms, kernel, noise_var, prior_mean=0.5, back=back)
+    model = (arms, kernel, noise_var, 0.5, representation)
+    long = posterior_on(*model)
     rng = np.random.default_rng(42)
     for t in range(1_000_000):
         if t == 998_000:
-            recent = posterior_on(arms, kernel, noise_var, prior_mean=0.5, back=back)
+            recent = posterior_on(
+                arms, kernel, noise_var, prior_mean=0.5, representation=representation
+            )
         arm, reward = rng.integers(46, size=1), rng.standard_normal(1)
         for posterior in (long,) if t < 998_000 else (long, recent):
-            posterior.update(arm, reward)
+            posterior.condition(arm, reward)
             posterior.advance(0.03)
     np.testing.assert_allclose(long.mean, recent.mean, rtol=0, atol=1e-8)
     np.testing.assert_allclose(long.var, recent.var, rtol=0, atol=1e-8)

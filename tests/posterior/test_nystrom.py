@@ -55,7 +55,7 @@ def test_mean_and_variance_are_those_of_the_formulas(kernel, noise_var, qbar):
     rng = np.random.default_rng(1)
     for start in range(0, 60, 5):
         part = slice(start, start + 5)
-        posterior.update(arms[part], rewards[part])
+        posterior.condition(arms[part], rewards[part])
         posterior.redraw(rng)
         assert set(posterior.dictionary) <= set(arms[: start + 5])
         assert posterior.size == len(with_repeats(posterior))
@@ -67,7 +67,7 @@ def test_mean_and_variance_are_those_of_the_formulas(kernel, noise_var, qbar):
         assert np.abs(posterior.var - var).max() < 1e-8
         some = [3, 3, 17, 40]
         assert np.allclose(posterior.covariance(some), covariance[np.ix_(some, some)], atol=1e-8)
-    assert posterior.told.tolist() == sorted(set(arms.tolist()))
+    assert posterior.observed.tolist() == sorted(set(arms.tolist()))
     assert posterior.size < 60
 
 
@@ -75,13 +75,13 @@ def test_mean_and_variance_are_those_of_the_formulas(kernel, noise_var, qbar):
 @pytest.mark.parametrize("noise_var", [0.3, 0.025, 0.001])
 def test_with_a_full_dictionary_it_is_the_exact_posterior(kernel, noise_var):
     posterior = NystromPosterior(ARMS, kernel, noise_var, PRIOR_MEAN, qbar=1e9)
-    exact = posterior_on(ARMS, kernel, noise_var, PRIOR_MEAN, back="rows")
+    exact = posterior_on(ARMS, kernel, noise_var, PRIOR_MEAN, representation="rows")
     arms, rewards = data(60)
     for start in range(0, 60, 10):
         part = slice(start, start + 10)
-        posterior.update(arms[part], rewards[part])
+        posterior.condition(arms[part], rewards[part])
         posterior.redraw(np.random.default_rng(0))
-        exact.update(arms[part], rewards[part])
+        exact.condition(arms[part], rewards[part])
         assert posterior.size == start + 10
         assert np.abs(posterior.mean - exact.mean).max() < 1e-8
         assert np.abs(posterior.var - exact.var).max() < 1e-8
@@ -100,10 +100,10 @@ def test_the_dictionary_is_redrawn_from_the_whole_history():
     rng = np.random.default_rng(3)
     arms = np.array([4, 4, 4, 4, 4, 9, 9, 20, 20, 20, 37, 49])
     rewards = np.sin(np.arange(12.0))
-    posterior.update(arms[:11], rewards[:11])
+    posterior.condition(arms[:11], rewards[:11])
     posterior.redraw(rng)
     before = formulas(kernel, noise_var, arms[:11], rewards[:11], with_repeats(posterior))[1]
-    posterior.update(arms[11:], rewards[11:])
+    posterior.condition(arms[11:], rewards[11:])
     chance = np.minimum(1.0, qbar * before / noise_var)
     pulls = np.bincount(arms, minlength=50)
     assert (chance[[4, 9, 20, 37]] < 0.95).all()
@@ -130,7 +130,7 @@ def posterior():
     posterior = NystromPosterior(ARMS, KERNELS["se"], 0.1, PRIOR_MEAN, qbar=1.0)
     rng = np.random.default_rng(2)
     for seed in range(3):
-        posterior.update(*data(8, seed))
+        posterior.condition(*data(8, seed))
         posterior.redraw(rng)
     return posterior
 
@@ -154,7 +154,7 @@ def test_hallucinated_points_condition_the_covariance(posterior):
     assert np.array_equal(posterior.var, before)
     posterior.restore(state)
     assert np.array_equal(posterior.var, held)
-    posterior.update([3], [0.0])
+    posterior.condition([3], [0.0])
     assert posterior.snapshot()["pending"].size == 0
 
 
@@ -171,9 +171,9 @@ def test_before_any_data_it_is_the_prior():
         assert np.array_equal(posterior.mean, PRIOR_MEAN)
         assert np.array_equal(posterior.var, np.full(50, 1.7))
         assert np.array_equal(posterior.sd, np.sqrt(posterior.var))
-        assert posterior.size == posterior.information_gain == len(posterior.told) == 0
-        posterior.update([], [])
-        posterior.update([2, 2], [1.0, 2.0])
+        assert posterior.size == posterior.information_gain == len(posterior.observed) == 0
+        posterior.condition([], [])
+        posterior.condition([2, 2], [1.0, 2.0])
         posterior.redraw(np.random.default_rng(0))
         assert posterior.size == 2
         posterior.forget()
@@ -183,8 +183,8 @@ def test_what_is_read_cannot_be_written(posterior):
     for part in (posterior.mean, posterior.var):
         with pytest.raises(ValueError, match="read-only"):
             part[0] = 1.0
-    posterior.told[:] = 0
-    assert len(posterior.told) > 1
+    posterior.observed[:] = 0
+    assert len(posterior.observed) > 1
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_bad_data_are_refused_and_change_nothing(posterior, arms, rewards):
     posterior.hallucinate([3])
     before = pickle.dumps(posterior.snapshot())
     with pytest.raises(InvalidInput):
-        posterior.update(arms, rewards)
+        posterior.condition(arms, rewards)
     assert pickle.dumps(posterior.snapshot()) == before
 
 

@@ -19,9 +19,9 @@ def world(dim, kernel, epsilon=0.0, noise_var=0.05):
     box = Box(-np.ones(dim), np.ones(dim))
     posterior = BoxPosterior(box, kernel, noise_var, 0.3)
     for _ in range(10):
-        posterior.update(box.sample(rng, 3), rng.standard_normal(3))
+        posterior.condition(box.sample(rng, 3), rng.standard_normal(3))
         posterior.advance(epsilon)
-    return posterior, np.concatenate([box.sample(rng, 8), posterior.told[[0, 1, -2, -1]]])
+    return posterior, np.concatenate([box.sample(rng, 8), posterior.observed[[0, 1, -2, -1]]])
 
 
 def assert_moments(draws, mean, covariance, slack=0.0):
@@ -117,15 +117,15 @@ def test_paths_stay_as_they_are():
     paths = posterior.paths(np.random.default_rng(1), 2)
     before = paths(x)
     posterior.hallucinate(x)
-    posterior.update(x, np.ones(len(x)))
+    posterior.condition(x, np.ones(len(x)))
     posterior.forget()
-    posterior.update(x[::-1], np.ones(len(x)))
+    posterior.condition(x[::-1], np.ones(len(x)))
     np.testing.assert_array_equal(paths(x), before)
 
 
 def test_little_noise_pins_paths_to_the_data():
     posterior, _ = world(3, Matern32(0.5), noise_var=1e-8)
-    values = posterior.paths(np.random.default_rng(1), 50)(posterior.told)
+    values = posterior.paths(np.random.default_rng(1), 50)(posterior.observed)
     np.testing.assert_allclose(values, np.tile(posterior.rewards, (50, 1)), atol=2e-3)
 
 

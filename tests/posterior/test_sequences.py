@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 arms = st.lists(st.integers(0, 11), min_size=1, max_size=5)
 operations = st.lists(
     st.one_of(
-        st.tuples(st.just("update"), arms, st.integers(0, 99)),
+        st.tuples(st.just("condition"), arms, st.integers(0, 99)),
         st.tuples(
-            st.just("update"), st.lists(st.integers(0, 11), min_size=1, max_size=1), st.just(7)
+            st.just("condition"), st.lists(st.integers(0, 11), min_size=1, max_size=1), st.just(7)
         ),
         st.tuples(st.just("hallucinate"), arms),
         st.tuples(st.just("rollback")),
@@ -34,10 +34,10 @@ class Pair:
         self.extra = []
         self.saved = None
 
-    def update(self, arms, seed):
+    def condition(self, arms, seed):
         rewards = np.random.default_rng(seed).standard_normal(len(arms))
-        self.posterior.update(np.array(arms), rewards)
-        self.dense.update(arms, rewards)
+        self.posterior.condition(np.array(arms), rewards)
+        self.dense.condition(arms, rewards)
         self.extra = []
 
     def hallucinate(self, arms):
@@ -78,8 +78,8 @@ class Pair:
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(sequence=operations)
-def test_any_sequence(make, dense_of, world, back, sequence):
-    posterior = make(world, back, prior_mean=0.3)
+def test_any_sequence(make, dense_of, world, representation, sequence):
+    posterior = make(world, representation, prior_mean=0.3)
     pair = Pair(posterior, dense_of(posterior))
     for name, *given_ in sequence:
         getattr(pair, name)(*given_)

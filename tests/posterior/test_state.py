@@ -16,12 +16,12 @@ def play(posterior, rounds, seed):
             posterior.advance(0.02)
         posterior.hallucinate(rng.integers(12, size=2))
         k = int(rng.integers(1, 3))
-        posterior.update(rng.integers(12, size=k), rng.standard_normal(k))
+        posterior.condition(rng.integers(12, size=k), rng.standard_normal(k))
 
 
 @pytest.mark.parametrize("pending", [False, True])
-def test_resuming_equals_never_stopping(make, world, back, same, pending):
-    whole, resumed = make(world, back), make(world, back)
+def test_resuming_equals_never_stopping(make, world, representation, same, pending):
+    whole, resumed = make(world, representation), make(world, representation)
     play(whole, 17, 1)
     if pending:
         whole.hallucinate([3, 4])
@@ -37,8 +37,8 @@ def test_resuming_equals_never_stopping(make, world, back, same, pending):
     same(state, kept)  # A snapshot owns its arrays.
 
 
-def test_pickled_posteriors_go_on_alike(make, world, back, same):
-    posterior = make(world, back)
+def test_pickled_posteriors_go_on_alike(make, world, representation, same):
+    posterior = make(world, representation)
     play(posterior, 11, 4)
     posterior.hallucinate([1])
     other, third = pickle.loads(pickle.dumps(posterior)), copy.deepcopy(posterior)
@@ -50,8 +50,8 @@ def test_pickled_posteriors_go_on_alike(make, world, back, same):
     np.testing.assert_array_equal(other.var, posterior.var)
 
 
-def test_forgetting_is_starting_anew(make, world, back, same):
-    posterior, fresh = make(world, back), make(world, back)
+def test_forgetting_is_starting_anew(make, world, representation, same):
+    posterior, fresh = make(world, representation), make(world, representation)
     play(posterior, 30, 6)
     posterior.hallucinate([2])
     posterior.forget()
@@ -86,20 +86,20 @@ def test_forgetting_is_starting_anew(make, world, back, same):
         ([], [1.0]),
     ],
 )
-def test_bad_data_change_nothing(make, back, same, actions, rewards):
-    posterior = make("se", back)
+def test_bad_data_change_nothing(make, representation, same, actions, rewards):
+    posterior = make("se", representation)
     play(posterior, 6, 8)
     posterior.hallucinate([3])
     before = posterior.snapshot()
     with pytest.raises(InvalidInput):
-        posterior.update(actions, rewards)
+        posterior.condition(actions, rewards)
     same(before, posterior.snapshot())
 
 
 @pytest.mark.parametrize("method", ["hallucinate", "var_given", "covariance"])
 @pytest.mark.parametrize("actions", [[30], [-1], [0.5], 3, [[1]]])
-def test_bad_points_change_nothing(make, back, same, method, actions):
-    posterior = make("se", back)
+def test_bad_points_change_nothing(make, representation, same, method, actions):
+    posterior = make("se", representation)
     play(posterior, 6, 8)
     before = posterior.snapshot()
     with pytest.raises(InvalidInput):
@@ -110,8 +110,8 @@ def test_bad_points_change_nothing(make, back, same, method, actions):
 @pytest.mark.parametrize(
     ("epsilon", "dt"), [(-0.1, 1.0), (1.1, 1.0), (np.nan, 1.0), (0.1, -1.0), (0.1, np.inf)]
 )
-def test_bad_drift_changes_nothing(make, back, same, epsilon, dt):
-    posterior = make("se", back)
+def test_bad_drift_changes_nothing(make, representation, same, epsilon, dt):
+    posterior = make("se", representation)
     play(posterior, 6, 8)
     posterior.hallucinate([3])
     before = posterior.snapshot()
@@ -126,7 +126,7 @@ def test_bad_drift_changes_nothing(make, back, same, epsilon, dt):
         lambda state: None,
         lambda state: {},
         lambda state: {**state, "extra": 1},
-        lambda state: {**state, "back": "other"},
+        lambda state: {**state, "representation": "other"},
         lambda state: {**state, "mean": state["mean"][:-1]},
         lambda state: {**state, "var": state["var"] * np.nan},
         lambda state: {**state, "counts": "none"},
@@ -137,8 +137,8 @@ def test_bad_drift_changes_nothing(make, back, same, epsilon, dt):
         lambda state: {**state, "scale": 0.0},
     ],
 )
-def test_a_snapshot_that_does_not_fit(make, back, same, spoil):
-    posterior = make("se", back)
+def test_a_snapshot_that_does_not_fit(make, representation, same, spoil):
+    posterior = make("se", representation)
     play(posterior, 2, 9)
     before = posterior.snapshot()
     with pytest.raises(InvalidInput):
@@ -149,15 +149,15 @@ def test_a_snapshot_that_does_not_fit(make, back, same, spoil):
 def test_snapshots_do_not_cross_backs_or_arms(make):
     rows, coefficients = make("se", "rows"), make("se", "coefficients")
     for one, other in ((rows, coefficients), (coefficients, rows), (rows, make("linear", "rows"))):
-        other.update([1], [1.0])
-        if other.back == one.back:
+        other.condition([1], [1.0])
+        if other.representation == one.representation:
             other = make("empirical", "rows")
         with pytest.raises(InvalidInput):
             one.restore(other.snapshot())
 
 
-def test_mean_and_variance_cannot_be_written_to(make, back):
-    posterior = make("se", back)
+def test_mean_and_variance_cannot_be_written_to(make, representation):
+    posterior = make("se", representation)
     for array in (posterior.mean, posterior.var, posterior.prior_mean):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1.0

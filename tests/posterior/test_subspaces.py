@@ -40,7 +40,7 @@ class Pair:
 
     def learn(self, count=3):
         x = self.subspaces.points(*self.places(count))
-        self.posterior.update(x, self.rng.standard_normal(count))
+        self.posterior.condition(x, self.rng.standard_normal(count))
 
     def check(self):
         y, rows = self.places(25)
@@ -106,7 +106,7 @@ def test_points_that_fade_are_dropped(pair):
     for _ in range(80):
         pair.learn(1)
         pair.posterior.advance(0.8)
-    assert len(pair.posterior.told) < 60
+    assert len(pair.posterior.observed) < 60
     pair.check()
 
 
@@ -128,7 +128,7 @@ def test_told_points_are_at_distance_zero(single):
     pair.add(200)
     y, rows = pair.places(30)
     x = pair.subspaces.points(y, rows)
-    pair.posterior.update(x, np.arange(30.0))
+    pair.posterior.condition(x, np.arange(30.0))
     mean, var = pair.subspaces.moments(y, rows)
     want = pair.posterior.moments(x)
     np.testing.assert_allclose(mean, want[0], atol=1e-11)

@@ -22,7 +22,7 @@ class Dense:
 
     def __init__(self, agent):
         posterior = agent.posterior
-        self.x, self.y = posterior.told, posterior.rewards
+        self.x, self.y = posterior.observed, posterior.rewards
         axes = [np.linspace(*ends, GRID[posterior.box.dim]) for ends in [(-1.0, 2.0)]]
         self.grid = np.stack(np.meshgrid(*axes * posterior.box.dim), -1)
         self.grid = self.grid.reshape(-1, posterior.box.dim)

@@ -61,7 +61,7 @@ def test_an_embedding_is_told_where_it_asked():
     for _ in range(3):
         (suggestion,) = campaign.ask()
         campaign.tell(suggestion.id, -((suggestion.params["x"] - 0.3) ** 2))
-    for y, record in zip(campaign.agent.posterior.told, campaign.records, strict=True):
+    for y, record in zip(campaign.agent.posterior.observed, campaign.records, strict=True):
         lifted = campaign.agent.places.actions(y[None])[0]
         assert campaign.space.params(lifted) == record.params
 

@@ -14,8 +14,8 @@ from gpbandits_env.posterior import BoxPosterior
 GRID = {1: 20001, 2: 301, 3: 61}
 ACQUISITIONS = {
     "ucb": lambda posterior: UCB(4.0),
-    "log-ei": lambda posterior: LogEI(posterior.mean_at_told().max()),
-    "log-pi": lambda posterior: LogPI(posterior.mean_at_told().max(), 0.1),
+    "log-ei": lambda posterior: LogEI(posterior.mean_at_observed().max()),
+    "log-pi": lambda posterior: LogPI(posterior.mean_at_observed().max(), 0.1),
     "mean": lambda posterior: Mean(),
     "variance": lambda posterior: Variance(),
 }
@@ -26,7 +26,7 @@ def posterior(dim, seed, told=15):
     box = Box(-np.ones(dim), np.full(dim, 2.0))
     belief = BoxPosterior(box, Matern52(0.5), 1e-3)
     x = box.sample(rng, told)
-    belief.update(x, belief.sample(rng, 1, x)[0] + 0.03 * rng.standard_normal(told))
+    belief.condition(x, belief.sample(rng, 1, x)[0] + 0.03 * rng.standard_normal(told))
     return belief
 
 
@@ -57,13 +57,13 @@ class TestBest:
     def test_a_known_optimum(self):
         # One told point without noise: the mean is the kernel around it.
         belief = BoxPosterior(Box(np.zeros(3), np.ones(3)), SquaredExponential(0.2), 1e-8)
-        belief.update([[0.3, 0.6, 0.9]], [2.0])
+        belief.condition([[0.3, 0.6, 0.9]], [2.0])
         found = search(belief).best(Mean(), belief)
         np.testing.assert_allclose(found, [[0.3, 0.6, 0.9]], atol=1e-5)
 
     def test_an_optimum_in_a_corner(self):
         belief = BoxPosterior(Box(np.zeros(2), np.ones(2)), SquaredExponential(0.7), 1e-4)
-        belief.update([[1.0, 1.0], [0.0, 0.0]], [1.0, -1.0])
+        belief.condition([[1.0, 1.0], [0.0, 0.0]], [1.0, -1.0])
         found = search(belief).best(Variance(), belief)
         corners = np.array([[0.0, 1.0], [1.0, 0.0]])
         assert np.abs(corners - found).max(axis=1).min() == 0.0
@@ -86,7 +86,7 @@ class TestBest:
 
     def test_climbing_from_given_points_alone(self):
         belief = posterior(3, 1)
-        told = belief.told[:4]
+        told = belief.observed[:4]
         finder = search(belief)
         before = finder.rng.bit_generator.state
         found = finder.best(UCB(1.0), belief, starts=told)
@@ -152,7 +152,7 @@ class TestHallucinated:
         belief.hallucinate([[0.0, 0.0]])
         held = Candidates(belief.box.sample(np.random.default_rng(0), 20), belief)
         if change == "rewards":
-            belief.update([[0.0, 0.0]], [1.0])
+            belief.condition([[0.0, 0.0]], [1.0])
         elif change == "kernel":
             belief.replace_model(Matern52(0.4))
         elif change == "drift":

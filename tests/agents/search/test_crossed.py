@@ -76,7 +76,7 @@ def test_the_search_ends_higher_than_its_climbs_in_many_dimensions(monkeypatch):
     box = Box(-np.ones(60), np.ones(60))
     belief = BoxPosterior(box, Matern52(8.0), 1e-3)
     x = box.sample(rng, 80)
-    belief.update(x, -np.sqrt((x**2).mean(axis=1)))
+    belief.condition(x, -np.sqrt((x**2).mean(axis=1)))
     scored = UCB(4.0)
 
     def value(seed):

@@ -20,7 +20,7 @@ BOX = Box(np.array([0.0, -2.0]), np.array([1.0, 3.0]))
 def belief(kernel=None, count=12):
     posterior = BoxPosterior(BOX, kernel or Matern52((0.2, 1.0)), 1e-3)
     x = BOX.sample(np.random.default_rng(3), count)
-    posterior.update(x, np.sin(7.0 * x[:, 0]) + np.cos(x[:, 1]))
+    posterior.condition(x, np.sin(7.0 * x[:, 0]) + np.cos(x[:, 1]))
     return posterior
 
 
@@ -46,7 +46,7 @@ def test_all_that_is_asked_in_a_round_is_asked_of_the_same_candidates():
 def test_candidates_are_drawn_anew_when_something_is_told():
     posterior, finder = belief(), search(candidates=50)
     first = finder.options(posterior)[0]
-    posterior.update([[0.5, 0.5]], [0.1])
+    posterior.condition([[0.5, 0.5]], [0.1])
     points, mean, _ = finder.options(posterior)
     assert not np.array_equal(points[:50], first[:50])
     np.testing.assert_allclose(mean, posterior.mean_at(points), atol=1e-10)
@@ -65,7 +65,7 @@ def test_told_points_above_the_best_candidate_start_climbs_the_highest_first():
     """Three peaks far apart on a plain at 0, each the top that a climb from its point ends at."""
     peaks = np.array([[0.2, -1.0], [0.5, 2.0], [0.8, 0.0]])
     posterior = BoxPosterior(BOX, SquaredExponential(0.02), 1e-6)
-    posterior.update(np.concatenate([peaks, [[0.5, -1.5]]]), [1.0, 2.0, 3.0, -1.0])
+    posterior.condition(np.concatenate([peaks, [[0.5, -1.5]]]), [1.0, 2.0, 3.0, -1.0])
 
     def climbed_to(**settings):
         finder = search(climb=5, **settings)
@@ -84,7 +84,7 @@ def test_told_points_above_the_best_candidate_start_climbs_the_highest_first():
 def test_told_points_below_the_best_candidate_start_no_climb():
     """So many candidates that one of them is near the highest of three peaks."""
     posterior = BoxPosterior(BOX, SquaredExponential(0.1), 1e-6)
-    posterior.update([[0.2, -1.0], [0.5, 2.0], [0.8, 0.0]], [1.0, 2.0, 3.0])
+    posterior.condition([[0.2, -1.0], [0.5, 2.0], [0.8, 0.0]], [1.0, 2.0, 3.0])
     points, mean, _ = search(candidates=3000, climb=10).options(posterior)
     assert mean[:3000].max() > 2.5
     assert mean[:3000].min() < 0.5

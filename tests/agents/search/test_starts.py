@@ -37,7 +37,7 @@ def test_the_best_told_have_the_largest_means_once_each():
     posterior = BoxPosterior(box, Matern52(0.1), 1e-4)
     assert len(best_told(posterior)) == 0
     x = np.repeat(np.linspace(0, 1, 15), 2)[:, None]
-    posterior.update(x, np.sin(3 * x[:, 0]))
+    posterior.condition(x, np.sin(3 * x[:, 0]))
     found = best_told(posterior)
     expected = np.unique(x)[np.argsort(-np.sin(3 * np.unique(x)))[:10]]
     np.testing.assert_array_equal(np.sort(found[:, 0]), np.sort(expected))

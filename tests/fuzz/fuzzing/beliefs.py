@@ -24,7 +24,7 @@ MAKERS: dict[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
             "kernel": KERNEL,
             "noise_var": 0.1,
             "prior_mean": np.zeros(12),
-            "back": "rows",
+            "representation": "rows",
             "horizon": 9,
         },
     ),
@@ -47,7 +47,7 @@ def make_case(rng: np.random.Generator) -> Case:
 
     def use(posterior: Any) -> None:
         where = getattr(posterior, "box", None) or posterior.arms
-        posterior.update(where.sample(np.random.default_rng(0), 3), np.array([0.0, 1.0, 2.0]))
+        posterior.condition(where.sample(np.random.default_rng(0), 3), np.array([0.0, 1.0, 2.0]))
 
     return Case(name, given, lambda: maker(**given), use=use)
 
@@ -60,9 +60,9 @@ def _learned(name: str) -> tuple[Any, dict[str, Any]]:
     elif name == "nystrom":
         posterior = NystromPosterior(ARMS, KERNEL, 0.1, qbar=2.0)
     else:
-        posterior = posterior_on(ARMS, KERNEL, 0.1, 0.3, back=name)
+        posterior = posterior_on(ARMS, KERNEL, 0.1, 0.3, representation=name)
     where = BOX if name == "box" else ARMS
-    posterior.update(where.sample(np.random.default_rng(0), 4), np.arange(4.0))
+    posterior.condition(where.sample(np.random.default_rng(0), 4), np.arange(4.0))
     if name == "nystrom":
         posterior.redraw(np.random.default_rng(1))
     else:
@@ -78,7 +78,7 @@ def call_case(rng: np.random.Generator) -> Case:
     places = where.sample(rng, 2)
     at = "points" if name == "box" else "actions"
     goods: dict[str, dict[str, Any]] = {
-        "update": {at: places, "rewards": rng.normal(size=2)},
+        "condition": {at: places, "rewards": rng.normal(size=2)},
         "hallucinate": {at: places},
         "covariance": {at: places},
         "advance": {"epsilon": 0.1, "dt": 1.0},
@@ -102,7 +102,7 @@ def call_case(rng: np.random.Generator) -> Case:
 
     def use(_: Any) -> None:
         try:
-            posterior.update(places, np.zeros(2))
+            posterior.condition(places, np.zeros(2))
         finally:
             posterior.restore(before)
 

@@ -49,7 +49,7 @@ def _use_kernel(kernel: Kernel) -> None:
     repr(kernel)
     hash(kernel)
     posterior = posterior_on(ARMS, kernel, 0.1)
-    posterior.update([0, 1], [1.0, 2.0])
+    posterior.condition([0, 1], [1.0, 2.0])
     with np.errstate(all="ignore"):
         kernel.parameters()
 

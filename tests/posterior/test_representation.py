@@ -1,6 +1,6 @@
 import numpy as np
 
-from gpbandits_env.posterior.back import Rows
+from gpbandits_env.posterior.representation import Rows
 
 
 def filled(count, fade):

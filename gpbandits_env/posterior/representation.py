@@ -109,7 +109,7 @@ class Rows:
         self.scale = float(state["scale"])
 
 
-class Back(ABC):
+class Representation(ABC):
     """The covariance of the coordinates given the data, in one of two representations.
 
     Rows beyond the first ``kept`` are hallucinated; the owner drops them by `truncate`.

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, whole
-from gpbandits_env.posterior.back import Back, Rows
 from gpbandits_env.posterior.covariances import PriorCovariance
 from gpbandits_env.posterior.elimination import root
+from gpbandits_env.posterior.representation import Representation, Rows
 from gpbandits_env.posterior.state import check_shape
 from gpbandits_env.samplers import sampler_for
 
@@ -21,7 +21,7 @@ STRIP = 256
 FADED = 1e-8
 
 
-class RowsBack(Back):
+class DenseRows(Representation):
     """Covariance of all arms as base - V^T V.
 
     Args:
