@@ -13,7 +13,7 @@ import numpy as np
 
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 
-# Format 1 said "maximise".
+# Format 1 said "maximise", and "back" in the state of a posterior.
 FORMAT = 2
 
 
@@ -108,6 +108,15 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
         raise InvalidInput(f"{path} holds no campaign: {shown(error)}") from None
     if not isinstance(state, dict) or state.get("format") not in (1, FORMAT):
         raise InvalidInput(f"{path} holds no campaign")
-    if state["format"] == 1 and "maximise" in state:
-        state["maximize"] = state.pop("maximise")
+    if state["format"] == 1:
+        _rename(state, "maximise", "maximize")
+        agent = state.get("state")
+        _rename(
+            agent.get("posterior") if isinstance(agent, dict) else None, "back", "representation"
+        )
     return state, sha256(text).digest()
+
+
+def _rename(entries: Any, old: str, new: str) -> None:
+    if isinstance(entries, dict) and old in entries:
+        entries[new] = entries.pop(old)
