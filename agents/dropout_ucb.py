@@ -24,7 +24,7 @@ from gpbandits_env.agents.search import Search, search_for
 from gpbandits_env.arrays import Array, IntArray, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, unknown
-from gpbandits_env.kernels import Kernel, Stationary
+from gpbandits_env.kernels import Kernel
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
@@ -126,9 +126,8 @@ class DropoutUCB(AnyAcquisition):
 
     def _kernel(self, kernel: Kernel, active: IntArray) -> Kernel:
         """The problem's kernel on some of its coordinates, in units of the cube."""
-        if not isinstance(kernel, Stationary):
-            return kernel
-        return replace(kernel, lengthscale=tuple(self._scaling.lengthscales(kernel)[active]))
+        unit = self._scaling.unit
+        return kernel.with_lengthscale(lambda ell: tuple((np.asarray(ell) / unit)[active]))
 
     def _fill(self, rng: np.random.Generator) -> Array:
         """(m, D) points of the cube whose coordinates an action takes where it has no own."""

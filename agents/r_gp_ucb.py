@@ -13,7 +13,6 @@ import numpy as np
 
 from gpbandits_env.agents.gp_ucb import GPUCB
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import SquaredExponential, smoothness
 from gpbandits_env.problem import Problem
 from gpbandits_env.theory.time_varying import block_length_matern, block_length_se
 
@@ -54,13 +53,12 @@ def paper_block_length(problem: Problem) -> int:
     if problem.epsilon is None or problem.horizon is None:
         missing = "epsilon" if problem.epsilon is None else "horizon"
         raise InvalidInput(f"r-gp-ucb needs reset_every: the problem does not tell its {missing}")
-    kernel = problem.kernel
-    if isinstance(kernel, SquaredExponential):
+    nu = problem.kernel.smoothness
+    if nu == np.inf:
         return block_length_se(problem.epsilon, problem.horizon)
-    nu = smoothness(kernel)
     if nu is None:
         raise InvalidInput(
             f"r-gp-ucb needs reset_every: the paper has no block length for the kernel "
-            f"{kernel.type_name!r}"
+            f"{problem.kernel.type_name!r}"
         )
     return block_length_matern(problem.epsilon, problem.horizon, nu, problem.domain.dim)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array, finite_array, flag, listed, positive, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite, unknown
-from gpbandits_env.kernels import Kernel, Stationary, kernel_from_dict
+from gpbandits_env.kernels import Kernel, kernel_from_dict
 from gpbandits_env.learning import InputScaling, OutputScaling, learn
 from gpbandits_env.learning.hyper import WHAT
 from gpbandits_env.problem import Problem
@@ -135,7 +135,7 @@ class Refit:
         problem = self.problem
         self._given = Model(problem.kernel, problem.noise_var, problem.prior_mean)
         if self.learning.what:
-            if not isinstance(problem.kernel, Stationary):
+            if problem.kernel.radial is None:
                 raise InvalidInput(
                     "learn needs a stationary kernel (se, matern), the problem's is a "
                     f"{problem.kernel.type_name!r}"
@@ -285,7 +285,7 @@ def _record(
     model: Model, now: int, observations: int, mean: float, likelihood: float | None
 ) -> dict[str, Any]:
     kernel = model.kernel
-    ell = kernel.lengthscale if isinstance(kernel, Stationary) else None
+    ell = kernel.radial.lengthscale if kernel.radial else None
     return {
         "round": now,
         "observations": observations,

@@ -4,11 +4,13 @@ A family (kernels, schedules, ...) is a `Family`; its members are frozen datacla
 under a type name. `to_dict` and `from_dict` round-trip.
 """
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import cache
+from importlib import import_module
 from types import UnionType
-from typing import Any, Generic, TypeVar, get_args, get_type_hints
+from typing import Any, Generic, TypeGuard, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
@@ -51,11 +53,38 @@ def check_kind(name: str, value: Any, kind: Any) -> None:
     raise InvalidInput(f"{name} must be {words}, got {shown(value)}")
 
 
-class Family(Generic[T]):
-    """The members of one noun, by type name."""
+def class_named(name: str, base: type[T], kind: str) -> type[T]:
+    """The class that "module:Class" names, one of a user's own.
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    Raises:
+        InvalidInput: the module cannot be imported, or has no such class of this base.
+    """
+    module, _, cls = name.partition(":")
+    try:
+        found = getattr(import_module(module), cls, None)
+    except Exception as error:  # whatever the module itself raises
+        raise InvalidInput(
+            f"{kind} {name!r}: the module {module!r} cannot be imported: "
+            f"{type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(found, type) or not issubclass(found, base) or inspect.isabstract(found):
+        raise InvalidInput(
+            f"{kind} {name!r}: the module {module!r} has no class {cls!r} derived from "
+            f"{base.__name__} with all of its methods; name it as 'module:Class'"
+        )
+    return found
+
+
+class Family(Generic[T]):
+    """The members of one noun, by type name.
+
+    Args:
+        kind: the noun.
+        base: if given, its subclasses need not be registered: they are named "module:Class".
+    """
+
+    def __init__(self, kind: str, base: type[T] | None = None) -> None:
+        self.kind, self.base = kind, base
         self.members: dict[str, type[T]] = {}
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
@@ -89,14 +118,12 @@ class Family(Generic[T]):
 
     def _read(self, spec: "Mapping[str, Any] | T") -> T:
         if not isinstance(spec, Mapping):
-            if type(spec) in self.members.values():
+            if self._holds(spec):
                 return spec
             raise InvalidInput(f"a {self.kind} is a dict with a 'type', got {shown(spec)}")
         if "type" not in spec:
             raise InvalidInput(f"a {self.kind} needs a 'type': one of {sorted(self.members)}")
-        if not isinstance(spec["type"], str) or spec["type"] not in self.members:
-            raise unknown(self.kind, spec["type"], self.members)
-        cls = self.members[spec["type"]]
+        cls = self._class(spec["type"])
         given = {key: self._member(value) for key, value in spec.items() if key != "type"}
         for key in given:
             if key not in (names := [f.name for f in fields(cls)]):  # type: ignore[arg-type]
@@ -108,8 +135,19 @@ class Family(Generic[T]):
         except TypeError as error:
             raise InvalidInput(f"{self.kind} {spec['type']!r}: {error}") from None
 
+    def _class(self, name: object) -> type[T]:
+        if isinstance(name, str) and name in self.members:
+            return self.members[name]
+        if isinstance(name, str) and ":" in name and self.base is not None:
+            return class_named(name, self.base, self.kind)
+        raise unknown(self.kind, name, self.members)
+
+    def _holds(self, value: object) -> TypeGuard[T]:
+        own = self.base is not None and isinstance(value, self.base)
+        return own or type(value) in self.members.values()
+
     def _plain(self, value: Any) -> Any:
-        if type(value) in self.members.values():
+        if self._holds(value):
             return self.to_dict(value)
         if isinstance(value, np.ndarray):
             return value.tolist()

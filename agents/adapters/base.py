@@ -12,7 +12,7 @@ from gpbandits_env.agents.search.starts import near, spread
 from gpbandits_env.arrays import Array, finite_array, whole
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Stationary
+from gpbandits_env.kernels import Radial
 from gpbandits_env.problem import Problem
 
 # Around so many of the best told, further points of a box are looked at.
@@ -90,14 +90,14 @@ class Adapter(Agent):
         self._actions, self._rewards = actions.copy(), rewards.copy()
 
 
-def stationary(problem: Problem, whose: str) -> Stationary:
+def stationary(problem: Problem, whose: str) -> Radial:
     """The kernel of a problem, for a library that knows stationary ones.
 
     Raises:
         InvalidInput: another kernel, or one mean an arm.
     """
-    kernel = problem.kernel
-    if not isinstance(kernel, Stationary) or kernel.type_name not in NU:
+    kernel = problem.kernel.radial
+    if kernel is None or kernel.type_name not in NU:
         raise InvalidInput(
             f"{whose} is given the problem's kernel, one of {', '.join(NU)}; this one is another: "
             "give it kernel={'type': 'matern52', 'lengthscale': ...}"

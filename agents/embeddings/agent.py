@@ -15,7 +15,7 @@ from gpbandits_env.agents.refit import Model, Refit
 from gpbandits_env.arrays import whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Kernel, Stationary
+from gpbandits_env.kernels import Kernel
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
@@ -72,14 +72,13 @@ class EmbeddedAgent(AnyAcquisition):
 def kernel_on_y(kernel: Kernel, scaling: InputScaling, stretch: float) -> Kernel:
     """The kernel of y that has, on average over axes, the correlations of a kernel of x.
 
-    Several lengthscales count by their geometric mean; kernels of another kind stay as they are.
+    Several lengthscales count by their geometric mean; a kernel that has none stays as it is.
 
     Args:
         kernel: of x, in the units of the box.
         scaling: of the box to [-1, 1]^D.
         stretch: how much longer a step is in [-1, 1]^D than in y.
     """
-    if not isinstance(kernel, Stationary):
-        return kernel
-    pooled = float(np.exp(np.mean(np.log(scaling.lengthscales(kernel)))))
-    return replace(kernel, lengthscale=pooled / stretch)
+    return kernel.with_lengthscale(
+        lambda ell: float(np.exp(np.mean(np.log(np.asarray(ell) / scaling.unit)))) / stretch
+    )

@@ -15,7 +15,7 @@ from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer,
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, whole
 from gpbandits_env.errors import InvalidInput, require_extra
-from gpbandits_env.kernels import Stationary, kernel_from_dict
+from gpbandits_env.kernels import kernel_from_dict
 
 try:
     import optuna
@@ -128,8 +128,7 @@ def _check_anywhere(agent: str, settings: Mapping[str, Any]) -> None:
         raise InvalidInput(f"leave out {' and '.join(own)}: the study has its own")
     dim = 2
     if "kernel" in settings:  # several lengthscales say how many parameters there will be
-        kernel = kernel_from_dict(settings["kernel"])
-        dim = np.size(kernel.lengthscale) if isinstance(kernel, Stationary) else 1
+        dim = kernel_from_dict(settings["kernel"]).dim or 1
     try:
         Campaign([(0.0, 1.0)] * dim, agent, seed=0, n_initial=0, **settings)
     except InvalidInput as error:

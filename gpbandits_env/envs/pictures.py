@@ -19,7 +19,6 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs.rendering import Batch, Scene
 from gpbandits_env.envs.world import World
-from gpbandits_env.kernels import Empirical
 
 BLUE, VERMILION, ORANGE, GREEN, INK, GREY = (
     "#0072B2",
@@ -101,7 +100,7 @@ def picture(
 
 def _painter(view: View) -> Callable[[Figure, View], None]:
     domain = view.world.problem.domain
-    named = isinstance(view.world.problem.kernel, Empirical)
+    named = view.world.problem.kernel.on_indices
     if view.world.locations is not None or (domain.dim == 2 and not named):
         return _maps
     if domain.dim == 1 and not named:

@@ -1,10 +1,10 @@
 """Covariance functions, with gradients and a plain dict form."""
 
-from gpbandits_env.kernels.base import KERNELS, Kernel, kernel_from_dict
+from gpbandits_env.kernels.base import KERNELS, Kernel, Radial, kernel_from_dict
 from gpbandits_env.kernels.compose import Product, Sum
-from gpbandits_env.kernels.dot import Linear
 from gpbandits_env.kernels.empirical import Empirical
-from gpbandits_env.kernels.matern import Matern, Matern12, Matern32, Matern52, smoothness
+from gpbandits_env.kernels.linear import Linear
+from gpbandits_env.kernels.matern import Matern, Matern12, Matern32, Matern52
 from gpbandits_env.kernels.stationary import SquaredExponential, Stationary
 
 __all__ = [
@@ -17,9 +17,9 @@ __all__ = [
     "Matern32",
     "Matern52",
     "Product",
+    "Radial",
     "SquaredExponential",
     "Stationary",
     "Sum",
     "kernel_from_dict",
-    "smoothness",
 ]

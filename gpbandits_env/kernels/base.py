@@ -3,24 +3,53 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields, replace
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, positive
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.kernels.columns import Columns, PlainColumns
-from gpbandits_env.specs import Family
+from gpbandits_env.specs import Family, kinds_of
+
+Lengthscale = float | tuple[float, ...]
+# One over the square of anything smaller is beyond what a float holds.
+SMALLEST = 1e-150
 
 
 class Kernel(ABC):
-    """A covariance function k(x, z): a frozen, hashable declaration that is called on points.
+    """A covariance function k(x, z): a frozen dataclass that is called on points.
+
+    A kernel of your own needs `__call__` and `diagonal`, and works then on arms. Each further
+    method opens one more place, and says so in its error while it is missing: `gradient` boxes,
+    `frequencies` or `axis_kernels` draws in boxes, `axis_kernels` Kronecker products on grids,
+    `is_stationary` FFTs on grids. Every field declared ``float`` must be positive and is a
+    hyper-parameter that may be learned. A function of the scaled distance alone is a `Stationary`:
+    its profile and slope are enough. `check_kernel` tests it all.
 
     Calls are raw: points are float64 arrays of shape (n, d) that `check_points` accepts.
+
+    Attributes:
+        type_name: under which it is written in dicts: "module:Class" for a kernel of your own.
+        fixed: the fields that are no hyper-parameters.
+        on_indices: whether points are indices of arms instead of places.
     """
 
     type_name: ClassVar[str]
+    fixed: ClassVar[tuple[str, ...]] = ()
+    on_indices: ClassVar[bool] = False
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        cls.type_name = f"{cls.__module__}:{cls.__qualname__}"
+
+    def __post_init__(self) -> None:
+        kinds = kinds_of(type(self))
+        for f in fields(self):  # type: ignore[arg-type]
+            if kinds[f.name] is float:
+                object.__setattr__(self, f.name, hyper(getattr(self, f.name), f.name))
 
     @abstractmethod
     def __call__(self, x: Array, z: Array | None = None) -> Array:
@@ -33,48 +62,20 @@ class Kernel(ABC):
 
     @abstractmethod
     def diagonal(self, x: Array) -> Array:
-        """The prior variances k(x_i, x_i), (n,), in O(n d)."""
+        """The prior variances k(x_i, x_i), a fresh (n,) array, in O(n d)."""
 
-    @abstractmethod
     def gradient(self, x: Array, z: Array) -> Array:
         """The gradient d k(x_i, z_j) / d x_i, (n, m, d); finite everywhere.
 
         Where k has no derivative (a kernel with a kink, at distance 0), it is 0 by convention.
-        """
-
-    @abstractmethod
-    def parameters(self) -> dict[str, float]:
-        """The positive hyper-parameters that may be learned, by flat name."""
-
-    @abstractmethod
-    def with_parameters(self, values: Mapping[str, float]) -> Kernel:
-        """The same kernel with these hyper-parameters; those not named keep their values.
 
         Raises:
-            UnknownName: a name that `parameters` does not list.
-            InvalidInput: a value that is not finite and above 0.
+            InvalidInput: the kernel has none.
         """
-
-    @abstractmethod
-    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
-        """The derivatives d k(x_i, z_j) / d log(parameter): an (n, m) array for each parameter."""
-
-    @abstractmethod
-    def scaled(self, factor: float) -> Kernel:
-        """The kernel factor * k, factor > 0."""
-
-    @property
-    @abstractmethod
-    def is_stationary(self) -> bool:
-        """Whether k(x, z) depends on x - z alone."""
-
-    @abstractmethod
-    def check_points(self, x: Array) -> None:
-        """Nothing, if the kernel can be called on the points (n, d).
-
-        Raises:
-            InvalidInput: the kernel is for points of another kind or dimension.
-        """
+        raise InvalidInput(
+            f"the kernel {self.type_name!r} has no gradient, which a box needs: use arms, or "
+            "implement its method gradient(x, z)"
+        )
 
     def diagonal_gradient(self, x: Array) -> Array:
         """The gradient d k(x_i, x_i) / d x_i, (n, d); 0 for a stationary kernel."""
@@ -91,7 +92,101 @@ class Kernel(ABC):
             z: (m, d) fixed points; not to be changed while the columns are in use.
             centre: (d,) somewhere in the middle of all points, against cancellation.
         """
-        return PlainColumns(self, z)
+        return PlainColumns(self, self.gradient, z)
+
+    def parameters(self) -> dict[str, float]:
+        """The positive hyper-parameters that may be learned, by flat name.
+
+        These are the float fields that are not `fixed`, and those within tuples and kernels:
+        "variance", "lengthscale.0", "terms.1.variance".
+        """
+        own = (f.name for f in fields(self) if f.name not in self.fixed)  # type: ignore[arg-type]
+        return dict(pair for name in own for pair in _flat(name, getattr(self, name)))
+
+    def with_parameters(self, values: Mapping[str, float]) -> Self:
+        """The same kernel with these hyper-parameters; those not named keep their values.
+
+        Raises:
+            UnknownName: a name that `parameters` does not list.
+            InvalidInput: a value that is not finite and above 0.
+        """
+        known = self.parameters()
+        if not isinstance(values, Mapping):
+            raise InvalidInput(f"a kernel's parameters are a dict, got {shown(values)}")
+        for name in values:
+            if name not in known:
+                raise unknown(f"parameter of the kernel {self.type_name!r}", name, known)
+        touched = {name.partition(".")[0] for name in values}
+        return replace(
+            self,  # type: ignore[type-var]
+            **{name: _filled(name, getattr(self, name), values) for name in touched},
+        )
+
+    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
+        """The derivatives d k(x_i, z_j) / d log(parameter): an (n, m) array for each parameter.
+
+        Unless a kernel has formulas, by central differences, to about 1e-10 of k.
+        """
+        return {name: self._by_difference(name, x, z) for name in self.parameters()}
+
+    def _by_difference(self, name: str, x: Array, z: Array | None) -> Array:
+        value, step = self.parameters()[name], 1e-5
+        up, down = (self.with_parameters({name: value * np.exp(s)}) for s in (step, -step))
+        return np.asarray((up(x, z) - down(x, z)) / (2.0 * step))
+
+    def scaled(self, factor: float) -> Self:
+        """The kernel factor * k, factor > 0.
+
+        Raises:
+            InvalidInput: another factor, or a kernel without a variance.
+        """
+        factor = positive(factor, "a kernel's factor")
+        if "variance" not in (known := self.parameters()):
+            raise InvalidInput(
+                f"the kernel {self.type_name!r} has no field variance to be multiplied: give it "
+                "one, or implement its method scaled(factor)"
+            )
+        return self.with_parameters({"variance": known["variance"] * factor})
+
+    def with_lengthscale(self, change: Callable[[Lengthscale], Lengthscale]) -> Kernel:
+        """The same kernel with its lengthscale changed, as for points in other units.
+
+        A kernel that has no lengthscale stays as it is.
+
+        Args:
+            change: from the lengthscale, one number or one per coordinate, to the new one.
+        """
+        return self
+
+    @property
+    def is_stationary(self) -> bool:
+        """Whether k(x, z) depends on x - z alone, so that grids are drawn by FFT."""
+        return False
+
+    @property
+    def radial(self) -> Radial | None:
+        """The kernel as a function of one scaled distance, or None if it is none."""
+        return None
+
+    @property
+    def smoothness(self) -> float | None:
+        """The nu of a Matern kernel or of the roughest part, inf for the squared exponential.
+
+        None if it is not known.
+        """
+        return None
+
+    @property
+    def dim(self) -> int | None:
+        """The dimension of its points, None if that may be any."""
+        return None
+
+    def check_points(self, x: Array) -> None:  # noqa: B027 (any points will do)
+        """Nothing, if the kernel can be called on the points (n, d).
+
+        Raises:
+            InvalidInput: the kernel is for points of another kind or dimension.
+        """
 
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...] | None:
         """One 1-D kernel for each axis whose product is this kernel, or None if there are none.
@@ -100,28 +195,79 @@ class Kernel(ABC):
         """
         return (self,) if dim == 1 else None
 
+    def frequencies(self, rng: np.random.Generator, count: int, dim: int) -> Array:
+        """Draws from the spectral density: (count, dim), in radians per unit of x.
+
+        A stationary kernel is k(x, z) = k(0) E cos(w . (x - z)) over these w (Bochner's theorem).
+
+        Raises:
+            InvalidInput: the kernel has no such density, or does not say it.
+        """
+        why = (
+            "has no known spectral density: implement its method frequencies(rng, count, dim)"
+            if self.is_stationary
+            else "has no spectral density for random features, since it is not stationary"
+        )
+        raise InvalidInput(
+            f"the kernel {self.type_name!r} {why}; or use arms or a grid instead of a box"
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """A plain dict, fit for JSON, that `kernel_from_dict` reads back."""
         return KERNELS.to_dict(self)
 
+    # The parts of a sum or a product, so that these are joined and not nested.
+
+    @property
+    def summands(self) -> tuple[Kernel, ...]:
+        """The kernels whose sum this is: itself alone, but for a sum."""
+        return (self,)
+
+    @property
+    def multiplicands(self) -> tuple[Kernel, ...]:
+        """The kernels whose product this is: itself alone, but for a product."""
+        return (self,)
+
     def __add__(self, other: Kernel) -> Kernel:
         """The kernel of the sum of two independent functions."""
-        from gpbandits_env.kernels.compose import add
-
-        return add(self, other) if isinstance(other, Kernel) else NotImplemented
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return KERNELS.members["sum"](self.summands + other.summands)  # type: ignore[call-arg]
 
     def __mul__(self, other: Kernel | float) -> Kernel:
         """The product of two kernels, or a kernel scaled by a positive number."""
-        from gpbandits_env.kernels.compose import multiply
-
-        return multiply(self, other) if isinstance(other, Kernel) else self.scaled(other)
+        if not isinstance(other, Kernel):
+            return self.scaled(other)
+        parts = self.multiplicands + other.multiplicands
+        return KERNELS.members["product"](parts)  # type: ignore[call-arg]
 
     __rmul__ = __mul__
 
 
-KERNELS: Family[Kernel] = Family("kernel")
-# One over the square of anything smaller is beyond what a float holds.
-SMALLEST = 1e-150
+class Radial(Protocol):
+    r"""A kernel v p(r) of the distance r = \|(x - z) / ell\|_2: `Stationary` is one."""
+
+    type_name: ClassVar[str]
+
+    @property
+    def lengthscale(self) -> Lengthscale:
+        """Ell."""
+
+    @property
+    def variance(self) -> float:
+        """V."""
+
+    def profile(self, r: Array) -> Array:
+        """p(r), fresh."""
+
+    def slope(self, r: Array) -> Array:
+        """-p'(r) / r, fresh."""
+
+    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
+        """Both."""
+
+
+KERNELS: Family[Kernel] = Family("kernel", Kernel)
 
 
 def hyper(value: float, name: str) -> float:
@@ -139,22 +285,30 @@ def hyper(value: float, name: str) -> float:
 def kernel_from_dict(spec: Mapping[str, Any] | Kernel) -> Kernel:
     """The kernel that a dict {"type": name, field: value, ...} describes; a kernel stays itself.
 
+    The type is a name of `KERNELS`, or "module:Class", a kernel of your own.
+
     Raises:
         InvalidInput: no type, or fields that are missing, unknown or out of range.
         UnknownName: no such type.
     """
-    return spec if isinstance(spec, Kernel) else KERNELS.from_dict(spec)
+    return KERNELS.from_dict(spec)
 
 
-def check_names(kernel: Kernel, values: Mapping[str, float]) -> None:
-    """Nothing, if every name is one of the kernel's parameters.
+def _flat(name: str, value: object) -> Iterator[tuple[str, float]]:
+    if isinstance(value, Kernel):
+        yield from ((f"{name}.{own}", number) for own, number in value.parameters().items())
+    elif isinstance(value, tuple):
+        for i, item in enumerate(value):
+            yield from _flat(f"{name}.{i}", item)
+    elif isinstance(value, float):
+        yield name, value
 
-    Raises:
-        UnknownName: one that is not.
-    """
-    known = kernel.parameters()
-    if not isinstance(values, Mapping):
-        raise InvalidInput(f"a kernel's parameters are a dict, got {shown(values)}")
-    for name in values:
-        if name not in known:
-            raise unknown(f"parameter of the kernel {kernel.type_name!r}", name, known)
+
+def _filled(name: str, value: Any, new: Mapping[str, float]) -> Any:
+    """A field's value with the new numbers in their places."""
+    if isinstance(value, Kernel):
+        own = {p: new[key] for p in value.parameters() if (key := f"{name}.{p}") in new}
+        return value.with_parameters(own)
+    if isinstance(value, tuple):
+        return tuple(_filled(f"{name}.{i}", item, new) for i, item in enumerate(value))
+    return new.get(name, value)

@@ -8,21 +8,16 @@ gives the values together with a function that contracts their gradients:
 so the gradient of any function of k costs a matrix product or two.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from gpbandits_env.arrays import Array
 
-if TYPE_CHECKING:
-    from gpbandits_env.kernels.base import Kernel
-
 Pulled = Callable[[Array], Array]
+OfPairs = Callable[[Array, Array], Array]
 # Points whose gradients (n, m, d) are held at once take at most so many numbers (16 MB).
 MOST_NUMBERS = 1 << 21
 
@@ -46,8 +41,8 @@ class Columns(ABC):
 class PlainColumns(Columns):
     """Any kernel, by its own values and gradients; block by block where these are large."""
 
-    def __init__(self, kernel: Kernel, z: Array) -> None:
-        self._kernel, self._z = kernel, z
+    def __init__(self, kernel: OfPairs, gradient: OfPairs, z: Array) -> None:
+        self._kernel, self._gradient, self._z = kernel, gradient, z
 
     def __call__(self, x: Array) -> Array:
         return self._kernel(x, self._z)
@@ -60,7 +55,7 @@ class PlainColumns(Columns):
             out = np.empty(x.shape)
             for start in range(0, len(x), step):
                 part = slice(start, start + step)
-                gradient = self._kernel.gradient(x[part], self._z)
+                gradient = self._gradient(x[part], self._z)
                 out[part] = np.einsum("ij,ijk->ik", weights[part], gradient)
             return out
 
@@ -78,11 +73,7 @@ class SumColumns(Columns):
 
     def pull(self, x: Array) -> tuple[Array, Pulled]:
         values, pulls = zip(*(part.pull(x) for part in self._parts), strict=True)
-
-        def pulled(weights: Array) -> Array:
-            return reduce(np.add, [own(weights) for own in pulls])
-
-        return reduce(np.add, values), pulled
+        return reduce(np.add, values), lambda w: reduce(np.add, [pulled(w) for pulled in pulls])
 
 
 class ProductColumns(Columns):
@@ -105,5 +96,5 @@ class ProductColumns(Columns):
                 total += own(reduce(np.multiply, others, weights))
             return total
 
-        product = values[0] * values[1] if len(values) > 1 else values[0].copy()
-        return reduce(np.multiply, values[2:], product), pulled
+        # The values are kept for `pulled`, so the product must be an array of its own.
+        return reduce(np.multiply, values[1:], values[0].copy()), pulled

@@ -2,21 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from functools import reduce
+from typing import Self
 
 import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels.base import KERNELS, Kernel, check_names
+from gpbandits_env.kernels.base import KERNELS, Kernel, Lengthscale
 from gpbandits_env.kernels.columns import Columns, ProductColumns, SumColumns
+
+
+class _Combination(Kernel):
+    """A kernel whose one field is the tuple of the kernels it is made of."""
+
+    def __post_init__(self) -> None:
+        (field,) = fields(self)  # type: ignore[arg-type]
+        value = getattr(self, field.name)
+        if not isinstance(value, Sequence) or not value:
+            raise InvalidInput(f"{field.name} must be a list of one or more kernels, got {value!r}")
+        if bad := [item for item in value if not isinstance(item, Kernel)]:
+            raise InvalidInput(f"{field.name} must be kernels, got {bad[0]!r}")
+        object.__setattr__(self, field.name, tuple(value))
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels it is made of."""
+        parts: tuple[Kernel, ...] = getattr(self, fields(self)[0].name)  # type: ignore[arg-type]
+        return parts
+
+    def _of(self, parts: Sequence[Kernel]) -> Self:
+        return type(self)(tuple(parts))  # type: ignore[call-arg]
+
+    def with_lengthscale(self, change: Callable[[Lengthscale], Lengthscale]) -> Self:
+        return self._of([part.with_lengthscale(change) for part in self.parts])
+
+    @property
+    def is_stationary(self) -> bool:
+        return all(part.is_stationary for part in self.parts)
+
+    @property
+    def smoothness(self) -> float | None:
+        known = [part.smoothness for part in self.parts]
+        return None if None in known else min(nu for nu in known if nu is not None)
+
+    @property
+    def dim(self) -> int | None:
+        return next((part.dim for part in self.parts if part.dim is not None), None)
+
+    def check_points(self, x: Array) -> None:
+        for part in self.parts:
+            part.check_points(x)
 
 
 @KERNELS.register("sum")
 @dataclass(frozen=True)
-class Sum(Kernel):
+class Sum(_Combination):
     """The sum of kernels: the covariance of a sum of independent functions.
 
     Args:
@@ -26,9 +69,6 @@ class Sum(Kernel):
     """
 
     terms: tuple[Kernel, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "terms", _kernels(self.terms, "terms"))
 
     def __call__(self, x: Array, z: Array | None = None) -> Array:
         return _total([term(x, z) for term in self.terms])
@@ -45,13 +85,6 @@ class Sum(Kernel):
     def columns(self, z: Array, centre: Array) -> Columns:
         return SumColumns([term.columns(z, centre) for term in self.terms])
 
-    def parameters(self) -> dict[str, float]:
-        return _parameters("terms", self.terms)
-
-    def with_parameters(self, values: Mapping[str, float]) -> Sum:
-        check_names(self, values)
-        return Sum(_with_parameters("terms", self.terms, values))
-
     def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         return {
             f"terms.{i}.{name}": value
@@ -60,20 +93,22 @@ class Sum(Kernel):
         }
 
     def scaled(self, factor: float) -> Sum:
-        return Sum(tuple(term.scaled(factor) for term in self.terms))
+        return self._of([term.scaled(factor) for term in self.terms])
+
+    def frequencies(self, rng: np.random.Generator, count: int, dim: int) -> Array:
+        origin = np.zeros((1, dim))
+        shares = np.array([float(term.diagonal(origin)[0]) for term in self.terms])
+        parts = np.stack([term.frequencies(rng, count, dim) for term in self.terms])
+        return parts[rng.choice(len(shares), count, p=shares / shares.sum()), np.arange(count)]
 
     @property
-    def is_stationary(self) -> bool:
-        return all(term.is_stationary for term in self.terms)
-
-    def check_points(self, x: Array) -> None:
-        for term in self.terms:
-            term.check_points(x)
+    def summands(self) -> tuple[Kernel, ...]:
+        return self.terms
 
 
 @KERNELS.register("product")
 @dataclass(frozen=True)
-class Product(Kernel):
+class Product(_Combination):
     """The product of kernels.
 
     Args:
@@ -83,9 +118,6 @@ class Product(Kernel):
     """
 
     factors: tuple[Kernel, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "factors", _kernels(self.factors, "factors"))
 
     def __call__(self, x: Array, z: Array | None = None) -> Array:
         return _product([factor(x, z) for factor in self.factors])
@@ -106,13 +138,6 @@ class Product(Kernel):
     def columns(self, z: Array, centre: Array) -> Columns:
         return ProductColumns([factor.columns(z, centre) for factor in self.factors])
 
-    def parameters(self) -> dict[str, float]:
-        return _parameters("factors", self.factors)
-
-    def with_parameters(self, values: Mapping[str, float]) -> Product:
-        check_names(self, values)
-        return Product(_with_parameters("factors", self.factors, values))
-
     def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         others = _others([factor(x, z) for factor in self.factors])
         return {
@@ -122,15 +147,7 @@ class Product(Kernel):
         }
 
     def scaled(self, factor: float) -> Product:
-        return replace(self, factors=(self.factors[0].scaled(factor), *self.factors[1:]))
-
-    @property
-    def is_stationary(self) -> bool:
-        return all(factor.is_stationary for factor in self.factors)
-
-    def check_points(self, x: Array) -> None:
-        for factor in self.factors:
-            factor.check_points(x)
+        return self._of([self.factors[0].scaled(factor), *self.factors[1:]])
 
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...] | None:
         if dim == 1:
@@ -140,39 +157,20 @@ class Product(Kernel):
             return None
         return tuple(Product(axis) for axis in zip(*split, strict=True))
 
+    def frequencies(self, rng: np.random.Generator, count: int, dim: int) -> Array:
+        return np.sum([factor.frequencies(rng, count, dim) for factor in self.factors], axis=0)
 
-def add(a: Kernel, b: Kernel) -> Sum:
-    """The sum a + b; sums are joined, not nested."""
-    left = a.terms if isinstance(a, Sum) else (a,)
-    return Sum(left + (b.terms if isinstance(b, Sum) else (b,)))
-
-
-def multiply(a: Kernel, b: Kernel) -> Product:
-    """The product a * b; products are joined, not nested."""
-    left = a.factors if isinstance(a, Product) else (a,)
-    return Product(left + (b.factors if isinstance(b, Product) else (b,)))
-
-
-def _kernels(value: Sequence[Kernel], name: str) -> tuple[Kernel, ...]:
-    if not isinstance(value, Sequence) or not value:
-        raise InvalidInput(f"{name} must be a list of one or more kernels, got {value!r}")
-    if bad := [item for item in value if not isinstance(item, Kernel)]:
-        raise InvalidInput(f"{name} must be kernels, got {bad[0]!r}")
-    return tuple(value)
+    @property
+    def multiplicands(self) -> tuple[Kernel, ...]:
+        return self.factors
 
 
 def _total(parts: Sequence[Array]) -> Array:
-    total = parts[0]
-    for part in parts[1:]:
-        total += part
-    return total
+    return reduce(np.ndarray.__iadd__, parts)
 
 
 def _product(parts: Sequence[Array]) -> Array:
-    total = parts[0]
-    for part in parts[1:]:
-        total *= part
-    return total
+    return reduce(np.ndarray.__imul__, parts)
 
 
 def _others(parts: Sequence[Array]) -> list[Array]:
@@ -180,21 +178,3 @@ def _others(parts: Sequence[Array]) -> list[Array]:
     one = np.ones_like(parts[0])
     rest = [[p for j, p in enumerate(parts) if j != i] for i in range(len(parts))]
     return [reduce(np.multiply, others, one) for others in rest]
-
-
-def _parameters(name: str, kernels: Sequence[Kernel]) -> dict[str, float]:
-    return {
-        f"{name}.{i}.{parameter}": value
-        for i, kernel in enumerate(kernels)
-        for parameter, value in kernel.parameters().items()
-    }
-
-
-def _with_parameters(
-    name: str, kernels: Sequence[Kernel], values: Mapping[str, float]
-) -> tuple[Kernel, ...]:
-    own = [
-        {p: values[key] for p in kernel.parameters() if (key := f"{name}.{i}.{p}") in values}
-        for i, kernel in enumerate(kernels)
-    ]
-    return tuple(k.with_parameters(new) for k, new in zip(kernels, own, strict=True))

@@ -1,15 +1,13 @@
 """A covariance matrix over a finite set of arms, as a kernel of the arms' indices."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, positive
+from gpbandits_env.arrays import Array, IntArray, finite_array, frozen
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
-from gpbandits_env.kernels.base import KERNELS, Kernel, check_names, hyper
+from gpbandits_env.kernels.base import KERNELS, Kernel
 
 TOLERANCE = 1e-9
 """Asymmetry and negative eigenvalues up to this fraction of the largest are rounding."""
@@ -34,10 +32,11 @@ class Empirical(Kernel):
 
     covariance: Array
     variance: float = 1.0
+    on_indices: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "covariance", frozen(_checked(self.covariance)))
-        object.__setattr__(self, "variance", hyper(self.variance, "variance"))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Empirical) and (
@@ -70,22 +69,12 @@ class Empirical(Kernel):
         """There is none: raises InvalidInput, since the points are indices."""
         raise InvalidInput("an empirical kernel has no gradient: its points are indices of arms")
 
-    def parameters(self) -> dict[str, float]:
-        return {"variance": self.variance}
-
-    def with_parameters(self, values: Mapping[str, float]) -> Empirical:
-        check_names(self, values)
-        return replace(self, **values)  # type: ignore[arg-type]
-
     def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         return {"variance": self(x, z)}
 
-    def scaled(self, factor: float) -> Empirical:
-        return replace(self, variance=self.variance * positive(factor, "a kernel's factor"))
-
     @property
-    def is_stationary(self) -> bool:
-        return False
+    def dim(self) -> int:
+        return 1
 
     def check_points(self, x: Array) -> None:
         n = len(self.covariance)

@@ -1,16 +1,76 @@
-"""The Matern family: closed forms at nu = 1/2, 3/2, 5/2, Bessel functions otherwise."""
+r"""The Matern family: closed forms at nu = 1/2, 3/2, 5/2, Bessel functions otherwise.
 
-from __future__ import annotations
+M_nu(a) = 2^{1-nu} / Gamma(nu) a^nu K_nu(a) is the profile: M_nu(0) = 1, and M decreases to 0. Below
+nu = 25 it is taken from SciPy's scaled Bessel function. Above, K_nu overflows at ordinary
+distances, and its uniform expansion for large order is used, in which the large terms cancel on
+paper:
+
+    M_nu(a) = exp(nu (log((1 + s) / 2) - (s - 1))) s^{-1/2} U(1 / s) / U(1),
+    s = sqrt(1 + (a / nu)^2),  U(p) = sum_k (-1)^k u_k(p) / nu^k
+
+Source: NIST Digital Library of Mathematical Functions, 10.41.4 and 10.41.9 for u_k.
+"""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import sqrt
+from typing import ClassVar
 
 import numpy as np
+from numpy.polynomial import Polynomial
+from scipy.special import gamma, kve
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.kernels.base import KERNELS, Kernel, hyper
-from gpbandits_env.kernels.bessel import matern_profile, matern_slope
+from gpbandits_env.kernels.base import KERNELS
 from gpbandits_env.kernels.stationary import Stationary
+
+LARGE_ORDER = 25.0
+TERMS = 12
+"""Enough for 1e-15 at nu = 25."""
+FAR = 5e3
+"""Beyond a = 5000 every profile of order below 25 is 0 in double precision."""
+HUGE = 1e290
+
+
+@KERNELS.register("matern")
+@dataclass(frozen=True)
+class Matern(Stationary):
+    r"""Matern kernel of any smoothness nu > 0.
+
+    .. math:: k(x, z) = v \frac{2^{1-\nu}}{\Gamma(\nu)} a^\nu B_\nu(a), \quad
+        a = \sqrt{2\nu} \|(x - z)/\ell\|_2
+
+    Its functions have ceil(nu) - 1 derivatives. The closed forms are used at nu = 1/2, 3/2 and
+    5/2; elsewhere a value costs a Bessel function, some 20 times more.
+
+    Args:
+        lengthscale: ell > 0, a number or one per coordinate, in the units of x.
+        variance: v > 0, in the units of f squared.
+        nu: the smoothness; fixed, not one of `parameters`.
+    Source: srinivas2010, Section 5.2.
+    """
+
+    nu: float = field(kw_only=True)
+    fixed: ClassVar[tuple[str, ...]] = ("nu",)
+
+    @property
+    def smoothness(self) -> float:
+        return self.nu
+
+    def profile(self, r: Array) -> Array:
+        closed = _CLOSED.get(self.nu)
+        return closed.profile(r) if closed else matern_profile(self.nu, sqrt(2.0 * self.nu) * r)
+
+    def slope(self, r: Array) -> Array:
+        closed = _CLOSED.get(self.nu)
+        return closed.slope(r) if closed else matern_slope(self.nu, sqrt(2.0 * self.nu) * r)
+
+    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
+        closed = _CLOSED.get(self.nu)
+        return closed.profile_and_slope(r) if closed else (self.profile(r), self.slope(r))
+
+    def spectral_scales(self, rng: np.random.Generator, count: int) -> Array:
+        return student_scales(self.nu, rng, count)
 
 
 @KERNELS.register("matern12")
@@ -27,6 +87,11 @@ class Matern12(Stationary):
         variance: v > 0, in the units of f squared.
     Source: Rasmussen & Williams (2006), eq. (4.18).
     """
+
+    smoothness: ClassVar[float] = 0.5
+
+    def spectral_scales(self, rng: np.random.Generator, count: int) -> Array:
+        return student_scales(0.5, rng, count)
 
     def profile(self, r: Array) -> Array:
         return np.exp(-r)
@@ -47,6 +112,11 @@ class Matern32(Stationary):
         variance: v > 0, in the units of f squared.
     Source: Rasmussen & Williams (2006), eq. (4.17).
     """
+
+    smoothness: ClassVar[float] = 1.5
+
+    def spectral_scales(self, rng: np.random.Generator, count: int) -> Array:
+        return student_scales(1.5, rng, count)
 
     def profile(self, r: Array) -> Array:
         a = sqrt(3.0) * r
@@ -82,6 +152,11 @@ class Matern52(Stationary):
     Source: Rasmussen & Williams (2006), eq. (4.17).
     """
 
+    smoothness: ClassVar[float] = 2.5
+
+    def spectral_scales(self, rng: np.random.Generator, count: int) -> Array:
+        return student_scales(2.5, rng, count)
+
     def profile(self, r: Array) -> Array:
         a = sqrt(5.0) * r
         k: Array = np.exp(-a)
@@ -116,45 +191,57 @@ class Matern52(Stationary):
 _CLOSED: dict[float, Stationary] = {0.5: Matern12(1.0), 1.5: Matern32(1.0), 2.5: Matern52(1.0)}
 
 
-@KERNELS.register("matern")
-@dataclass(frozen=True)
-class Matern(Stationary):
-    r"""Matern kernel of any smoothness nu > 0.
+def student_scales(nu: float, rng: np.random.Generator, count: int) -> Array:
+    """The Matern spectrum is a multivariate Student t with 2 nu degrees of freedom."""
+    return np.asarray(np.sqrt(2.0 * nu / rng.chisquare(2.0 * nu, size=(count, 1))))
 
-    .. math:: k(x, z) = v \frac{2^{1-\nu}}{\Gamma(\nu)} a^\nu B_\nu(a), \quad
-        a = \sqrt{2\nu} \|(x - z)/\ell\|_2
 
-    Its functions have ceil(nu) - 1 derivatives. The closed forms are used at nu = 1/2, 3/2 and
-    5/2; elsewhere a value costs a Bessel function, some 20 times more.
+def matern_profile(nu: float, a: Array) -> Array:
+    """M_nu(a), in [0, 1], for a >= 0 of any size."""
+    if nu >= LARGE_ORDER:
+        return _large_order(nu, a)
+    a = np.minimum(a, FAR)
+    safe = np.where(a > 0, a, 1.0)
+    bessel = kve(nu, safe)
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = 2.0 ** (1.0 - nu) / gamma(nu) * safe**nu * bessel * np.exp(-safe)
+    # The Bessel function is so large only where M differs from 1 by less than 1e-16.
+    ones = (a == 0) | (bessel > HUGE)
+    return np.asarray(np.where(ones, 1.0, np.minimum(values, 1.0)))
 
-    Args:
-        lengthscale: ell > 0, a number or one per coordinate, in the units of x.
-        variance: v > 0, in the units of f squared.
-        nu: the smoothness; fixed, not one of `parameters`.
-    Source: srinivas2010, Section 5.2.
+
+def matern_slope(nu: float, a: Array) -> Array:
+    r"""-p'(r) / r of the Matern profile p at r = a / sqrt(2 nu).
+
+    It equals nu / (nu - 1) M_{nu-1}(a) for nu > 1. For nu <= 1 it grows without bound towards
+    a = 0, where it is set to 0.
     """
-
-    nu: float = field(kw_only=True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        object.__setattr__(self, "nu", hyper(self.nu, "nu"))
-
-    def profile(self, r: Array) -> Array:
-        closed = _CLOSED.get(self.nu)
-        return closed.profile(r) if closed else matern_profile(self.nu, sqrt(2.0 * self.nu) * r)
-
-    def slope(self, r: Array) -> Array:
-        closed = _CLOSED.get(self.nu)
-        return closed.slope(r) if closed else matern_slope(self.nu, sqrt(2.0 * self.nu) * r)
-
-    def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
-        closed = _CLOSED.get(self.nu)
-        return closed.profile_and_slope(r) if closed else (self.profile(r), self.slope(r))
+    if nu > 2.0:
+        return nu / (nu - 1.0) * matern_profile(nu - 1.0, a)
+    a = np.minimum(a, FAR)
+    safe = np.where(a > 0, a, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        factor = nu * 2.0 ** (2.0 - nu) / gamma(nu)
+        values = factor * safe ** (nu - 1.0) * kve(abs(nu - 1.0), safe) * np.exp(-safe)
+    at_zero = nu / (nu - 1.0) if nu > 1.0 else 0.0
+    return np.asarray(np.where((a > 0) & np.isfinite(values), values, at_zero))
 
 
-def smoothness(kernel: Kernel) -> float | None:
-    """The nu of a Matern kernel, of whichever class; None for other kernels."""
-    if isinstance(kernel, Matern):
-        return kernel.nu
-    return next((nu for nu, closed in _CLOSED.items() if type(kernel) is type(closed)), None)
+def _large_order(nu: float, a: Array) -> Array:
+    z = np.minimum(a / nu, 1e8)
+    s = np.sqrt(1.0 + z * z)
+    grown = z * z / (1.0 + s)  # s - 1 without cancellation
+    exponent = nu * (np.log1p(grown / 2.0) - grown)
+    series = _debye(nu)
+    return np.asarray(np.exp(exponent) / np.sqrt(s) * (series(1.0 / s) / series(1.0)))
+
+
+@lru_cache(maxsize=64)
+def _debye(nu: float) -> Polynomial:
+    """U(p) for this order, from u_{k+1} = p^2 (1 - p^2) u_k' / 2 + int_0^p (1 - 5 q^2) u_k / 8."""
+    half, eighth = Polynomial([0, 0, 0.5, 0, -0.5]), Polynomial([0.125, 0, -0.625])
+    term, total = Polynomial([1.0]), Polynomial([1.0])
+    for k in range(1, TERMS + 1):
+        term = half * term.deriv() + (eighth * term).integ()
+        total = total + term * (-1.0 / nu) ** k
+    return total

@@ -1,20 +1,19 @@
 """Kernels of the scaled distance alone: what they share, and the squared exponential."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
+from typing import Self
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, finite_array, positive
+from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels.base import KERNELS, Kernel, check_names, hyper
-from gpbandits_env.kernels.columns import Columns
-from gpbandits_env.kernels.distances import distances
-from gpbandits_env.kernels.near import StationaryColumns
+from gpbandits_env.kernels.base import KERNELS, Kernel, Lengthscale, hyper
+from gpbandits_env.kernels.columns import Columns, Pulled
+from gpbandits_env.kernels.distances import FEW, distances, squares
 
 
 @dataclass(frozen=True)
@@ -23,6 +22,7 @@ class Stationary(Kernel):
 
     A member of the family is its profile p and its slope -p'(r) / r; all gradients follow:
     dk/dx = -v slope(r) (x - z) / ell^2 and dk/dlog(ell_j) = v slope(r) (x_j - z_j)^2 / ell_j^2.
+    For draws in a box it also needs `spectral_scales`.
 
     Args:
         lengthscale: ell > 0, a number or one per coordinate, in the units of x.
@@ -35,8 +35,8 @@ class Stationary(Kernel):
     variance: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "lengthscale", _lengthscale(self.lengthscale))
-        object.__setattr__(self, "variance", hyper(self.variance, "variance"))
 
     @abstractmethod
     def profile(self, r: Array) -> Array:
@@ -44,18 +44,37 @@ class Stationary(Kernel):
 
     @abstractmethod
     def slope(self, r: Array) -> Array:
-        """-p'(r) / r; finite: where the limit at 0 is infinite, its value there is 0."""
+        """-p'(r) / r, fresh and finite: where the limit at 0 is infinite, its value there is 0."""
 
     def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
         """Both, each as an array of its own; cheaper than one after the other where they share."""
         return self.profile(r), self.slope(r)
 
+    def spectral_scales(self, rng: np.random.Generator, count: int) -> Array | None:
+        """Draws of s >= 0, (count, 1), such that p(r) = E exp(-s^2 r^2 / 2).
+
+        A profile that is a covariance in every dimension is such a mixture (Schoenberg's theorem);
+        frequencies are then normal numbers times s over the lengthscale. None, the default, says
+        that the law of s is not known.
+        """
+        return None
+
+    def frequencies(self, rng: np.random.Generator, count: int, dim: int) -> Array:
+        normal: Array = rng.standard_normal((count, dim)) / np.asarray(self.lengthscale)
+        scales = self.spectral_scales(rng, count)
+        if scales is None:
+            raise InvalidInput(
+                f"the kernel {self.type_name!r} has no known spectral density: implement its "
+                "method spectral_scales(rng, count), or frequencies(rng, count, dim); or use arms "
+                "or a grid instead of a box"
+            )
+        return normal * scales
+
     @cached_property
     def scale(self) -> float | Array:
         """The lengthscale as a number or an array (d,)."""
-        return (
-            self.lengthscale if isinstance(self.lengthscale, float) else np.array(self.lengthscale)
-        )
+        ell = self.lengthscale
+        return np.array(ell) if isinstance(ell, tuple) else ell
 
     def _distances(self, x: Array, z: Array | None) -> Array:
         return distances(x, x if z is None else z, self.scale)
@@ -75,47 +94,43 @@ class Stationary(Kernel):
         return slope[:, :, None] * ((x[:, None, :] - z[None, :, :]) / self.scale / self.scale)
 
     def columns(self, z: Array, centre: Array) -> Columns:
-        return StationaryColumns(self, z, centre)
-
-    def parameters(self) -> dict[str, float]:
-        if isinstance(self.lengthscale, float):
-            return {"lengthscale": self.lengthscale, "variance": self.variance}
-        scales = {f"lengthscale.{j}": ell for j, ell in enumerate(self.lengthscale)}
-        return {**scales, "variance": self.variance}
-
-    def with_parameters(self, values: Mapping[str, float]) -> Stationary:
-        check_names(self, values)
-        new = {**self.parameters(), **values}
-        variance = new.pop("variance")
-        ell = new["lengthscale"] if isinstance(self.lengthscale, float) else tuple(new.values())
-        return replace(self, lengthscale=ell, variance=variance)
+        return _StationaryColumns(self, z, centre)
 
     def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         r = self._distances(x, z)
         slope = self.variance * self.slope(r)
-        out = {}
-        if isinstance(self.lengthscale, float):
-            out["lengthscale"] = slope * r**2
-        else:
+        out = {"variance": self.variance * self.profile(r)}
+        if isinstance(self.lengthscale, tuple):
             other = x if z is None else z
             for j, ell in enumerate(self.lengthscale):
                 step = np.subtract.outer(x[:, j], other[:, j]) / ell
                 out[f"lengthscale.{j}"] = slope * step**2
-        out["variance"] = self.variance * self.profile(r)
-        return out
+        else:
+            out["lengthscale"] = slope * r**2
+        # Those that a kernel of this family adds have no formula here.
+        names = self.parameters()
+        return {n: out[n] if n in out else self._by_difference(n, x, z) for n in names}
 
-    def scaled(self, factor: float) -> Stationary:
-        return replace(self, variance=self.variance * positive(factor, "a kernel's factor"))
+    def with_lengthscale(self, change: Callable[[Lengthscale], Lengthscale]) -> Self:
+        return replace(self, lengthscale=change(self.lengthscale))
 
     @property
     def is_stationary(self) -> bool:
         return True
 
+    @property
+    def radial(self) -> Self:
+        return self
+
+    @property
+    def dim(self) -> int | None:
+        return len(self.lengthscale) if isinstance(self.lengthscale, tuple) else None
+
     def check_points(self, x: Array) -> None:
-        if isinstance(self.lengthscale, tuple) and len(self.lengthscale) != x.shape[1]:
+        if self.dim not in (None, x.shape[1]):
             raise InvalidInput(
-                f"the kernel has {len(self.lengthscale)} lengthscales, the points have "
-                f"{x.shape[1]} coordinates: give one number, or one per coordinate"
+                f"the kernel has {self.dim} lengthscales, the points have {x.shape[1]} "
+                "coordinates: give one number, or one per coordinate"
             )
         finite_array(x / self.scale, "points in units of the lengthscale")
 
@@ -146,10 +161,72 @@ class SquaredExponential(Stationary):
         k = self.profile(r)
         return k, k.copy()
 
+    def spectral_scales(self, rng: np.random.Generator, count: int) -> Array:
+        return np.ones((1, 1))
+
+    @property
+    def smoothness(self) -> float:
+        return inf
+
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...]:
-        ell = self.lengthscale if isinstance(self.lengthscale, tuple) else (self.lengthscale,) * dim
+        ell = np.broadcast_to(self.scale, dim).tolist()
         first = SquaredExponential(ell[0], self.variance)
         return (first, *(SquaredExponential(scale) for scale in ell[1:]))
+
+
+class _StationaryColumns(Columns):
+    r"""v p(\|x - z_j\| / ell): |x|^2 - 2 x.z + |z|^2, exactly 0 at equal points.
+
+    With weights w the gradients contract to a matrix product: sum_j w_j dk(x, z_j)/dx
+    = -v (x sum_j w_j s_j - sum_j w_j s_j z_j) / ell^2, s_j the slope. Cost O(n m d), no (n, m, d).
+
+    Args:
+        kernel: the kernel.
+        z: (m, d) the fixed points.
+        centre: (d,) subtracted from all points, against cancellation.
+    """
+
+    def __init__(self, kernel: Stationary, z: Array, centre: Array) -> None:
+        self._kernel, self._z, self._centre = kernel, z, centre
+        self._inverse = 1.0 / np.asarray(kernel.lengthscale)
+        self._scaled = self._in_units(z)
+        self._norms = np.einsum("ij,ij->i", self._scaled, self._scaled)
+
+    def __call__(self, x: Array) -> Array:
+        k = self._kernel.profile(self._distances(x, None))
+        if self._kernel.variance != 1.0:
+            k *= self._kernel.variance
+        return k
+
+    def pull(self, x: Array) -> tuple[Array, Pulled]:
+        scaled = self._in_units(x)
+        k, slope = self._kernel.profile_and_slope(self._distances(x, scaled))
+        variance = self._kernel.variance
+        if variance != 1.0:
+            k *= variance
+
+        def pulled(weights: Array) -> Array:
+            steep = slope * weights
+            out: Array = steep @ self._scaled
+            out -= steep.sum(axis=1)[:, None] * scaled
+            out *= variance * self._inverse
+            return out
+
+        return k, pulled
+
+    def _in_units(self, x: Array) -> Array:
+        scaled: Array = x - self._centre
+        scaled *= self._inverse
+        return scaled
+
+    def _distances(self, x: Array, scaled: Array | None) -> Array:
+        """(n, m) scaled distances; ``scaled`` is x in units of ell if it is at hand."""
+        if x.shape[1] <= FEW:
+            return distances(x, self._z, self._kernel.scale)
+        scaled = self._in_units(x) if scaled is None else scaled
+        square = squares(scaled, self._scaled, self._norms)
+        np.sqrt(square, out=square)
+        return square
 
 
 def _lengthscale(value: float | tuple[float, ...]) -> float | tuple[float, ...]:

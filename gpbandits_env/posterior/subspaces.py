@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, IntArray, finite_array
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Stationary
-from gpbandits_env.kernels.near import squares
+from gpbandits_env.kernels import Radial
+from gpbandits_env.kernels.distances import squares
 from gpbandits_env.posterior.box import BoxPosterior
 from gpbandits_env.posterior.regression import pieces
 from gpbandits_env.posterior.subspace_parts import Distances, FixedParts
@@ -104,16 +104,17 @@ class Subspaces:
         """
         self._follow()
         posterior, t = self.posterior, len(self._told)
-        if not isinstance(self._kernel, Stationary):
+        kernel = self._kernel.radial
+        if kernel is None:
             return self._whole(y, rows, gradients=False)[:2]
         mean = np.full(len(rows), posterior.prior_mean)
-        var = np.full(len(rows), self._kernel.variance)
+        var = np.full(len(rows), kernel.variance)
         if t:
             with OneThread():
                 for part in pieces(len(rows), t):
                     r, _ = self._radii(y[part], rows[part])
-                    k = self._kernel.profile(r)
-                    k *= self._kernel.variance
+                    k = kernel.profile(r)
+                    k *= kernel.variance
                     gained, known = posterior.regression.moments(k)
                     mean[part] += gained
                     var[part] -= known
@@ -124,15 +125,16 @@ class Subspaces:
         """Mean (B,), variance (B,) and their gradients (B, d) in the active coordinates."""
         self._follow()
         posterior, t = self.posterior, len(self._told)
-        if not isinstance(self._kernel, Stationary):
+        kernel = self._kernel.radial
+        if kernel is None:
             return self._whole(y, rows, gradients=True)
         mean = np.full(len(rows), posterior.prior_mean)
-        var = np.full(len(rows), self._kernel.variance)
+        var = np.full(len(rows), kernel.variance)
         mean_slope, var_slope = np.zeros(y.shape), np.zeros(y.shape)
         if t:
             with OneThread():
                 for part in pieces(len(rows), t):
-                    found = self._pull(y[part], rows[part])
+                    found = self._pull(kernel, y[part], rows[part])
                     mean[part] += found[0]
                     var[part] -= found[1]
                     mean_slope[part] = found[2]
@@ -140,9 +142,7 @@ class Subspaces:
             np.maximum(var, 0.0, out=var)
         return mean, var, mean_slope, var_slope
 
-    def _pull(self, y: Array, rows: IntArray) -> tuple[Array, Array, Array, Array]:
-        kernel = self._kernel
-        assert isinstance(kernel, Stationary)
+    def _pull(self, kernel: Radial, y: Array, rows: IntArray) -> tuple[Array, Array, Array, Array]:
         r, scaled = self._radii(y, rows)
         k, slope = kernel.profile_and_slope(r)
         k *= kernel.variance
@@ -194,7 +194,7 @@ class Subspaces:
         self._told = told
         with OneThread():
             self._distances.keep_columns(kept)
-            if isinstance(self._kernel, Stationary):
+            if self._kernel.radial:
                 self._distances.add_columns(told[kept:, self.inactive])
         self._near = (told[:, self.active] - self._centre_active) * self._inverse_active
         self._norms = np.einsum("ij,ij->i", self._near, self._near)
@@ -202,10 +202,10 @@ class Subspaces:
 
     def _set_units(self) -> None:
         """Units in which distances are kept: those of the box under one lengthscale."""
-        box, kernel = self.posterior.box, self._kernel
+        box, kernel = self.posterior.box, self._kernel.radial
         inverse = np.ones(box.dim)
         self._factor = 1.0
-        if isinstance(kernel, Stationary):
+        if kernel:
             inverse *= 1.0 / np.asarray(kernel.lengthscale)
             if isinstance(kernel.lengthscale, float):
                 self._factor = kernel.lengthscale**-2

@@ -1,10 +1,10 @@
-"""Random Fourier features: any stationary kernel of known spectrum, anywhere, approximately."""
+"""Random Fourier features: any kernel with `Kernel.frequencies`, anywhere, approximately."""
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Kernel, Product, SquaredExponential, Stationary, Sum, smoothness
+from gpbandits_env.kernels import Kernel
 from gpbandits_env.samplers.base import BoxSampler
 
 # Angles are worked on in pieces of so many (1 MB in single precision), which stay in cache.
@@ -20,7 +20,7 @@ class FourierFeatures(BoxSampler):
     2 v / sqrt(m): 0.06 for 1024 features and v = 1; it is random, not a bound.
 
     Args:
-        kernel: squared exponential, Matern, or sums and products of these.
+        kernel: stationary, with `Kernel.frequencies`.
         dim: the number of coordinates.
         features: m, even.
         rng: draws W.
@@ -32,7 +32,7 @@ class FourierFeatures(BoxSampler):
     def __init__(self, kernel: Kernel, dim: int, features: int, rng: np.random.Generator) -> None:
         if whole(features, "features", 2) % 2:
             raise InvalidInput(f"features must be even (a cosine and a sine each), got {features}")
-        self.frequencies = _frequencies(kernel, dim, features // 2, rng)
+        self.frequencies = kernel.frequencies(rng, features // 2, dim)
         self.rank = features
         variance = float(kernel.diagonal(np.zeros((1, dim)))[0])
         self._scale = np.sqrt(2.0 * variance / features)
@@ -77,27 +77,3 @@ class FourierFeatures(BoxSampler):
         even, odd = np.split(self._scale * xi, 2, axis=1)
         values = np.einsum("ij,ij->i", cosine, even) + np.einsum("ij,ij->i", sine, odd)
         return values, (cosine * odd - sine * even) @ self.frequencies
-
-
-def _frequencies(kernel: Kernel, dim: int, count: int, rng: np.random.Generator) -> Array:
-    """Draws from the spectral density, (count, dim), in radians per unit of x."""
-    if isinstance(kernel, Product):
-        return np.sum([_frequencies(k, dim, count, rng) for k in kernel.factors], axis=0)
-    if isinstance(kernel, Sum):
-        origin = np.zeros((1, dim))
-        shares = np.array([float(k.diagonal(origin)[0]) for k in kernel.terms])
-        parts = np.stack([_frequencies(k, dim, count, rng) for k in kernel.terms])
-        return parts[rng.choice(len(shares), count, p=shares / shares.sum()), np.arange(count)]
-    if not isinstance(kernel, Stationary):
-        raise InvalidInput(
-            f"the kernel {kernel.type_name!r} has no spectral density for random features; "
-            "use arms or a grid instead of a box"
-        )
-    normal = rng.standard_normal((count, dim)) / np.asarray(kernel.lengthscale)
-    if isinstance(kernel, SquaredExponential):
-        return normal
-    nu = smoothness(kernel)
-    if nu is None:
-        raise InvalidInput(f"the spectral density of the kernel {kernel.type_name!r} is not known")
-    # The Matern spectrum is a multivariate Student t with 2 nu degrees of freedom.
-    return normal * np.sqrt(2.0 * nu / rng.chisquare(2.0 * nu, size=(count, 1)))

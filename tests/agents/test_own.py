@@ -49,7 +49,7 @@ def test_it_is_made_with_its_settings(world, module):
         ("no_such_module_here:Cautious", "ModuleNotFoundError"),
         ("broken_of_a_test:Cautious", "ZeroDivisionError"),
         ("own_of_a_test:Cautius", "has no class 'Cautius'"),
-        ("own_of_a_test:unfinished", "is an Agent"),
+        ("own_of_a_test:unfinished", "derived from Agent"),
         ("own_of_a_test:Half", "all of its methods"),
         (":Cautious", "cannot be imported"),
         ("own_of_a_test:", "has no class"),

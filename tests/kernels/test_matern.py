@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import gamma, gammaln, kv
 
-from gpbandits_env.kernels import Matern, Matern12, Matern32, Matern52, SquaredExponential
-from gpbandits_env.kernels.matern import smoothness
+from gpbandits_env.kernels import Linear, Matern, Matern12, Matern32, Matern52, SquaredExponential
 
 ORDERS = [
     0.05,
@@ -124,5 +123,7 @@ def test_slope_is_minus_the_derivative_over_r(nu, r):
 
 def test_smoothness_of_any_class():
     kernels = [Matern12(1.0), Matern32(0.2), Matern52((1.0, 2.0)), Matern(1.0, nu=3.3)]
-    assert [smoothness(k) for k in kernels] == [0.5, 1.5, 2.5, 3.3]
-    assert smoothness(SquaredExponential(1.0)) is None
+    assert [k.smoothness for k in kernels] == [0.5, 1.5, 2.5, 3.3]
+    assert SquaredExponential(1.0).smoothness == np.inf
+    assert (kernels[1] + SquaredExponential(1.0) * kernels[2]).smoothness == 1.5
+    assert (kernels[0] * Linear()).smoothness is None

@@ -1,14 +1,11 @@
 """The linear kernel."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, positive
-from gpbandits_env.kernels.base import KERNELS, Kernel, check_names, hyper
+from gpbandits_env.arrays import Array
+from gpbandits_env.kernels.base import KERNELS, Kernel
 from gpbandits_env.kernels.columns import Columns, Pulled
 
 
@@ -23,15 +20,10 @@ class Linear(Kernel):
 
     Args:
         variance: v > 0, the prior variance of a weight.
-    Raises:
-        InvalidInput: a variance that is not finite and above 0.
     Source: srinivas2010, Section 5.2.
     """
 
     variance: float = 1.0
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "variance", hyper(self.variance, "variance"))
 
     def __call__(self, x: Array, z: Array | None = None) -> Array:
         k: Array = x @ (x if z is None else z).T
@@ -48,30 +40,13 @@ class Linear(Kernel):
         return 2.0 * self.variance * x
 
     def columns(self, z: Array, centre: Array) -> Columns:
-        return LinearColumns(self.variance * z)
-
-    def parameters(self) -> dict[str, float]:
-        return {"variance": self.variance}
-
-    def with_parameters(self, values: Mapping[str, float]) -> Linear:
-        check_names(self, values)
-        return replace(self, **values)
+        return _LinearColumns(self.variance * z)
 
     def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         return {"variance": self(x, z)}
 
-    def scaled(self, factor: float) -> Linear:
-        return replace(self, variance=self.variance * positive(factor, "a kernel's factor"))
 
-    @property
-    def is_stationary(self) -> bool:
-        return False
-
-    def check_points(self, x: Array) -> None:
-        return None
-
-
-class LinearColumns(Columns):
+class _LinearColumns(Columns):
     """v x^T z_j.
 
     Args:
