@@ -140,7 +140,7 @@ class GPAgent(Agent):
                 "with qbar the belief is a Nystrom posterior: it has no other back, and its data "
                 "cannot fade; leave out back and epsilon"
             )
-        return NystromPosterior(*model, qbar=qbar)
+        return NystromPosterior(*model, qbar=qbar, rng=self.rng)
 
     @abstractmethod
     def acquisition(self) -> Acquisition:
@@ -171,8 +171,6 @@ class GPAgent(Agent):
         absorbed = np.array(places, dtype=kind), np.array(rewards, dtype=np.float64)
         if self.refit is not None and kind is np.int64:
             self._history.add(*absorbed)
-        if isinstance(self.posterior, NystromPosterior) and len(absorbed[0]):
-            self.posterior.redraw(self.rng)
         return absorbed
 
     def _let_in(self, places: ArrayLike, rewards: ArrayLike) -> tuple[NDArray[Any], Array]:
@@ -209,9 +207,7 @@ class GPAgent(Agent):
             return
         fresh = self._prior(Model(kernel, noise_var, prior_mean))
         assert not isinstance(fresh, BoxPosterior)
-        self._history.tell(fresh)
-        if isinstance(fresh, NystromPosterior) and len(fresh.observed):
-            fresh.redraw(self.rng)
+        fresh.replay(self._history.log)
         self.posterior = fresh
 
     @property

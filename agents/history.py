@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.posterior import ArmPosterior, NystromPosterior
 
 # Arms, their rewards, and by how much all data faded after them.
 Told: TypeAlias = tuple[NDArray[Any], Array, float]
@@ -33,17 +32,10 @@ class History:
         """Forget everything."""
         self._told.clear()
 
-    def tell(self, posterior: ArmPosterior | NystromPosterior) -> None:
-        """Tell an empty posterior everything."""
-        if not self._told:
-            return
-        arms, rewards, faded = zip(*self._told, strict=True)
-        if not any(faded):
-            posterior.condition(np.concatenate(arms), np.concatenate(rewards))
-            return
-        for each, values, epsilon in self._told:
-            posterior.condition(each, values)
-            posterior.advance(epsilon)
+    @property
+    def log(self) -> list[Told]:
+        """All of it, for `Posterior.replay`; not to be changed."""
+        return self._told
 
     def snapshot(self) -> list[Told]:
         """The data, copied."""

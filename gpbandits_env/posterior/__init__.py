@@ -1,10 +1,20 @@
 """What a learner believes after its data: mean, variance and joint draws."""
 
 from gpbandits_env.posterior.arms import ArmPosterior
+from gpbandits_env.posterior.base import Posterior
 from gpbandits_env.posterior.box import BoxPosterior
-from gpbandits_env.posterior.choose import posterior_on
+from gpbandits_env.posterior.choose import posterior_for, posterior_on
 from gpbandits_env.posterior.nystrom import NystromPosterior
 from gpbandits_env.posterior.paths import Paths
 from gpbandits_env.posterior.subspaces import Subspaces
 
-__all__ = ["ArmPosterior", "BoxPosterior", "NystromPosterior", "Paths", "Subspaces", "posterior_on"]
+__all__ = [
+    "ArmPosterior",
+    "BoxPosterior",
+    "NystromPosterior",
+    "Paths",
+    "Posterior",
+    "Subspaces",
+    "posterior_for",
+    "posterior_on",
+]

@@ -20,6 +20,7 @@ from gpbandits_env.arrays import (
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
+from gpbandits_env.posterior.base import Posterior
 from gpbandits_env.posterior.elimination import whitener
 from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.state import check_keys, check_shape
@@ -32,7 +33,7 @@ SMALLEST_NOISE = 1e-8
 INT, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 
 
-class ArmPosterior:
+class ArmPosterior(Posterior):
     r"""What is known of f ~ GP(prior_mean, k) on n arms from noisy observations.
 
     .. math::
@@ -80,7 +81,8 @@ class ArmPosterior:
         representation: Representation,
     ) -> None:
         n = arms.size
-        self.arms, self.kernel = arms, kernel
+        self.domain = self.arms = arms
+        self.kernel = kernel
         self.noise_var = positive(noise_var, "noise_var", zero=True)
         self.prior_mean = frozen(one_per_arm(prior_mean, n))
         self._has_prior_mean = bool(self.prior_mean.any())
@@ -165,16 +167,12 @@ class ArmPosterior:
                 with OneThread():
                     self._absorb(arm, reward)
                 return
-        indices = self._indices(actions)
-        values = finite_array(rewards, "rewards", ndim=1)
-        if len(values) != len(indices):
-            raise InvalidInput(
-                f"rewards must have shape ({len(indices)},), one per action, got {values.shape}"
-            )
-        self.rollback()
+        super().condition(actions, rewards)
+
+    def _learn(self, points: IntArray, rewards: Array) -> None:
         with OneThread():
-            for start in range(0, len(indices), BLOCK):
-                self._absorb_block(indices[start : start + BLOCK], values[start : start + BLOCK])
+            for start in range(0, len(points), BLOCK):
+                self._absorb_block(points[start : start + BLOCK], rewards[start : start + BLOCK])
 
     def hallucinate(self, actions: ArrayLike) -> None:
         """Shrink the variance as if these arms had been observed too; the mean stays.

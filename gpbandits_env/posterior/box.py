@@ -10,6 +10,7 @@ from gpbandits_env.arrays import Array, finite_array, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
+from gpbandits_env.posterior.base import Posterior
 from gpbandits_env.posterior.box_model import checked_model
 from gpbandits_env.posterior.conditioning import Conditioning
 from gpbandits_env.posterior.draws import draw_paths, draw_values
@@ -20,7 +21,7 @@ from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.samplers import BoxSampler
 
 
-class BoxPosterior:
+class BoxPosterior(Posterior):
     r"""What is known of f ~ GP(prior_mean, k) at every point of a box from noisy observations.
 
     .. math::
@@ -54,7 +55,7 @@ class BoxPosterior:
     """
 
     def __init__(self, box: Box, kernel: Kernel, noise_var: float, prior_mean: float = 0.0) -> None:
-        self.box = box
+        self.domain = self.box = box
         self.size = 0
         self._data = Conditioning(checked_model(box, kernel, noise_var, prior_mean))
 
@@ -114,26 +115,9 @@ class BoxPosterior:
         """How moments follow from covariances with the points at hand; good until a change."""
         return self._data.regression
 
-    def condition(self, points: ArrayLike, rewards: ArrayLike) -> None:
-        """Learn from observations; hallucinated points are dropped first.
-
-        Args:
-            points: (k, d), k >= 0; repeats are allowed.
-            rewards: (k,) what was observed.
-
-        Raises:
-            InvalidInput: a point outside the box, a reward that is not finite, or lengths that
-                differ; nothing has changed then.
-        """
-        x = self.box.check(points)
-        values = finite_array(rewards, "rewards", ndim=1)
-        if len(values) != len(x):
-            raise InvalidInput(
-                f"rewards must have shape ({len(x)},), one per point, got {values.shape}"
-            )
-        self.rollback()
-        self._data.append(x, values)
-        self.size += len(x)
+    def _learn(self, points: Array, rewards: Array) -> None:
+        self._data.append(points, rewards)
+        self.size += len(points)
 
     def hallucinate(self, points: ArrayLike) -> None:
         """Shrink the variance as if these points had been observed too; the mean stays.

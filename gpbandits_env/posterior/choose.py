@@ -1,19 +1,24 @@
 """Which representation a posterior gets."""
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import positive, whole
-from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.domains import Arms, Box, Domain
+from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior.arms import ArmPosterior
+from gpbandits_env.posterior.base import Posterior
+from gpbandits_env.posterior.box import BoxPosterior
 from gpbandits_env.posterior.coefficients import Coefficients
 from gpbandits_env.posterior.covariances import MATRIX_BYTES, check_prior, prior_covariance
 from gpbandits_env.posterior.dense_rows import DenseRows
+from gpbandits_env.posterior.nystrom import NystromPosterior
 from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.samplers import Factor, KroneckerFactor, factor_for
 
 REPRESENTATIONS = ("auto", "rows", "coefficients")
+KINDS = (*REPRESENTATIONS, "nystrom")
 USUAL_HORIZON = 1000
 LARGEST_RANK, LARGEST_RANK_ASKED = 512, 2048
 # The variance that a factor leaves out may be at most this part of the noise variance. Held against
@@ -60,6 +65,48 @@ def posterior_on(
     if inside is None:
         inside = DenseRows(prior_covariance(arms, kernel), noise_var, *_folds(arms.size))
     return ArmPosterior(arms, kernel, noise_var, prior_mean, inside)
+
+
+def posterior_for(
+    domain: Domain,
+    kernel: Kernel,
+    noise_var: float,
+    prior_mean: ArrayLike = 0.0,
+    kind: str = "auto",
+    *,
+    qbar: float | None = None,
+    horizon: int | None = None,
+    rng: np.random.Generator | None = None,
+) -> Posterior:
+    """The posterior of a GP on arms or in a box, before any data.
+
+    Args:
+        domain: the arms or the box.
+        kernel: the prior covariance, for points of the domain.
+        noise_var: variance of the noise on a reward, at least 0.
+        prior_mean: a number; on arms also (n,), one per arm.
+        kind: on arms "auto", "rows" or "coefficients" (see `posterior_on`), or "nystrom"; in a box
+            there is "auto" only.
+        qbar: of a Nystrom posterior; 5 if it is not given.
+        horizon: how many observations to expect, for "auto"; 1000 if it is not known.
+        rng: what a Nystrom posterior draws its dictionary from.
+
+    Raises:
+        UnknownName: no such kind.
+        InvalidInput: a kind that the domain does not have, settings of another kind, or what the
+            posterior refuses.
+    """
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise unknown("posterior", kind, KINDS)
+    if qbar is not None and kind != "nystrom":
+        raise InvalidInput(f"qbar is a setting of the posterior 'nystrom', got it with {kind!r}")
+    if isinstance(domain, Box):
+        if kind != "auto":
+            raise InvalidInput(f"in a box the posterior has one representation, got {shown(kind)}")
+        return BoxPosterior(domain, kernel, noise_var, prior_mean)
+    if kind != "nystrom":
+        return posterior_on(domain, kernel, noise_var, prior_mean, kind, horizon)
+    return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, rng=rng)
 
 
 def _coefficients(

@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, positive, whole
+from gpbandits_env.arrays import Array, IntArray, frozen, positive, whole
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.base import hyper
 from gpbandits_env.posterior.arms import one_per_arm
+from gpbandits_env.posterior.base import Posterior
 from gpbandits_env.posterior.covariances import check_prior, prior_covariance
 from gpbandits_env.posterior.elimination import root
 from gpbandits_env.posterior.nystrom_features import Solved, solved
@@ -38,14 +39,14 @@ QBAR = 5.0
 PER_ARM = ("counts", "sums", "copies", "sampling_var")
 
 
-class NystromPosterior:
+class NystromPosterior(Posterior):
     """What is known of f ~ GP(prior_mean, k) on n arms, through a dictionary of m past points.
 
     Offers what `ArmPosterior` does, but for time: its data cannot fade. Repeated points share one
     feature vector, so a round costs O(n m^2 + m^3), m the distinct points of the dictionary,
     however many rounds have passed.
 
-    `update` learns under the dictionary at hand; `redraw`, once a round, draws a new one.
+    `condition` learns the data of one round under the dictionary at hand, then draws a new one.
     Hallucinated points condition the covariance above as it is.
 
     Args:
@@ -53,7 +54,9 @@ class NystromPosterior:
         kernel: the prior covariance.
         noise_var: s^2 > 0, and the lambda of the formulas.
         prior_mean: a number, or (n,) one an arm.
-        qbar: how many points to keep: each past point with probability min(1, qbar sigma~^2).
+        qbar: how many points to keep: each past point with probability min(1, qbar sigma~^2);
+            5 if it is not given.
+        rng: what the dictionary is drawn from.
 
     Attributes:
         jitter: 0.0; nothing is ever added to a diagonal.
@@ -69,13 +72,20 @@ class NystromPosterior:
         kernel: Kernel,
         noise_var: float,
         prior_mean: ArrayLike = 0.0,
-        qbar: float = QBAR,
+        *,
+        qbar: float | None = None,
+        rng: np.random.Generator | None = None,
     ) -> None:
         check_prior(arms, kernel)
-        self.arms, self.kernel = arms, kernel
+        self.domain = self.arms = arms
+        if not isinstance(rng, np.random.Generator):
+            raise InvalidInput(
+                f"a Nystrom posterior needs an rng for its dictionary, got {shown(rng)}"
+            )
+        self.kernel, self._rng = kernel, rng
         self.noise_var = hyper(noise_var, "the noise_var of a Nystrom posterior")
         self.prior_mean = frozen(one_per_arm(prior_mean, arms.size))
-        self.qbar = positive(qbar, "qbar")
+        self.qbar = positive(QBAR if qbar is None else qbar, "qbar")
         self.jitter = 0.0
         self._prior = prior_covariance(arms, kernel)
         self._counts, self._sums, self._copies = np.zeros((3, arms.size))
@@ -129,47 +139,25 @@ class NystromPosterior:
         """(m,) the distinct arms of the dictionary, in order; fresh."""
         return np.flatnonzero(self._copies)
 
-    def condition(self, actions: ArrayLike, rewards: ArrayLike) -> None:
-        """Learn from the observations of one round; hallucinated points are dropped first.
-
-        Args:
-            actions: (k,) indices of arms, k >= 0; repeats are allowed.
-            rewards: (k,) what was observed.
-
-        Raises:
-            InvalidInput: an arm out of range, a reward that is not finite, or lengths that differ;
-                nothing has changed then.
-        """
-        indices = self.arms.check(actions)
-        values = finite_array(rewards, "rewards", ndim=1)
-        if len(values) != len(indices):
-            raise InvalidInput(
-                f"rewards must have shape ({len(indices)},), one per action, got {values.shape}"
-            )
-        self.rollback()
-        if not len(indices):
-            return
+    def _learn(self, points: IntArray, rewards: Array) -> None:
         self._sampling_var[:] = self.var
-        self.information_gain += self._gain(indices)
-        np.add.at(self._counts, indices, 1.0)
-        np.add.at(self._sums, indices, values - self.prior_mean[indices])
-        self._solved = None
+        self.information_gain += self._gain(points)
+        np.add.at(self._counts, points, 1.0)
+        np.add.at(self._sums, points, rewards - self.prior_mean[points])
+        self.redraw()
 
-    def redraw(self, rng: np.random.Generator) -> None:
-        """Draw the dictionary anew from the whole history.
+    def redraw(self) -> None:
+        """Draw the dictionary anew from the whole history, as `condition` does.
 
         Each past point joins, independently, with probability min(1, qbar sigma~^2), the variance
         being the one that the last round was chosen with (Algorithm 1: p_{t+1} by sigma~_t). Of an
         arm pulled c times, Binomial(c, p) copies join.
-
-        Args:
-            rng: the source of randomness.
         """
         self.rollback()
-        observed = self.observed
-        chance = np.minimum(1.0, self.qbar * self._sampling_var[observed] / self.noise_var)
+        seen = self.observed
+        chance = np.minimum(1.0, self.qbar * self._sampling_var[seen] / self.noise_var)
         self._copies[:] = 0.0
-        self._copies[observed] = rng.binomial(self._counts[observed].astype(np.int64), chance)
+        self._copies[seen] = self._rng.binomial(self._counts[seen].astype(np.int64), chance)
         self._solved = None
 
     def hallucinate(self, actions: ArrayLike) -> None:

@@ -24,10 +24,10 @@ def test_a_posterior_told_anew_is_the_one_told_before(fading):
             history.faded(epsilon)
     again = History()
     again.restore(history.snapshot())
-    again.tell(after)
+    after.replay(again.log)
     assert after.mean == pytest.approx(before.mean, abs=1e-12)
     assert after.var == pytest.approx(before.var, abs=1e-12)
     history.clear()
     fresh = posterior_on(Arms.grid(6), SquaredExponential(0.3), 0.1)
-    history.tell(fresh)
+    fresh.replay(history.log)
     assert fresh.size == 0

@@ -3,10 +3,16 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import GPBanditsError, InvalidInput, UnknownName
 from gpbandits_env.kernels import Empirical, Linear, Matern32, SquaredExponential
-from gpbandits_env.posterior import posterior_on
+from gpbandits_env.posterior import (
+    ArmPosterior,
+    BoxPosterior,
+    NystromPosterior,
+    posterior_for,
+    posterior_on,
+)
 
 SE = SquaredExponential(lengthscale=0.2)
 THOUSAND = Arms.grid(1000)
@@ -82,3 +88,45 @@ def test_prior_mean_is_copied():
     mean[:] = 5.0
     posterior.forget()
     np.testing.assert_array_equal(posterior.mean, 1.0)
+
+
+BOX, RNG = Box([0.0], [1.0]), np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("domain", "given", "made"),
+    [
+        (Arms.grid(30), {}, ArmPosterior),
+        (Arms.grid(30), {"kind": "rows"}, ArmPosterior),
+        (Arms.grid(30), {"kind": "coefficients", "horizon": 9}, ArmPosterior),
+        (Arms.grid(30), {"kind": "nystrom", "qbar": 2.0, "rng": RNG}, NystromPosterior),
+        (Arms.grid(30), {"kind": "nystrom", "rng": RNG}, NystromPosterior),
+        (BOX, {}, BoxPosterior),
+    ],
+)
+def test_one_interface_for_every_kind(domain, given, made):
+    posterior = posterior_for(domain, SE, 0.1, 0.3, **given)
+    assert type(posterior) is made
+    posterior.replay([(domain.sample(RNG, 2), np.ones(2), 0.0)] * 2)
+    points = domain.check(posterior.observed)
+    mean, var = posterior.moments(points)
+    np.testing.assert_allclose(mean, posterior.mean_at_observed(), atol=1e-12)
+    np.testing.assert_array_equal(var, posterior.var_at(points))
+    assert posterior.domain is domain
+    assert np.ptp(posterior.prior_mean) == 0.0 < posterior.information_gain
+
+
+@pytest.mark.parametrize(
+    ("domain", "given", "why"),
+    [
+        (BOX, {"kind": "rows"}, "in a box the posterior has one representation"),
+        (BOX, {"kind": "nystrom", "rng": RNG}, "in a box the posterior has one representation"),
+        (Arms.grid(30), {"kind": "nystrom"}, "rng"),
+        (Arms.grid(30), {"qbar": 2.0}, "qbar is a setting of the posterior 'nystrom'"),
+        (Arms.grid(30), {"kind": "nystrm"}, "did you mean 'nystrom'"),
+        (None, {}, "are needed"),
+    ],
+)
+def test_kinds_without_a_meaning_are_refused(domain, given, why):
+    with pytest.raises(GPBanditsError, match=why):
+        posterior_for(domain, SE, 0.1, **given)

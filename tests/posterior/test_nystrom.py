@@ -42,6 +42,12 @@ def data(count, seed=0):
     return arms, np.sin(6 * X[arms, 0]) + 0.1 * rng.standard_normal(count)
 
 
+def made(kernel, noise_var=0.1, prior_mean=PRIOR_MEAN, **given):
+    return NystromPosterior(
+        ARMS, kernel, noise_var, prior_mean, rng=np.random.default_rng(3), **given
+    )
+
+
 def with_repeats(posterior):
     return np.repeat(np.arange(50), posterior.snapshot()["copies"].astype(int))
 
@@ -50,13 +56,11 @@ def with_repeats(posterior):
 @pytest.mark.parametrize("noise_var", [0.3, 0.025, 0.001])
 @pytest.mark.parametrize("qbar", [0.7, 2.0])
 def test_mean_and_variance_are_those_of_the_formulas(kernel, noise_var, qbar):
-    posterior = NystromPosterior(ARMS, kernel, noise_var, PRIOR_MEAN, qbar=qbar)
+    posterior = made(kernel, noise_var, qbar=qbar)
     arms, rewards = data(60)
-    rng = np.random.default_rng(1)
     for start in range(0, 60, 5):
         part = slice(start, start + 5)
         posterior.condition(arms[part], rewards[part])
-        posterior.redraw(rng)
         assert set(posterior.dictionary) <= set(arms[: start + 5])
         assert posterior.size == len(with_repeats(posterior))
         seen = slice(0, start + 5)
@@ -74,13 +78,12 @@ def test_mean_and_variance_are_those_of_the_formulas(kernel, noise_var, qbar):
 @pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 @pytest.mark.parametrize("noise_var", [0.3, 0.025, 0.001])
 def test_with_a_full_dictionary_it_is_the_exact_posterior(kernel, noise_var):
-    posterior = NystromPosterior(ARMS, kernel, noise_var, PRIOR_MEAN, qbar=1e9)
+    posterior = made(kernel, noise_var, qbar=1e9)
     exact = posterior_on(ARMS, kernel, noise_var, PRIOR_MEAN, representation="rows")
     arms, rewards = data(60)
     for start in range(0, 60, 10):
         part = slice(start, start + 10)
         posterior.condition(arms[part], rewards[part])
-        posterior.redraw(np.random.default_rng(0))
         exact.condition(arms[part], rewards[part])
         assert posterior.size == start + 10
         assert np.abs(posterior.mean - exact.mean).max() < 1e-8
@@ -96,12 +99,10 @@ def test_with_a_full_dictionary_it_is_the_exact_posterior(kernel, noise_var):
 def test_the_dictionary_is_redrawn_from_the_whole_history():
     """Each past point independently, with probability min(1, qbar sigma~^2 of the round before)."""
     kernel, noise_var, qbar = KERNELS["se"], 0.3, 1.2
-    posterior = NystromPosterior(ARMS, kernel, noise_var, PRIOR_MEAN, qbar=qbar)
-    rng = np.random.default_rng(3)
+    posterior = made(kernel, noise_var, qbar=qbar)
     arms = np.array([4, 4, 4, 4, 4, 9, 9, 20, 20, 20, 37, 49])
     rewards = np.sin(np.arange(12.0))
     posterior.condition(arms[:11], rewards[:11])
-    posterior.redraw(rng)
     before = formulas(kernel, noise_var, arms[:11], rewards[:11], with_repeats(posterior))[1]
     posterior.condition(arms[11:], rewards[11:])
     chance = np.minimum(1.0, qbar * before / noise_var)
@@ -110,7 +111,7 @@ def test_the_dictionary_is_redrawn_from_the_whole_history():
     assert chance[49] == 1.0
     draws = []
     for _ in range(6000):
-        posterior.redraw(rng)
+        posterior.redraw()
         draws.append(posterior.snapshot()["copies"])
     draws = np.array(draws)
     assert (draws[:, pulls == 0] == 0).all()
@@ -127,11 +128,9 @@ def test_the_dictionary_is_redrawn_from_the_whole_history():
 
 @pytest.fixture
 def posterior():
-    posterior = NystromPosterior(ARMS, KERNELS["se"], 0.1, PRIOR_MEAN, qbar=1.0)
-    rng = np.random.default_rng(2)
+    posterior = made(KERNELS["se"], qbar=1.0)
     for seed in range(3):
         posterior.condition(*data(8, seed))
-        posterior.redraw(rng)
     return posterior
 
 
@@ -166,7 +165,7 @@ def test_draws_have_the_mean_and_the_covariance(posterior):
 
 
 def test_before_any_data_it_is_the_prior():
-    posterior = NystromPosterior(ARMS, KERNELS["matern32"], 0.1, PRIOR_MEAN)
+    posterior = made(KERNELS["matern32"])
     for _ in range(2):
         assert np.array_equal(posterior.mean, PRIOR_MEAN)
         assert np.array_equal(posterior.var, np.full(50, 1.7))
@@ -174,7 +173,6 @@ def test_before_any_data_it_is_the_prior():
         assert posterior.size == posterior.information_gain == len(posterior.observed) == 0
         posterior.condition([], [])
         posterior.condition([2, 2], [1.0, 2.0])
-        posterior.redraw(np.random.default_rng(0))
         assert posterior.size == 2
         posterior.forget()
 
@@ -213,7 +211,7 @@ def test_bad_snapshots_are_refused_and_change_nothing(posterior):
 def test_it_wants_noise_and_stands_still(posterior):
     for settings in ({"noise_var": 0.0}, {"noise_var": 0.1, "qbar": 0.0}):
         with pytest.raises(InvalidInput):
-            NystromPosterior(ARMS, KERNELS["se"], **settings)
+            made(KERNELS["se"], **settings)
     posterior.advance(0.0)
     with pytest.raises(InvalidInput, match="cannot fade"):
         posterior.advance(0.1)

@@ -11,7 +11,7 @@ from fuzzing.values import pick
 
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.kernels import Matern52, SquaredExponential
-from gpbandits_env.posterior import BoxPosterior, NystromPosterior, posterior_on
+from gpbandits_env.posterior import BoxPosterior, NystromPosterior, posterior_for, posterior_on
 
 ARMS = Arms.grid((4, 3))
 BOX = Box([0.0, 0.0], [1.0, 2.0])
@@ -28,13 +28,32 @@ MAKERS: dict[str, tuple[Callable[..., Any], Mapping[str, Any]]] = {
             "horizon": 9,
         },
     ),
+    "posterior_for": (
+        posterior_for,
+        {
+            "domain": ARMS,
+            "kernel": KERNEL,
+            "noise_var": 0.1,
+            "prior_mean": 0.0,
+            "kind": "nystrom",
+            "qbar": 2.0,
+            "rng": np.random.default_rng(0),
+        },
+    ),
     "BoxPosterior": (
         BoxPosterior,
         {"box": BOX, "kernel": Matern52(0.5), "noise_var": 0.1, "prior_mean": 0.0},
     ),
     "NystromPosterior": (
         NystromPosterior,
-        {"arms": ARMS, "kernel": KERNEL, "noise_var": 0.1, "prior_mean": 0.0, "qbar": 2.0},
+        {
+            "arms": ARMS,
+            "kernel": KERNEL,
+            "noise_var": 0.1,
+            "prior_mean": 0.0,
+            "qbar": 2.0,
+            "rng": np.random.default_rng(0),
+        },
     ),
 }
 
@@ -58,14 +77,12 @@ def _learned(name: str) -> tuple[Any, dict[str, Any]]:
     if name == "box":
         posterior = BoxPosterior(BOX, Matern52(0.5), 0.1, 0.3)
     elif name == "nystrom":
-        posterior = NystromPosterior(ARMS, KERNEL, 0.1, qbar=2.0)
+        posterior = NystromPosterior(ARMS, KERNEL, 0.1, qbar=2.0, rng=np.random.default_rng(0))
     else:
         posterior = posterior_on(ARMS, KERNEL, 0.1, 0.3, representation=name)
     where = BOX if name == "box" else ARMS
     posterior.condition(where.sample(np.random.default_rng(0), 4), np.arange(4.0))
-    if name == "nystrom":
-        posterior.redraw(np.random.default_rng(1))
-    else:
+    if name != "nystrom":
         posterior.hallucinate(where.sample(np.random.default_rng(1), 2))
     return posterior, posterior.snapshot()
 

@@ -1,0 +1,172 @@
+"""What every posterior offers, whatever its domain and representation."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpbandits_env.arrays import Array, finite_array, positive
+from gpbandits_env.domains import Domain
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Kernel
+
+
+class Posterior(ABC):
+    r"""What is known of f ~ GP(m, k) from noisy observations y_i = f(x_i) + noise.
+
+    .. math::
+        \mu_t(x) = m(x) + \tilde k_t(x)^T (K_t \circ D_t + s^2 I)^{-1} (y_t - m_t), \quad
+        \sigma_t^2(x) = k(x, x) - \tilde k_t(x)^T (K_t \circ D_t + s^2 I)^{-1} \tilde k_t(x)
+
+    (srinivas2010, Section 2.2; bogunovic2016, eqs. (7)-(8)), where D and the tilde stand for the
+    correlation that `advance` took away: all ones while nothing drifts. On arms, x is an index and
+    points are (k,) of them; in a box, points are (k, d). Hallucinated points are observed without a
+    reward: they shrink the variance and leave the mean.
+
+    Attributes:
+        domain: the arms or the box.
+        kernel: k, the prior covariance.
+        noise_var: s^2, the variance of the noise on a reward.
+        prior_mean: m, (n,) on arms and a number in a box.
+        size: the model order: the number of observations since the prior.
+        jitter: the largest amount that was added to a variance before a division; 0.0 if none was.
+        information_gain: I(y; f) in nats: 1/2 sum log(1 + var / noise_var) over the observations,
+            the variance of each just before it (srinivas2010, Lemma 5.3); infinite without noise.
+    """
+
+    domain: Domain
+    kernel: Kernel
+    noise_var: float
+    prior_mean: Any
+    size: int
+    jitter: float
+    information_gain: float
+
+    def condition(self, points: ArrayLike, rewards: ArrayLike) -> None:
+        """Learn from observations; hallucinated points are dropped first.
+
+        Args:
+            points: (k,) arms or (k, d), k >= 0; repeats are allowed.
+            rewards: (k,) what was observed.
+
+        Raises:
+            InvalidInput: a point outside the domain, a reward that is not finite, or lengths that
+                differ; nothing has changed then.
+        """
+        x = self.domain.check(points)
+        y = finite_array(rewards, "rewards", ndim=1)
+        if len(y) != len(x):
+            raise InvalidInput(
+                f"rewards must have shape ({len(x)},), one per observed point, got {y.shape}"
+            )
+        self.rollback()
+        if len(x):
+            self._learn(x, y)
+
+    def replay(self, log: Iterable[tuple[NDArray[Any], Array, float]]) -> None:
+        """Learn a whole log, oldest first.
+
+        While nothing drifts it is learned at once, as by one call of `condition`.
+
+        Args:
+            log: points (k,) or (k, d), rewards (k,), and the drift epsilon after them.
+        """
+        parts = list(log)
+        if parts and not any(epsilon for _, _, epsilon in parts):
+            points, rewards, _ = zip(*parts, strict=True)
+            parts = [(np.concatenate(points), np.concatenate(rewards), 0.0)]
+        for points, rewards, epsilon in parts:
+            self.condition(points, rewards)
+            self.advance(epsilon)
+
+    @abstractmethod
+    def _learn(self, points: NDArray[Any], rewards: Array) -> None:
+        """Learn from checked observations, at least one."""
+
+    @property
+    @abstractmethod
+    def observed(self) -> NDArray[Any]:
+        """The observed points, fresh: arms once each, in order; in a box (t, d), oldest first."""
+
+    @abstractmethod
+    def mean_at_observed(self) -> Array:
+        """The posterior mean at each of `observed`, fresh."""
+
+    @abstractmethod
+    def mean_at(self, points: NDArray[Any]) -> Array:
+        """(k,) the posterior mean at checked points, fresh."""
+
+    @abstractmethod
+    def var_at(self, points: NDArray[Any]) -> Array:
+        """(k,) the posterior variance at checked points, fresh; hallucinated points count."""
+
+    def moments(self, points: NDArray[Any]) -> tuple[Array, Array]:
+        """Posterior mean and variance (k,) at checked points, fresh."""
+        return self.mean_at(points), self.var_at(points)
+
+    @abstractmethod
+    def covariance(self, points: ArrayLike) -> Array:
+        """(k, k) posterior covariance among points, hallucinated points included.
+
+        Raises:
+            InvalidInput: a point that is none of the domain's.
+        """
+
+    @abstractmethod
+    def hallucinate(self, points: ArrayLike) -> None:
+        """Shrink the variance as if these points had been observed too; the mean stays.
+
+        May be called again and again; `rollback` undoes all of it, to the bit.
+
+        Raises:
+            InvalidInput: a point outside the domain.
+        """
+
+    @abstractmethod
+    def rollback(self) -> None:
+        """Drop all hallucinated points."""
+
+    @abstractmethod
+    def advance(self, epsilon: float, dt: float = 1.0) -> None:
+        """Time passes: past data lose correlation by (1 - epsilon)^(dt / 2).
+
+        Observations of one batch share a time, and `advance` stands between batches. epsilon = 1
+        brings the prior back. Hallucinated points are dropped.
+
+        Args:
+            epsilon: the drift, in [0, 1]; may differ from call to call.
+            dt: the time that passes, at least 0, in rounds.
+
+        Raises:
+            InvalidInput: a number out of range, or a representation that cannot follow a drift.
+        """
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Back to the prior: no data, no jitter, no information."""
+
+    @abstractmethod
+    def snapshot(self) -> dict[str, Any]:
+        """The whole state as a plain dict of arrays, numbers and strings, all copied."""
+
+    @abstractmethod
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Back to a snapshot, of this posterior or of one made alike.
+
+        Raises:
+            InvalidInput: the snapshot does not fit; nothing has changed then.
+        """
+
+
+def rate(epsilon: float) -> float:
+    """A drift in [0, 1], or a clear error.
+
+    Raises:
+        InvalidInput: anything else.
+    """
+    number = positive(epsilon, "epsilon", zero=True)
+    if number > 1.0:
+        raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
+    return number
