@@ -156,7 +156,7 @@ class Campaign:
         Raises:
             InvalidInput: params out of the space, or as `tell`; nothing has changed then.
         """
-        record = Record(len(self.records), self.space.kept(params))
+        record = Record(len(self.records), self.space.check(params))
         found = self._measured(value)
         if np.isnan(found):
             self.records.append(record)
@@ -175,7 +175,7 @@ class Campaign:
         Raises:
             InvalidInput: params out of the space.
         """
-        known = self.space.kept(params)
+        known = self.space.check(params)
         self.records.append(Record(len(self.records), known))
         self._save()
         return Suggestion(self.records[-1].id, dict(known))

@@ -7,42 +7,41 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, finite_array, flag, listed, whole
+from gpbandits_env.arrays import MOST, Array, finite_array, flag, listed, numbers, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import Family
 
 
 class Dimension(ABC):
-    """One thing that can be set.
-
-    Attributes:
-        width: how many coordinates of the unit cube it takes.
-        size: how many values it has; None if it is continuous.
-    """
-
-    width: int = 1
+    """One thing that can be set."""
 
     @property
-    @abstractmethod
-    def size(self) -> int | None: ...
+    def width(self) -> int:
+        """How many coordinates of the unit cube it takes."""
+        return 1
+
+    @property
+    def size(self) -> int | None:
+        """How many values it has; None if it is continuous."""
+        return None
 
     @abstractmethod
-    def encode(self, value: Any) -> list[float]:
-        """The coordinates (width,) of a value.
+    def check(self, value: Any) -> Any:
+        """The value as it is kept: exactly, in plain Python's own types.
 
         Raises:
             InvalidInput: it is none of this dimension.
         """
 
     @abstractmethod
+    def encode(self, value: Any) -> list[float]:
+        """The coordinates (width,) of a checked value."""
+
+    @abstractmethod
     def decode(self, unit: Array) -> Any:
         """The value nearest to coordinates (width,) of the unit cube."""
 
-    @abstractmethod
-    def kept(self, value: Any) -> Any:
-        """A value that `encode` takes as it is kept: exactly, in plain Python's own types."""
-
-    def every(self) -> list[Any]:
+    def values(self) -> list[Any]:
         """All values of a dimension that is not continuous."""
         raise InvalidInput(f"{self!r} has a continuum of values")
 
@@ -50,29 +49,54 @@ class Dimension(ABC):
 DIMENSIONS: Family[Dimension] = Family("dimension")
 
 
-def number(value: Any, name: str) -> float:
-    """One finite number, or a clear error.
+def number(value: Any, name: str, *, finite: bool = True) -> float:
+    """One number, or a clear error.
 
     Raises:
-        InvalidInput: a word, a truth value, several numbers, or not finite.
+        InvalidInput: a word, a truth value, several numbers, or not finite where it must be.
     """
-    one = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
-    if isinstance(one, bool) or not isinstance(one, (int, float, np.integer, np.floating)):
-        raise InvalidInput(f"{name} must be a number, got {shown(value)}")
-    return float(finite_array(one, name, 0))
+    says = f"{name} must be a number, got {shown(value)}"
+    try:
+        found = numbers(value, name)
+    except InvalidInput:
+        raise InvalidInput(says) from None
+    kind = np.asarray(value).dtype.kind
+    if found.ndim or kind == "b" or (kind == "O" and not isinstance(value, int)):
+        raise InvalidInput(says)
+    return float(finite_array(found, name) if finite else found)
 
 
-def _ends(low: float, high: float, log: bool) -> None:
-    number(low, "low")
-    number(high, "high")
-    if not low < high or (flag(log, "log") and low <= 0):
-        above = " and above 0 where it is logarithmic" if log else ""
-        raise InvalidInput(f"low must be below high{above}, got {shown(low)} and {shown(high)}")
+@dataclass(frozen=True)
+class _Interval(Dimension):
+    """What lies between two ends."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def _set_ends(self, low: float, high: float) -> None:
+        if not low < high or (flag(self.log, "log") and low <= 0):
+            above = " and above 0 where it is logarithmic" if self.log else ""
+            raise InvalidInput(f"low must be below high{above}, got {low} and {high}")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
+    def encode(self, value: Any) -> list[float]:
+        low, high = self.low, self.high
+        if self.log:
+            value, low, high = math.log(value), math.log(low), math.log(high)
+        return [min(max((value - low) / (high - low), 0.0), 1.0)]
+
+    def _between(self, part: float) -> float:
+        if self.log:
+            low, high = math.log(self.low), math.log(self.high)
+            return math.exp(low + part * (high - low))
+        return self.low + part * (self.high - self.low)
 
 
 @DIMENSIONS.register("real")
 @dataclass(frozen=True)
-class Real(Dimension):
+class Real(_Interval):
     """A number between two ends.
 
     Args:
@@ -83,34 +107,22 @@ class Real(Dimension):
         InvalidInput: ends out of order, not finite, or not above 0 on a logarithmic scale.
     """
 
-    low: float
-    high: float
-    log: bool = False
-
     def __post_init__(self) -> None:
-        _ends(self.low, self.high, self.log)
+        self._set_ends(number(self.low, "low"), number(self.high, "high"))
 
-    @property
-    def size(self) -> None:
-        return None
-
-    def encode(self, value: Any) -> list[float]:
+    def check(self, value: Any) -> float:
         given = number(value, "a value")
         if not self.low <= given <= self.high:
             raise InvalidInput(f"{shown(value)} is not between {self.low} and {self.high}")
-        return [_part(given, self.low, self.high, self.log)]
+        return given
 
     def decode(self, unit: Array) -> float:
-        low, high = float(self.low), float(self.high)
-        return min(max(_whole_of(float(unit[0]), low, high, self.log), low), high)
-
-    def kept(self, value: Any) -> float:
-        return float(value)
+        return min(max(self._between(float(unit[0])), self.low), self.high)
 
 
 @DIMENSIONS.register("integer")
 @dataclass(frozen=True)
-class Integer(Dimension):
+class Integer(_Interval):
     """A whole number between two ends, both included.
 
     Args:
@@ -123,29 +135,22 @@ class Integer(Dimension):
 
     low: int
     high: int
-    log: bool = False
 
     def __post_init__(self) -> None:
-        for end in (self.low, self.high):
-            whole(end, "the end of an integer dimension", -(10**15))
-        _ends(self.low, self.high, self.log)
+        ends = (self.low, self.high)
+        self._set_ends(*(whole(end, "the end of an integer dimension", -MOST) for end in ends))
 
     @property
     def size(self) -> int:
         return self.high - self.low + 1
 
-    def encode(self, value: Any) -> list[float]:
-        given = whole(value, "a value of an integer dimension", self.low, self.high)
-        return [_part(given, self.low, self.high, self.log)]
+    def check(self, value: Any) -> int:
+        return whole(value, "a value of an integer dimension", self.low, self.high)
 
     def decode(self, unit: Array) -> int:
-        found = round(_whole_of(float(unit[0]), self.low, self.high, self.log))
-        return min(max(found, self.low), self.high)
+        return min(max(round(self._between(float(unit[0]))), self.low), self.high)
 
-    def kept(self, value: Any) -> int:
-        return int(value)
-
-    def every(self) -> list[Any]:
+    def values(self) -> list[Any]:
         return list(range(self.low, self.high + 1))
 
 
@@ -163,52 +168,36 @@ class Choice(Dimension):
     options: tuple[Any, ...]
 
     def __post_init__(self) -> None:
-        options = listed(self.options, "options")
-        if len(options) < 2 or any(_index(options, o) != i for i, o in enumerate(options)):
+        object.__setattr__(self, "options", listed(self.options, "options"))
+        if self.size < 2 or any(self._index(o) != i for i, o in enumerate(self.options)):
             raise InvalidInput(
-                f"a choice needs two different or more options, got {shown(options)}"
+                f"a choice needs two different or more options, got {shown(self.options)}"
             )
-        object.__setattr__(self, "options", options)
 
     @property
-    def width(self) -> int:  # type: ignore[override]
-        return 1 if len(self.options) == 2 else len(self.options)
+    def width(self) -> int:
+        return 1 if self.size == 2 else self.size
 
     @property
     def size(self) -> int:
         return len(self.options)
 
-    def encode(self, value: Any) -> list[float]:
-        if (index := _index(self.options, value)) is None:
+    def check(self, value: Any) -> Any:
+        if self._index(value) is None:
             raise InvalidInput(f"{shown(value)} is none of the options {shown(self.options)}")
-        if self.width == 1:
-            return [float(index)]
-        return [float(i == index) for i in range(len(self.options))]
-
-    def decode(self, unit: Array) -> Any:
-        index = int(unit[0] >= 0.5) if self.width == 1 else int(np.argmax(unit))
-        return self.options[index]
-
-    def kept(self, value: Any) -> Any:
         return value
 
-    def every(self) -> list[Any]:
+    def encode(self, value: Any) -> list[float]:
+        index = self._index(value)
+        return [float(index == i) for i in range(self.size)][-self.width :]  # of two: the last
+
+    def decode(self, unit: Array) -> Any:
+        return self.options[int(unit[0] >= 0.5) if self.width == 1 else int(np.argmax(unit))]
+
+    def values(self) -> list[Any]:
         return list(self.options)
 
-
-def _index(options: tuple[Any, ...], value: Any) -> int | None:
-    """Where a value stands; 1, 1.0 and True are three different options."""
-    same = (i for i, o in enumerate(options) if type(o) is type(value) and o == value)
-    return next(same, None)
-
-
-def _part(number: float, low: float, high: float, log: bool) -> float:
-    if log:
-        number, low, high = math.log(number), math.log(low), math.log(high)
-    return min(max((number - low) / (high - low), 0.0), 1.0)
-
-
-def _whole_of(part: float, low: float, high: float, log: bool) -> float:
-    if log:
-        return math.exp(math.log(low) + part * (math.log(high) - math.log(low)))
-    return low + part * (high - low)
+    def _index(self, value: Any) -> int | None:
+        """Where a value stands; 1, 1.0 and True are three different options."""
+        same = (i for i, o in enumerate(self.options) if type(o) is type(value) and o == value)
+        return next(same, None)

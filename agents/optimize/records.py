@@ -105,4 +105,4 @@ def _checked(record: Record, index: int, space: Space, now: float) -> Record:
         raise InvalidInput(f"time must be {now} at most, got {record.time}")
     if not isinstance(record.reason, str):
         raise InvalidInput(f"reason must be a string, got {shown(record.reason)}")
-    return replace(record, params=space.kept(record.params))
+    return replace(record, params=space.check(record.params))

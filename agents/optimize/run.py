@@ -35,7 +35,7 @@ def given_points(
         if y0 is not None:
             raise InvalidInput("y0 are the values of x0: give x0 too")
         return [], []
-    points = [space.kept(_named(space, x)) for x in _rows(x0, "x0")]
+    points = [space.check(_named(space, x)) for x in _rows(x0, "x0")]
     if y0 is None:
         return [], points
     try:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import Bounds
 
-from gpbandits_env.agents.optimize.dimensions import DIMENSIONS, Dimension, Real, number
-from gpbandits_env.arrays import Array
+from gpbandits_env.agents.optimize.dimensions import DIMENSIONS, Dimension, Real
+from gpbandits_env.arrays import Array, listed
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, shown, unknown
 
@@ -27,26 +27,25 @@ class Space:
 
     Attributes:
         dimensions: by name.
+        dim: the number d of coordinates.
         domain: `Arms` if there are at most 4096 combinations, else the unit `Box`.
 
     Raises:
         InvalidInput: no dimensions, or something that is none.
     """
 
-    def __init__(self, dimensions: "Mapping[str, Any] | Sequence[Any] | Space") -> None:
+    def __init__(self, dimensions: "Mapping[str, Any] | Sequence[Any] | Bounds | Space") -> None:
         self.dimensions = _named(dimensions)
-        widths = [dimension.width for dimension in self.dimensions.values()]
-        ends = np.cumsum([0, *widths]).tolist()
-        self._slices = [slice(a, b) for a, b in pairwise(ends)]
+        ends = np.cumsum([0, *(d.width for d in self.dimensions.values())]).tolist()
         self.dim: int = ends[-1]
+        parts = [slice(a, b) for a, b in pairwise(ends)]
+        self._parts = list(zip(self.dimensions.items(), parts, strict=True))
         self.domain: Domain = Box(np.zeros(self.dim), np.ones(self.dim))
-        self.exact = False
         sizes = [dimension.size for dimension in self.dimensions.values()]
-        if None not in sizes and math.prod(s for s in sizes if s is not None) <= MOST_ARMS:
-            every = product(*(d.every() for d in self.dimensions.values()))
-            names = list(self.dimensions)
-            points = [self.encode(dict(zip(names, values, strict=True))) for values in every]
-            self.domain, self.exact = Arms(np.array(points)), True
+        if None not in sizes and math.prod(filter(None, sizes)) <= MOST_ARMS:
+            every = product(*(d.values() for d in self.dimensions.values()))
+            points = [self.encode(dict(zip(self.dimensions, row, strict=True))) for row in every]
+            self.domain = Arms(np.array(points))
 
     @property
     def free(self) -> Array:
@@ -54,8 +53,8 @@ class Space:
         kinds = self.dimensions.values()
         return np.concatenate([np.full(d.width, float(d.size is None)) for d in kinds])
 
-    def encode(self, params: Mapping[str, Any]) -> Array:
-        """The point (d,) of named values.
+    def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Named values as they are kept: those given, to the bit, in the space's order.
 
         Raises:
             InvalidInput: a name is missing, or a value out of its dimension.
@@ -66,38 +65,37 @@ class Space:
         for name in params:
             if name not in self.dimensions:
                 raise unknown("dimension", name, self.dimensions)
-        parts: list[float] = []
+        checked = {}
         for name, dimension in self.dimensions.items():
             if name not in params:
                 raise InvalidInput(f"there is no value for the dimension {name!r}")
             try:
-                parts += dimension.encode(params[name])
+                checked[name] = dimension.check(params[name])
             except InvalidInput as error:
                 raise InvalidInput(f"dimension {name!r}: {error}") from None
-        return np.array(parts)
+        return checked
+
+    def encode(self, params: Mapping[str, Any]) -> Array:
+        """The point (d,) of named values.
+
+        Raises:
+            InvalidInput, UnknownName: as `check`.
+        """
+        checked = self.check(params).items()
+        return np.concatenate([self.dimensions[name].encode(value) for name, value in checked])
 
     def decode(self, point: Array) -> dict[str, Any]:
         """The named values nearest to a point (d,) of the unit cube."""
-        pairs = zip(self.dimensions.items(), self._slices, strict=True)
-        return {name: dimension.decode(point[part]) for (name, dimension), part in pairs}
+        return {name: dimension.decode(point[part]) for (name, dimension), part in self._parts}
 
     def snap(self, points: Array) -> Array:
         """Points (n, d) of the cube moved to the nearest ones that stand for values; fresh."""
         snapped = points.copy()
-        for dimension, part in zip(self.dimensions.values(), self._slices, strict=True):
+        for (_, dimension), part in self._parts:
             if dimension.size is not None:
                 rows = points[:, part]
                 snapped[:, part] = [dimension.encode(dimension.decode(row)) for row in rows]
         return snapped
-
-    def kept(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Named values as a campaign keeps them: those given, to the bit, in the space's order.
-
-        Raises:
-            InvalidInput, UnknownName: as `encode`.
-        """
-        self.encode(params)
-        return {name: d.kept(params[name]) for name, d in self.dimensions.items()}
 
     def action(self, params: Mapping[str, Any]) -> Any:
         """An agent's action for named values: an arm's index, or a point (d,)."""
@@ -108,9 +106,7 @@ class Space:
 
     def params(self, action: Any) -> dict[str, Any]:
         """The named values of an agent's action."""
-        if isinstance(self.domain, Arms):
-            return self.decode(self.domain.coordinates[int(action)])
-        return self.decode(np.asarray(action))
+        return self.decode(self.domain.points(np.array([action]))[0])
 
     def to_dict(self) -> dict[str, Any]:
         """A plain dict, by name, that the constructor reads back."""
@@ -122,23 +118,29 @@ def _named(given: Any) -> dict[str, Dimension]:
         return dict(given.dimensions)
     if isinstance(given, Bounds):
         given = list(zip(*np.broadcast_arrays(*np.atleast_1d(given.lb, given.ub)), strict=True))
-    if isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str):
-        given = {f"x{i}": dimension for i, dimension in enumerate(given)}
-    if not isinstance(given, Mapping) or not given:
-        raise InvalidInput(f"a space is a dict or a list of dimensions, got {shown(given)}")
+    if not isinstance(given, Mapping):
+        items = listed(given, "a space that is no dict of dimensions")
+        given = {f"x{i}": dimension for i, dimension in enumerate(items)}
+    if not given:
+        raise InvalidInput("a space needs at least one dimension, got none")
     for name in given:
         if not isinstance(name, str):
             raise InvalidInput(f"a dimension's name is a string, got {shown(name)}")
-    return {name: _dimension(spec) for name, spec in given.items()}
+    return {name: _dimension(name, spec) for name, spec in given.items()}
 
 
-def _dimension(spec: Any) -> Dimension:
+def _dimension(name: str, spec: Any) -> Dimension:
     if isinstance(spec, Dimension):
         return spec
     if isinstance(spec, Mapping):
         return DIMENSIONS.from_dict(spec)
-    pair = isinstance(spec, (Sequence, np.ndarray)) and not isinstance(spec, (str, bytes))
-    if pair and np.ndim(spec) and len(spec) == 2:
-        low, high = (number(end, "the end of a dimension") for end in spec)
+    try:
+        low, high = listed(spec, "ends")
+    except ValueError:
+        raise InvalidInput(
+            f"dimension {name!r} must be Real, Integer, Choice or (low, high), got {shown(spec)}"
+        ) from None
+    try:
         return Real(low, high)
-    raise InvalidInput(f"a dimension is Real, Integer, Choice or (low, high), got {shown(spec)}")
+    except InvalidInput as error:
+        raise InvalidInput(f"dimension {name!r}: {error}") from None

@@ -26,7 +26,7 @@ def test_agents_of_embeddings_play_whole_numbers(agent, settings, space):
         (suggestion,) = campaign.ask()
         seen.append(tuple(suggestion.params.values()))
         assert all(type(v) is int for name, v in suggestion.params.items() if name != "x")
-        assert campaign.space.kept(suggestion.params) == suggestion.params
+        assert campaign.space.check(suggestion.params) == suggestion.params
         campaign.tell(suggestion.id, -((suggestion.params["x"] - 0.3) ** 2))
     assert len(set(seen)) >= 5
     assert campaign.agent.posterior.size == 8

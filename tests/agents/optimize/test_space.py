@@ -44,7 +44,7 @@ def test_values_are_kept_to_the_bit_and_in_the_spaces_order():
     space = Space({"x": (-3.3, 7.7), "rate": Real(1e-5, 1, log=True), "n": Integer(0, 10**6),
                    "kind": Choice((1, 1.0, "a"))})  # fmt: skip
     given = {"kind": 1.0, "n": np.int64(777), "rate": 0.0123, "x": np.float32(1.1)}
-    kept = space.kept(given)
+    kept = space.check(given)
     single = Space([Real(np.float32(0), np.float32(1))])
     assert type(single.decode(np.array([0.3]))["x0"]) is float
     assert list(kept) == list(space.dimensions)
