@@ -59,12 +59,12 @@ class Asked:
         of, place = self._points[record.id]
         return place if of == self._agent.places.fingerprint else None
 
-    def to_list(self) -> list[Any]:
-        """All of it, as `load` takes it."""
+    def snapshot(self) -> list[Any]:
+        """All of it, as `restore` takes it."""
         return [[id, of, place] for id, (of, place) in self._points.items()]
 
-    def load(self, points: Sequence[Any]) -> None:
-        """Go on from a list of `to_list`.
+    def restore(self, points: Sequence[Any]) -> None:
+        """Go on from a list of `snapshot`.
 
         Raises:
             InvalidInput, ValueError, TypeError: it is none.

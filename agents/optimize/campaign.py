@@ -16,6 +16,7 @@ from gpbandits_env.agents.base import BROKEN
 from gpbandits_env.agents.forgetting import Fade, Keep
 from gpbandits_env.agents.optimize.asked import Asked
 from gpbandits_env.agents.optimize.dimensions import number
+from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
 from gpbandits_env.agents.optimize.model import agent_for
 from gpbandits_env.agents.optimize.records import (
     DONE,
@@ -24,14 +25,12 @@ from gpbandits_env.agents.optimize.records import (
     Record,
     Suggestion,
     measured,
-    records_of,
 )
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.agents.optimize.store import FORMAT, at_path, digest_of, read, write
 from gpbandits_env.agents.search.starts import spread
-from gpbandits_env.arrays import flag, positive, whole
+from gpbandits_env.arrays import flag, listed, positive, whole
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, StoreError, shown
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.seeding import stream
 
 
@@ -93,10 +92,11 @@ class Campaign:
         self.n_initial = count if most is None else min(count, most)
         self.records: list[Record] = []
         self.now = 0.0
-        self._file: Path | None = None
-        self._written: bytes | None = None
+        self._file: CampaignFile | None = None
         if file is not None:
-            self._save_in(at_path(file))
+            self._file = CampaignFile(file)
+            self._file.refuse_old()
+            self._save()
 
     def ask(self, n: int = 1, *, time: float | None = None) -> list[Suggestion]:
         """The next n suggestions; they are pending until they are told of or fail.
@@ -207,7 +207,7 @@ class Campaign:
         away = np.abs(self._asked.places(done) - top).reshape(len(done), -1).sum(axis=1)
         return dict(done[int(away.argmin())].params)
 
-    def to_dict(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         """All of it, as plain data with arrays."""
         return {
             "format": FORMAT,
@@ -219,7 +219,7 @@ class Campaign:
             "records": [asdict(record) for record in self.records],
             "now": self.now,
             "state": self.agent.snapshot(),
-            "asked": self._asked.to_list(),
+            "asked": self._asked.snapshot(),
         }
 
     def save(self, file: str | Path) -> None:
@@ -230,17 +230,9 @@ class Campaign:
             StoreError: the file cannot be written, or it is the campaign's own and another process
                 has written there.
         """
-        path = at_path(file)
-        own = path == self._file
-        if own and digest_of(path) not in (None, self._written):
-            raise StoreError(
-                f"another process has written {path} since this one did: nothing was written; "
-                "Campaign.resume goes on with what is there, save() with another name keeps what "
-                "is here"
-            )
-        digest = write(path, self.to_dict())
-        if own:
-            self._written = digest
+        other = CampaignFile(file)
+        own = self._file is not None and other.path == self._file.path
+        (self._file if own and self._file else other).write(self.snapshot())
 
     @classmethod
     def resume(cls, file: str | Path) -> "Campaign":
@@ -249,25 +241,30 @@ class Campaign:
         Raises:
             InvalidInput: no campaign is there, or something in it that no campaign writes.
         """
-        path = at_path(file)
-        state, digest = read(path)
+        source = CampaignFile(file)
+        state = source.read()
         try:
             keys = ("space", "agent", "maximize", "seed", "n_initial")
             campaign = cls(**{key: state[key] for key in keys}, **state["settings"])
-            campaign.agent.restore(state["state"])
             whole(state["seed"], "seed", 0, None)  # None would be drawn anew
             whole(state["n_initial"], "n_initial", 0)
-            campaign.now = positive(state["now"], "now", zero=True)
-            campaign.records = records_of(state["records"], campaign.space, campaign.now)
-            campaign._asked.load(state.get("asked", []))
-            if len(campaign.agent.posterior.observed) > sum(
-                r.status == DONE for r in campaign.records
-            ):
-                raise InvalidInput("records are missing: the agent was told of more")
+            campaign._restore(state)
         except BROKEN as error:
-            raise InvalidInput(f"{path} holds no campaign: {shown(error)}") from error
-        campaign._file, campaign._written = path, digest
+            raise InvalidInput(f"{source.path} holds no campaign: {shown(error)}") from error
+        campaign._file = source
         return campaign
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        self.agent.restore(state["state"])
+        self.now = positive(state["now"], "now", zero=True)
+        for index, fields in enumerate(listed(state["records"], "records")):
+            try:
+                self.records.append(Record.restored(fields, index, self.space, self.now))
+            except BROKEN as error:
+                raise InvalidInput(f"record {index}: {shown(error)}") from None
+        self._asked.restore(state.get("asked", []))
+        if len(self.agent.posterior.observed) > sum(r.status == DONE for r in self.records):
+            raise InvalidInput("records are missing: the agent was told of more")
 
     @property
     def _sign(self) -> float:
@@ -340,18 +337,9 @@ class Campaign:
         self._save()
         return record
 
-    def _save_in(self, file: Path) -> None:
-        if file.exists():
-            raise InvalidInput(
-                f"{file} is there already: Campaign.resume({str(file)!r}) goes on with a campaign; "
-                "for a new one give another name, or remove the file"
-            )
-        self._file = file
-        self._save()
-
     def _save(self) -> None:
         if self._file is not None:
-            self.save(self._file)
+            self._file.write(self.snapshot())
 
 
 def _no_value(value: Any) -> str:

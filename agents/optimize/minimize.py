@@ -8,12 +8,13 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.run import Guarded, Map, Run, given_points, nothing_lost
+from gpbandits_env.agents.optimize.run import Calls, Map, Run, given_points
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import positive, whole
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.arrays import positive
+from gpbandits_env.errors import InvalidInput
 
-ON_ERROR = ("raise", "fail")
+# `minimize` and `maximize` put everything together, and spell out their arguments, of which there
+# are many, so that editors and `help` show them.
 
 
 def minimize(
@@ -67,11 +68,9 @@ def minimize(
             ``fun`` gave no number, which ends the run as an exception does.
         UnknownName: no such agent or setting.
     """
-    return _search(
-        fun, bounds, agent, False, n_calls=n_calls, n_initial=n_initial, batch=batch,
-        parallel=parallel, seed=seed, callback=callback, noise=noise, x0=x0, y0=y0, file=file,
-        on_error=on_error, settings=settings,
-    )  # fmt: skip
+    calls = Calls(fun, n_calls, batch, parallel, callback, on_error)
+    options = {"maximize": False, "seed": seed, "n_initial": n_initial, "file": file}
+    return _search(calls, bounds, agent, (x0, y0), noise, options, settings)
 
 
 def maximize(
@@ -96,56 +95,29 @@ def maximize(
 
     Its campaign maximises: all values have the function's own sign, and -inf is a failed call.
     """
-    return _search(
-        fun, bounds, agent, True, n_calls=n_calls, n_initial=n_initial, batch=batch,
-        parallel=parallel, seed=seed, callback=callback, noise=noise, x0=x0, y0=y0, file=file,
-        on_error=on_error, settings=settings,
-    )  # fmt: skip
+    calls = Calls(fun, n_calls, batch, parallel, callback, on_error)
+    options = {"maximize": True, "seed": seed, "n_initial": n_initial, "file": file}
+    return _search(calls, bounds, agent, (x0, y0), noise, options, settings)
 
 
 def _search(
-    fun: Any,
+    calls: Calls,
     bounds: Any,
     agent: str,
-    maximize: bool,
-    *,
-    n_calls: int,
-    batch: int,
-    parallel: Any,
-    callback: Any,
+    given: tuple[Any, Any],
     noise: float | None,
-    x0: Any,
-    y0: Any,
-    on_error: str,
+    options: dict[str, Any],
     settings: dict[str, Any],
-    **options: Any,
 ) -> OptimizeResult:
-    calls, size = whole(n_calls, "n_calls"), whole(batch, "batch")
-    called = {"fun": fun, "parallel": parallel, "callback": callback}
-    for name, given in called.items():
-        if not callable(given) and not (given is None and name == "callback"):
-            raise InvalidInput(f"{name} is called: it must be a function, got {shown(given)}")
-    if not isinstance(on_error, str) or on_error not in ON_ERROR:
-        raise unknown("on_error", on_error, ON_ERROR)
     if "maximize" in settings:
         raise InvalidInput("leave out maximize: there are `minimize` and `maximize`")
     if noise is not None:
         settings = {"noise_var": max(positive(noise, "noise", zero=True) ** 2, 1e-6), **settings}
     space = Space(bounds)
-    known, waiting = given_points(space, x0, y0, worst=-np.inf if maximize else np.inf)
-    campaign = Campaign(space, agent, maximize=maximize, **options, **settings)
-    for point, value in known:
+    points, values = given_points(space, *given, worst=-np.inf if options["maximize"] else np.inf)
+    campaign = Campaign(space, agent, **options, **settings)
+    for point, value in zip(points, values, strict=False):
         campaign.observe(point, value)
-    run = Run(campaign, named=isinstance(bounds, (Mapping, Space)))
-    told = Guarded(fun) if on_error == "fail" else fun
-    with nothing_lost(run):
-        while run.calls < calls:
-            count = min(size, calls - run.calls)
-            first, waiting = waiting[:count], waiting[count:]
-            points = [campaign.expect(params) for params in first]
-            if count > len(points):
-                points += campaign.ask(count - len(points))
-            run.call(points, told, parallel)
-            if callback is not None and callback(run.result("stopped by the callback")):
-                return run.result("stopped by the callback")
-    return run.result(f"{run.calls} calls were made")
+    return Run(calls, campaign, isinstance(bounds, (Mapping, Space))).result_of(
+        points[len(values) :]
+    )

@@ -5,7 +5,8 @@ study.optimize(objective, n_trials=50)
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -85,8 +86,8 @@ class GPBanditsSampler(BaseSampler):
         told = [t for t in trials if t.state == TrialState.COMPLETE]
         if not search_space:
             return {}
-        axes = {name: _Axis(d) for name, d in search_space.items()}
-        space = Space({name: axis.dimension for name, axis in axes.items()})
+        parameters = {name: _Parameter.of(d) for name, d in search_space.items()}
+        space = Space({name: p.dimension for name, p in parameters.items()})
         if len(told) < self._n_initial:
             Campaign(space, self._agent, seed=0, n_initial=0, **self._settings)  # or an error, now
             return {}
@@ -98,9 +99,9 @@ class GPBanditsSampler(BaseSampler):
             n_initial=0,
             **self._settings,
         )
-        _tell(campaign, axes, trials)
+        _tell(campaign, parameters, trials)
         (suggestion,) = campaign.ask()
-        return {name: axis.outside(suggestion.params[name]) for name, axis in axes.items()}
+        return {name: p.outside(suggestion.params[name]) for name, p in parameters.items()}
 
     def sample_independent(
         self,
@@ -138,15 +139,15 @@ def _check_anywhere(agent: str, settings: Mapping[str, Any]) -> None:
             raise error from None
 
 
-def _tell(campaign: Campaign, axes: "Mapping[str, _Axis]", trials: Sequence[FrozenTrial]) -> None:
+def _tell(
+    campaign: Campaign, parameters: "Mapping[str, _Parameter]", trials: Sequence[FrozenTrial]
+) -> None:
     """All finished values first, then what runs or failed."""
     lost = []
     for t in trials:
-        if any(
-            name not in t.params or not axis.holds(t.params[name]) for name, axis in axes.items()
-        ):
+        if not all(n in t.params and p.holds(t.params[n]) for n, p in parameters.items()):
             continue
-        params = {name: axis.inside(t.params[name]) for name, axis in axes.items()}
+        params = {name: p.inside(t.params[name]) for name, p in parameters.items()}
         value = t.value if t.state == TrialState.COMPLETE else None
         if value is not None and abs(value) <= LARGEST:
             campaign.observe(params, value)
@@ -161,46 +162,42 @@ def _tell(campaign: Campaign, axes: "Mapping[str, _Axis]", trials: Sequence[Froz
         campaign.expect(params)
 
 
-class _Axis:
-    """A distribution of Optuna's as a dimension; one with a step as whole numbers of steps."""
+@dataclass(frozen=True)
+class _Parameter:
+    """A distribution of Optuna's as a dimension; one with a step as whole numbers of steps.
 
-    def __init__(self, distribution: BaseDistribution) -> None:
-        self._own = distribution
-        self._low: float = 0
-        self._step: float | None = None
-        self.dimension: Dimension
-        if isinstance(distribution, CategoricalDistribution):
-            self.dimension = Choice(tuple(range(len(distribution.choices))))
-        elif isinstance(distribution, IntDistribution) and distribution.step == 1:
-            self.dimension = Integer(distribution.low, distribution.high, distribution.log)
-        elif isinstance(distribution, FloatDistribution) and distribution.step is None:
-            self.dimension = Real(distribution.low, distribution.high, distribution.log)
-        elif isinstance(distribution, (FloatDistribution, IntDistribution)):
-            self._low, self._step = distribution.low, distribution.step or 1
-            steps = (distribution.high - distribution.low) / self._step
-            self.dimension = Integer(0, round(steps))
-        else:
-            raise InvalidInput(f"parameters of {distribution!r} are not known")
+    Args:
+        own: the distribution.
+        dimension: what stands for it.
+        inside: Optuna's value as the dimension's.
+        outside: the dimension's value as Optuna's.
+    """
+
+    own: BaseDistribution
+    dimension: Dimension
+    inside: Callable[[Any], Any]
+    outside: Callable[[Any], Any]
+
+    @classmethod
+    def of(cls, own: BaseDistribution) -> "_Parameter":
+        match own:
+            case CategoricalDistribution():
+                options = Choice(tuple(range(len(own.choices))))
+                return cls(
+                    own, options, lambda v: int(own.to_internal_repr(v)), own.to_external_repr
+                )
+            case FloatDistribution(step=None):
+                return cls(own, Real(own.low, own.high, own.log), float, float)
+            case IntDistribution(step=1):
+                return cls(own, Integer(own.low, own.high, own.log), int, int)
+            case FloatDistribution() | IntDistribution():
+                low, step = own.low, own.step or 1
+                steps = Integer(0, round((own.high - low) / step))
+                return cls(own, steps, lambda v: round((v - low) / step), lambda n: low + n * step)
+        raise InvalidInput(f"parameters of {own!r} are not known")
 
     def holds(self, value: Any) -> bool:
         """Whether a trial's value lies in the distribution as it is now."""
-        if isinstance(self._own, CategoricalDistribution):
-            return any(type(c) is type(value) and c == value for c in self._own.choices)
-        return bool(self._own._contains(self._own.to_internal_repr(value)))
-
-    def inside(self, value: Any) -> Any:
-        """Optuna's value as the dimension's."""
-        if isinstance(self._own, CategoricalDistribution):
-            return int(self._own.to_internal_repr(value))
-        if self._step is not None:
-            return round((value - self._low) / self._step)
-        return float(value) if isinstance(self.dimension, Real) else int(value)
-
-    def outside(self, value: Any) -> Any:
-        """The dimension's value as Optuna's."""
-        if isinstance(self._own, CategoricalDistribution):
-            return self._own.choices[value]
-        if self._step is None:
-            return value
-        stepped = self._low + value * self._step
-        return stepped if isinstance(self._own, IntDistribution) else float(stepped)
+        if isinstance(self.own, CategoricalDistribution):
+            return any(type(c) is type(value) and c == value for c in self.own.choices)
+        return bool(self.own._contains(self.own.to_internal_repr(value)))

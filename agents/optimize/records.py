@@ -1,14 +1,14 @@
 """What a campaign keeps of each evaluation, and what a user or a file may say of one."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.base import BROKEN
 from gpbandits_env.agents.optimize.dimensions import number
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import LARGEST, listed, numbers, positive, whole
+from gpbandits_env.arrays import LARGEST, positive, whole
 from gpbandits_env.errors import InvalidInput, shown
 
 PENDING, DONE, FAILED = "pending", "done", "failed"
@@ -47,6 +47,35 @@ class Record:
     time: float | None = None
     reason: str = ""
 
+    @classmethod
+    def restored(cls, state: Mapping[str, Any], index: int, space: Space, now: float) -> "Record":
+        """A record of a file, checked.
+
+        Args:
+            state: its fields.
+            index: what its id must be.
+            space: of its params.
+            now: the time of the file.
+        Raises:
+            InvalidInput, TypeError: something that no campaign writes.
+        """
+        record = cls(**state)
+        if whole(record.id, "id", 0) != index:
+            raise InvalidInput(f"id must be {index}, got {shown(record.id)}")
+        if record.status not in (PENDING, DONE, FAILED):
+            raise InvalidInput(
+                f"status must be pending, done or failed, got {shown(record.status)}"
+            )
+        if (record.value is None) == (record.status == DONE):
+            raise InvalidInput(f"a value belongs to what is done, got {shown(record.value)}")
+        if record.value is not None:
+            number(record.value, "value")
+        if record.time is not None and positive(record.time, "time", zero=True) > now:
+            raise InvalidInput(f"time must be {now} at most, got {record.time}")
+        if not isinstance(record.reason, str):
+            raise InvalidInput(f"reason must be a string, got {shown(record.reason)}")
+        return replace(record, params=space.check(record.params))
+
 
 def measured(value: Any, *, worst: float) -> float:
     """One value as it is kept: a finite number, or NaN for an evaluation that failed.
@@ -60,49 +89,11 @@ def measured(value: Any, *, worst: float) -> float:
     """
     says = "a value is one number (NaN says that the evaluation failed)"
     try:
-        number = numbers(value, "value")
+        found = number(value, "value", finite=False)
     except InvalidInput:
         raise InvalidInput(f"{says}, got {shown(value)}") from None
-    kind = np.asarray(value).dtype.kind
-    if number.ndim or kind == "b" or (kind == "O" and not isinstance(value, int)):
-        raise InvalidInput(f"{says}, got {shown(value)}")
-    if np.isnan(number) or number == worst:
+    if np.isnan(found) or found == worst:
         return float("nan")
-    if not abs(number) <= LARGEST:
+    if not abs(found) <= LARGEST:
         raise InvalidInput(f"{says}, finite and {LARGEST:g} at most in size, got {shown(value)}")
-    return float(number)
-
-
-def records_of(state: Any, space: Space, now: float) -> list[Record]:
-    """The records of a file, checked.
-
-    Args:
-        state: a list of dicts.
-        space: of their params.
-        now: the time of the file.
-    Raises:
-        InvalidInput: something that no campaign writes.
-    """
-    found = []
-    for index, fields in enumerate(listed(state, "records")):
-        try:
-            found.append(_checked(Record(**fields), index, space, now))
-        except BROKEN as error:
-            raise InvalidInput(f"record {index}: {shown(error)}") from None
     return found
-
-
-def _checked(record: Record, index: int, space: Space, now: float) -> Record:
-    if whole(record.id, "id", 0) != index:
-        raise InvalidInput(f"id must be {index}, got {shown(record.id)}")
-    if record.status not in (PENDING, DONE, FAILED):
-        raise InvalidInput(f"status must be pending, done or failed, got {shown(record.status)}")
-    if (record.value is None) == (record.status == DONE):
-        raise InvalidInput(f"a value belongs to what is done, got {shown(record.value)}")
-    if record.value is not None:
-        number(record.value, "value")
-    if record.time is not None and positive(record.time, "time", zero=True) > now:
-        raise InvalidInput(f"time must be {now} at most, got {record.time}")
-    if not isinstance(record.reason, str):
-        raise InvalidInput(f"reason must be a string, got {shown(record.reason)}")
-    return replace(record, params=space.check(record.params))

@@ -1,8 +1,8 @@
 """The calls of a function that a campaign asks for, and what becomes of them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,16 +12,17 @@ from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Real
 from gpbandits_env.agents.optimize.records import Suggestion, measured
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import listed
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.arrays import listed, whole
+from gpbandits_env.errors import InvalidInput, shown, unknown
 
 Map: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+ON_ERROR = ("raise", "fail")
 
 
 def given_points(
     space: Space, x0: Any, y0: Any, *, worst: float
-) -> tuple[list[tuple[dict[str, Any], float]], list[dict[str, Any]]]:
-    """The points x0 whose values are known, with those; and the points to call first.
+) -> tuple[list[dict[str, Any]], list[float]]:
+    """The points x0, and the values y0 of the first of them: of all or none.
 
     Args:
         space: of the points.
@@ -31,20 +32,18 @@ def given_points(
     Raises:
         InvalidInput: other shapes, points out of the space, or values that are no numbers.
     """
-    if x0 is None:
-        if y0 is not None:
-            raise InvalidInput("y0 are the values of x0: give x0 too")
-        return [], []
-    points = [space.check(_named(space, x)) for x in _rows(x0, "x0")]
+    if x0 is None and y0 is not None:
+        raise InvalidInput("y0 are the values of x0: give x0 too")
+    points = [] if x0 is None else [space.check(_by_name(space, x)) for x in _rows(x0, "x0")]
     if y0 is None:
-        return [], points
+        return points, []
     try:
         values = [measured(value, worst=worst) for value in _rows(y0, "y0")]
     except InvalidInput as error:
         raise InvalidInput(f"y0: {error}") from None
     if len(values) != len(points):
         raise InvalidInput(f"y0 has {len(values)} values for the {len(points)} points of x0")
-    return list(zip(points, values, strict=True)), []
+    return points, values
 
 
 def _rows(given: Any, name: str) -> tuple[Any, ...]:
@@ -53,17 +52,16 @@ def _rows(given: Any, name: str) -> tuple[Any, ...]:
     return listed(np.asarray(given) if array else given, name)
 
 
-def _named(space: Space, x: Any) -> Mapping[str, Any]:
-    names = list(space.dimensions)
+def _by_name(space: Space, x: Any) -> Mapping[str, Any]:
     if isinstance(x, Mapping):
         return x
-    several = isinstance(x, Sequence) or (isinstance(x, np.ndarray) and x.ndim == 1)
-    if not several or isinstance(x, (str, bytes)) or len(x) != len(names):
+    try:
+        return dict(zip(space.dimensions, listed(x, "a point"), strict=True))
+    except ValueError:
         raise InvalidInput(
-            f"x0 is a list of points, each of {len(names)} values (or a dict by name), got "
-            f"{shown(x)} among them"
-        )
-    return dict(zip(names, x, strict=True))
+            f"x0 is a list of points, each of {len(space.dimensions)} values (or a dict by name), "
+            f"got {shown(x)} among them"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -74,7 +72,7 @@ class _Failure:
 
 
 @dataclass(frozen=True)
-class Guarded:
+class _Guarded:
     """A function whose exceptions come back as failures, from other processes too."""
 
     fun: Callable[[Any], Any]
@@ -86,87 +84,115 @@ class Guarded:
             return _Failure(f"{type(error).__name__}: {shown(error)}")
 
 
-@contextmanager
-def nothing_lost(run: "Run") -> Iterator[None]:
-    """What ends the run early carries the result so far."""
-    try:
-        yield
-    except BaseException as error:
-        with suppress(AttributeError, TypeError):  # an exception of its own kind may refuse it
-            error.result = run.result("ended by an exception")  # type: ignore[attr-defined]
-        error.add_note(
-            f"{run.calls} calls were made before; `result` of this exception is the result so far "
-            "(its `campaign` can go on). file='...' keeps all on disk, and on_error='fail' goes on "
-            "after exceptions of the function."
-        )
-        raise
+@dataclass(frozen=True)
+class Calls:
+    """What is called, how often and how; the arguments of `minimize` of these names.
+
+    Raises:
+        InvalidInput: numbers out of range, or what is called is no function.
+        UnknownName: no such ``on_error``.
+    """
+
+    fun: Callable[[Any], Any]
+    n_calls: int
+    batch: int
+    parallel: Map
+    callback: Callable[[OptimizeResult], Any] | None
+    on_error: str
+
+    def __post_init__(self) -> None:
+        whole(self.n_calls, "n_calls")
+        whole(self.batch, "batch")
+        called = {"fun": self.fun, "parallel": self.parallel, "callback": self.callback or bool}
+        for name, given in called.items():
+            if not callable(given):
+                raise InvalidInput(f"{name} is called: it must be a function, got {shown(given)}")
+        if not isinstance(self.on_error, str) or self.on_error not in ON_ERROR:
+            raise unknown("on_error", self.on_error, ON_ERROR)
 
 
 @dataclass
 class Run:
-    """A campaign, and the form in which the function takes its points.
+    """A campaign, the calls that it asks for, and the form in which the function takes its points.
 
     Args:
+        calls: what is called.
         campaign: what asks and is told.
         named: whether the function takes a dict of values by name.
-        calls: how many values came back.
+        made: how many values came back.
     """
 
+    calls: Calls
     campaign: Campaign
     named: bool
-    calls: int = 0
-    _real: bool = field(init=False)
+    made: int = 0
 
-    def __post_init__(self) -> None:
-        kinds = self.campaign.space.dimensions.values()
-        self._real = all(isinstance(dimension, Real) for dimension in kinds)
+    def result_of(self, first: Sequence[Mapping[str, Any]]) -> OptimizeResult:
+        """Make all calls, at some points first; an exception that ends them has the result so far.
 
-    def call(self, points: Sequence[Suggestion], fun: Any, parallel: Any) -> None:
-        """Have the points called; each value is told as it comes, so that none is lost.
-
-        Args:
-            points: pending ones.
-            fun: called with each, as `shaped`.
-            parallel: how; see `minimize`.
         Raises:
-            InvalidInput: no values, too few or too many; or one that is no number.
+            InvalidInput: a value that is no number, or not one for each point.
         """
-        values = parallel(fun, [self.shaped(point.params) for point in points])
+        campaign, callback, waiting = self.campaign, self.calls.callback, list(first)
+        try:
+            while self.made < self.calls.n_calls:
+                count = min(self.calls.batch, self.calls.n_calls - self.made)
+                points = [campaign.expect(params) for params in waiting[:count]]
+                waiting = waiting[count:]
+                if count > len(points):
+                    points += campaign.ask(count - len(points))
+                self._call(points)
+                if callback is not None and callback(self._result("stopped by the callback")):
+                    return self._result("stopped by the callback")
+        except BaseException as error:
+            with suppress(AttributeError, TypeError):  # an exception of its own kind may refuse it
+                error.result = self._result("ended by an exception")  # type: ignore[attr-defined]
+            error.add_note(
+                f"{self.made} calls were made before; `result` of this exception is the result so "
+                "far (its `campaign` can go on). file='...' keeps all on disk, and on_error='fail' "
+                "goes on after exceptions of the function."
+            )
+            raise
+        return self._result(f"{self.made} calls were made")
+
+    def _call(self, points: Sequence[Suggestion]) -> None:
+        """Have pending points called; each value is told as it comes, so that none is lost."""
+        calls = self.calls
+        fun = _Guarded(calls.fun) if calls.on_error == "fail" else calls.fun
+        values = calls.parallel(fun, [self._shaped(point.params) for point in points])
         if not isinstance(values, Iterable):
             raise InvalidInput(f"parallel gives values as `map` does, got {shown(values)}")
         given = 0
         for given, value in enumerate(values, 1):
-            if given <= len(points):
-                self._tell(points[given - 1].id, value)
+            if given > len(points):
+                continue
+            self.made += 1
+            if isinstance(value, _Failure):
+                self.campaign.fail(points[given - 1].id, value.reason)
+            else:
+                self.campaign.tell(points[given - 1].id, value)
         if given != len(points):
             raise InvalidInput(f"parallel gave {given} values for {len(points)} points")
 
-    def _tell(self, id: int, value: Any) -> None:
-        self.calls += 1
-        if isinstance(value, _Failure):
-            self.campaign.fail(id, value.reason)
-        else:
-            self.campaign.tell(id, value)
-
-    def shaped(self, params: Mapping[str, Any]) -> Any:
+    def _shaped(self, params: Mapping[str, Any]) -> Any:
         """A point as the function takes it."""
         if self.named:
             return dict(params)
+        kinds = self.campaign.space.dimensions.values()
         values = list(params.values())
-        return np.array(values) if self._real else values
+        return np.array(values) if all(isinstance(kind, Real) for kind in kinds) else values
 
-    def result(self, message: str) -> OptimizeResult:
+    def _result(self, message: str) -> OptimizeResult:
         """All there is so far."""
-        campaign = self.campaign
-        best = campaign.best
+        campaign, best = self.campaign, self.campaign.best
         values = [np.nan if r.value is None else r.value for r in campaign.records]
         made: Any = OptimizeResult  # a dict whose fields SciPy leaves open
         return made(
-            x=None if best is None else self.shaped(best.params),
+            x=None if best is None else self._shaped(best.params),
             fun=np.nan if best is None else best.value,
-            x_iters=[self.shaped(record.params) for record in campaign.records],
+            x_iters=[self._shaped(record.params) for record in campaign.records],
             func_vals=np.array(values),
-            nfev=self.calls,
+            nfev=self.made,
             success=best is not None,
             message=message,
             agent=campaign.agent,

@@ -75,7 +75,7 @@ def test_a_failure_never_poisons():
 def test_bad_tells_change_nothing():
     campaign = begun()
     (suggestion,) = campaign.ask()
-    before = json.dumps(campaign.to_dict(), default=repr)
+    before = json.dumps(campaign.snapshot(), default=repr)
     wrong = [(suggestion.id, np.inf), (99, 0.5), (0, 0.5), (suggestion.id, "much"), (-1, 0.5)]
     for id_, value in [*wrong, (suggestion.id, [1.0]), (True, 0.5)]:
         with pytest.raises(InvalidInput):
@@ -88,7 +88,7 @@ def test_bad_tells_change_nothing():
         campaign.observe({"x": 0.5, "y": 1.5}, 1.0)
     with pytest.raises(InvalidInput, match="posterior"):
         Campaign([(0, 1)], "random")
-    assert json.dumps(campaign.to_dict(), default=repr) == before
+    assert json.dumps(campaign.snapshot(), default=repr) == before
 
 
 @pytest.mark.parametrize("steps", [[1.0, 2.5, 2.5, 7.0], [0.5, 0.5, 3.25, 4.0]])
@@ -191,7 +191,7 @@ def test_resuming_is_as_good_as_never_stopping(space, agent, tmp_path):
     assert [r.id for r in twin.pending] == [r.id for r in campaign.pending]
     ahead = [s.params for s in campaign.ask(3)]
     assert [s.params for s in twin.ask(3)] == ahead
-    assert twin.to_dict()["records"] == campaign.to_dict()["records"]
+    assert twin.snapshot()["records"] == campaign.snapshot()["records"]
 
 
 KILLED = """
@@ -263,7 +263,7 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
     assert campaign.records[suggestion.id].value == 0.5
     assert len(campaign.pending) == 1
     campaign.save(file)
-    assert Campaign.resume(file).to_dict()["records"] == campaign.to_dict()["records"]
+    assert Campaign.resume(file).snapshot()["records"] == campaign.snapshot()["records"]
 
 
 def test_a_file_that_holds_something_else_is_refused(tmp_path):

@@ -1,0 +1,134 @@
+"""A campaign's file: written in one step, read back to the bit."""
+
+import base64
+import json
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.errors import InvalidInput, StoreError, shown
+
+FORMAT = 2
+
+
+class CampaignFile:
+    """Where a campaign is saved.
+
+    Args:
+        file: a string or a path.
+    Raises:
+        InvalidInput: something else.
+    """
+
+    def __init__(self, file: str | os.PathLike[str]) -> None:
+        if not isinstance(file, (str, os.PathLike)) or "\0" in os.fsdecode(file):
+            raise InvalidInput(f"a campaign's file is a string or a path, got {shown(file)}")
+        self.path = Path(os.fsdecode(file))
+        self._digest: bytes | None = None  # of what this process knows to be there
+
+    def refuse_old(self) -> None:
+        """Nothing, if there is no such file yet.
+
+        Raises:
+            InvalidInput: there is one.
+        """
+        if self.path.exists():
+            raise InvalidInput(
+                f"{self.path} is there already: Campaign.resume({str(self.path)!r}) goes on with a "
+                "campaign; for a new one give another name, or remove the file"
+            )
+
+    def write(self, state: Mapping[str, Any]) -> None:
+        """Write a state; a reader, or a kill in the midst of it, meets the old file or the new one.
+
+        Raises:
+            InvalidInput: something in it cannot be held by JSON.
+            StoreError: the disk is full, there is no such folder, or another process has written
+                there since this one read or wrote; an old file is as it was.
+        """
+        if self._digest is not None and self._found() not in (None, self._digest):
+            raise StoreError(
+                f"another process has written {self.path} since this one did: nothing was written; "
+                "Campaign.resume goes on with what is there, save() with another name keeps what "
+                "is here"
+            )
+        try:
+            text = json.dumps(_plain(state)).encode()
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"this campaign cannot be saved: {error}") from None
+        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        try:
+            with beside.open("wb") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(beside, self.path)
+        except OSError as error:
+            with suppress(OSError):
+                beside.unlink()
+            raise StoreError(
+                f"{self.path} cannot be written: {error.strerror or error}; the campaign in memory "
+                "holds all that was asked and told (`pending` lists what is on its way), and the "
+                "next change, or save(), writes all of it"
+            ) from None
+        self._digest = sha256(text).digest()
+
+    def read(self) -> dict[str, Any]:
+        """The state that is there.
+
+        Raises:
+            InvalidInput: there is no such file, or it holds something else.
+        """
+        try:
+            text = self.path.read_bytes()
+            state = json.loads(text, object_hook=_lively)
+            if state["format"] == 1:
+                state = _from_format_1(state)
+            elif state["format"] != FORMAT:
+                raise ValueError(f"format {state['format']} of another version")
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InvalidInput(f"{self.path} holds no campaign: {shown(error)}") from None
+        self._digest = sha256(text).digest()
+        return dict(state)
+
+    def _found(self) -> bytes | None:
+        try:
+            return sha256(self.path.read_bytes()).digest()
+        except OSError:
+            return None
+
+
+def _plain(value: Any) -> Any:
+    """Nested data with arrays and tuples as what JSON can hold."""
+    if isinstance(value, np.ndarray):
+        data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
+        return {"__array__": data, "dtype": value.dtype.str, "shape": list(value.shape)}
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return {"__tuple__": _plain(list(value))}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _lively(value: dict[str, Any]) -> Any:
+    """What `_plain` made of a dict, an array or a tuple, whose items are lively already."""
+    if "__array__" in value:
+        data = np.frombuffer(base64.b64decode(value["__array__"]), dtype=value["dtype"])
+        return data.reshape(value["shape"]).copy()
+    return tuple(value["__tuple__"]) if "__tuple__" in value else value
+
+
+def _from_format_1(state: dict[str, Any]) -> dict[str, Any]:
+    """A state of the first format, in the words of today."""
+    renamed = state | {"maximize": state["maximise"]}
+    posterior = state["state"]["posterior"]
+    if "back" in posterior:
+        posterior["representation"] = posterior.pop("back")
+    return renamed
