@@ -100,8 +100,12 @@ class Family(Generic[T]):
         return add
 
     def to_dict(self, member: T) -> dict[str, Any]:
-        """The plain dict of a member; nested members become dicts too."""
-        own = {f.name: self._plain(getattr(member, f.name)) for f in fields(member)}  # type: ignore[arg-type]
+        """The plain dict of a member; nested members become dicts too.
+
+        A field that is not compared (``compare=False``) is a remark, and is left out.
+        """
+        kept = [f.name for f in fields(member) if f.compare]  # type: ignore[arg-type]
+        own = {name: self._plain(getattr(member, name)) for name in kept}
         return {"type": member.type_name, **own}  # type: ignore[attr-defined]
 
     def from_dict(self, spec: "Mapping[str, Any] | T") -> T:

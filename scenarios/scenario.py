@@ -17,8 +17,8 @@ from gpbandits_env.scenarios.checks import (
     check_names,
     check_plain_fields,
 )
+from gpbandits_env.scenarios.findings import FINDINGS, Finding
 from gpbandits_env.scenarios.findings.bounds import BOUNDS, Bound
-from gpbandits_env.scenarios.findings.finding import FINDINGS, Finding
 from gpbandits_env.scenarios.results.metrics import metric_named
 from gpbandits_env.scenarios.results.panels import Panel
 

@@ -55,7 +55,7 @@ def packages() -> list[str]:
 MODULES = {
     "gpbandits_env.agents": ("acquisitions", "schedules", "gate", "refit", "forgetting"),
     "gpbandits_env.scenarios": (
-        *("scenario", "findings.finding", "study.study", "study.engines"),
+        *("scenario", "study.study", "study.engines"),
         *("results.report", "results.comparison"),
     ),
 }

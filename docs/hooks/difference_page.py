@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from reasons import UNKNOWN, anchor, reason
+from markdown.extensions.toc import slugify
 from scenario_pages import kept_of
 
 from gpbandits_env.scenarios import registry
@@ -33,10 +33,10 @@ def _findings(root: Path) -> list[str]:
     for s in _declared():
         for cell in (kept_of(root, s.id) or {"cells": []})["cells"]:
             checked += sum(c["holds"] is not None for c in cell["findings"])
-            for check in (c for c in cell["findings"] if c["holds"] is False):
-                why = reason(s.id, check["statement"])
-                counts[s.id.partition("/")[0], why] += 1
-                rows.append(_finding(s, cell["params"], check, why))
+            for finding, check in zip(s.findings, cell["findings"], strict=True):
+                if check["holds"] is False:
+                    counts[s.id.partition("/")[0], finding.reason] += 1
+                    rows.append(_finding(s, cell["params"], check, finding.reason))
     head = "| scenario | where | what the paper found | here | why |\n|" + " --- |" * 5 + "\n"
     count = (
         f"{checked - len(rows)} of {checked} findings that were checked hold; "
@@ -58,7 +58,7 @@ def _finding(s: Scenario, params: dict[str, Any], check: dict[str, Any], why: st
 
 
 def _why(heading: str) -> str:
-    return heading if heading == UNKNOWN else f"[{heading}](#{anchor(heading)})"
+    return f"[{heading}](#{slugify(heading, '-')})" if heading else "not known"
 
 
 def _notes() -> list[str]:

@@ -7,10 +7,18 @@ the illustrations of Figs. 1 and 3(b).
 
 from typing import Any
 
-from gpbandits_env.scenarios.findings.course import BelowAt, NeverBelow, Oscillates, ShareOf
+from gpbandits_env.scenarios.findings import (
+    Below,
+    BelowAt,
+    Finding,
+    Level,
+    NeverBelow,
+    Oscillates,
+    ShareOf,
+    SlowerRise,
+    Wider,
+)
 from gpbandits_env.scenarios.findings.drift_bounds import Theorem42, Theorem43, Theorem43Blocks
-from gpbandits_env.scenarios.findings.finding import Finding, as_well_as, below, level
-from gpbandits_env.scenarios.findings.sweep import SlowerRise, Wider
 from gpbandits_env.scenarios.reporting.drift_pictures import distant_times, sensors
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
@@ -56,6 +64,8 @@ MATCHED = (
 )
 UCBS = ("tv-gp-ucb", "r-gp-ucb", "gp-ucb")
 HORIZONS = (50, 100, 200, 500)
+# Headings of docs/differences.md.
+BY_EYE, POWER = "Figures read by eye", "Statistical power"
 
 
 def _world(kernel: str, **more: Any) -> dict[str, Any]:
@@ -75,11 +85,11 @@ def _matched(name: str, kernel: str, figure: str, title: str) -> Scenario:
         horizon=500,
         trials=200,
         findings=(
-            below("tv-gp-ucb", "r-gp-ucb"),
+            Below("tv-gp-ucb", "r-gp-ucb"),
             Oscillates("r-gp-ucb", "tv-gp-ucb"),
             NeverBelow("genie", (*UCBS, "random")),
-            BelowAt("gp-ucb", "r-gp-ucb", 100, HORIZONS),
-            BelowAt("gp-ucb", "r-gp-ucb", 500),
+            BelowAt("gp-ucb", "r-gp-ucb", 100, HORIZONS, reason=BY_EYE),
+            BelowAt("gp-ucb", "r-gp-ucb", 500, reason=BY_EYE),
         ),
         choices=(
             "the horizon is not stated: 500",
@@ -93,11 +103,11 @@ def _matched(name: str, kernel: str, figure: str, title: str) -> Scenario:
 
 
 ROBUST: tuple[Finding, ...] = (
-    *(below(label, "tv/0") for label in ASSUMED if label != "tv/0"),
-    as_well_as("tv/5e-3", "tv/1e-2", tuple(ASSUMED)),
-    below("tv/1e-2", "tv/1e-1"),
+    *(Below(label, "tv/0") for label in ASSUMED if label != "tv/0"),
+    Level("tv/5e-3", "tv/1e-2", tuple(ASSUMED), one_sided=True),
+    Below("tv/1e-2", "tv/1e-1"),
     SlowerRise("tv/1e-2", "tv/1e-1", "tv/0", (0.09, 0.01)),
-    level("tv/0", "gp-ucb", tuple(ASSUMED), within=0.0),
+    Level("tv/0", "gp-ucb", tuple(ASSUMED), within=0.0),
 )
 MISMATCH = (
     "'harmless' is read as: at half of the true epsilon the regret is higher by at most a tenth of "
@@ -119,9 +129,9 @@ REPLAYED = (
     "alone, and those of the GP-UCBs not at all, so that their standard error is 0"
 )
 COOL: tuple[Finding, ...] = (
-    *(below("tv-gp-ucb", label) for label in ("r-gp-ucb", "gp-ucb", "random")),
-    below("r-gp-ucb", "gp-ucb"),
-    BelowAt("gp-ucb", "tv-gp-ucb", 72, (24, 48, 72, 144, 288)),
+    *(Below("tv-gp-ucb", label, reason=POWER) for label in ("r-gp-ucb", "gp-ucb", "random")),
+    Below("r-gp-ucb", "gp-ucb", reason=POWER),
+    BelowAt("gp-ucb", "tv-gp-ucb", 72, (24, 48, 72, 144, 288), reason=POWER),
     ShareOf("gp-ucb", "random", 1, 48, at_most=0.5),
     ShareOf("gp-ucb", "random", 193, 288, at_least=0.8),
 )
@@ -190,10 +200,10 @@ SCENARIOS = (
         horizon=200,
         trials=200,
         findings=(
-            *(below("r/38", f"r/{n}") for n in (1, 2, 5)),
+            *(Below("r/38", f"r/{n}") for n in (1, 2, 5)),
             *(Wider(f"r/{b}", f"r/{a}") for a, b in ((20, 50), (50, 100), (100, 200))),
-            level("r/200", "gp-ucb", ("r/1", "r/38", "gp-ucb"), within=0.0),
-            below("tv-gp-ucb", "r/38"),
+            Level("r/200", "gp-ucb", ("r/1", "r/38", "gp-ucb"), within=0.0),
+            Below("tv-gp-ucb", "r/38"),
         ),
         choices=(
             "that the spread grows with N is checked from N = 20 on; for smaller N it is large "
@@ -271,7 +281,7 @@ SCENARIOS = (
         horizon=60,
         trials=20,
         openings=FIRST_SENSORS,
-        findings=(below("tv-gp-ucb", "gp-ucb"),),
+        findings=(Below("tv-gp-ucb", "gp-ucb", reason=POWER),),
         choices=TRAFFIC_CHOICES,
         departures=(
             "METR-LA, one week, stands in for one month of I-880 South, which is not public: 50 of "
@@ -296,7 +306,7 @@ SCENARIOS = (
         horizon=84,
         trials=20,
         openings=FIRST_SENSORS,
-        findings=(below("tv-gp-ucb", "gp-ucb"),),
+        findings=(Below("tv-gp-ucb", "gp-ucb", reason=POWER),),
         choices=TRAFFIC_CHOICES,
         departures=(
             "the paper's readings are not public: this plays 30 days of 84 readings that you have, "

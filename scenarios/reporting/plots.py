@@ -9,7 +9,7 @@ import numpy as np
 
 from gpbandits_env.arrays import IntArray
 from gpbandits_env.errors import StoreError
-from gpbandits_env.scenarios.findings.course import resets
+from gpbandits_env.scenarios.findings.rounds import resets
 from gpbandits_env.scenarios.reporting.style import (
     INK,
     entitle,

@@ -1,15 +1,15 @@
 """What a study found: tables of means and standard errors, comparisons, the paper's findings."""
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError
-from gpbandits_env.scenarios.findings.finding import FINDINGS, Check
+from gpbandits_env.scenarios.findings import FINDINGS, Check
 from gpbandits_env.scenarios.results.metrics import curves_of, metric_named, shown
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.statistics import Paired, mean_and_error, mean_ranks, paired
@@ -120,56 +120,49 @@ def final(store: Store, cell: int, metric: str) -> dict[str, dict[int, float]]:
 
 
 def _cell(store: Store, index: int, params: dict[str, Any], metric: str) -> CellReport:
-    specs = [FINDINGS.from_dict(spec) for spec in store.scenario["findings"]]
-    named = {str(getattr(spec, "metric", metric)) for spec in specs}
+    cell = StoredCell(store, index)
     names = shown(metric)
-    finals = {name: final(store, index, name) for name in dict.fromkeys([*names, *sorted(named)])}
-    shared = _shared(finals[metric])
-    labels = list(shared)
-    ranks = mean_ranks(np.array([shared[label] for label in labels]))
+    shared = cell.final(metric, cell.labels)
+    ranks = mean_ranks(np.array(list(shared.values())))
     results = tuple(
-        _agent(store, index, label, {name: finals[name][label] for name in names}, rank)
-        for label, rank in zip(labels, ranks.tolist(), strict=True)
+        _agent(store, index, label, {name: cell.finals(name)[label] for name in names}, rank)
+        for label, rank in zip(shared, ranks.tolist(), strict=True)
     )
-    pairs = itertools.combinations(labels, 2)
-    comparisons = tuple(Comparison(a, b, paired(shared[a], shared[b])) for a, b in pairs)
-    evidence = _Evidence(store, index, finals)
-    checks = tuple(f.look(evidence) for f in specs)
+    comparisons = tuple(
+        Comparison(a, b, paired(shared[a], shared[b]))
+        for a, b in itertools.combinations(cell.labels, 2)
+    )
+    checks = tuple(FINDINGS.from_dict(spec).look(cell) for spec in store.scenario["findings"])
     return CellReport(index, params, results, comparisons, checks)
 
 
-def _shared(
-    values: dict[str, dict[int, float]], labels: tuple[str, ...] | None = None
-) -> dict[str, Array]:
-    """Agent -> values over the trials that all of the agents (or those named) have played."""
-    chosen = {k: v for k, v in values.items() if labels is None or k in labels}
-    common = sorted(set.intersection(*(set(v) for v in chosen.values()))) if chosen else []
-    return {label: np.array([v[trial] for trial in common]) for label, v in chosen.items()}
+class StoredCell:
+    """The results of a cell in a store, as findings look at them: `findings.CellResults`."""
 
+    def __init__(self, store: Store, cell: int) -> None:
+        self.store, self.cell = store, cell
+        self.labels = tuple(store.labels(cell))
+        self.finals = cache(partial(final, store, cell))
+        """A metric at the last round: agent -> trial -> value."""
 
-@dataclass(frozen=True)
-class _Evidence:
-    """What findings are judged by; see `findings.Evidence`."""
+    def _common(self, labels: tuple[str, ...]) -> list[int]:
+        """The trials that all of the agents have run."""
+        run = [set(self.store.trials(self.cell, label)) for label in labels]
+        return sorted(set.intersection(*run))
 
-    store: Store
-    cell: int
-    finals: Mapping[str, dict[str, dict[int, float]]]
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(self.store.labels(self.cell))
+    def size(self, labels: tuple[str, ...]) -> tuple[int, int]:
+        rounds = self.store.arrays(self.cell, labels[0], "optimum").shape[1]
+        return len(self._common(labels)), rounds
 
     def final(self, metric: str, labels: tuple[str, ...]) -> dict[str, Array]:
-        return _shared(self.finals[metric], labels)
+        values, common = self.finals(metric), self._common(labels)
+        return {label: np.array([values[label][trial] for trial in common]) for label in labels}
 
     def regret(self, labels: tuple[str, ...]) -> dict[str, Array]:
-        played = {k: self.store.trials(self.cell, k) for k in self.labels if k in labels}
-        common = set.intersection(*(set(v) for v in played.values())) if played else set()
-        found = {}
-        for label, trials in played.items():
-            kept = [trial in common for trial in trials]
-            rounds = self.store.arrays(self.cell, label, "regret").sum(axis=2)
-            found[label] = rounds[kept]
+        common, found = self._common(labels), {}
+        for label in labels:
+            kept = np.isin(self.store.trials(self.cell, label), common)
+            found[label] = self.store.arrays(self.cell, label, "regret").sum(axis=2)[kept]
         return found
 
     def model_order(self, label: str) -> Array:
@@ -177,8 +170,8 @@ class _Evidence:
         return mean
 
     def seconds(self, label: str) -> Array:
-        spent = (self.store.seconds(self.cell, label, name) for name in ("ask", "tell"))
-        return sum(spent, np.zeros(()))
+        ask, tell = (self.store.seconds(self.cell, label, name) for name in ("ask", "tell"))
+        return ask + tell
 
     def evaluations(self, label: str) -> Array:
         return self.store.arrays(self.cell, label, "evaluations").astype(np.float64)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpbandits_env.scenarios import AgentEntry, Outcome, Scenario, run_study
-from gpbandits_env.scenarios.findings.finding import below, level
+from gpbandits_env.scenarios.findings import Below, Level
 from gpbandits_env.scenarios.folders import look_in
 
 Run = Callable[..., Outcome]
@@ -32,7 +32,7 @@ def tiny() -> Scenario:
         alternatives=(AgentEntry("mpi/no-margin", "mpi", {"margin": 0.0}),),
         horizon=12,
         trials=4,
-        findings=(below("gp-ucb", "random"), level("gp-ucb", "ei", ("gp-ucb", "ei", "random"))),
+        findings=(Below("gp-ucb", "random"), Level("gp-ucb", "ei", ("gp-ucb", "ei", "random"))),
     )
 
 

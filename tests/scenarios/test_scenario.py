@@ -5,7 +5,7 @@ import pytest
 
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios import AgentEntry, Scenario, get, scenarios
-from gpbandits_env.scenarios.findings.finding import FINDINGS
+from gpbandits_env.scenarios.findings import FINDINGS
 
 
 @pytest.mark.parametrize(("grid", "words"), [

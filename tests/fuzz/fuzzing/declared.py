@@ -28,7 +28,7 @@ from gpbandits_env.kernels import (
 from gpbandits_env.learning import diagnose
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.problem import Problem
-from gpbandits_env.scenarios.findings.finding import FINDINGS, Finding
+from gpbandits_env.scenarios.findings import FINDINGS, Finding
 from gpbandits_env.scenarios.results.panels import panel_from_dict
 from gpbandits_env.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 
@@ -72,7 +72,8 @@ def _walk(drift: Any) -> None:
 
 def _look(finding: Finding) -> None:
     str(finding.statement)
-    finding.undecided(("a", "b"), 3)
+    str(finding.labels)
+    str(finding.rounds)
 
 
 def _nothing(_: Any) -> None:

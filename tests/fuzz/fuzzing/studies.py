@@ -17,7 +17,7 @@ from fuzzing.values import mutated, near_miss, pick
 
 from gpbandits_env.scenarios import AgentEntry, Scenario, Store, report, run_study
 from gpbandits_env.scenarios.files import load, read
-from gpbandits_env.scenarios.findings.finding import FINDINGS
+from gpbandits_env.scenarios.findings import FINDINGS
 from gpbandits_env.scenarios.results.comparison import compare, gather
 from gpbandits_env.scenarios.results.export import export_csv
 

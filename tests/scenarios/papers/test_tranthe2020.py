@@ -7,7 +7,6 @@ from gpbandits_env import agents
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.posterior.subspaces import Subspaces
 from gpbandits_env.scenarios import Store, get, report
-from gpbandits_env.scenarios.findings.subspace import NearlyBest
 from gpbandits_env.scenarios.papers import tranthe2020
 from gpbandits_env.scenarios.study.runner import make_env
 
@@ -109,21 +108,3 @@ def test_no_agent_has_more_than_the_budget(spent, entry):
     # Climbs that have arrived stop early, so that the budget is a limit and not what is spent.
     assert max(rounds) <= BUDGET
     assert min(rounds) > 0
-
-
-def test_nearly_best():
-    def check(ours, *theirs):
-        final = {"a": np.array(ours), "b": np.array(theirs[0]), "c": np.array(theirs[1])}
-        return NearlyBest("a", ("b", "c")).check(final)
-
-    assert check([1.0, 1.2], [2.0, 2.0], [3.0, 1.9]).holds
-    level = check([1.0, 1.2], [0.9, 1.25], [3.0, 1.9])
-    assert level.holds
-    assert level.numbers["rank"] == 2
-    assert not check([1.0, 1.2], [0.5, 0.65], [3.0, 1.9]).holds
-    assert NearlyBest("a", ("b",)).check({"a": np.ones(2)}).holds is None
-
-
-def test_nearly_best_needs_rivals():
-    with pytest.raises(ValueError, match="rivals"):
-        NearlyBest("a", ())

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.cli import main
-from gpbandits_env.scenarios.findings.finding import Below
+from gpbandits_env.scenarios.findings import Below
 from gpbandits_env.scenarios.reporting.html import page, save_page
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario

@@ -1,0 +1,261 @@
+"""Findings about the last round: how agents compare by a metric; smaller is better."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, listed, positive
+from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.scenarios.findings.finding import FINDINGS, CellResults, Check, Finding
+from gpbandits_env.scenarios.statistics import Paired, paired
+
+
+class FinalFinding(Finding):
+    """A claim about the last round; `metric` names the figure that it is about."""
+
+    metric: str
+
+    def final(self, results: CellResults) -> Mapping[str, Array]:
+        """Per agent, (trials,) the metric at the last round."""
+        return results.final(self.metric, self.labels)
+
+
+def _ratio(p: Paired) -> float:
+    return p.mean_a / p.mean_b if p.mean_b else float("inf")
+
+
+@FINDINGS.register("below")
+@dataclass(frozen=True)
+class Below(FinalFinding):
+    """Agent a has the smaller mean, clearly: by more than ``errors`` paired standard errors.
+
+    Args:
+        a: the better agent's label.
+        b: the worse agent's label.
+        metric: see `metrics.KNOWN`; here and in the other findings.
+        errors: how many standard errors of the paired difference count as clear.
+    """
+
+    a: str
+    b: str
+    metric: str = "average_regret"
+    errors: float = 2.0
+
+    @property
+    def statement(self) -> str:
+        return f"{self.a} below {self.b} by more than {self.errors:g} standard errors"
+
+    def judge(self, results: CellResults) -> Check:
+        final = self.final(results)
+        p = paired(final[self.a], final[self.b])
+        numbers = {self.a: p.mean_a, self.b: p.mean_b, "difference": p.difference, "SE": p.se}
+        return self.check(p.difference < -self.errors * p.se, numbers)
+
+
+@FINDINGS.register("level")
+@dataclass(frozen=True)
+class Level(FinalFinding):
+    """Agents a and b do not differ much, seen on the scale of the paper's figure.
+
+    The means differ by at most ``within`` times the gap between the best and the worst of
+    ``scale``: what an eye calls level in a plot that shows them all. The ratio of the means is
+    reported too, for it can be far from 1 when both are small.
+
+    Args:
+        a: one agent's label.
+        b: the other's.
+        scale: the labels whose means span the scale.
+        within: the largest difference, as a fraction of the scale.
+        one_sided: claim only that a does as well as b, or better.
+        metric: what is compared.
+    """
+
+    a: str
+    b: str
+    scale: tuple[str, ...]
+    within: float = 0.1
+    one_sided: bool = False
+    metric: str = "average_regret"
+
+    agent_fields = ("a", "b", "scale")
+
+    def __post_init__(self) -> None:
+        labels = listed(self.scale, "scale")
+        if len(labels) < 2 or not all(isinstance(label, str) for label in labels):
+            raise InvalidInput(
+                f"a finding's scale needs two agents or more, by label, got {shown(labels)}"
+            )
+
+    @property
+    def statement(self) -> str:
+        verb = "does as well as" if self.one_sided else "is level with"
+        return (
+            f"{self.a} {verb} {self.b}, to {self.within:.0%} of the gap "
+            "between the best agent and the worst"
+        )
+
+    def judge(self, results: CellResults) -> Check:
+        final = self.final(results)
+        p = paired(final[self.a], final[self.b])
+        gap = float(np.ptp([np.mean(final[label]) for label in self.scale]))
+        numbers = {self.a: p.mean_a, self.b: p.mean_b, "difference": p.difference, "SE": p.se}
+        size = p.difference if self.one_sided else abs(p.difference)
+        return self.check(size <= self.within * gap, {**numbers, "gap": gap, "ratio": _ratio(p)})
+
+
+@FINDINGS.register("at-most")
+@dataclass(frozen=True)
+class AtMost(FinalFinding):
+    """Agent a's mean is at most ``factor`` times b's."""
+
+    a: str
+    b: str
+    factor: float = 1.25
+    metric: str = "average_regret"
+
+    @property
+    def statement(self) -> str:
+        return f"{self.a} comes close to {self.b}: at most {self.factor:g} times its mean"
+
+    def judge(self, results: CellResults) -> Check:
+        final = self.final(results)
+        p = paired(final[self.a], final[self.b])
+        numbers = {self.a: p.mean_a, self.b: p.mean_b, "ratio": _ratio(p)}
+        return self.check(p.mean_a <= self.factor * p.mean_b, {**numbers, "SE of difference": p.se})
+
+
+@FINDINGS.register("within-published")
+@dataclass(frozen=True)
+class WithinPublished(FinalFinding):
+    """An agent's mean is at most ``factor`` times the paper's, ``published``, which is above 0."""
+
+    agent: str
+    published: float
+    factor: float = 2.0
+    metric: str = "simple_regret"
+
+    agent_fields = ("agent",)
+
+    def __post_init__(self) -> None:
+        positive(self.published, "published")
+        positive(self.factor, "factor")
+
+    @property
+    def statement(self) -> str:
+        return f"{self.agent}: a mean of at most {self.factor:g} times the paper's"
+
+    def judge(self, results: CellResults) -> Check:
+        mean = float(np.mean(self.final(results)[self.agent]))
+        numbers = {self.agent: mean, "the paper": self.published, "ratio": mean / self.published}
+        return self.check(mean <= self.factor * self.published, numbers)
+
+
+@FINDINGS.register("nearly-best")
+@dataclass(frozen=True)
+class NearlyBest(FinalFinding):
+    """An agent is the best, or within ``errors`` paired standard errors of its best rival.
+
+    Raises:
+        InvalidInput: no rivals.
+    """
+
+    agent: str
+    rivals: tuple[str, ...]
+    errors: float = 1.0
+    metric: str = "log10_simple_regret"
+
+    agent_fields = ("agent", "rivals")
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rivals", tuple(self.rivals))
+        if not self.rivals or self.agent in self.rivals:
+            raise InvalidInput(f"{self.agent!r} needs rivals other than itself")
+
+    @property
+    def statement(self) -> str:
+        return (
+            f"{self.agent} is the best of {', '.join((self.agent, *self.rivals))}, or within "
+            f"{self.errors:g} standard error of the best"
+        )
+
+    def judge(self, results: CellResults) -> Check:
+        final = self.final(results)
+        means = {label: float(np.mean(final[label])) for label in self.labels}
+        best = min(self.rivals, key=means.__getitem__)
+        p = paired(final[self.agent], final[best])
+        numbers = {
+            self.agent: p.mean_a,
+            f"best rival ({best})": p.mean_b,
+            "difference": p.difference,
+            "SE": p.se,
+            "rank": 1.0 + sorted(means.values()).index(means[self.agent]),
+        }
+        return self.check(p.difference <= self.errors * p.se, numbers)
+
+
+@FINDINGS.register("wider")
+@dataclass(frozen=True)
+class Wider(FinalFinding):
+    """Agent a's results spread wider over the instances than b's, by ``errors`` standard errors.
+
+    By a paired t test on the distances from the median (Brown and Forsythe 1974, paired).
+    """
+
+    a: str
+    b: str
+    metric: str = "average_regret"
+    errors: float = 2.0
+
+    @property
+    def statement(self) -> str:
+        return (
+            f"{self.a} spreads wider over the worlds than {self.b}, by more than {self.errors:g} "
+            "standard errors"
+        )
+
+    def judge(self, results: CellResults) -> Check:
+        final = self.final(results)
+        p = paired(*(np.abs(final[k] - np.median(final[k])) for k in (self.a, self.b)))
+        numbers = {f"SD of {k}": float(final[k].std(ddof=1)) for k in (self.a, self.b)}
+        return self.check(p.difference > self.errors * p.se, numbers)
+
+
+@FINDINGS.register("slower-rise")
+@dataclass(frozen=True)
+class SlowerRise(FinalFinding):
+    """From a common start the metric rises more slowly one way than the other, per unit of way.
+
+    Args:
+        start: where both ways begin.
+        slow: the end of the slow way.
+        fast: the end of the fast way.
+        ways: the lengths of the two ways, e.g. differences of the epsilon that is assumed.
+        share: the largest share of the fast way's slope that the slow one may have.
+        metric: what rises.
+    """
+
+    start: str
+    slow: str
+    fast: str
+    ways: tuple[float, float]
+    share: float = 0.2
+    metric: str = "average_regret"
+
+    agent_fields = ("start", "slow", "fast")
+
+    @property
+    def statement(self) -> str:
+        return (
+            f"from {self.start} the regret rises to {self.slow} at most {self.share:g} times as "
+            f"fast, per unit, as to {self.fast}"
+        )
+
+    def judge(self, results: CellResults) -> Check:
+        final = self.final(results)
+        names = (self.start, self.slow, self.fast)
+        start, *ends = (float(final[label].mean()) for label in names)
+        slow, fast = ((end - start) / way for end, way in zip(ends, self.ways, strict=True))
+        numbers = dict(zip(names, (start, *ends), strict=True))
+        numbers |= {f"slope to {self.slow}": slow, f"slope to {self.fast}": fast}
+        return self.check(fast > 0 and slow <= self.share * fast, numbers)
