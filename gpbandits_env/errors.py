@@ -27,6 +27,10 @@ class NotPositiveDefinite(GPBanditsError, ValueError):
     """A covariance matrix is not positive semidefinite."""
 
 
+class LawBroken(GPBanditsError, AssertionError):
+    """A part of your own (a kernel, ...) does not do what every such part must; it says what."""
+
+
 class MissingData(GPBanditsError, FileNotFoundError):
     """A data file is not there; the message says how to get it."""
 

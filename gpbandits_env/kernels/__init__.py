@@ -1,6 +1,7 @@
 """Covariance functions, with gradients and a plain dict form."""
 
 from gpbandits_env.kernels.base import KERNELS, Kernel, Radial, kernel_from_dict
+from gpbandits_env.kernels.check import check_kernel
 from gpbandits_env.kernels.compose import Product, Sum
 from gpbandits_env.kernels.empirical import Empirical
 from gpbandits_env.kernels.linear import Linear
@@ -21,5 +22,6 @@ __all__ = [
     "SquaredExponential",
     "Stationary",
     "Sum",
+    "check_kernel",
     "kernel_from_dict",
 ]

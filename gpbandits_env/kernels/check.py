@@ -1,0 +1,231 @@
+"""The laws of a covariance function, tried on a kernel of one's own."""
+
+import json
+import pickle
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+
+from gpbandits_env.arrays import Array, finite_array
+from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
+from gpbandits_env.kernels.base import Kernel, kernel_from_dict
+
+# Of central differences, as a part of the points' spread or of a parameter.
+STEP = 1e-5
+# Points for the eigenvalues; it takes some to tell that a profile is none in the plane.
+MANY = 150
+# Draws for the spectral law, and the standard errors that their mean may be off.
+FREQUENCIES, ERRORS = 40_000, 5.5
+
+
+def check_kernel(
+    kernel: Kernel, dim: int | Iterable[int] | None = None, points: ArrayLike | None = None
+) -> None:
+    """Nothing, if a kernel keeps all laws; a method that refuses with `InvalidInput` is left out.
+
+    Tried are: values (symmetric, positive semidefinite, fresh, with their diagonal), gradients in
+    the points and in the hyper-parameters (against differences), factors, claims to be stationary
+    or a product over axes, the spectral sampler (against the values, by Monte Carlo), dicts, JSON,
+    pickles, equality and hashes. Where nothing is claimed, nothing is tried. It takes about 50 ms.
+
+    Args:
+        kernel: an instance with typical hyper-parameters.
+        dim: of random points in [-1, 1]^dim: one or several; those of 1, 2 and 5 that the kernel
+            takes when not given.
+        points: (n, d) with n >= 4, to use in place of random ones.
+    Raises:
+        LawBroken: names the law, and says what was found and what was expected.
+        InvalidInput: no kernel, or one that takes none of these points.
+    """
+    if not isinstance(kernel, Kernel):
+        raise InvalidInput(f"check_kernel needs a Kernel, got {type(kernel).__name__}")
+    rng = np.random.default_rng(20100621)
+    if points is not None:
+        places = [finite_array(points, "points", 2)]
+    elif dim is None:
+        places = [rng.uniform(-1, 1, (21, d)) for d in (1, 2, 5) if kernel.dim in (None, d)]
+        places = places or [rng.uniform(-1, 1, (21, kernel.dim or 1))]
+    else:
+        places = [rng.uniform(-1, 1, (21, d)) for d in ([dim] if isinstance(dim, int) else dim)]
+    for place in places:
+        kernel.check_points(place)
+        half = len(place) * 4 // 7
+        for law in LAWS:
+            try:
+                law(kernel, place[:half], place[half:])
+            except LawBroken as broken:
+                raise LawBroken(
+                    f"the kernel {kernel.type_name!r} breaks the law of {law.__name__} in "
+                    f"{place.shape[1]} dimension(s): {broken}"
+                ) from None
+
+
+def symmetric_values(kernel: Kernel, x: Array, z: Array) -> None:
+    """k(x, z) = k(z, x), and a part of a matrix is the matrix of the part."""
+    both = np.concatenate([x, z])
+    whole = kernel(both)
+    _agree("the matrix and its transpose", whole, whole.T)
+    _agree("k(x, z) and the part of k([x, z])", kernel(x, z), whole[: len(x), len(x) :])
+    _agree("k(z, x) and the transpose of k(x, z)", kernel(z, x), kernel(x, z).T)
+    _agree("the diagonal", kernel.diagonal(x), kernel(x).diagonal())
+
+
+def positive_semidefinite_values(kernel: Kernel, x: Array, z: Array) -> None:
+    """No eigenvalue of a matrix is below 0, also with points that repeat or are many."""
+    matrices = [kernel(np.concatenate([x, z, x[:2]]))]
+    if not kernel.on_indices:
+        rng, low, high = np.random.default_rng(0), x.min(axis=0), x.max(axis=0)
+        many = low + (high - low) * rng.random((MANY, x.shape[1]))
+        matrices += [kernel(many), kernel(x[0] + 0.2 * (many - x[0]))]
+    for matrix in matrices:
+        least, trace = float(np.linalg.eigvalsh(matrix)[0]), float(np.trace(matrix))
+        if not least >= -1e-11 * trace:
+            raise LawBroken(f"an eigenvalue is {least:.3g}, of a matrix of trace {trace:.3g}")
+
+
+def fresh_values(kernel: Kernel, x: Array, z: Array) -> None:
+    """Results may be written to, and arguments stay as they were."""
+    before, x_copy, z_copy = kernel(x, z).copy(), x.copy(), z.copy()
+    results = [kernel(x, z), kernel.diagonal(x), *kernel.parameter_gradients(x, z).values()]
+    for result in results:
+        if not result.flags.writeable:
+            raise LawBroken("a result is read-only: return fresh arrays")
+        result[:] = np.nan
+    _agree("k(x, z) after an earlier result was written to", kernel(x, z), before)
+    _agree("x after k(x, z)", x, x_copy)
+    _agree("z after k(x, z)", z, z_copy)
+
+
+def gradients_in_the_points(kernel: Kernel, x: Array, z: Array) -> None:
+    """They are the differences of values; and `columns` contracts them."""
+    try:
+        gradient = kernel.gradient(x, z)
+    except InvalidInput:
+        return
+    spread = float(np.ptp(x)) or 1.0
+    steps = STEP * spread * np.eye(x.shape[1])
+    ups, downs = ([kernel(x + s * step, z) for step in steps] for s in (1, -1))
+    wanted = np.stack([(u - d) / (2 * STEP * spread) for u, d in zip(ups, downs, strict=True)], 2)
+    # Values bend without bound beside a kink, at distance 0.
+    apart = cdist(x, z) > 0.05 * spread
+    size = float(np.abs(kernel(x)).max()) / spread
+    _agree("gradient(x, z)", gradient * apart[:, :, None], wanted * apart[:, :, None], 1e-6, size)
+    _agree(
+        "gradient(x, x), finite,",
+        0.0 * kernel.gradient(x, x),
+        np.zeros((*[len(x)] * 2, x.shape[1])),
+    )
+    ups, downs = ([kernel.diagonal(x + s * step) for step in steps] for s in (1, -1))
+    wanted = np.stack([(u - d) / (2 * STEP * spread) for u, d in zip(ups, downs, strict=True)], 1)
+    _agree("diagonal_gradient(x)", kernel.diagonal_gradient(x), wanted, 1e-6, size)
+    weights = np.cos(np.arange(float(len(x) * len(z)))).reshape(len(x), len(z))
+    values, pulled = kernel.columns(z, z.mean(axis=0)).pull(x)
+    _agree("columns(z).pull(x)", values, kernel(x, z), 1e-9)
+    wanted = np.einsum("ij,ijk->ik", weights, gradient)
+    _agree("the gradients of columns(z).pull(x)", pulled(weights), wanted, 1e-9, size)
+
+
+def hyper_parameters(kernel: Kernel, x: Array, z: Array) -> None:
+    """They can be set, and the derivatives in their logarithms are the differences of values."""
+    values, slopes = kernel.parameters(), kernel.parameter_gradients(x, z)
+    if list(slopes) != list(values):
+        raise LawBroken(f"parameter_gradients names {list(slopes)}, parameters {list(values)}")
+    for name, value in values.items():
+        ends = [kernel.with_parameters({name: value * float(np.exp(s))}) for s in (STEP, -STEP)]
+        _agree(
+            f"with_parameters of {name}", ends[0].parameters()[name], value * float(np.exp(STEP))
+        )
+        wanted = (ends[0](x, z) - ends[1](x, z)) / (2 * STEP)
+        _agree(
+            f"parameter_gradients in {name}", slopes[name], wanted, 1e-6, np.abs(kernel(x)).max()
+        )
+    if kernel.with_parameters(values) != kernel:
+        raise LawBroken("with_parameters(parameters()) is another kernel")
+
+
+def factors(kernel: Kernel, x: Array, z: Array) -> None:
+    """2.5 k is 2.5 times k."""
+    try:
+        scaled = kernel.scaled(2.5)
+    except InvalidInput:
+        return
+    _agree("scaled(2.5)(x, z)", scaled(x, z), 2.5 * kernel(x, z))
+
+
+def stationarity(kernel: Kernel, x: Array, z: Array) -> None:
+    """A kernel that says so hangs on x - z alone."""
+    if kernel.is_stationary:
+        shift = 0.3 * (float(np.ptp(x)) or 1.0)
+        _agree("k(x + c, z + c)", kernel(x + shift, z + shift), kernel(x, z), 1e-9)
+
+
+def axes(kernel: Kernel, x: Array, z: Array) -> None:
+    """The product of `axis_kernels` is the kernel."""
+    kernels = kernel.axis_kernels(x.shape[1])
+    if kernels is None:
+        return
+    parts = [own(x[:, [j]], z[:, [j]]) for j, own in enumerate(kernels)]
+    _agree("the product of axis_kernels", np.prod(parts, axis=0), kernel(x, z), 1e-11)
+
+
+def spectrum(kernel: Kernel, x: Array, z: Array) -> None:
+    """k(x, z) = k(0) E cos(w . (x - z)) over `frequencies` w, within Monte Carlo error."""
+    try:
+        w = kernel.frequencies(np.random.default_rng(0), FREQUENCIES, x.shape[1])
+    except InvalidInput:
+        return
+    if w.shape != (FREQUENCIES, x.shape[1]):
+        raise LawBroken(f"frequencies has the shape {w.shape}, not {(FREQUENCIES, x.shape[1])}")
+    waves = np.cos((x[: len(z)] - z[: len(x)]) @ w.T)
+    variance = float(kernel.diagonal(x[:1])[0])
+    off = variance * waves.mean(axis=1) - kernel(x[: len(z)], z[: len(x)]).diagonal()
+    errors = variance * waves.std(axis=1) / np.sqrt(FREQUENCIES) + 1e-9 * variance
+    if not (worst := float(np.abs(off / errors).max())) < ERRORS:
+        raise LawBroken(f"the mean cosine of frequencies is {worst:.3g} standard errors off")
+
+
+def dicts_pickles_and_hashes(kernel: Kernel, x: Array, z: Array) -> None:
+    """A kernel comes back from its dict, through JSON, and from a pickle as an equal one."""
+    ways: dict[str, Callable[[], Kernel]] = {
+        "its dict, through JSON": lambda: kernel_from_dict(
+            json.loads(json.dumps(kernel.to_dict()))
+        ),
+        "a pickle": lambda: pickle.loads(pickle.dumps(kernel)),
+    }
+    for way, back in ways.items():
+        try:
+            again = back()
+        except (GPBanditsError, TypeError, AttributeError, pickle.PicklingError) as error:
+            raise LawBroken(f"it does not come back from {way}: {error}") from None
+        if again != kernel or hash(again) != hash(kernel):
+            raise LawBroken(f"what comes back from {way} is not equal, with an equal hash")
+        _agree(f"k(x, z) of what comes back from {way}", again(x, z), kernel(x, z))
+
+
+LAWS: tuple[Callable[[Kernel, Array, Array], None], ...] = (
+    symmetric_values,
+    positive_semidefinite_values,
+    fresh_values,
+    gradients_in_the_points,
+    hyper_parameters,
+    factors,
+    stationarity,
+    axes,
+    spectrum,
+    dicts_pickles_and_hashes,
+)
+
+
+def _agree(
+    what: str, found: ArrayLike, wanted: ArrayLike, rtol: float = 1e-12, size: float = 0.0
+) -> None:
+    """Raise, unless two arrays agree to rtol of themselves, and to rtol of a size."""
+    got, want = np.asarray(found), np.asarray(wanted)
+    if got.shape != want.shape:
+        raise LawBroken(f"{what}: the shape is {got.shape}, not {want.shape}")
+    off = np.abs(got - want) - rtol * (np.abs(want) + (size or float(np.abs(want).max(initial=0))))
+    if not (off <= 0.0).all():
+        at = np.unravel_index(int(np.nan_to_num(off, nan=np.inf).argmax()), off.shape)
+        raise LawBroken(f"{what}: {got[at]:.9g} at {tuple(map(int, at))}, expected {want[at]:.9g}")
