@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.any_acquisition import AnyAcquisition
-from gpbandits_env.agents.embeddings.line import Line
-from gpbandits_env.agents.embeddings.pulled import PulledSearch
+from gpbandits_env.agents.embeddings import BoxMap, LineEmbedding
+from gpbandits_env.agents.search import search_for
+from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.learning import InputScaling
@@ -40,6 +41,8 @@ class LineBO(AnyAcquisition):
         settings: those of `AnyAcquisition`.
     """
 
+    search: BoxSearch
+
     def __init__(
         self,
         problem: Problem,
@@ -57,11 +60,8 @@ class LineBO(AnyAcquisition):
         self._key = rng.integers(0, 2**63, size=4).tolist()
         super().__init__(problem, rng, search=search, **settings)
         self._scaling = InputScaling.of(problem.domain)
-        self.search = PulledSearch(self._current, self._scaling, np.ones(1), search, rng)
         self._draw_line()
-
-    def _current(self) -> Line:
-        return self.line
+        self.search = search_for(problem.domain, search, rng, BoxMap(self.line, problem.domain))
 
     def default_beta(self, on_arms: bool) -> Mapping[str, Any]:
         """Theorem 2 over 5, for one coordinate in [-1, 1]."""
@@ -75,7 +75,8 @@ class LineBO(AnyAcquisition):
             best = int(self.box_posterior.mean_at_observed().argmax())
             self._anchor = self._scaling.scale(told[[best]])[0]
         self._direction = self._drawn_direction()
-        self.line = Line(self._anchor, self._direction)
+        self.line = LineEmbedding(self._anchor, self._direction)
+        self.search.through = BoxMap(self.line, self.problem.domain)
 
     def _drawn_direction(self) -> Array:
         dim = len(self._anchor)
@@ -115,4 +116,5 @@ class LineBO(AnyAcquisition):
         super()._restore(state)
         self._anchor = np.array(line["anchor"], dtype=np.float64)
         self._direction = np.array(line["direction"], dtype=np.float64)
-        self.line = Line(self._anchor, self._direction)
+        self.line = LineEmbedding(self._anchor, self._direction)
+        self.search.through = BoxMap(self.line, self.problem.domain)

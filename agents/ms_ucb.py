@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.agents import subspace_schedule  # noqa: F401 (registers the schedule)
 from gpbandits_env.agents.any_acquisition import AnyAcquisition
-from gpbandits_env.agents.subspace_search import SubspaceSearch
-from gpbandits_env.arrays import positive, whole
+from gpbandits_env.agents.search.subspaces import Growth, SubspaceSearch
+from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
@@ -64,25 +64,14 @@ class MSUCB(AnyAcquisition):
     ) -> None:
         self._low_dim = min(whole(d, "d", 0), problem.domain.dim)
         self._whole_box = self._low_dim == problem.domain.dim
-        whole(n0, "n0")
-        positive(alpha, "alpha", zero=True)
+        growth = Growth(n0, alpha, cap, candidates, refine, evaluations)
         if not self._whole_box and settings.get("search") is not None:
             raise InvalidInput("ms-ucb searches its subspaces by itself: leave out search")
         key = [] if self._whole_box else rng.integers(0, 2**63, size=4).tolist()
         super().__init__(problem, rng, candidates=None, **settings)
         self._key = key
         if not self._whole_box:
-            self.search = SubspaceSearch(
-                self.box_posterior,
-                self._low_dim,
-                key,
-                n0=n0,
-                alpha=alpha,
-                cap=None if cap is None else whole(cap, "cap"),
-                candidates=whole(candidates, "candidates"),
-                refine=whole(refine, "refine"),
-                evaluations=whole(evaluations, "evaluations"),
-            )
+            self.search = SubspaceSearch(problem.domain, self._low_dim, key, growth)
 
     def default_beta(self, on_arms: bool) -> Mapping[str, Any]:
         """Section 4's over 5."""
@@ -98,12 +87,12 @@ class MSUCB(AnyAcquisition):
     ) -> None:
         super().tell(actions, rewards, observed)
         if isinstance(self.search, SubspaceSearch):
-            self.search.reach(self.round + 1)
+            self.search.reach(self.round + 1, self.box_posterior)
 
     def reset(self) -> None:
         super().reset()
         if isinstance(self.search, SubspaceSearch):
-            self.search.forget()
+            self.search.restart()
 
     def snapshot(self) -> dict[str, Any]:
         return super().snapshot() | {"key": list(self._key)}
@@ -113,5 +102,5 @@ class MSUCB(AnyAcquisition):
             raise InvalidInput("the agent of the snapshot draws other subspaces: another seed")
         super()._restore(state)
         if isinstance(self.search, SubspaceSearch):
-            self.search.forget()
-            self.search.reach(self.round + 1)
+            self.search.restart()
+            self.search.reach(self.round + 1, self.box_posterior)

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.candidates import Places
-from gpbandits_env.agents.embeddings import Embedding, gaussian_embedding
+from gpbandits_env.agents.embeddings import BoxMap, Embedding, gaussian_embedding
 from gpbandits_env.agents.embeddings.agent import EmbeddedAgent
-from gpbandits_env.agents.embeddings.pulled import PulledSearch
 from gpbandits_env.agents.refit import Model
+from gpbandits_env.agents.search import search_for
 from gpbandits_env.errors import unknown
-from gpbandits_env.learning import InputScaling
 from gpbandits_env.problem import Problem
 
 KERNELS_ON = ("y", "x")
@@ -50,11 +49,8 @@ class REMBO(EmbeddedAgent):
         self._on_x = kernel_on == "x"
         super().__init__(problem, rng, search=search, **settings)
         if self._on_x:
-            scaling, half = InputScaling.of(problem.domain), self.embedding.half
-            self.search = PulledSearch(self._current, scaling, half, search, rng)
-
-    def _current(self) -> Embedding:
-        return self.embedding
+            through = BoxMap(self.embedding, problem.domain)
+            self.search = search_for(problem.domain, search, rng, through)
 
     def _drawn(self, dim: int, low_dim: int, rng: np.random.Generator) -> Embedding:
         return gaussian_embedding(dim, low_dim, rng)

@@ -113,11 +113,13 @@ def functions() -> None:
 def subspaces() -> None:
     dim, active, per_round, rounds = 5000, np.arange(10), 100, 200
     learner = posterior(dim, Matern52(20.0), 199)
-    spaces = Subspaces(learner, active)
+    spaces = Subspaces(learner.box, active)
+    spaces.follow(learner)
     for _ in range(rounds):
         spaces.add(RNG.uniform(-1, 1, (per_round, dim - len(active))))
     start = clock()
     learner.condition(learner.box.sample(RNG, 1), [0.0])
+    spaces.follow(learner)
     spaces.add(RNG.uniform(-1, 1, (per_round, dim - len(active))))
     grown = 1e3 * (clock() - start)
     y, rows = RNG.uniform(-1, 1, (spaces.size, len(active))), np.arange(spaces.size)

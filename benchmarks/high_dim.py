@@ -12,6 +12,7 @@ import argparse
 import os
 import resource
 import time
+from dataclasses import replace
 
 parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 parser.add_argument("--rounds", type=int, default=200)
@@ -27,7 +28,7 @@ import numpy as np
 import gpbandits_env  # noqa: F401
 from gpbandits_env import agents
 from gpbandits_env.agents.search.lbfgs import climb
-from gpbandits_env.agents.subspace_search import SubspaceSearch
+from gpbandits_env.agents.search.subspaces import SubspaceSearch
 
 LOW_DIM, INITIAL, EACH = 10, 20, 30
 CLOCK = time.perf_counter if CHOSEN.wall else time.process_time
@@ -102,8 +103,8 @@ def calls(agent):
 def lost(agent):
     """Acquisition value lost by climbing from K starts, against climbs in all subspaces."""
     search, posterior, acquisition = agent.search, agent.posterior, agent.acquisition()
-    parts = search.subspaces
-    y, _, mean, var = search._screened()
+    parts, kept = search.subspaces, search._growth
+    y, _, mean, var = search._screened(posterior)
     score = acquisition.score(mean, var).reshape(parts.size, -1)
     starts = y.reshape(parts.size, -1, LOW_DIM)[np.arange(parts.size), score.argmax(axis=1)]
 
@@ -117,8 +118,7 @@ def lost(agent):
     at = f"t = {posterior.size}, {parts.size} subspaces"
     print(f"{at}; all climbed in {spent:.1f} s, best {top:.6g}")
     for k in (1, 4, 10, 16, 64):
-        search._refine = k
-        search._evaluations = 26 * k
+        search._growth = replace(kept, refine=k, evaluations=26 * k)
         begin = CLOCK()
         x = search.best(acquisition, posterior)
         seconds = CLOCK() - begin
@@ -129,6 +129,7 @@ def lost(agent):
             f"gap to the median subspace; {seconds:.2f} s",
             flush=True,
         )
+    search._growth = kept
 
 
 def learned(agent):
@@ -169,10 +170,8 @@ def main():
                 flush=True,
             )
         if t in (50, 100, CHOSEN.rounds):
-            kept = agent.search._refine, agent.search._evaluations
             print("learned: " + ", ".join(f"{k} {v:.4g}" for k, v in learned(agent).items()))
             lost(agent)
-            agent.search._refine, agent.search._evaluations = kept
     calls(agent)
 
 

@@ -1,21 +1,23 @@
-"""Maps of a few coordinates into a box of many: linear embeddings, random or chosen."""
+"""Maps of a few coordinates into a box of many: random embeddings, slices and lines."""
 
-from gpbandits_env.agents.embeddings.base import Embedding
-from gpbandits_env.agents.embeddings.clipped import (
+from gpbandits_env.agents.embeddings.base import BoxMap, Embedding
+from gpbandits_env.agents.embeddings.places import EmbeddedPlaces
+from gpbandits_env.agents.embeddings.projections import (
     ClippedEmbedding,
+    HashEmbedding,
     gaussian_embedding,
     sequential_embedding,
 )
-from gpbandits_env.agents.embeddings.coordinates import Coordinates
-from gpbandits_env.agents.embeddings.hashing import HashEmbedding
-from gpbandits_env.agents.embeddings.places import EmbeddedPlaces
+from gpbandits_env.agents.embeddings.slices import Coordinates, LineEmbedding
 
 __all__ = [
+    "BoxMap",
     "ClippedEmbedding",
     "Coordinates",
     "EmbeddedPlaces",
     "Embedding",
     "HashEmbedding",
+    "LineEmbedding",
     "gaussian_embedding",
     "sequential_embedding",
 ]

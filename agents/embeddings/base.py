@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 
 from gpbandits_env.arrays import Array
+from gpbandits_env.domains import Box
+from gpbandits_env.learning import InputScaling
 
 
 class Embedding(ABC):
@@ -10,11 +12,9 @@ class Embedding(ABC):
 
     Attributes:
         half: (d,) the small box is [-half, half].
-        dim: D.
     """
 
     half: Array
-    dim: int
 
     @abstractmethod
     def lift(self, y: Array) -> Array:
@@ -28,7 +28,31 @@ class Embedding(ABC):
     def pull(self, y: Array, gradients: Array) -> Array:
         """Gradients in x at the lifts of y, (n, D), as gradients in y, (n, d)."""
 
-    @property
-    @abstractmethod
-    def stretch(self) -> float:
-        """How much longer a step is in x than in y: the root mean square over axes."""
+
+class BoxMap:
+    """The map of an embedding in the units of a box: a coordinate map for a search.
+
+    Args:
+        embedding: of the cube [-1, 1]^D.
+        box: D coordinates of any range, which are scaled to the cube.
+
+    Attributes:
+        embedding: as given.
+        small: the small box.
+    """
+
+    def __init__(self, embedding: Embedding, box: Box) -> None:
+        self.embedding, self.small = embedding, Box(-embedding.half, embedding.half)
+        self._scaling = InputScaling.of(box)
+
+    def lift(self, y: Array) -> Array:
+        """The points of the box (n, D), fresh, that points y (n, d) of the small box stand for."""
+        return self._scaling.unscale(self.embedding.lift(y))
+
+    def lower(self, x: Array) -> Array:
+        """Points y, (n, d), of the small box that stand for x, or for points near x."""
+        return self.embedding.lower(self._scaling.scale(x))
+
+    def pull(self, y: Array, gradients: Array) -> Array:
+        """Gradients in x at the lifts of y, (n, D), as gradients in y, (n, d)."""
+        return self.embedding.pull(y, gradients * self._scaling.unit)

@@ -57,8 +57,10 @@ def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -
     assert isinstance(agent, GPAgent)
     _check_any_point(agent, name, space)
     in_space = agent.places.domain == space.domain  # an embedding has a small box of its own
-    if in_space and isinstance(agent.search, BoxSearch) and not space.free.all():
-        agent.search = SnappedSearch(agent.search, space)
+    search = agent.search
+    whole_box = isinstance(search, BoxSearch) and search.through is None
+    if in_space and whole_box and not space.free.all():
+        agent.search = SnappedSearch(search, space)
     return agent
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition
-from gpbandits_env.agents.search.base import Search, Within
+from gpbandits_env.agents.search.base import Search, Within, leader
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import ArmPosterior, NystromPosterior
@@ -28,7 +28,7 @@ class ArmSearch(Search):
             if not allowed.any():
                 raise InvalidInput("the region to search holds no arm")
             score[~allowed] = -np.inf
-        return np.array([best(score, posterior.mean, allowed)])
+        return np.array([leader(score, posterior.mean, allowed)])
 
     def region(self, posterior: Posterior, within: Within) -> NDArray[np.bool_]:
         return within(posterior.mean, posterior.var)
@@ -45,17 +45,3 @@ class ArmSearch(Search):
 
     def largest_mean(self, posterior: Posterior) -> float:
         return float(posterior.mean.max())
-
-
-def best(score: Array, mean: Array, allowed: NDArray[np.bool_] | None = None) -> int:
-    """The index of the largest score, the lowest of several.
-
-    A log-EI or log-PI has no more digits at -inf (no arm can improve) and at 0 (several are sure
-    to): there the largest mean among the tied decides.
-    """
-    arm = int(score.argmax())
-    top = score.item(arm)
-    if top in (-np.inf, 0.0):
-        tied = np.flatnonzero(score == top if allowed is None else (score == top) & allowed)
-        return int(tied[mean[tied].argmax()])
-    return arm

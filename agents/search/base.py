@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.arrays import Array
+from gpbandits_env.posterior import BoxPosterior
 
 # Of means and variances (n,): where to look, (n,) bool.
 Within: TypeAlias = Callable[[Array, Array], NDArray[np.bool_]]
@@ -17,7 +18,8 @@ Within: TypeAlias = Callable[[Array, Array], NDArray[np.bool_]]
 class Search(ABC):
     """Finds actions under a posterior: arms (m,), or points (m, d) of a box.
 
-    What is hallucinated counts in the variance, never in the mean.
+    What is hallucinated counts in the variance, never in the mean. A search gets the posterior in
+    every call; the next call may come with another one.
     """
 
     @abstractmethod
@@ -56,3 +58,46 @@ class Search(ABC):
     def renew(self) -> None:
         """Drop what is held between calls, so that the next one depends on the generator alone."""
         return
+
+
+class Region:
+    """Where a condition on mean and variance holds, whatever is learned or hallucinated later.
+
+    Args:
+        posterior: what is known now; copied, O(t^2).
+        within: the condition.
+    """
+
+    def __init__(self, posterior: BoxPosterior, within: Within) -> None:
+        model = (posterior.kernel, posterior.noise_var, posterior.prior_mean)
+        self._held, self._within = BoxPosterior(posterior.box, *model), within
+        self._held.restore(posterior.snapshot())
+        self._seen: tuple[Array, NDArray[np.bool_]] | None = None
+
+    def among(self, candidates: Array) -> NDArray[np.bool_]:
+        """The same for points that do not change: worked out once, (n,).
+
+        Args:
+            candidates: (n, d); the array of the call before is recognised by its identity.
+        """
+        if self._seen is None or self._seen[0] is not candidates:
+            self._seen = candidates, self(candidates)
+        return self._seen[1]
+
+    def __call__(self, x: Array) -> NDArray[np.bool_]:
+        """Which of the points (n, d) lie inside, (n,)."""
+        return self._within(*self._held.moments(x))
+
+
+def leader(score: Array, mean: Array, allowed: NDArray[np.bool_] | None = None) -> int:
+    """The index of the largest score, the lowest of several.
+
+    A log-EI or log-PI has no more digits at -inf (no action can improve) and at 0 (several are sure
+    to): there the largest mean among the tied decides.
+    """
+    first = int(score.argmax())
+    top = score.item(first)
+    if top in (-np.inf, 0.0):
+        tied = np.flatnonzero(score == top if allowed is None else (score == top) & allowed)
+        return int(tied[mean[tied].argmax()])
+    return first

@@ -1,46 +1,44 @@
 """The search over a box: many candidates looked at in one batch, the best of them climbed from.
 
+Through a coordinate map it searches the image of a small box: a line, or an embedding.
+
 Departures of all that search a box: 1. the maximum found is local: the best of those above the
 starts; 2. under a constraint a climb stops at the region's edge and does not follow it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean
-from gpbandits_env.agents.search.base import Search, Within
-from gpbandits_env.agents.search.crossed import crossed
-from gpbandits_env.agents.search.held import Candidates
-from gpbandits_env.agents.search.lbfgs import climb
-from gpbandits_env.agents.search.starts import MOST_SOBOL, best_told, distinct, near, spread
-from gpbandits_env.agents.search.within import Region, penalised
+from gpbandits_env.agents.embeddings.base import BoxMap
+from gpbandits_env.agents.search.base import Region, Search, Within, leader
+from gpbandits_env.agents.search.held import HeldCandidates
+from gpbandits_env.agents.search.lbfgs import Surface, climb
+from gpbandits_env.agents.search.starts import (
+    MOST_SOBOL,
+    best_observed,
+    crossed,
+    distinct,
+    near,
+    spread,
+)
 from gpbandits_env.arrays import Array, IntArray, whole
-from gpbandits_env.domains import Box, Domain
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import BoxPosterior
-from gpbandits_env.specs import Family
 
 
 @dataclass(frozen=True)
-class BoxSettings:
-    """How a box is searched; a member of `SEARCHES`."""
-
-
-SEARCHES: Family[BoxSettings] = Family("search")
-
-
-@SEARCHES.register("gradient")
-@dataclass(frozen=True)
-class Gradient(BoxSettings):
+class Gradient:
     """Candidates, and L-BFGS from the best of them.
 
     Args:
         starts: climbs for the best action, at least 0 (0: the best candidate is taken). Of two or
             more above 20 dimensions one further climb begins between their ends; see `crossed`.
-        candidates: points spread over the box, at least 1; points near the best told are added.
+        candidates: points spread over the box, at least 1; points near the best observed are added.
         evaluations: the most points at which values and gradients are asked for in all climbs of
             one call together.
         sample_starts: climbs for each posterior sample; they share evaluations / starts points
@@ -60,14 +58,17 @@ class Gradient(BoxSettings):
         whole(self.evaluations, "evaluations", 0)
         whole(self.sample_starts, "sample_starts", 0)
 
+    def search(self, box: Box, rng: np.random.Generator, through: BoxMap | None) -> "BoxSearch":
+        """That search of a box, or of the image of a map in it."""
+        return BoxSearch(box, rng, through=through, **vars(self))
 
-@SEARCHES.register("candidates")
+
 @dataclass(frozen=True)
-class Drawn(BoxSettings):
+class Drawn:
     """The best of points drawn anew every round.
 
     Args:
-        count: points spread over the box, at least 1; points near the best told are added.
+        count: points spread over the box, at least 1; points near the best observed are added.
     Raises:
         InvalidInput: out of range.
     """
@@ -77,33 +78,45 @@ class Drawn(BoxSettings):
     def __post_init__(self) -> None:
         whole(self.count, "count")
 
+    def search(self, box: Box, rng: np.random.Generator, through: BoxMap | None) -> "BoxSearch":
+        """That search of a box, or of the image of a map in it."""
+        none = {"starts": 0, "sample_starts": 0}
+        return BoxSearch(box, rng, through=through, candidates=self.count, **none)
+
 
 class BoxSearch(Search):
     """Local and from many starts; a call costs its candidates' moments and its climbs.
 
     Candidates are drawn anew in every call, but for this: as long as points are hallucinated those
     of the first call stay, and their variances are kept up at O(n t) a point instead of O(n t^2).
-    Nothing else is kept between calls, so the generator's state is all there is to save.
+    Nothing else is kept between calls, so the generator's state is all there is to save. Through a
+    map they are always drawn anew; to them are added the points whose images are nearest to those
+    of the largest means.
 
     Args:
-        box: where.
+        box: where the posterior is.
         rng: draws the candidates.
+        through: if given, the map whose image is searched; it may be replaced at any time by one of
+            the same small box.
         settings: those of `Gradient`.
     Raises:
         InvalidInput: out of range.
     """
 
-    def __init__(self, box: Box, rng: np.random.Generator, **settings: int) -> None:
-        self.box, self.rng, self.settings = box, rng, Gradient(**settings)
-        self._held: Candidates | None = None
+    def __init__(
+        self,
+        box: Box,
+        rng: np.random.Generator,
+        *,
+        through: BoxMap | None = None,
+        **settings: int,
+    ) -> None:
+        self.box = box if through is None else through.small
+        self.rng, self.through, self.settings = rng, through, Gradient(**settings)
+        self.renew()
 
     def best(
-        self,
-        acquisition: Acquisition,
-        posterior: BoxPosterior,
-        allowed: Region | None = None,
-        *,
-        starts: int | Array | None = None,
+        self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None = None
     ) -> Array:
         """The point of the best score found, (1, d).
 
@@ -113,41 +126,29 @@ class BoxSearch(Search):
             acquisition: what scores.
             posterior: what is known.
             allowed: from `region`; None for everywhere.
-            starts: another number of climbs than usual; or points (k, d), which are climbed from
-                without any candidates.
         Raises:
             InvalidInput: no candidate lies in the region.
         """
-        if isinstance(starts, np.ndarray):
-            points = self.box.check(starts)
-            mean, var = posterior.moments(points)
-        else:
-            held = self._candidates(posterior)
-            points, mean, var = held.points, held.mean, held.var
-        score = acquisition.score(mean, var)
+        held = self._candidates(posterior)
+        y, points, mean = self._drawn, held.points, held.mean
+        score = acquisition.score(mean, held.var)
         if allowed is not None:
             inside = allowed.among(points)
-            points, mean, score = points[inside], mean[inside], score[inside]
+            y, points, mean, score = y[inside], points[inside], mean[inside], score[inside]
             if not len(points):
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")
-        first = leader(score, mean)
-        if isinstance(starts, np.ndarray):
-            chosen = np.arange(len(points))
-        else:
-            count = min(self.settings.starts if starts is None else starts, len(points))
-            if not count:
-                return points[first : first + 1].copy()
-            chosen = distinct(self.box, points, score[None], count)[0]
-        climbed = surface(acquisition, posterior, allowed)
-        if self.box.dim <= MOST_SOBOL or len(chosen) == 1 or isinstance(starts, np.ndarray):
-            found, values = self._climb(climbed, points[chosen], self.settings.evaluations)
+        first, count = leader(score, mean), min(self.settings.starts, len(y))
+        if not count:
+            return points[[first]]
+        starts = y[distinct(self.box, y, score[None], count)[0]]
+        climbed = self._mapped(surface(acquisition, posterior, allowed))
+        if self.box.dim <= MOST_SOBOL or count == 1:
+            found, values = self._climb(climbed, starts, self.settings.evaluations)
         else:
             score_at = _scored(acquisition, posterior, allowed)
-            found, values = self._climb_and_cross(climbed, score_at, points[chosen])
+            found, values = self._climb_and_cross(climbed, score_at, starts)
         top = int(values.argmax())
-        if values[top] > score[first]:
-            return found[top : top + 1].copy()
-        return points[first : first + 1].copy()
+        return self._lift(found[[top]]) if values[top] > score[first] else points[[first]]
 
     def region(self, posterior: BoxPosterior, within: Within) -> Region:
         return Region(posterior, within)
@@ -156,26 +157,21 @@ class BoxSearch(Search):
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         paths = posterior.paths(rng, size)
-        points = self._draw(posterior)
+        y = self._draw(posterior)
+        points = self._lift(y)
         values = paths(points)
         own, first = np.arange(size), values.argmax(axis=1)
-        actions, best = points[first], values[own, first]
         count = min(self.settings.sample_starts, len(points))
         if not count or not size:
-            return actions, best
-        starts = points[distinct(self.box, points, values, count).ravel()]
+            return points[first], values[own, first]
+        starts = y[distinct(self.box, y, values, count).ravel()]
         budget = self.settings.evaluations * count * size // max(self.settings.starts, 1)
-        found, tops = climb(
-            lambda x, rows: paths.climb(x, rows // count),
-            starts,
-            self.box.low,
-            self.box.high,
-            evaluations=budget,
-        )
+        climbed = self._mapped(lambda x, rows: paths.climb(x, rows // count))
+        found, tops = climb(climbed, starts, self.box.low, self.box.high, evaluations=budget)
         tops = tops.reshape(size, count)
         top = tops.argmax(axis=1)
         # Values at candidates are in single precision; a climb begins at the best and never falls.
-        return found.reshape(size, count, -1)[own, top], tops[own, top]
+        return self._lift(found.reshape(size, count, -1)[own, top]), tops[own, top]
 
     def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         held = self._candidates(posterior)
@@ -185,86 +181,96 @@ class BoxSearch(Search):
         return float(posterior.mean_at(self.best(Mean(), posterior))[0])
 
     def renew(self) -> None:
-        self._held = None
+        self._held: HeldCandidates | None = None
 
-    def _climb(self, surface: Any, starts: Array, budget: int) -> tuple[Array, Array]:
-        return climb(surface, starts, self.box.low, self.box.high, evaluations=budget)
+    def _climb(self, climbed: Surface, starts: Array, budget: int) -> tuple[Array, Array]:
+        return climb(climbed, starts, self.box.low, self.box.high, evaluations=budget)
 
-    def _climb_and_cross(self, surface: Any, score: Any, starts: Array) -> tuple[Array, Array]:
+    def _climb_and_cross(
+        self, climbed: Surface, score: Callable[[Array], Array], starts: Array
+    ) -> tuple[Array, Array]:
         """The ends of climbs, and of one more that begins between them."""
         last = self.settings.evaluations // (len(starts) + 1)
-        ends, values = self._climb(surface, starts, self.settings.evaluations - last)
-        between = self._admitted(crossed(score, ends, values, self.rng)[0][None])
-        end, value = self._climb(surface, between, last)
+        ends, values = self._climb(climbed, starts, self.settings.evaluations - last)
+        between = crossed(lambda y: score(self._lift(y)), ends, values, self.rng)[0][None]
+        end, value = self._climb(climbed, self._admitted(between), last)
         return np.concatenate([ends, end]), np.concatenate([values, value])
 
     def _admitted(self, points: Array) -> Array:
         """The points that may be played nearest to some: here all may."""
         return points
 
-    def _candidates(self, posterior: BoxPosterior) -> Candidates:
-        """This round's: the held ones while points are hallucinated, otherwise fresh."""
+    def _lift(self, y: Array) -> Array:
+        """The points of the posterior's box that points of the searched one stand for."""
+        return y if self.through is None else self.through.lift(y)
+
+    def _mapped(self, climbed: Surface) -> Surface:
+        """A surface over the posterior's box as one over the searched one."""
+        through = self.through
+        if through is None:
+            return climbed
+
+        def pulled(y: Array, rows: IntArray) -> tuple[Array, Array]:
+            values, gradients = climbed(through.lift(y), rows)
+            return values, through.pull(y, gradients)
+
+        return pulled
+
+    def _candidates(self, posterior: BoxPosterior) -> HeldCandidates:
+        """This call's: the held ones while points are hallucinated, otherwise fresh."""
         held = self._held
         hallucinated = len(posterior.conditioned) > len(posterior.observed)
-        if held is None or not hallucinated or not held.follow(posterior):
-            held = self._held = Candidates(self._draw(posterior), posterior)
+        kept = hallucinated and self.through is None
+        if held is None or not kept or not held.follow(posterior):
+            self._drawn = self._draw(posterior)
+            held = self._held = HeldCandidates(self._lift(self._drawn), posterior)
         return held
 
     def _draw(self, posterior: BoxPosterior) -> Array:
-        points = spread(self.box, self.settings.candidates, self.rng)
-        told = best_told(posterior)
+        """Points of the searched box: spread, and near what is best so far."""
+        y = spread(self.box, self.settings.candidates, self.rng)
+        if self.through is not None:
+            best = np.argsort(-posterior.mean_at_observed(), kind="stable")[: self.settings.starts]
+            return np.concatenate([y, self.through.lower(posterior.observed[best])])
+        observed = best_observed(posterior)
         chosen = posterior.conditioned[len(posterior.observed) :]
-        if not len(told) and not len(chosen):
-            return points
-        return np.concatenate([points, told, chosen, near(self.box, told, self.rng)])
+        if not len(observed) and not len(chosen):
+            return y
+        return np.concatenate([y, observed, chosen, near(self.box, observed, self.rng)])
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_held": None}
 
 
-def box_search(
-    domain: Domain, spec: Mapping[str, Any] | str, rng: np.random.Generator
-) -> BoxSearch:
-    """The search a dict describes: {"type": "gradient", "starts": 10, ...}, or a type's name.
-
-    Args:
-        domain: a box.
-        spec: of `SEARCHES`; without a type "gradient" is meant.
-        rng: draws the candidates.
-    Raises:
-        InvalidInput: no box, or settings out of range.
-        UnknownName: no such type or setting.
-    """
-    if not isinstance(domain, Box):
-        raise InvalidInput(f"this search is for boxes, got {type(domain).__name__}")
-    if not isinstance(spec, (str, Mapping)):
-        raise InvalidInput(f"search is a dict or a type's name, got {shown(spec)}")
-    named = {"type": spec} if isinstance(spec, str) else {"type": "gradient", **spec}
-    settings = SEARCHES.from_dict(named)
-    if isinstance(settings, Drawn):
-        return BoxSearch(domain, rng, starts=0, candidates=settings.count, sample_starts=0)
-    if not isinstance(settings, Gradient):
-        raise InvalidInput(f"this box is searched by gradient or candidates, got {shown(spec)}")
-    return BoxSearch(domain, rng, **vars(settings))
-
-
-def surface(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None) -> Any:
-    """The acquisition and its gradient by the chain rule."""
+def surface(
+    acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None = None
+) -> Surface:
+    """The acquisition and its gradient; -inf outside a region, so that nothing climbs there."""
 
     def climbed(x: Array, rows: IntArray) -> tuple[Array, Array]:
-        mean, var, mean_slope, var_slope = posterior.gradients(x)
-        values, in_mean, in_var = acquisition.score_and_gradient(mean, var)
-        mean_slope *= in_mean[:, None]
-        var_slope *= in_var[:, None]
-        mean_slope += var_slope
-        return (
-            (values, mean_slope) if allowed is None else penalised(allowed(x), values, mean_slope)
-        )
+        values, slope = chained(acquisition, *posterior.gradients(x))
+        if allowed is None:
+            return values, slope
+        inside = allowed(x)
+        return np.where(inside, values, -np.inf), np.where(inside[:, None], slope, 0.0)
 
     return climbed
 
 
-def _scored(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None) -> Any:
+def chained(
+    acquisition: Acquisition, mean: Array, var: Array, mean_slope: Array, var_slope: Array
+) -> tuple[Array, Array]:
+    """The score (n,) and its gradient (n, d) by the chain rule; overwrites the two slopes."""
+    values, in_mean, in_var = acquisition.score_and_gradient(mean, var)
+    mean_slope *= in_mean[:, None]
+    var_slope *= in_var[:, None]
+    mean_slope += var_slope
+    return values, mean_slope
+
+
+def _scored(
+    acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None
+) -> Callable[[Array], Array]:
     """The acquisition alone."""
 
     def score(x: Array) -> Array:
@@ -272,12 +278,3 @@ def _scored(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region |
         return found if allowed is None else np.where(allowed(x), found, -np.inf)
 
     return score
-
-
-def leader(score: Array, mean: Array) -> int:
-    """The best candidate: the lowest of several, or the largest mean where scores lack digits."""
-    first = int(score.argmax())
-    if score[first] in (-np.inf, 0.0):
-        tied = np.flatnonzero(score == score[first])
-        return int(tied[mean[tied].argmax()])
-    return first

@@ -1,38 +1,49 @@
-"""Which search an agent gets."""
+"""Which search an agent gets: all of them by name, and what their settings make."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from gpbandits_env.agents.embeddings.base import BoxMap
 from gpbandits_env.agents.search.arms import ArmSearch
 from gpbandits_env.agents.search.base import Search
-from gpbandits_env.domains import Arms, Domain
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.agents.search.box import Drawn, Gradient
+from gpbandits_env.agents.search.round import RoundCandidates
+from gpbandits_env.domains import Arms, Box, Domain
+from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.specs import Family
+
+SEARCHES: Family[Gradient | Drawn | RoundCandidates] = Family("search")
+SEARCHES.register("gradient")(Gradient)
+SEARCHES.register("candidates")(Drawn)
+SEARCHES.register("round")(RoundCandidates)
 
 
 def search_for(
-    domain: Domain, spec: Mapping[str, Any] | str | None, rng: np.random.Generator
+    domain: Domain,
+    spec: Mapping[str, Any] | str | None,
+    rng: np.random.Generator,
+    through: BoxMap | None = None,
 ) -> Search:
-    """The search over the domain of a belief.
+    """The search over the domain of a posterior.
 
     Args:
         domain: arms, or a box.
-        spec: a type and settings as a dict, or a type's name: "gradient" (`BoxSearch`),
-            "candidates" or "round" (`RoundSearch`); None for gradient. On arms there are none.
+        spec: a type of `SEARCHES` and its settings as a dict, or a type's name: "gradient",
+            "candidates" or "round"; a dict without a type, or None, means gradient. None on arms.
         rng: the agent's randomness, which draws where a box is looked at.
+        through: if given, only its image in the box is searched.
     Raises:
         InvalidInput: settings on arms, or out of range.
-        UnknownName: no such setting.
+        UnknownName: no such type or setting.
     """
     if isinstance(domain, Arms):
         if spec is not None:
             raise InvalidInput("arms are all looked at: leave out search (it is for boxes)")
         return ArmSearch()
-    from gpbandits_env.agents.search.box import box_search
-    from gpbandits_env.agents.search.round import round_search
-
-    spec = {} if spec is None else spec
-    kind = spec.get("type") if isinstance(spec, Mapping) else spec
-    rounds = isinstance(kind, str) and kind == "round"  # an array would be compared entry by entry
-    return (round_search if rounds else box_search)(domain, spec, rng)
+    assert isinstance(domain, Box)
+    if spec is not None and not isinstance(spec, (str, Mapping)):
+        raise InvalidInput(f"search is a dict or a type's name, got {shown(spec)}")
+    named = {"type": spec} if isinstance(spec, str) else {"type": "gradient", **(spec or {})}
+    return SEARCHES.from_dict(named).search(domain, rng, through)

@@ -14,7 +14,7 @@ LEAST = 1e-10
 STRIP = 128
 
 
-class Candidates:
+class HeldCandidates:
     """Points and what is known at them: O(n t (d + t)) to begin, O(n t) a hallucinated point.
 
     A hallucinated point p is one more row w of the posterior's whitening matrix W: with K the
@@ -28,7 +28,7 @@ class Candidates:
 
     def __init__(self, points: Array, posterior: BoxPosterior) -> None:
         self.points = points
-        self._posterior, self._told = posterior, posterior.size
+        self._posterior, self._size = posterior, posterior.size
         self._known = posterior.conditioned
         self._beta = posterior.regression.beta.copy()
         self._root: Array | None = None
@@ -79,7 +79,7 @@ class Candidates:
         count, now = len(self._known), posterior.conditioned
         if (
             posterior is not self._posterior
-            or posterior.size != self._told
+            or posterior.size != self._size
             or len(now) < count
             or not np.array_equal(now[:count], self._known)
             or not np.array_equal(posterior.regression.beta[:count], self._beta)

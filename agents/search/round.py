@@ -3,44 +3,54 @@
 All that is asked in a round is asked of the same points: samples are exact and joint there, the
 best point of a score is found among them and then refined by a few steps of ascent.
 
+It is the search of the public code of ren2024, and its scenarios use it: Adam of fixed steps from
+the best candidate is that code's. The climbs to tops of the mean are short and cheap (20 steps of
+up to 50 starts together, no memory), since each only adds a candidate.
+
 Departures: 1. the maximum found is that of the candidates, up to the refinement; 2. among more
 than `MOST_EXACT` candidates samples are drawn by random features.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean
-from gpbandits_env.agents.search.ascent import Slope, adam, ascend
-from gpbandits_env.agents.search.base import Search, Within
-from gpbandits_env.agents.search.box import SEARCHES, BoxSettings, leader, surface
-from gpbandits_env.agents.search.held import Candidates
+from gpbandits_env.agents.embeddings.base import BoxMap
+from gpbandits_env.agents.search.base import Search, Within, leader
+from gpbandits_env.agents.search.box import chained
+from gpbandits_env.agents.search.held import HeldCandidates
 from gpbandits_env.arrays import Array, positive, whole
-from gpbandits_env.domains import Box, Domain
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import BoxPosterior
+
+# Points (k, d) -> values (k,) and gradients (k, d).
+Slope: TypeAlias = Callable[[Array], tuple[Array, Array]]
 
 # A factor of so many points takes about a second; a round's samples are exact up to here.
 MOST_EXACT = 4096
 # Tops of the mean that are nearer to each other, in parts of the box's sides, are one.
 APART = 1e-3
+# The first step of an ascent, and the longest, as parts of the box's sides.
+FIRST, LONGEST = 0.02, 0.2
+# Of Adam: how much of the past its means of the slope and of its square keep.
+KEPT, KEPT_SQUARE, TINY = 0.9, 0.999, 1e-8
 
 
-@SEARCHES.register("round")
 @dataclass(frozen=True)
-class Round(BoxSettings):
+class RoundCandidates:
     """Candidates drawn anew every round.
 
     Args:
         candidates: uniformly random points, at least 1; tops of the posterior mean are added.
         refine: steps of Adam from the best candidate of a score; 0 takes it as it is.
         rate: the length of these in each coordinate, in the units of x.
-        tops: the most climbs of the posterior mean, from the best candidate and from points told
-            that are above it; where they end are further candidates. At least 0.
+        tops: the most climbs of the posterior mean, from the best candidate and from observed
+            points that are above it; where they end are further candidates. At least 0.
         climb: steps of each of these.
     Raises:
         InvalidInput: out of range.
@@ -58,11 +68,20 @@ class Round(BoxSettings):
             whole(getattr(self, name), name, 0)
         positive(self.rate, "rate")
 
+    def search(self, box: Box, rng: np.random.Generator, through: BoxMap | None) -> "RoundSearch":
+        """That search of a box; there is none through a map."""
+        if through is not None:
+            raise InvalidInput(
+                "a line, or an embedding of a posterior on x, is searched by gradient or "
+                "candidates; leave out search='round'"
+            )
+        return RoundSearch(box, rng, self)
+
 
 class RoundSearch(Search):
     """Costs a round O(n t (d + t)), and O(n^3) where samples are drawn; O(n t) an action.
 
-    The candidates stay from one `renew` to the next, as long as nothing is told.
+    The candidates stay from one `renew` to the next, as long as nothing is observed.
 
     Args:
         box: where.
@@ -70,9 +89,10 @@ class RoundSearch(Search):
         settings: how many, and how they are refined.
     """
 
-    def __init__(self, box: Box, rng: np.random.Generator, settings: Round | None = None) -> None:
-        self.box, self.rng = box, rng
-        self.settings = Round() if settings is None else settings
+    def __init__(
+        self, box: Box, rng: np.random.Generator, settings: RoundCandidates | None = None
+    ) -> None:
+        self.box, self.rng, self.settings = box, rng, settings or RoundCandidates()
         self.renew()
 
     def best(
@@ -81,23 +101,21 @@ class RoundSearch(Search):
         posterior: BoxPosterior,
         allowed: NDArray[np.bool_] | None = None,
     ) -> Array:
-        held = self._candidates(posterior)
+        held, settings = self._candidates(posterior), self.settings
         score = acquisition.score(held.mean, held.var)
         if allowed is not None:
             if not allowed.any():
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")
             score[~allowed] = -np.inf
-        first = leader(score, held.mean)
-        point = held.points[first : first + 1].copy()
+        first = leader(score, held.mean, allowed)
+        point = held.points[[first]]
         # Of a region only the candidates are known.
-        if allowed is not None or not self.settings.refine:
+        if allowed is not None or not settings.refine:
             return point
-        slope, steps, rate = (
-            slope_of(acquisition, posterior),
-            self.settings.refine,
-            self.settings.rate,
+        slope = slope_of(acquisition, posterior)
+        found, value = adam(
+            slope, point, self.box.low, self.box.high, settings.refine, settings.rate
         )
-        found, value = adam(slope, point, self.box.low, self.box.high, steps, rate)
         return found if value[0] > score[first] else point
 
     def region(self, posterior: BoxPosterior, within: Within) -> NDArray[np.bool_]:
@@ -124,20 +142,20 @@ class RoundSearch(Search):
         return float(self._candidates(posterior).mean.max())
 
     def renew(self) -> None:
-        self._held: Candidates | None = None
+        self._held: HeldCandidates | None = None
 
-    def _candidates(self, posterior: BoxPosterior) -> Candidates:
+    def _candidates(self, posterior: BoxPosterior) -> HeldCandidates:
         if self._held is None or not self._held.follow(posterior):
-            self._held = Candidates(self._draw(posterior), posterior)
+            self._held = HeldCandidates(self._draw(posterior), posterior)
         return self._held
 
     def _draw(self, posterior: BoxPosterior) -> Array:
-        points = self.box.sample(self.rng, self.settings.candidates)
-        if not len(posterior.observed) or not self.settings.tops:
+        points, observed = self.box.sample(self.rng, self.settings.candidates), posterior.observed
+        if not len(observed) or not self.settings.tops:
             return points
-        mean, told = posterior.mean_at(points), posterior.mean_at_observed()
-        order = np.argsort(-told, kind="stable")[: self.settings.tops - 1]
-        higher = posterior.observed[order[told[order] > mean.max()]]
+        mean, there = posterior.mean_at(points), posterior.mean_at_observed()
+        order = np.argsort(-there, kind="stable")[: self.settings.tops - 1]
+        higher = observed[order[there[order] > mean.max()]]
         starts = np.concatenate([points[[mean.argmax()]], higher])
         slope, steps = slope_of(Mean(), posterior), self.settings.climb
         ends, height = ascend(slope, starts, self.box.low, self.box.high, steps)
@@ -147,31 +165,9 @@ class RoundSearch(Search):
         return {**self.__dict__, "_held": None}
 
 
-def round_search(
-    domain: Domain, spec: Mapping[str, Any] | str, rng: np.random.Generator
-) -> RoundSearch:
-    """The search that {"type": "round", ...} or "round" describes.
-
-    Args:
-        domain: a box.
-        spec: settings of `Round`.
-        rng: draws the candidates.
-    Raises:
-        InvalidInput: no box, or settings out of range.
-        UnknownName: no such setting.
-    """
-    if not isinstance(domain, Box):
-        raise InvalidInput(f"this search is for boxes, got {type(domain).__name__}")
-    settings = SEARCHES.from_dict({"type": spec} if isinstance(spec, str) else spec)
-    if not isinstance(settings, Round):
-        raise InvalidInput(f"a round's search has the type 'round', got {shown(spec)}")
-    return RoundSearch(domain, rng, settings)
-
-
 def slope_of(acquisition: Acquisition, posterior: BoxPosterior) -> Slope:
     """An acquisition's values and gradients at points."""
-    climbed = surface(acquisition, posterior, None)
-    return lambda x: climbed(x, None)
+    return lambda x: chained(acquisition, *posterior.gradients(x))
 
 
 def apart(box: Box, points: Array) -> Array:
@@ -181,3 +177,78 @@ def apart(box: Box, points: Array) -> Array:
         if all(np.abs((point - other) / (box.high - box.low)).max() > APART for other in kept):
             kept.append(point)
     return np.array(kept)
+
+
+def ascend(
+    surface: Slope, points: Array, low: Array, high: Array, steps: int
+) -> tuple[Array, Array]:
+    """The points (k, d) after so many steps to a top, and their values (k,).
+
+    The step along the gradient is that of Barzilai and Borwein (1988), which needs no memory; one
+    that does not gain is not taken, and the next is shorter.
+
+    Args:
+        surface: values and gradients; asked steps + 1 times.
+        points: (k, d) in the box.
+        low: (d,) the lower corner.
+        high: (d,) the upper corner, above it.
+        steps: how many, at least 0.
+    Returns:
+        The points and values, none below its start.
+    """
+    sides = high - low
+    at, (value, slope) = points, surface(points)
+    # In coordinates of [0, 1]^d.
+    slope = slope * sides
+    length = FIRST / _largest(slope)
+    for _ in range(steps):
+        outside = ((at <= low) & (slope < 0.0)) | ((at >= high) & (slope > 0.0))
+        uphill = np.where(outside, 0.0, slope)
+        length = np.minimum(length, LONGEST / _largest(uphill))
+        trial = np.clip(at + length[:, None] * uphill * sides, low, high)
+        height, there = surface(trial)
+        there = there * sides
+        step = (trial - at) / sides
+        fall = np.einsum("ij,ij->i", step, slope - there)
+        size = np.einsum("ij,ij->i", step, step)
+        secant = np.divide(size, fall, out=2.0 * length, where=fall > 0.0)
+        better = height > value
+        length = np.where(better, secant, np.minimum(secant, 0.25 * length))
+        value = np.where(better, height, value)
+        at, slope = np.where(better[:, None], trial, at), np.where(better[:, None], there, slope)
+    return at, value
+
+
+def adam(
+    surface: Slope, points: Array, low: Array, high: Array, steps: int, rate: float
+) -> tuple[Array, Array]:
+    """The best points (k, d) on a way of so many steps of about equal length, and their values.
+
+    Args:
+        surface: values and gradients; asked steps + 1 times.
+        points: (k, d) in the box.
+        low: (d,) the lower corner.
+        high: (d,) the upper corner, above it.
+        steps: how many, at least 0.
+        rate: the length of a step in each coordinate, in the units of x.
+    Returns:
+        The points and values, none below its start.
+    Source: Kingma & Ba (2015), Algorithm 1, clipped to the box.
+    """
+    at, (value, slope) = points, surface(points)
+    best = at
+    mean, square = np.zeros_like(at), np.zeros_like(at)
+    for step in range(1, steps + 1):
+        mean = KEPT * mean + (1.0 - KEPT) * slope
+        square = KEPT_SQUARE * square + (1.0 - KEPT_SQUARE) * slope**2
+        typical = np.sqrt(square / (1.0 - KEPT_SQUARE**step)) + TINY
+        at = np.clip(at + rate / (1.0 - KEPT**step) * mean / typical, low, high)
+        height, slope = surface(at)
+        better = height > value
+        value, best = np.where(better, height, value), np.where(better[:, None], at, best)
+    return best, value
+
+
+def _largest(slope: Array) -> Array:
+    size: Array = np.abs(slope).max(axis=1)
+    return np.maximum(size, 1e-300)

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, IntArray, finite_array
+from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Radial
+from gpbandits_env.kernels import Kernel, Radial
 from gpbandits_env.kernels.distances import squares
 from gpbandits_env.posterior.box import BoxPosterior
 from gpbandits_env.posterior.regression import pieces
@@ -24,27 +25,32 @@ from gpbandits_env.posterior.threads import OneThread
 class Subspaces:
     """Posterior moments in subspaces {(z_s, y)} of a box that share their active coordinates.
 
-    Follows the posterior: new observations, hallucinated points, rollback, drift and another model
-    are noticed at the next call. A new observation costs O(S D) for S subspaces; a new subspace
-    O(t D); a kernel with other lengthscales O(S t D), if they are one per coordinate, else nothing.
+    `follow` catches up with a posterior: new observations, hallucinated points, rollback, drift,
+    another model, or another posterior altogether. A new observation costs O(S D) for S subspaces;
+    a new subspace O(t D); a kernel with other lengthscales O(S t D), if they are one per
+    coordinate, else nothing.
 
     Memory: the fixed parts, 4 S (D - d) bytes in single precision, and distances, 8 S t bytes.
     In single precision the fixed parts are rounded when they are added (and stay in the box); what
     is computed from the rounded ones is exact.
 
     Args:
-        posterior: on the whole box, with a stationary kernel of one profile; others work too, but
-            at the cost of whole points.
+        box: the whole box.
         active: (d,) the coordinates that move, 0 <= d <= D; distinct.
         single: whether fixed parts are kept in single precision.
+
+    Attributes:
+        posterior: the one that was followed last, whose moments are given.
 
     Raises:
         InvalidInput: coordinates out of range or repeated.
     """
 
-    def __init__(self, posterior: BoxPosterior, active: ArrayLike, *, single: bool = True) -> None:
-        self.posterior = posterior
-        box, chosen = posterior.box, np.asarray(active)
+    posterior: BoxPosterior
+    _kernel: Kernel
+
+    def __init__(self, box: Box, active: ArrayLike, *, single: bool = True) -> None:
+        self._box, chosen = box, np.asarray(active)
         if chosen.size == 0:
             chosen = chosen.astype(np.int64).reshape(0)
         if (
@@ -60,10 +66,8 @@ class Subspaces:
         kind = np.dtype(np.float32 if single else np.float64)
         self._fixed = FixedParts(box.low[self.inactive], box.high[self.inactive], kind)
         self._distances = Distances(self._fixed)
-        self._told = np.empty((0, box.dim))
+        self._seen = np.empty((0, box.dim))
         self._version = -1
-        self._kernel = posterior.kernel
-        self._set_units()
 
     @property
     def size(self) -> int:
@@ -86,13 +90,12 @@ class Subspaces:
         """
         z = finite_array(fixed, "fixed parts", ndim=2)
         self._fixed.check(z)
-        self._follow()
         with OneThread():
             self._distances.add_rows(self._fixed.extend(z))
 
     def points(self, y: Array, rows: IntArray) -> Array:
         """The points (B, D) of the box at active coordinates y (B, d) in subspaces rows (B,)."""
-        x = np.empty((len(rows), self.posterior.box.dim))
+        x = np.empty((len(rows), self._box.dim))
         x[:, self.active] = y
         x[:, self.inactive] = self._fixed.take(rows)
         return x
@@ -100,10 +103,9 @@ class Subspaces:
     def moments(self, y: Array, rows: IntArray) -> tuple[Array, Array]:
         """Posterior mean and variance (B,) at active coordinates y (B, d) in subspaces rows (B,).
 
-        O(B t (d + t)), in pieces; equal to those of the posterior at `points`.
+        O(B t (d + t)), in pieces; equal to those of the posterior followed at `points`.
         """
-        self._follow()
-        posterior, t = self.posterior, len(self._told)
+        posterior, t = self.posterior, len(self._seen)
         kernel = self._kernel.radial
         if kernel is None:
             return self._whole(y, rows, gradients=False)[:2]
@@ -123,8 +125,7 @@ class Subspaces:
 
     def gradients(self, y: Array, rows: IntArray) -> tuple[Array, Array, Array, Array]:
         """Mean (B,), variance (B,) and their gradients (B, d) in the active coordinates."""
-        self._follow()
-        posterior, t = self.posterior, len(self._told)
+        posterior, t = self.posterior, len(self._seen)
         kernel = self._kernel.radial
         if kernel is None:
             return self._whole(y, rows, gradients=True)
@@ -169,7 +170,7 @@ class Subspaces:
     ) -> tuple[Array, Array, Array, Array]:
         """By whole points, for kernels that are no function of one distance."""
         out = np.empty(len(rows)), np.empty(len(rows)), np.zeros(y.shape), np.zeros(y.shape)
-        for part in pieces(len(rows), self.posterior.box.dim):
+        for part in pieces(len(rows), self._box.dim):
             x = self.points(y[part], rows[part])
             if gradients:
                 found = self.posterior.gradients(x)
@@ -179,19 +180,24 @@ class Subspaces:
                 out[0][part], out[1][part] = self.posterior.moments(x)
         return out
 
-    def _follow(self) -> None:
-        """Catch up with the posterior's points and model."""
-        posterior = self.posterior
-        if posterior.version == self._version:
+    def follow(self, posterior: BoxPosterior) -> None:
+        """Catch up with a posterior's points and model; call it after each change of either.
+
+        Args:
+            posterior: on the whole box, with a stationary kernel of one profile; others work too,
+                but at the cost of whole points.
+        """
+        if posterior.version == self._version and posterior is self.posterior:
             return
-        if posterior.kernel != self._kernel:
+        self.posterior = posterior
+        if self._version < 0 or posterior.kernel != self._kernel:
             self._kernel = posterior.kernel
             self._set_units()
         told = posterior.conditioned
-        same = min(len(told), len(self._told))
-        equal = (told[:same] == self._told[:same]).all(axis=1)
+        same = min(len(told), len(self._seen))
+        equal = (told[:same] == self._seen[:same]).all(axis=1)
         kept = min(same if equal.all() else int(equal.argmin()), self._distances.columns)
-        self._told = told
+        self._seen = told
         with OneThread():
             self._distances.keep_columns(kept)
             if self._kernel.radial:
@@ -202,7 +208,7 @@ class Subspaces:
 
     def _set_units(self) -> None:
         """Units in which distances are kept: those of the box under one lengthscale."""
-        box, kernel = self.posterior.box, self._kernel.radial
+        box, kernel = self._box, self._kernel.radial
         inverse = np.ones(box.dim)
         self._factor = 1.0
         if kernel:

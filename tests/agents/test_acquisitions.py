@@ -15,7 +15,7 @@ from gpbandits_env.agents.acquisitions import (
     Variance,
 )
 from gpbandits_env.agents.improvement_logs import FAR, NEAR, hazard, log_h, log_h_slopes, mills
-from gpbandits_env.agents.search.arms import best
+from gpbandits_env.agents.search.base import leader
 
 mp = mpmath.mp.clone()
 mp.dps = 50
@@ -226,9 +226,9 @@ def test_plain_improvement_would_underflow_where_the_logarithm_does_not():
 
 def test_the_best_of_scores_without_digits_has_the_largest_mean():
     mean = np.array([0.1, 0.4, 0.3, 0.2])
-    assert best(np.array([-np.inf] * 4), mean) == 1
-    assert best(np.array([-1.0, -np.inf, 0.0, 0.0]), mean) == 2
-    assert best(np.array([-1.0, -2.0, -1.0, -3.0]), mean) == 0
+    assert leader(np.array([-np.inf] * 4), mean) == 1
+    assert leader(np.array([-1.0, -np.inf, 0.0, 0.0]), mean) == 2
+    assert leader(np.array([-1.0, -2.0, -1.0, -3.0]), mean) == 0
 
 
 @pytest.mark.parametrize("name", ACQUISITIONS)

@@ -283,11 +283,11 @@ def test_gradients_of_the_whole_boxes_belief_are_pulled_into_the_small_box(name)
     agent = agents.make(name, uneven(), seed=3, **settings)
     x = uneven().domain.sample(np.random.default_rng(1), 9)
     agent.prior_data(x, uneven_reward(x))
-    search, y, step = agent.search, np.array([[0.05], [-0.3]]), 1e-5
-    ends = [agent.belief(search._lift(y + move))[0] for move in (-step, step)]
-    slope = agent.posterior.gradients(search._lift(y))[2]
+    through, y, step = agent.search.through, np.array([[0.05], [-0.3]]), 1e-5
+    ends = [agent.belief(through.lift(y + move))[0] for move in (-step, step)]
+    slope = agent.posterior.gradients(through.lift(y))[2]
     numeric = (ends[1] - ends[0]) / (2 * step)
-    assert search._pull(y, slope)[:, 0] == pytest.approx(numeric, rel=1e-4)
+    assert through.pull(y, slope)[:, 0] == pytest.approx(numeric, rel=1e-4)
 
 
 @pytest.mark.parametrize(

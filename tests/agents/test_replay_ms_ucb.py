@@ -254,6 +254,7 @@ def test_starts_in_leading_subspaces_are_the_best_of_many():
     agent.prior_data(x, reward(x))
     search, acquisition = agent.search, agent.acquisition()
     y, rows = np.tile([0.0, 4.0], (16, 1)), np.arange(16)
+    search.subspaces.follow(agent.posterior)
     starts, within = search._closer(acquisition, y, rows)
     assert set(within[8:]) <= set(range(8))
     score = acquisition.score(*search.subspaces.moments(starts[8:], within[8:]))

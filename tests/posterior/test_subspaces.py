@@ -28,7 +28,8 @@ class Pair:
         self.posterior = BoxPosterior(
             Box(-0.1 * np.ones(dim), 0.1 * np.ones(dim)), kernel, 0.01, 0.3
         )
-        self.subspaces = Subspaces(self.posterior, self.rng.permutation(dim)[:count], single=single)
+        active = self.rng.permutation(dim)[:count]
+        self.subspaces = Subspaces(self.posterior.box, active, single=single)
 
     def add(self, count):
         width = len(self.subspaces.inactive)
@@ -47,6 +48,7 @@ class Pair:
         # Points that were told too, in their own subspaces.
         x = self.subspaces.points(y, rows)
         want = self.posterior.gradients(x)
+        self.subspaces.follow(self.posterior)
         found = self.subspaces.gradients(y, rows)
         for mine, whole in zip(found[:2], want[:2], strict=True):
             np.testing.assert_allclose(mine, whole, rtol=0, atol=1e-8)
@@ -101,6 +103,17 @@ def test_another_model(pair):
     pair.check()
 
 
+def test_another_posterior_of_the_same_version(pair):
+    pair.add(6)
+    pair.learn()
+    pair.check()
+    first = pair.posterior
+    pair.posterior = BoxPosterior(first.box, first.kernel, 0.02)
+    pair.learn()
+    assert pair.posterior.version == first.version
+    pair.check()
+
+
 def test_points_that_fade_are_dropped(pair):
     pair.add(6)
     for _ in range(80):
@@ -129,6 +142,7 @@ def test_told_points_are_at_distance_zero(single):
     y, rows = pair.places(30)
     x = pair.subspaces.points(y, rows)
     pair.posterior.condition(x, np.arange(30.0))
+    pair.subspaces.follow(pair.posterior)
     mean, var = pair.subspaces.moments(y, rows)
     want = pair.posterior.moments(x)
     np.testing.assert_allclose(mean, want[0], atol=1e-11)
@@ -175,10 +189,10 @@ def test_memory_is_told():
 def test_bad_input():
     pair = Pair("se")
     wrong = [
-        lambda: Subspaces(pair.posterior, [0, 12]),
-        lambda: Subspaces(pair.posterior, [-1]),
-        lambda: Subspaces(pair.posterior, [1, 1]),
-        lambda: Subspaces(pair.posterior, [0.5]),
+        lambda: Subspaces(pair.posterior.box, [0, 12]),
+        lambda: Subspaces(pair.posterior.box, [-1]),
+        lambda: Subspaces(pair.posterior.box, [1, 1]),
+        lambda: Subspaces(pair.posterior.box, [0.5]),
         lambda: pair.subspaces.add(np.zeros((2, 8))),
         lambda: pair.subspaces.add(np.full((2, 9), 0.2)),
         lambda: pair.subspaces.add(np.full((2, 9), np.nan)),

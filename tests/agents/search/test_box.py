@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents.acquisitions import UCB, LogEI, LogPI, Mean, Variance
-from gpbandits_env.agents.search.box import SEARCHES, BoxSearch, box_search
-from gpbandits_env.agents.search.held import Candidates
+from gpbandits_env.agents.embeddings import BoxMap, gaussian_embedding
+from gpbandits_env.agents.search.box import BoxSearch
+from gpbandits_env.agents.search.choose import SEARCHES, search_for
+from gpbandits_env.agents.search.held import HeldCandidates
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import Matern52, SquaredExponential
@@ -84,15 +86,6 @@ class TestBest:
         again = one.best(UCB(1.0), belief)
         np.testing.assert_array_equal(other.best(UCB(1.0), belief), again)
 
-    def test_climbing_from_given_points_alone(self):
-        belief = posterior(3, 1)
-        told = belief.observed[:4]
-        finder = search(belief)
-        before = finder.rng.bit_generator.state
-        found = finder.best(UCB(1.0), belief, starts=told)
-        assert finder.rng.bit_generator.state == before
-        assert value(UCB(1.0), belief, found) >= value(UCB(1.0), belief, told).max()
-
     def test_the_budget_is_kept(self, monkeypatch):
         belief = posterior(3, 2)
         asked = []
@@ -100,6 +93,41 @@ class TestBest:
         monkeypatch.setattr(belief, "gradients", lambda x: asked.append(len(x)) or gradients(x))
         search(belief, evaluations=37).best(UCB(4.0), belief)
         assert 10 <= sum(asked) <= 37
+
+
+class TestThroughAMap:
+    @pytest.fixture
+    def through(self):
+        box = Box(-np.ones(6), np.full(6, 2.0))
+        return BoxMap(gaussian_embedding(6, 2, np.random.default_rng(1)), box)
+
+    @pytest.mark.parametrize("name", ACQUISITIONS)
+    def test_hardly_ever_below_the_best_of_a_grid_of_the_small_box(self, name, through):
+        small = through.small
+        grid = through.lift(Arms.grid([201, 201], small.low, small.high).coordinates)
+        for seed in range(4):
+            belief = posterior(6, seed)
+            acquisition = ACQUISITIONS[name](belief)
+            there = value(acquisition, belief, grid).max()
+            x = search(belief, seed, through=through).best(acquisition, belief)
+            assert value(acquisition, belief, x)[0] >= there - 1e-6 * max(abs(there), 1e-6)
+            assert through.lift(through.lower(x)) == pytest.approx(x, abs=1e-9)
+
+    def test_samples_are_maximised_in_the_image(self, through):
+        belief = posterior(6, 0)
+        finder = search(belief, through=through)
+        actions, values = finder.sampled(belief, np.random.default_rng(1), 4)
+        paths = belief.paths(np.random.default_rng(1), 4)
+        np.testing.assert_allclose(paths.climb(actions, np.arange(4))[0], values, rtol=1e-9)
+        drawn = through.lift(through.small.sample(np.random.default_rng(0), 4000))
+        assert (values >= paths(drawn).max(axis=1) - 1e-4).all()
+
+    def test_a_region_is_kept_to(self, through):
+        belief = posterior(6, 2)
+        finder = search(belief, through=through)
+        level = np.median(belief.moments(finder.options(belief)[0])[0])
+        region = finder.region(belief, lambda mean, var: mean > level)
+        assert region(finder.best(Variance(), belief, region)).all()
 
 
 class TestRegion:
@@ -150,7 +178,7 @@ class TestHallucinated:
     def test_another_state_is_not_followed(self, change):
         belief = posterior(2, 5)
         belief.hallucinate([[0.0, 0.0]])
-        held = Candidates(belief.box.sample(np.random.default_rng(0), 20), belief)
+        held = HeldCandidates(belief.box.sample(np.random.default_rng(0), 20), belief)
         if change == "rewards":
             belief.condition([[0.0, 0.0]], [1.0])
         elif change == "kernel":
@@ -191,16 +219,16 @@ class TestOthers:
 
     def test_declarations(self):
         box, rng = Box(np.zeros(2), np.ones(2)), np.random.default_rng(0)
-        assert box_search(box, {}, rng).settings.starts == 10
-        assert box_search(box, {"starts": 3}, rng).settings.starts == 3
-        drawn = box_search(box, {"type": "candidates", "count": 50}, rng)
+        assert search_for(box, {}, rng).settings.starts == 10
+        assert search_for(box, {"starts": 3}, rng).settings.starts == 3
+        drawn = search_for(box, {"type": "candidates", "count": 50}, rng)
         assert (drawn.settings.starts, drawn.settings.candidates) == (0, 50)
         for spec in ({"type": "gradient", "starts": 4}, {"type": "candidates", "count": 7}):
             declared = SEARCHES.from_dict(spec)
             assert SEARCHES.from_dict(SEARCHES.to_dict(declared)) == declared
         with pytest.raises(UnknownName):
-            box_search(box, {"start": 3}, rng)
+            search_for(box, {"start": 3}, rng)
         with pytest.raises(InvalidInput):
-            box_search(box, {"starts": -1}, rng)
+            search_for(box, {"starts": -1}, rng)
         with pytest.raises(InvalidInput, match="boxes"):
-            box_search(Arms.grid(3), {}, rng)
+            search_for(Arms.grid(3), {}, rng)

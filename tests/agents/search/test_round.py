@@ -6,8 +6,13 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.agents.acquisitions import UCB, Mean, Variance
 from gpbandits_env.agents.search import search_for
-from gpbandits_env.agents.search.ascent import adam, ascend
-from gpbandits_env.agents.search.round import Round, RoundSearch, apart
+from gpbandits_env.agents.search.round import (
+    RoundCandidates,
+    RoundSearch,
+    adam,
+    apart,
+    ascend,
+)
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Matern32, Matern52, SquaredExponential
@@ -25,7 +30,7 @@ def belief(kernel=None, count=12):
 
 
 def search(**settings):
-    return RoundSearch(BOX, np.random.default_rng(5), Round(**settings))
+    return RoundSearch(BOX, np.random.default_rng(5), RoundCandidates(**settings))
 
 
 def test_all_that_is_asked_in_a_round_is_asked_of_the_same_candidates():
@@ -221,7 +226,7 @@ def test_batches_of_all_rules(name):
 
 def test_settings():
     rng = np.random.default_rng(0)
-    assert search_for(BOX, "round", rng).settings == Round()
+    assert search_for(BOX, "round", rng).settings == RoundCandidates()
     assert search_for(BOX, {"type": "round", "refine": 3}, rng).settings.refine == 3
     with pytest.raises(InvalidInput, match="refine"):
         search_for(BOX, {"type": "round", "refine": -1}, rng)

@@ -1,9 +1,20 @@
-"""Where searches begin: inside, all over, apart, and from the generator alone."""
+"""Where climbs begin: inside, all over, apart, from the generator alone; and between their ends."""
 
 import numpy as np
 import pytest
 
-from gpbandits_env.agents.search.starts import APART, best_told, distinct, near, spread
+from gpbandits_env.agents.acquisitions import UCB
+from gpbandits_env.agents.search.box import BoxSearch
+from gpbandits_env.agents.search.starts import (
+    APART,
+    EACH,
+    PATIENCE,
+    best_observed,
+    crossed,
+    distinct,
+    near,
+    spread,
+)
 from gpbandits_env.domains import Box
 from gpbandits_env.kernels import Matern52
 from gpbandits_env.posterior import BoxPosterior
@@ -32,13 +43,13 @@ def test_points_near_others_stay_in_the_box_and_near():
     assert np.median(np.abs(points - np.repeat(centres, 10, axis=0))) < 1.0
 
 
-def test_the_best_told_have_the_largest_means_once_each():
+def test_the_best_observed_have_the_largest_means_once_each():
     box = Box(np.zeros(1), np.ones(1))
     posterior = BoxPosterior(box, Matern52(0.1), 1e-4)
-    assert len(best_told(posterior)) == 0
+    assert len(best_observed(posterior)) == 0
     x = np.repeat(np.linspace(0, 1, 15), 2)[:, None]
     posterior.condition(x, np.sin(3 * x[:, 0]))
-    found = best_told(posterior)
+    found = best_observed(posterior)
     expected = np.unique(x)[np.argsort(-np.sin(3 * np.unique(x)))[:10]]
     np.testing.assert_array_equal(np.sort(found[:, 0]), np.sort(expected))
 
@@ -62,3 +73,83 @@ def test_where_too_few_are_apart_the_next_best_follow():
     points = np.array([[0.5], [0.501], [0.502], [0.9]])
     found = distinct(box, points, np.array([[4.0, 3.0, 2.0, 1.0]]), 4)
     np.testing.assert_array_equal(found, [[0, 3, 1, 2]])
+
+
+@pytest.fixture
+def ends():
+    return np.random.default_rng(0).choice([-1.0, 1.0], (10, 40))
+
+
+def test_every_coordinate_is_that_of_some_end_and_the_value_is_the_point_s(ends):
+    weights = np.random.default_rng(1).standard_normal(40)
+    best, value = crossed(lambda x: x @ weights, ends, ends @ weights, np.random.default_rng(2))
+    assert (best == ends).any(axis=0).all()
+    assert value == pytest.approx(best @ weights)
+
+
+def test_a_sum_over_coordinates_gains_most_of_what_can_be_gained(ends):
+    weights = np.random.default_rng(1).standard_normal(40)
+    values = ends @ weights
+    _, value = crossed(lambda x: x @ weights, ends, values, np.random.default_rng(2))
+    possible = (ends * weights).max(axis=0).sum()
+    assert value > values.max() + 0.5 * (possible - values.max())
+
+
+def test_where_nothing_is_better_the_best_end_stays_and_few_points_are_asked_for(ends):
+    asked = []
+
+    def score(x):
+        asked.append(len(x))
+        return -np.abs(x - ends[3]).sum(axis=1)
+
+    best, value = crossed(score, ends, score(ends), np.random.default_rng(0))
+    np.testing.assert_array_equal(best, ends[3])
+    assert value == 0.0
+    assert sum(asked[1:]) == PATIENCE * EACH
+
+
+def test_a_round_in_which_all_trials_are_worse_changes_nothing():
+    """Of so many ends hardly a trial is the best end itself, as many are where ends are few."""
+    ends = np.random.default_rng(0).uniform(-1.0, 1.0, (100, 300))
+    lowest = []
+
+    def score(x):
+        found = -np.abs(x - ends[7]).sum(axis=1)
+        lowest.append(found.max())
+        return found
+
+    values = score(ends)
+    for seed in range(5):
+        best, value = crossed(score, ends, values, np.random.default_rng(seed))
+        np.testing.assert_array_equal(best, ends[7])
+        assert value == 0.0
+    assert min(lowest) < 0.0
+
+
+def test_what_is_forbidden_is_never_taken(ends):
+    def score(x):
+        return np.where((x == ends[0]).all(axis=1), 0.0, -np.inf)
+
+    best, value = crossed(score, ends, score(ends), np.random.default_rng(0))
+    np.testing.assert_array_equal(best, ends[0])
+    assert value == 0.0
+
+
+def test_the_search_ends_higher_than_its_climbs_in_many_dimensions(monkeypatch):
+    rng = np.random.default_rng(0)
+    box = Box(-np.ones(60), np.ones(60))
+    belief = BoxPosterior(box, Matern52(8.0), 1e-3)
+    x = box.sample(rng, 80)
+    belief.condition(x, -np.sqrt((x**2).mean(axis=1)))
+    scored = UCB(4.0)
+
+    def value(seed):
+        found = BoxSearch(box, np.random.default_rng(seed)).best(scored, belief)
+        return scored.score(*belief.moments(found)).item()
+
+    with_crossing = [value(seed) for seed in range(4)]
+    first = "gpbandits_env.agents.search.box.crossed"
+    monkeypatch.setattr(first, lambda score, ends, values, rng: (ends[values.argmax()], None))
+    without = [value(seed) for seed in range(4)]
+    assert (np.array(with_crossing) >= np.array(without)).all()
+    assert np.mean(with_crossing) > np.mean(without) + 1e-3

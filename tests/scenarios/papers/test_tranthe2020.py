@@ -85,7 +85,7 @@ def spent(monkeypatch):
     for cls in (BoxPosterior, Subspaces):
         counted(cls, "gradients", lambda args: len(args[0]))
         counted(cls, "moments", lambda args: len(args[0]))
-    held = agents.search.held.Candidates
+    held = agents.search.held.HeldCandidates
     counted(held, "__init__", lambda args: len(args[0]))
     return counts
 

@@ -1,15 +1,39 @@
-"""The part of a line inside the cube: the embedding of LineBO."""
+"""Slices of the cube: some of its coordinates, as DropoutUCB chooses, and the lines of LineBO."""
 
 import numpy as np
 
 from gpbandits_env.agents.embeddings.base import Embedding
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, IntArray
 
 # A coordinate whose direction is smaller than this never reaches a face.
 STILL = 1e-14
 
 
-class Line(Embedding):
+class Coordinates(Embedding):
+    """x is y on the active coordinates, and something given on the others; y in [-1, 1]^d.
+
+    Args:
+        active: (d,) which coordinates of x are y.
+        fill: (m, D) the others: the i-th point of a batch takes row i, further ones start anew.
+    """
+
+    def __init__(self, active: IntArray, fill: Array) -> None:
+        self.active, self.fill = active, fill
+        self.half = np.ones(len(active))
+
+    def lift(self, y: Array) -> Array:
+        x: Array = self.fill[np.arange(len(y)) % len(self.fill)]
+        x[:, self.active] = y
+        return x
+
+    def lower(self, x: Array) -> Array:
+        return x[:, self.active]
+
+    def pull(self, y: Array, gradients: Array) -> Array:
+        return gradients[:, self.active]
+
+
+class LineEmbedding(Embedding):
     """x = anchor + s v for all s with x in [-1, 1]^D; its coordinate y in [-1, 1] is s, scaled.
 
     Args:
@@ -22,7 +46,7 @@ class Line(Embedding):
         moving = np.abs(v) > STILL
         ends = (np.array([[-1.0], [1.0]]) - anchor[moving]) / v[moving]
         first, last = ends.min(axis=0).max(), ends.max(axis=0).min()
-        self.dim, self.half = len(anchor), np.ones(1)
+        self.half = np.ones(1)
         self._start = anchor + 0.5 * (first + last) * v
         self._step = 0.5 * (last - first) * v
 
@@ -35,7 +59,3 @@ class Line(Embedding):
 
     def pull(self, y: Array, gradients: Array) -> Array:
         return np.asarray(gradients @ self._step[:, None])
-
-    @property
-    def stretch(self) -> float:
-        return float(np.linalg.norm(self._step))

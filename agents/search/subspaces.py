@@ -5,21 +5,23 @@ climbed by its gradient, all together; then every subspace is screened once more
 ended, and the best are climbed from again.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean
-from gpbandits_env.agents.search import Search, Within
+from gpbandits_env.agents.search.base import Region, Search, Within
+from gpbandits_env.agents.search.box import chained
 from gpbandits_env.agents.search.lbfgs import climb
-from gpbandits_env.agents.search.within import Region
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array, IntArray, positive, whole
+from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.posterior import BoxPosterior
-from gpbandits_env.posterior.subspaces import Subspaces
+from gpbandits_env.posterior import BoxPosterior, Subspaces
 from gpbandits_env.theory import new_subspaces
 
 # Subspaces are drawn so many numbers (32 MB) at a time.
 STRIP = 1 << 22
-# How far around the best point told a part of the screening looks, as fractions of the sides.
+# How far around the best observed point a part of the screening looks, as parts of the sides.
 NEAR = (0.02, 0.1)
 # Where so many of the best climbs end, every subspace is looked at again.
 ENDS = 2
@@ -27,65 +29,86 @@ ENDS = 2
 LEADERS = 8
 
 
-class SubspaceSearch(Search):
-    """Looks for actions in the subspaces Z_t of Algorithm 1.
-
-    What it draws in round t depends on ``key`` and t alone, so it need not be stored.
+@dataclass(frozen=True)
+class Growth:
+    """How many subspaces there are, and how closely they are searched.
 
     Args:
-        posterior: of the whole box.
-        d: the number of coordinates searched, the last ones of the box.
-        key: of its random numbers.
-        n0: N_0.
-        alpha: the growth of Z_t.
-        cap: the largest |Z_t|; then no new subspaces come.
+        n0: N_0 >= 1.
+        alpha: at least 0; N_0 t^alpha subspaces are added in round t.
+        cap: the largest |Z_t|; then no new subspaces come. None for no limit.
         candidates: points to screen a round, over all subspaces; at least 2 in each.
         refine: K, how many of them are climbed from.
         evaluations: of the acquisition along all climbs together, at most.
+    Raises:
+        InvalidInput: out of range.
     """
 
-    def __init__(
-        self,
-        posterior: BoxPosterior,
-        d: int,
-        key: list[int],
-        *,
-        n0: int,
-        alpha: float,
-        cap: int | None,
-        candidates: int,
-        refine: int,
-        evaluations: int,
-    ) -> None:
-        box = posterior.box
-        self._key, self._n0, self._alpha, self._cap = key, n0, alpha, cap
-        self._candidates, self._refine, self._evaluations = candidates, refine, evaluations
-        self._posterior = posterior
+    n0: int = 1
+    alpha: float = 0.0
+    cap: int | None = None
+    candidates: int = 1024
+    refine: int = 16
+    evaluations: int = 800
+
+    def __post_init__(self) -> None:
+        for name in ("n0", "candidates", "refine", "evaluations"):
+            whole(getattr(self, name), name)
+        positive(self.alpha, "alpha", zero=True)
+        if self.cap is not None:
+            whole(self.cap, "cap")
+
+
+class SubspaceSearch(Search):
+    """Looks for actions in the subspaces Z_t of Algorithm 1.
+
+    What it draws in round t depends on ``key`` and t alone, so that t is all there is to save.
+
+    Args:
+        box: where the posterior is.
+        d: the number of coordinates searched, the last ones of the box.
+        key: of its random numbers.
+        growth: how many subspaces, and how they are searched.
+
+    Attributes:
+        subspaces: Z_t.
+        round: t.
+    """
+
+    def __init__(self, box: Box, d: int, key: list[int], growth: Growth) -> None:
+        self._box, self._key, self._growth = box, key, growth
         self._active: IntArray = np.arange(box.dim - d, box.dim)
         self._low, self._high = box.low[self._active], box.high[self._active]
-        self.forget()
+        self.restart()
 
     @property
     def size(self) -> int:
         """|Z_t|."""
         return self.subspaces.size
 
-    def forget(self) -> None:
+    def restart(self) -> None:
         """Back to round 1, with Z_1."""
-        self.subspaces = Subspaces(self._posterior, self._active)
+        self.subspaces = Subspaces(self._box, self._active)
         self.round = 0
         self.reach(1)
 
-    def reach(self, t: int) -> None:
-        """Draw the subspaces of all rounds up to t that are not there yet: Algorithm 1, line 3."""
-        box, inactive = self._posterior.box, self.subspaces.inactive
-        low, high = box.low[inactive], box.high[inactive]
+    def reach(self, t: int, posterior: BoxPosterior | None = None) -> None:
+        """Draw the subspaces of all rounds up to t that are not there yet: Algorithm 1, line 3.
+
+        Args:
+            t: the round.
+            posterior: what is known by then; may be left out before any data.
+        """
+        if posterior is not None:
+            self.subspaces.follow(posterior)
+        inactive, growth = self.subspaces.inactive, self._growth
+        low, high = self._box.low[inactive], self._box.high[inactive]
         step = max(1, STRIP // max(len(inactive), 1))
         for now in range(self.round + 1, t + 1):
             rng = np.random.default_rng([*self._key, now, 0])
-            count = int(new_subspaces(now, self._n0, self._alpha))
-            if self._cap is not None:
-                count = min(count, self._cap - self.size)
+            count = int(new_subspaces(now, growth.n0, growth.alpha))
+            if growth.cap is not None:
+                count = min(count, growth.cap - self.size)
             for start in range(0, count, step):
                 drawn = (min(step, count - start), len(inactive))
                 self.subspaces.add(rng.uniform(low, high, drawn))
@@ -94,7 +117,7 @@ class SubspaceSearch(Search):
     def best(
         self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None = None
     ) -> Array:
-        y, rows, mean, var = self._screened()
+        y, rows, mean, var = self._screened(posterior)
         score = acquisition.score(mean, var)
         if allowed is not None:
             inside = allowed(self.subspaces.points(y, rows))
@@ -117,12 +140,12 @@ class SubspaceSearch(Search):
     def _closer(self, acquisition: Acquisition, y: Array, rows: IntArray) -> tuple[Array, IntArray]:
         """Half of the starts anew: the best of many points in the few leading subspaces."""
         leaders = np.unique(rows[:LEADERS])
-        each = max(2, self._candidates // len(leaders))
+        each = max(2, self._growth.candidates // len(leaders))
         more_rows = np.repeat(leaders, each)
-        more = self._drawn(2, len(leaders), each).reshape(len(more_rows), -1)
+        more = self._points_of_round(2, len(leaders), each).reshape(len(more_rows), -1)
         score = acquisition.score(*self.subspaces.moments(more, more_rows))
-        top = np.argsort(-score, kind="stable")[: self._refine // 2]
-        kept = self._refine - len(top)
+        top = np.argsort(-score, kind="stable")[: self._growth.refine // 2]
+        kept = self._growth.refine - len(top)
         return np.concatenate([y[:kept], more[top]]), np.concatenate([rows[:kept], more_rows[top]])
 
     def _climbed(
@@ -131,12 +154,9 @@ class SubspaceSearch(Search):
         """Where climbs from y (K, d) in subspaces (K,) end, in which of them, and how high."""
 
         def surface(points: Array, which: IntArray) -> tuple[Array, Array]:
-            mean, var, mean_slope, var_slope = self.subspaces.gradients(points, of[which])
-            values, by_mean, by_var = acquisition.score_and_gradient(mean, var)
-            slope = by_mean[:, None] * mean_slope + by_var[:, None] * var_slope
-            return values, slope
+            return chained(acquisition, *self.subspaces.gradients(points, of[which]))
 
-        half = self._evaluations // 2
+        half = self._growth.evaluations // 2
         ends, values = climb(surface, y, self._low, self._high, evaluations=half)
         return ends, of, values
 
@@ -161,57 +181,60 @@ class SubspaceSearch(Search):
     def sampled(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
-        y, rows, mean, var = self._screened()
+        y, rows, mean, var = self._screened(posterior)
         # Of many points those that may be largest: a sample needs the points themselves.
-        kept = np.argsort(-(mean + 3.0 * np.sqrt(var)), kind="stable")[: self._candidates]
+        order = np.argsort(-(mean + 3.0 * np.sqrt(var)), kind="stable")
+        kept = order[: self._growth.candidates]
         points = self.subspaces.points(y[kept], rows[kept])
         values = posterior.paths(rng, size)(points)
         top = values.argmax(axis=1)
         return points[top], values[np.arange(size), top]
 
     def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
-        y, rows, mean, var = self._screened()
-        kept = np.arange(len(rows))[: self._candidates]
-        return self.subspaces.points(y[kept], rows[kept]), mean[kept], var[kept]
+        y, rows, mean, var = self._screened(posterior)
+        most = self._growth.candidates
+        return self.subspaces.points(y[:most], rows[:most]), mean[:most], var[:most]
 
     def largest_mean(self, posterior: BoxPosterior) -> float:
         return float(posterior.moments(self.best(Mean(), posterior))[0][0])
 
-    def _screened(self) -> tuple[Array, IntArray, Array, Array]:
+    def _screened(self, posterior: BoxPosterior) -> tuple[Array, IntArray, Array, Array]:
         """Points y (n, d) in subspaces (n,), with means and variances (n,)."""
+        self.subspaces.follow(posterior)
         count, d = self.size, len(self._active)
-        each = 1 if d == 0 else max(2, -(-self._candidates // count))
+        each = 1 if d == 0 else max(2, -(-self._growth.candidates // count))
         rows = np.repeat(np.arange(count), each)
-        flat = self._drawn(1, count, each).reshape(count * each, d)
-        return flat, rows, *self.subspaces.moments(flat, rows)
+        y = self._points_of_round(1, count, each).reshape(count * each, d)
+        return y, rows, *self.subspaces.moments(y, rows)
 
-    def _drawn(self, number: int, count: int, each: int) -> Array:
-        """(count, each, d) searched coordinates for so many subspaces; the same all round."""
+    def _points_of_round(self, number: int, count: int, each: int) -> Array:
+        """(count, each, d) searched coordinates for so many subspaces; the same all round.
+
+        In every subspace the best observed y comes first, then some of the others are around it.
+        """
+        posterior = self.subspaces.posterior
         rng = np.random.default_rng([*self._key, self.round, number])
         y = rng.uniform(self._low, self._high, (count, each, len(self._active)))
-        if len(self._active) and len(self._posterior.observed):
-            self._put_near_the_best(rng, y)
-        return y
-
-    def _put_near_the_best(self, rng: np.random.Generator, y: Array) -> None:
-        """In every subspace: the best y told first, then some around it."""
-        posterior = self._posterior
-        best = posterior.observed[int(posterior.mean_at_observed().argmax()), self._active]
-        each = y.shape[1]
+        observed = posterior.observed
+        if not len(self._active) or not len(observed):
+            return y
+        best = observed[int(posterior.mean_at_observed().argmax()), self._active]
         y[:, 0] = best
         near = slice(2, 2 + (each - 2) // 2)
         part = y[:, near]
         spread = rng.choice(NEAR, part.shape[:2])[:, :, None] * (self._high - self._low)
         moved = best + spread * rng.standard_normal(part.shape)
         y[:, near] = np.clip(moved, self._low, self._high)
+        return y
 
     def _promising(self, score: Array, rows: IntArray) -> IntArray:
         """Where to climb from, best first: of different subspaces as long as there are some."""
+        refine = self._growth.refine
         by_subspace = score.reshape(self.size, -1)
         leaders = by_subspace.argmax(axis=1) + by_subspace.shape[1] * np.arange(self.size)
-        leaders = leaders[np.argsort(-score[leaders], kind="stable")][: self._refine]
-        if len(leaders) == self._refine:
+        leaders = leaders[np.argsort(-score[leaders], kind="stable")][:refine]
+        if len(leaders) == refine:
             return leaders
         rest = np.setdiff1d(np.arange(len(score)), leaders)
         rest = rest[np.argsort(-score[rest], kind="stable")]
-        return np.concatenate([leaders, rest[: self._refine - len(leaders)]])
+        return np.concatenate([leaders, rest[: refine - len(leaders)]])
