@@ -57,9 +57,8 @@ def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -
     assert isinstance(agent, GPAgent)
     _check_any_point(agent, name, space)
     in_space = agent.places.domain == space.domain  # an embedding has a small box of its own
-    search = agent.search
-    whole_box = isinstance(search, BoxSearch) and search.through is None
-    if in_space and whole_box and not space.free.all():
+    search, snapped = agent.search, in_space and not space.free.all()
+    if snapped and isinstance(search, BoxSearch) and search.through is None:
         agent.search = SnappedSearch(search, space)
     return agent
 
