@@ -1,22 +1,24 @@
 """What adapters share: the data, handed to another library anew at every ask."""
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.base import Agent
-from gpbandits_env.agents.search.starts import near, spread
-from gpbandits_env.arrays import Array, finite_array, whole
+from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Radial
+from gpbandits_env.errors import InvalidInput, require_extra, unknown
+from gpbandits_env.kernels.base import Lengthscale
 from gpbandits_env.problem import Problem
 
-# Around so many of the best told, further points of a box are looked at.
-BEST_TOLD = 5
+# Smoothness of the kernels that other libraries have too.
+NU = {"se": np.inf, "matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
 
 
 class Adapter(Agent):
@@ -28,22 +30,23 @@ class Adapter(Agent):
     Args:
         problem: where it acts and what it knows beforehand.
         rng: its own randomness; the library's is seeded from it at every ask.
-        candidates: points of a box that are looked at.
     """
 
-    def __init__(
-        self, problem: Problem, rng: np.random.Generator, *, candidates: int = 512
-    ) -> None:
+    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         super().__init__(problem, rng)
-        self.candidates = whole(candidates, "candidates", 2)
+        assert isinstance(problem.domain, (Arms, Box))
+        self._domain = problem.domain
         self._actions = problem.domain.sample(np.random.default_rng(0), 0)
         self._rewards: Array = np.zeros(0)
 
     def ask(self) -> NDArray[Any]:
         seed = int(self.rng.integers(2**31))
         if not len(self._rewards):
-            return self.problem.domain.sample(np.random.default_rng(seed), self.batch_size)
-        return self.choose(seed)
+            return self._domain.sample(np.random.default_rng(seed), self.batch_size)
+        with warnings.catch_warnings():
+            # A fit that stopped early, a lengthscale at its limit, options that are experimental.
+            warnings.simplefilter("ignore")
+            return self.choose(seed)
 
     @abstractmethod
     def choose(self, seed: int) -> NDArray[Any]:
@@ -53,23 +56,14 @@ class Adapter(Agent):
             seed: of all that is random in it, the library's own draws too.
         """
 
-    def _options(self, seed: int) -> NDArray[Any]:
-        """All arms, or points of the box, some of them near the best told."""
-        domain, rng = self.problem.domain, np.random.default_rng(seed)
-        if isinstance(domain, Arms):
-            return np.arange(domain.size)
-        assert isinstance(domain, Box)
-        best = self._actions[np.argsort(-self._rewards, kind="stable")[:BEST_TOLD]]
-        return np.concatenate([spread(domain, self.candidates, rng), near(domain, best, rng)])
-
     @property
     def _points(self) -> Array:
         """(t, d) the points told of."""
-        return self.problem.domain.points(self._actions)
+        return self._domain.points(self._actions)
 
     def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         super()._learn(actions, rewards)  # it checks
-        checked = self.problem.domain.check(actions)
+        checked = self._domain.check(actions)
         self._actions = np.concatenate([self._actions, checked])
         self._rewards = np.concatenate([self._rewards, finite_array(rewards, "rewards")])
 
@@ -82,7 +76,7 @@ class Adapter(Agent):
         return super().snapshot() | data
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        actions = self.problem.domain.check(state["actions"])
+        actions = self._domain.check(state["actions"])
         rewards = finite_array(state["rewards"], "rewards", ndim=1)
         if len(actions) != len(rewards):
             raise InvalidInput("the snapshot has another number of rewards than of actions")
@@ -90,22 +84,63 @@ class Adapter(Agent):
         self._actions, self._rewards = actions.copy(), rewards.copy()
 
 
-def stationary(problem: Problem, whose: str) -> Radial:
-    """The kernel of a problem, for a library that knows stationary ones.
+@dataclass(frozen=True)
+class StationaryModel:
+    """A problem's model as libraries of stationary kernels take it.
+
+    Args:
+        nu: the kernel's smoothness; inf for the squared exponential.
+        lengthscale: in the units of the domain.
+        variance: of the function.
+        noise_var: of the rewards.
+        mean: of the function before any data.
+    """
+
+    nu: float
+    lengthscale: Lengthscale
+    variance: float
+    noise_var: float
+    mean: float
+
+    @classmethod
+    def of(cls, problem: Problem, library: str) -> "StationaryModel":
+        """The model of a problem.
+
+        Raises:
+            InvalidInput: another kernel than those of `NU`, or one mean an arm.
+        """
+        kernel = problem.kernel.radial
+        if kernel is None or kernel.type_name not in NU:
+            raise InvalidInput(
+                f"{library} is given the problem's kernel, one of {', '.join(NU)}; this one is "
+                "another: give it kernel={'type': 'matern52', 'lengthscale': ...}"
+            )
+        if isinstance(problem.prior_mean, np.ndarray):
+            raise InvalidInput(f"{library} knows no prior mean for each arm: give it a prior_mean")
+        nu = NU[kernel.type_name]
+        return cls(nu, kernel.lengthscale, kernel.variance, problem.noise_var, problem.prior_mean)
+
+
+def one_of(words: Iterable[str], word: str, kind: str) -> str:
+    """A word, if it is one of these.
 
     Raises:
-        InvalidInput: another kernel, or one mean an arm.
+        UnknownName: it is not.
     """
-    kernel = problem.kernel.radial
-    if kernel is None or kernel.type_name not in NU:
-        raise InvalidInput(
-            f"{whose} is given the problem's kernel, one of {', '.join(NU)}; this one is another: "
-            "give it kernel={'type': 'matern52', 'lengthscale': ...}"
-        )
-    if np.ndim(problem.prior_mean):
-        raise InvalidInput(f"{whose} knows no prior mean for each arm: give it a prior_mean")
-    return kernel
+    if not isinstance(word, str) or word not in words:
+        raise unknown(kind, word, words)
+    return word
 
 
-# Smoothness of the kernels that other libraries have too.
-NU = {"se": np.inf, "matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
+def imported(module: str, extra: str) -> Any:
+    """A module of an optional dependency.
+
+    Raises:
+        MissingExtra: it is not installed.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what libraries say of themselves
+            return import_module(module)
+    except ImportError:
+        raise require_extra(module.split(".")[0], extra) from None

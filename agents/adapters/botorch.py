@@ -7,19 +7,17 @@ Departures: 1. the first batch, before any data, is drawn at random; 2. qLogEI's
 largest posterior mean at a point told of; 3. in float64; 4. data do not fade.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.agents.adapters.base import NU, Adapter, stationary
-from gpbandits_env.arrays import finite_array, flag, positive, whole
+from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported, one_of
+from gpbandits_env.arrays import Array, finite_array, flag, positive, whole
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, require_extra, unknown
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
-ACQUISITIONS = ("qlogei", "qucb")
 # The weights of its starting points overflow with larger rewards.
 MOST_REWARD = 1e100
 
@@ -33,7 +31,7 @@ class BoTorch(Adapter):
         acquisition: "qlogei" or "qucb".
         beta: of qUCB; it multiplies the variance under the root.
         learn: whether the model is BoTorch's own, fitted at every ask (its priors, inputs on the
-            unit cube, rewards standardised); otherwise that of the problem.
+            unit cube, rewards standardized); otherwise that of the problem.
         starts: from how many points a box is climbed.
         samples: of the batch's joint values.
         candidates: points of a box that the starts are the best of.
@@ -55,14 +53,13 @@ class BoTorch(Adapter):
         samples: int = 128,
         candidates: int = 512,
     ) -> None:
-        super().__init__(problem, rng, candidates=candidates)
-        if not isinstance(acquisition, str) or acquisition not in ACQUISITIONS:
-            raise unknown("acquisition", acquisition, ACQUISITIONS)
-        self._acquisition, self.learn = acquisition, flag(learn, "learn")
-        self._beta = positive(beta, "beta", zero=True)
-        self.starts, self.samples = whole(starts, "starts"), whole(samples, "samples")
-        stationary(problem, "BoTorch")
-        _imported()
+        super().__init__(problem, rng)
+        self._acquisition = one_of(("qlogei", "qucb"), acquisition, "acquisition")
+        self._beta, self._learns = positive(beta, "beta", zero=True), flag(learn, "learn")
+        self._starts, self._samples = whole(starts, "starts"), whole(samples, "samples")
+        self._candidates = whole(candidates, "candidates", 2)
+        self._given = StationaryModel.of(problem, "BoTorch")
+        imported("botorch", "botorch")
 
     def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         largest = float(np.abs(finite_array(rewards, "rewards")).max(initial=0.0))
@@ -73,42 +70,38 @@ class BoTorch(Adapter):
         super()._learn(actions, rewards)
 
     def choose(self, seed: int) -> NDArray[Any]:
-        torch = _imported()
-        with torch.random.fork_rng(devices=[]), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # how inputs are scaled, that a fit stopped early
+        import torch
+
+        with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             return self._best(self._score(self._model(), seed))
 
     def _model(self) -> Any:
-        import gpytorch
         import torch
         from botorch.fit import fit_gpytorch_mll
         from botorch.models import SingleTaskGP
         from botorch.models.transforms import Normalize
+        from gpytorch import kernels, means
+        from gpytorch.mlls import ExactMarginalLogLikelihood
 
-        x = torch.tensor(self._points)
-        y = torch.tensor(self._rewards)[:, None]
-        if self.learn:
-            corners = torch.tensor(np.stack(_corners(self.problem)))
-            scaled = Normalize(x.shape[1], bounds=corners)
-            model = SingleTaskGP(x, y, input_transform=scaled)
-            fit_gpytorch_mll(gpytorch.mlls.ExactMarginalLogLikelihood(model.likelihood, model))
+        x, y = torch.tensor(self._points), torch.tensor(self._rewards)[:, None]
+        if self._learns:
+            corners = torch.tensor(_corners(self._domain))
+            model = SingleTaskGP(x, y, input_transform=Normalize(x.shape[1], bounds=corners))
+            fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
             return model
-        own, problem = stationary(self.problem, "BoTorch"), self.problem
-        nu = NU[own.type_name]
-        ell = torch.tensor(own.lengthscale, dtype=torch.float64)
+        given = self._given
+        ell = torch.tensor(given.lengthscale, dtype=torch.float64)
         dims = x.shape[1] if ell.ndim else None
         shape = (
-            gpytorch.kernels.RBFKernel(ard_num_dims=dims)
-            if np.isinf(nu)
-            else gpytorch.kernels.MaternKernel(nu, ard_num_dims=dims)
+            kernels.RBFKernel(ard_num_dims=dims)
+            if np.isinf(given.nu)
+            else kernels.MaternKernel(given.nu, ard_num_dims=dims)
         )
-        kernel = gpytorch.kernels.ScaleKernel(shape).double()
-        shape.lengthscale = ell
-        kernel.outputscale = float(own.diagonal(self._points[:1])[0])
-        mean = gpytorch.means.ConstantMean().double()
-        mean.constant = torch.tensor(float(problem.prior_mean), dtype=torch.float64)
-        noise = torch.full_like(y, max(problem.noise_var, 1e-8))
+        kernel, mean = kernels.ScaleKernel(shape).double(), means.ConstantMean().double()
+        shape.lengthscale, kernel.outputscale = ell, given.variance
+        mean.constant = torch.tensor(given.mean, dtype=torch.float64)
+        noise = torch.full_like(y, max(given.noise_var, 1e-8))
         model = SingleTaskGP(
             x, y, noise, covar_module=kernel, mean_module=mean, outcome_transform=None
         )
@@ -119,7 +112,7 @@ class BoTorch(Adapter):
         from botorch.acquisition import qLogExpectedImprovement, qUpperConfidenceBound
         from botorch.sampling import SobolQMCNormalSampler
 
-        sampler = SobolQMCNormalSampler(torch.Size([self.samples]), seed=seed)
+        sampler = SobolQMCNormalSampler(torch.Size([self._samples]), seed=seed)
         if self._acquisition == "qucb":
             return qUpperConfidenceBound(model, self._beta, sampler=sampler)
         with torch.no_grad():
@@ -130,40 +123,27 @@ class BoTorch(Adapter):
         import torch
         from botorch.optim import optimize_acqf, optimize_acqf_discrete
 
-        domain, m = self.problem.domain, self.batch_size
+        domain, m = self._domain, self.batch_size
         if isinstance(domain, Arms):
             choices = torch.tensor(domain.coordinates)
             found, _ = optimize_acqf_discrete(score, m, choices, unique=m <= domain.size)
             gaps = ((found.numpy()[:, None] - domain.coordinates[None]) ** 2).sum(axis=2)
             return gaps.argmin(axis=1)
-        assert isinstance(domain, Box)
+        low, high = _corners(domain)
         found, _ = optimize_acqf(
             score,
-            torch.tensor(np.stack([domain.low, domain.high])),
+            torch.tensor(np.stack([low, high])),
             q=m,
-            num_restarts=self.starts,
-            raw_samples=self.candidates,
+            num_restarts=self._starts,
+            raw_samples=self._candidates,
             sequential=True,
         )
-        return np.clip(found.detach().numpy(), domain.low, domain.high)
+        return np.clip(found.detach().numpy(), low, high)
 
 
-def _corners(problem: Problem) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The box, or that around the arms; a side without extent has length 1."""
-    domain = problem.domain
+def _corners(domain: Arms | Box) -> Array:
+    """(2, d) the box, or that around the arms; a side without extent has length 1."""
     if isinstance(domain, Box):
-        return domain.low, domain.high
-    assert isinstance(domain, Arms)
+        return np.stack([domain.low, domain.high])
     low, high = domain.coordinates.min(axis=0), domain.coordinates.max(axis=0)
-    return low, high + (low == high)
-
-
-def _imported() -> Any:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what torch says of itself while it is imported
-            import botorch  # noqa: F401
-            import torch
-    except ImportError:
-        raise require_extra("botorch", "botorch") from None
-    return torch
+    return np.stack([low, high + (low == high)])

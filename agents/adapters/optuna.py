@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.adapters.base import Adapter
-from gpbandits_env.arrays import IntArray
+from gpbandits_env.agents.adapters.base import Adapter, imported
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, require_extra, shown, unknown
+from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.problem import Problem
 
 # Those that look at nothing but the trials' parameters and values.
@@ -56,25 +55,24 @@ class OptunaSampler(Adapter):
         self._new_sampler(0)
 
     def choose(self, seed: int) -> NDArray[Any]:
-        optuna = _imported()
+        optuna = imported("optuna", "optuna")
         level = optuna.logging.get_verbosity()
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # that options are experimental
-                study = optuna.create_study(direction="maximize", sampler=self._new_sampler(seed))
-                axes = self._distributions(optuna.distributions)
-                for params, reward in zip(self._told(), self._rewards.tolist(), strict=True):
-                    study.add_trial(
-                        optuna.trial.create_trial(params=params, distributions=axes, value=reward)
-                    )
-                asked = [study.ask(axes).params for _ in range(self.batch_size)]
+            study = optuna.create_study(direction="maximize", sampler=self._new_sampler(seed))
+            axes = self._distributions(optuna.distributions)
+            for row, reward in zip(self._rows(), self._rewards.tolist(), strict=True):
+                params = dict(zip(axes, row, strict=True))
+                study.add_trial(
+                    optuna.trial.create_trial(params=params, distributions=axes, value=reward)
+                )
+            asked = [study.ask(axes).params for _ in range(self.batch_size)]
         finally:
             optuna.logging.set_verbosity(level)
-        return self._played([[params[name] for name in axes] for params in asked])
+        return self._played(np.array([[params[name] for name in axes] for params in asked]))
 
     def _new_sampler(self, seed: int) -> Any:
-        samplers = _imported().samplers
+        samplers = imported("optuna", "optuna").samplers
         self._check(samplers.__all__)
         options = dict(self._given)
         if self._sampler == "TPESampler" and self.batch_size > 1:
@@ -97,54 +95,34 @@ class OptunaSampler(Adapter):
                 f"the study is built anew from the data at every ask: take one of "
                 f"{', '.join(SAMPLERS)}, or run {name} in Optuna itself"
             )
-        if name == "BruteForceSampler" and isinstance(self.problem.domain, Box):
+        if name == "BruteForceSampler" and isinstance(self._domain, Box):
             raise InvalidInput("BruteForceSampler plays all there is in turn: it needs arms")
         if "constraints_func" in self._given:
             raise InvalidInput("there are no constraints here: leave out constraints_func")
         if name == "GPSampler":
-            _torch()
+            imported("torch", "botorch")
 
     def _distributions(self, kinds: Any) -> dict[str, Any]:
-        domain = self.problem.domain
+        domain = self._domain
         if isinstance(domain, Box):
             ends = zip(domain.low.tolist(), domain.high.tolist(), strict=True)
-            return {f"x{i}": kinds.FloatDistribution(a, b) for i, (a, b) in enumerate(ends)}
-        assert isinstance(domain, Arms)
-        if domain.axes is None:
-            return {"arm": kinds.CategoricalDistribution(range(domain.size))}
-        return {f"x{i}": kinds.IntDistribution(0, n - 1) for i, n in enumerate(domain.shape)}
+            axes = [kinds.FloatDistribution(low, high) for low, high in ends]
+        elif domain.axes is None:
+            axes = [kinds.CategoricalDistribution(range(domain.size))]
+        else:
+            axes = [kinds.IntDistribution(0, n - 1) for n in domain.shape]
+        return {f"x{i}": axis for i, axis in enumerate(axes)}
 
-    def _told(self) -> list[dict[str, Any]]:
-        """The parameters of the actions told of."""
-        domain = self.problem.domain
-        if isinstance(domain, Arms) and domain.axes is None:
-            return [{"arm": arm} for arm in self._actions.tolist()]
-        rows = self._actions
+    def _rows(self) -> list[list[Any]]:
+        """The actions told of, each as one number an axis."""
+        domain, actions = self._domain, self._actions
         if isinstance(domain, Arms):
-            rows = np.stack(np.unravel_index(self._actions, domain.shape), axis=1)
-        return [{f"x{i}": value for i, value in enumerate(row)} for row in rows.tolist()]
+            actions = np.stack(np.unravel_index(actions, domain.shape), axis=1)
+        rows: list[list[Any]] = actions.tolist()
+        return rows
 
-    def _played(self, values: list[list[Any]]) -> NDArray[Any]:
-        domain = self.problem.domain
+    def _played(self, rows: NDArray[Any]) -> NDArray[Any]:
+        domain = self._domain
         if isinstance(domain, Box):
-            return np.clip(np.array(values, dtype=np.float64), domain.low, domain.high)
-        assert isinstance(domain, Arms)
-        numbers: IntArray = np.array(values, dtype=np.int64)
-        if domain.axes is None:
-            return numbers[:, 0]
-        return np.asarray(np.ravel_multi_index(tuple(numbers.T), domain.shape), dtype=np.int64)
-
-
-def _torch() -> None:
-    try:
-        import torch  # noqa: F401
-    except ImportError:
-        raise require_extra("torch", "botorch") from None
-
-
-def _imported() -> Any:
-    try:
-        import optuna
-    except ImportError:
-        raise require_extra("optuna", "optuna") from None
-    return optuna
+            return np.clip(rows, domain.low, domain.high)
+        return np.asarray(np.ravel_multi_index(tuple(rows.T), domain.shape), dtype=np.int64)

@@ -7,21 +7,22 @@ candidates only, some near the best told; 3. in a batch each action believes tha
 gave their means (Ginsbourger et al. 2008); 4. data do not fade.
 """
 
-import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.acquisitions import UCB, Acquisition, LogEI
-from gpbandits_env.agents.adapters.base import NU, Adapter, stationary
-from gpbandits_env.arrays import Array, flag, positive
-from gpbandits_env.errors import require_extra, unknown
+from gpbandits_env.agents.acquisitions import UCB, LogEI
+from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported, one_of
+from gpbandits_env.agents.search.starts import near, spread
+from gpbandits_env.arrays import Array, flag, positive, whole
+from gpbandits_env.domains import Box
 from gpbandits_env.problem import Problem
 
-ACQUISITIONS = ("ei", "ucb")
 # How far lengthscales and variances may be from the problem's when they are learned.
 FACTOR = 100.0
+# Around so many of the best told, further points of a box are looked at.
+BEST_TOLD = 5
 
 
 class SklearnGP(Adapter):
@@ -33,7 +34,7 @@ class SklearnGP(Adapter):
         acquisition: "ei" or "ucb".
         beta: of UCB; it multiplies the variance under the root.
         learn: whether lengthscales and variance are learned, by scikit-learn, at every ask; the
-            values are then standardised.
+            values are then standardized.
         candidates: points of a box that are looked at.
     Raises:
         MissingExtra: scikit-learn is not installed.
@@ -51,89 +52,62 @@ class SklearnGP(Adapter):
         learn: bool = False,
         candidates: int = 512,
     ) -> None:
-        super().__init__(problem, rng, candidates=candidates)
-        if not isinstance(acquisition, str) or acquisition not in ACQUISITIONS:
-            raise unknown("acquisition", acquisition, ACQUISITIONS)
-        self._acquisition, self.learn = acquisition, flag(learn, "learn")
-        self._beta = positive(beta, "beta", zero=True)
-        stationary(problem, "scikit-learn")
-        _imported()
+        super().__init__(problem, rng)
+        self._acquisition = one_of(("ei", "ucb"), acquisition, "acquisition")
+        self._beta, self._learns = positive(beta, "beta", zero=True), flag(learn, "learn")
+        self._candidates = whole(candidates, "candidates", 2)
+        self._given = StationaryModel.of(problem, "scikit-learn")
+        self._mean = 0.0 if self._learns else self._given.mean
+        imported("sklearn.gaussian_process", "sklearn")
 
     def choose(self, seed: int) -> NDArray[Any]:
         options = self._options(seed)
-        at = self.problem.domain.points(options)
-        points, rewards = self._points, self._rewards
-        model = self._model(points, rewards, learning=self.learn)
+        at, points, rewards = self._domain.points(options), self._points, self._rewards
+        model = self._model(points, rewards)
         chosen: list[int] = []
-        for i in range(self.batch_size):
-            mean, sd = model.predict(at, return_std=True)
-            score = self._score(float(np.max(model.predict(points)))).score(mean, sd**2)
+        while True:
+            mean, sd = self._predicted(model, at)
+            best = LogEI(float(self._predicted(model, points)[0].max()), 0.0)
+            score = (UCB(self._beta) if self._acquisition == "ucb" else best).score(mean, sd**2)
             chosen.append(int(score.argmax()))
-            if i + 1 < self.batch_size:
-                points = np.concatenate([points, at[chosen[-1:]]])
-                rewards = np.concatenate([rewards, mean[chosen[-1:]]])
-                model = self._model(points, rewards, kernel=model.kernel_)
-        picked: NDArray[Any] = options[chosen]
-        return picked
+            if len(chosen) == self.batch_size:
+                return np.asarray(options[chosen])
+            points = np.concatenate([points, at[chosen[-1:]]])
+            rewards = np.concatenate([rewards, mean[chosen[-1:]]])
+            model = self._model(points, rewards, model.kernel_)
 
-    def _score(self, incumbent: float) -> Acquisition:
-        return UCB(self._beta) if self._acquisition == "ucb" else LogEI(incumbent, 0.0)
+    def _options(self, seed: int) -> NDArray[Any]:
+        """All arms, or points of the box, some of them near the best told."""
+        domain, rng = self._domain, np.random.default_rng(seed)
+        if not isinstance(domain, Box):
+            return np.arange(domain.size)
+        best = self._actions[np.argsort(-self._rewards, kind="stable")[:BEST_TOLD]]
+        return np.concatenate([spread(domain, self._candidates, rng), near(domain, best, rng)])
 
-    def _model(
-        self, points: Array, rewards: Array, kernel: Any = None, learning: bool = False
-    ) -> Any:
-        """A fitted regressor, of rewards about the prior mean."""
-        regressor, kernels = _imported()
-        problem = self.problem
-        own = stationary(problem, "scikit-learn")
-        variance = float(own.diagonal(points[:1])[0])
-        if kernel is None:
-            ell = np.asarray(own.lengthscale, dtype=float)
-            ell = np.broadcast_to(ell, points.shape[1:]) if learning else ell
-            limits = (float(ell.min()) / FACTOR, float(ell.max()) * FACTOR)
-            shape = kernels.Matern(ell, limits, nu=NU[own.type_name])
-            scale = 1.0 if learning else variance
-            kernel = kernels.ConstantKernel(scale, (scale / FACTOR, scale * FACTOR)) * shape
-        noise = max(problem.noise_var, 1e-10)
-        model = regressor(
-            kernel,
-            alpha=noise / (float(np.var(rewards)) or 1.0) if self.learn else noise,
+    def _model(self, points: Array, rewards: Array, kernel: Any = None) -> Any:
+        """A regressor of rewards about the prior mean; with a kernel nothing is learned."""
+        process = imported("sklearn.gaussian_process", "sklearn")
+        learning, noise = self._learns and kernel is None, max(self._given.noise_var, 1e-10)
+        if self._learns:
+            noise /= float(np.var(rewards)) or 1.0
+        regressor = process.GaussianProcessRegressor(
+            self._kernel(points.shape[1]) if kernel is None else kernel,
+            alpha=noise,
             optimizer="fmin_l_bfgs_b" if learning else None,
-            normalize_y=self.learn,
+            normalize_y=self._learns,
         )
-        return _Shifted(model, 0.0 if self.learn else float(problem.prior_mean)).fit(
-            points, rewards
-        )
+        return regressor.fit(points, rewards - self._mean)
 
+    def _kernel(self, dim: int) -> Any:
+        kernels = imported("sklearn.gaussian_process.kernels", "sklearn")
+        given = self._given
+        ell = np.asarray(given.lengthscale, dtype=float)
+        ell = np.broadcast_to(ell, (dim,)) if self._learns else ell
+        limits = (float(ell.min()) / FACTOR, float(ell.max()) * FACTOR)
+        scale = 1.0 if self._learns else given.variance
+        shape = kernels.Matern(ell, limits, nu=given.nu)
+        return kernels.ConstantKernel(scale, (scale / FACTOR, scale * FACTOR)) * shape
 
-class _Shifted:
-    """A regressor about a prior mean."""
-
-    def __init__(self, model: Any, mean: float) -> None:
-        self._model, self._mean = model, mean
-
-    def fit(self, points: Array, rewards: Array) -> "_Shifted":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a lengthscale at its limit, a fit that stopped early
-            self._model.fit(points, rewards - self._mean)
-        return self
-
-    @property
-    def kernel_(self) -> Any:
-        return self._model.kernel_
-
-    def predict(self, at: Array, return_std: bool = False) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a variance below 0 by rounding, which is set to 0
-            if not return_std:
-                return self._model.predict(at) + self._mean
-            mean, sd = self._model.predict(at, return_std=True)
+    def _predicted(self, model: Any, at: Array) -> tuple[Array, Array]:
+        mean, sd = model.predict(at, return_std=True)
         return mean + self._mean, sd
-
-
-def _imported() -> Any:
-    try:
-        from sklearn.gaussian_process import GaussianProcessRegressor, kernels
-    except ImportError:
-        raise require_extra("sklearn", "sklearn") from None
-    return GaussianProcessRegressor, kernels
