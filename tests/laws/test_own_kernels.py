@@ -1,0 +1,171 @@
+"""Kernels of one's own, of some ten lines each, in every place: nothing knows their class."""
+
+import json
+from dataclasses import dataclass, field
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Kernel, Linear, Stationary, check_kernel, kernel_from_dict
+from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.samplers import box_sampler_for, sampler_for
+
+
+@dataclass(frozen=True)
+class RationalQuadratic(Stationary):
+    """v (1 + r^2 / (2 alpha))^-alpha: squared exponentials of Gamma distributed precisions."""
+
+    alpha: float = field(default=2.0, kw_only=True)
+
+    def profile(self, r):
+        return (1.0 + r**2 / (2.0 * self.alpha)) ** -self.alpha
+
+    def slope(self, r):
+        return (1.0 + r**2 / (2.0 * self.alpha)) ** (-self.alpha - 1.0)
+
+    def spectral_scales(self, rng, count):
+        return np.sqrt(rng.gamma(self.alpha, 1.0 / self.alpha, size=(count, 1)))
+
+
+@dataclass(frozen=True)
+class Periodic(Kernel):
+    """v exp(-2 sum_j sin^2(pi (x_j - z_j) / p) / l^2): stationary, and a product over axes."""
+
+    period: float = 0.7
+    width: float = 1.5
+    variance: float = 1.0
+    is_stationary = True
+
+    def __call__(self, x, z=None):
+        lag = x[:, None] - (x if z is None else z)
+        angles = np.sin(np.pi * lag / self.period) ** 2
+        return self.variance * np.exp(-2.0 * angles.sum(axis=2) / self.width**2)
+
+    def diagonal(self, x):
+        return np.full(len(x), self.variance)
+
+    def gradient(self, x, z):
+        turns = np.sin(2.0 * np.pi * (x[:, None] - z) / self.period)
+        return self(x, z)[:, :, None] * turns * (-2.0 * np.pi / self.period / self.width**2)
+
+    def axis_kernels(self, dim):
+        return (self, *(Periodic(self.period, self.width) for _ in range(dim - 1)))
+
+
+@dataclass(frozen=True)
+class Quadratic(Kernel):
+    """(c + x.z)^2 / 10: a random parabola, neither stationary nor a product over axes."""
+
+    offset: float = 0.5
+    variance: float = 0.1
+
+    def __call__(self, x, z=None):
+        return self.variance * (self.offset + x @ (x if z is None else z).T) ** 2
+
+    def diagonal(self, x):
+        return self.variance * (self.offset + (x * x).sum(axis=1)) ** 2
+
+    def gradient(self, x, z):
+        return 2.0 * self.variance * (self.offset + x @ z.T)[:, :, None] * z
+
+
+KERNELS = {
+    "rational quadratic": RationalQuadratic(0.3, 1.2),
+    "of two lengthscales": RationalQuadratic((0.3, 0.8), alpha=0.7),
+    "periodic": Periodic(),
+    "quadratic": Quadratic(),
+    "a sum and product": RationalQuadratic(0.4) * Periodic() + 0.1 * Linear(),
+}
+# In two dimensions draws in a box need frequencies or a product over axes.
+IN_BOXES = ["rational quadratic", "of two lengthscales", "periodic"]
+QUICK = {"every": 3, "starts": 1, "first": 4}
+ENVIRONMENTS = {
+    "arms": {"grid": (25, 4)},
+    "large grid": {"grid": (40, 40)},
+    "box": {"box": [[0.0, 0.0], [1.0, 2.0]]},
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_it_keeps_all_laws(name):
+    check_kernel(KERNELS[name])
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_it_is_named_by_its_module_and_class(name):
+    kernel = KERNELS[name]
+    spec = json.loads(json.dumps(kernel.to_dict()))
+    assert f"{__name__}:" in json.dumps(spec)
+    assert kernel_from_dict(spec) == kernel
+
+
+@pytest.mark.parametrize("kind", ["StaticGP", "MarkovGP"])
+@pytest.mark.parametrize("place", ENVIRONMENTS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_environments_draw_it(name, place, kind):
+    drift = {"epsilon": 0.1} if kind == "MarkovGP" else {}
+    made = {**ENVIRONMENTS[place], **drift, "kernel": KERNELS[name].to_dict(), "batch_size": 2}
+    if place == "box" and name not in IN_BOXES:
+        with pytest.raises(InvalidInput, match=r"has no .*spectral density"):
+            gym.make(f"gpbandits/{kind}-v0", **made)
+        return
+    env = gym.make(f"gpbandits/{kind}-v0", **made)
+    env.reset(seed=1)
+    for _ in range(3):
+        *_, info = env.step(env.action_space.sample())
+        assert info["cumulative_regret"] >= 0.0
+
+
+@pytest.mark.parametrize("agent", ["gp-ucb", "ei", "ts", "ts-rsr"])
+@pytest.mark.parametrize("place", ["arms", "box"])
+@pytest.mark.parametrize("name", KERNELS)
+def test_agents_model_with_it(name, place, agent):
+    env = gym.make("gpbandits/StaticGP-v0", **ENVIRONMENTS[place], batch_size=2)
+    kernel = KERNELS[name]
+    if place == "box" and name not in IN_BOXES and agent in ("ts", "ts-rsr"):
+        with pytest.raises(InvalidInput, match=r"has no .*spectral density"):
+            agents.make(agent, env, seed=0, kernel=kernel).ask()
+        return
+    learn = [{"learn": QUICK, "standardise": True}] if kernel.radial else []
+    for settings in ({}, {"epsilon": 0.05}, *learn):
+        ours = agents.make(agent, env, seed=0, kernel=kernel, **settings)
+        env.reset(seed=1)
+        for _ in range(4):
+            actions = ours.ask()
+            obs, *_ = env.step(actions)
+            ours.tell(actions, obs["rewards"])
+
+
+@pytest.mark.parametrize("kind", ["dense", "lowrank", "kronecker", "circulant"])
+@pytest.mark.parametrize("name", ["rational quadratic", "periodic", "quadratic"])
+def test_grids_use_what_it_says(name, kind):
+    # Half a period: beyond, a periodic covariance fits no torus that is not its own.
+    grid, kernel = Arms.grid((12, 1) if kind == "circulant" else (6, 5), high=0.35), KERNELS[name]
+    why_not = ""
+    if kind == "kronecker" and not kernel.axis_kernels(2):
+        why_not = "needs a kernel that is a product"
+    elif kind == "circulant" and not kernel.is_stationary:
+        why_not = "needs a stationary kernel"
+    if why_not:
+        with pytest.raises(InvalidInput, match=why_not):
+            sampler_for(grid, kernel, kind)
+        return
+    sampler = sampler_for(grid, kernel, kind)
+    phi = sampler(np.eye(sampler.rank)).T
+    gap = np.abs(phi @ phi.T - kernel(grid.coordinates)).max()
+    assert gap <= sampler.error + 1e-13 <= 1e-11
+
+
+def test_without_its_spectral_sampler_a_box_says_what_to_implement():
+    class Plain(RationalQuadratic):
+        def spectral_scales(self, rng, count):
+            return None
+
+    box = Box([0.0, 0.0], [1.0, 1.0])
+    with pytest.raises(InvalidInput, match=r"implement its method spectral_scales"):
+        box_sampler_for(box, Plain(0.3), rng=np.random.default_rng(0))
+    assert BoxPosterior(box, Plain(0.3), 0.1).moments(np.zeros((1, 2)))[1] == 1.0
