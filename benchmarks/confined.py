@@ -11,7 +11,7 @@ import argparse
 
 import numpy as np
 
-from gpbandits_env.functions import PlacedSource
+from gpbandits_env.functions import AnalyticProcess
 
 
 def best_subspace(
@@ -19,8 +19,8 @@ def best_subspace(
 ) -> tuple[float, float]:
     """The mean over draws, and the standard deviation."""
     rng = np.random.default_rng(0)
-    course = PlacedSource(function, dim).begin(rng)
-    f = course.function
+    path = AnalyticProcess(function, dim=dim, cube=True).begin(rng)
+    f = path.function
     logs = []
     for _ in range(draws):
         points = rng.uniform(-1.0, 1.0, (rounds, dim))

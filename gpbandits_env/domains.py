@@ -296,6 +296,18 @@ def domain_from_dict(spec: Mapping[str, Any]) -> Domain:
     return domain
 
 
+def two_corners(box: Any) -> tuple[Any, Any]:
+    """The corners (low, high) of a box, as they were given.
+
+    Raises:
+        InvalidInput: not two of them.
+    """
+    pair = isinstance(box, (list, tuple)) or (isinstance(box, np.ndarray) and box.ndim > 0)
+    if not pair or len(box) != 2:
+        raise InvalidInput(f"box must be its two corners (low, high), got {shown(box)}")
+    return box[0], box[1]
+
+
 def _bounds(low: ArrayLike, high: ArrayLike, dim: int) -> tuple[Array, Array]:
     a, b = finite_array(low, "low"), finite_array(high, "high")
     try:

@@ -1,4 +1,4 @@
-"""What a learner is told before it starts: all that it may know of a world."""
+"""What an agent is told before it starts: all that it may know of an environment."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -11,7 +11,7 @@ from gpbandits_env.kernels import Kernel
 
 @dataclass(frozen=True)
 class Problem:
-    """A learner's task: where it may act, and its model of the reward.
+    """An agent's task: where it may act, and its model of the reward.
 
     Environments offer theirs as `env.unwrapped.problem`; a user without an environment writes one.
 
@@ -44,7 +44,7 @@ class Problem:
             raise InvalidInput(f"domain must be Arms or a Box, got {shown(self.domain)}")
         if not isinstance(self.kernel, Kernel):
             raise InvalidInput(f"kernel must be a kernel, got {shown(self.kernel)}")
-        positive(self.noise_var, "noise_var", zero=True)
+        object.__setattr__(self, "noise_var", positive(self.noise_var, "noise_var", zero=True))
         whole(self.batch_size, "batch_size")
         if self.horizon is not None:
             whole(self.horizon, "horizon")

@@ -4,25 +4,25 @@ from gymnasium.envs.registration import register, registry
 
 HORIZON = 1000
 
-# id: the single environment, B of it side by side
+# id: what makes one environment; its ``vector``, named with "Vector" behind, makes many
 ENVIRONMENTS = {
-    "gpbandits/StaticGP-v0": ("StaticGP", "StaticGPVector"),
-    "gpbandits/Table-v0": ("Table", "TableVector"),
-    "gpbandits/MarkovGP-v0": ("MarkovGP", "MarkovGPVector"),
-    "gpbandits/Drifting-v0": ("Drifting", "DriftingVector"),
-    "gpbandits/Replay-v0": ("Replay", "ReplayVector"),
-    "gpbandits/Task-v0": ("TaskEnv", "TaskVector"),
-    "gpbandits/HighDim-v0": ("HighDim", "HighDimVector"),
+    "gpbandits/StaticGP-v0": "gp:StaticGP",
+    "gpbandits/MarkovGP-v0": "gp:MarkovGP",
+    "gpbandits/Drifting-v0": "gp:Drifting",
+    "gpbandits/Table-v0": "table:Table",
+    "gpbandits/Replay-v0": "table:Replay",
+    "gpbandits/Task-v0": "task:TaskEnv",
+    "gpbandits/HighDim-v0": "task:HighDim",
 }
 
 
 def register_all() -> None:
     """Register every environment; ids that are registered already stay as they are."""
-    for name, (single, vector) in ENVIRONMENTS.items():
+    for name, maker in ENVIRONMENTS.items():
         if name not in registry:
             register(
                 id=name,
-                entry_point=f"gpbandits_env.envs:{single}",
-                vector_entry_point=f"gpbandits_env.envs:{vector}",
+                entry_point=f"gpbandits_env.envs.{maker}",
+                vector_entry_point=f"gpbandits_env.envs.{maker}Vector",
                 max_episode_steps=HORIZON,
             )

@@ -57,47 +57,18 @@ def average(regret: Array) -> Array:
     return cumulative(rounds) / (np.arange(1, len(rounds) + 1) * rounds.shape[1])
 
 
-class Tally:
-    """Regret as it runs up in one world: cumulative and simple regret, one round at a time."""
-
-    __slots__ = ("cumulative", "simple")
-
-    def __init__(self, cumulative: float = 0.0, simple: float = float("inf")) -> None:
-        self.cumulative = cumulative
-        self.simple = simple
-
-    def add(self, regret: Array) -> None:
-        """Count one round's regret of each action, (m,)."""
-        self.cumulative += float(_sum(regret))
-        if self.cumulative == self.cumulative:
-            smallest = min(regret.tolist())
-        else:  # NaN: some regret is not known; the simple regret is that of the others
-            smallest = float(np.fmin.reduce(regret))
-        self.simple = min(self.simple, smallest)
+def counted(cumulative: float, simple: float, regret: Array) -> tuple[float, float]:
+    """R_t and S_t from R_{t-1}, S_{t-1} and the regret of each action of round t, (m,)."""
+    cumulative += float(_sum(regret))
+    if cumulative == cumulative:
+        return cumulative, min(simple, *regret.tolist())
+    # NaN: some regret is not known; the simple regret is that of the others
+    return cumulative, min(simple, float(_min(regret)))
 
 
-class Tallies:
-    """Regret as it runs up in B worlds side by side; equal bit for bit to B `Tally`s.
-
-    Args:
-        worlds: the number of worlds B.
-    """
-
-    __slots__ = ("cumulative", "simple")
-
-    def __init__(self, worlds: int) -> None:
-        self.cumulative: Array = np.zeros(worlds)
-        self.simple: Array = np.full(worlds, np.inf)
-
-    def add(self, regret: Array) -> None:
-        """Count one round's regret of each action, (B, m)."""
-        self.cumulative += _sum(regret, axis=1)
-        np.fmin(self.simple, _min(regret, axis=1), out=self.simple)
-
-    def clear(self, world: int) -> None:
-        """Begin again in one world."""
-        self.cumulative[world] = 0.0
-        self.simple[world] = np.inf
+def counted_each(cumulative: Array, simple: Array, regret: Array) -> tuple[Array, Array]:
+    """The same for B instances, (B,) from the regret of each action, (B, m); bit for bit."""
+    return cumulative + _sum(regret, axis=1), np.fmin(simple, _min(regret, axis=1))
 
 
 def _rounds(regret: Array) -> Array:

@@ -23,25 +23,16 @@ def test_one_action_a_round_may_be_flat():
 
 
 @pytest.mark.parametrize("m", [1, 2, 5, 8, 9, 130])
-def test_running_tallies_equal_the_definitions_and_each_other(m):
-    worlds, rounds = 3, 20
-    table = np.random.default_rng(0).random((rounds, worlds, m))
-    side_by_side = regret.Tallies(worlds)
-    singles = [regret.Tally() for _ in range(worlds)]
+def test_running_sums_equal_the_definitions_and_each_other(m):
+    instances, rounds = 3, 20
+    table = np.random.default_rng(0).random((rounds, instances, m))
+    total, least = np.zeros(instances), np.full(instances, np.inf)
+    singles = [(0.0, np.inf)] * instances
     for t in range(rounds):
-        side_by_side.add(table[t])
-        for i, tally in enumerate(singles):
-            tally.add(table[t, i].copy())
-    for i, tally in enumerate(singles):
-        assert tally.cumulative == side_by_side.cumulative[i]
-        assert tally.simple == side_by_side.simple[i]
-        assert tally.cumulative == pytest.approx(regret.cumulative(table[:, i])[-1], rel=1e-12)
-        assert tally.simple == regret.simple(table[:, i])[-1]
-
-
-def test_clearing_one_world_leaves_the_others():
-    tallies = regret.Tallies(2)
-    tallies.add(np.array([[1.0], [2.0]]))
-    tallies.clear(0)
-    assert tallies.cumulative.tolist() == [0.0, 2.0]
-    assert tallies.simple.tolist() == [np.inf, 2.0]
+        total, least = regret.counted_each(total, least, table[t])
+        singles = [regret.counted(*single, table[t, i]) for i, single in enumerate(singles)]
+    for i, (cumulative, simple) in enumerate(singles):
+        assert cumulative == total[i]
+        assert simple == least[i]
+        assert cumulative == pytest.approx(regret.cumulative(table[:, i])[-1], rel=1e-12)
+        assert simple == regret.simple(table[:, i])[-1]

@@ -1,19 +1,21 @@
 """What `render` shows: a line of text, or a picture."""
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.envs.world import World
+from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.functions import Function
 
-# Rounds whose readings a picture of a moving world shows.
+# Rounds whose readings a picture of a moving function shows.
 RECENT = 15
 METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+
+Belief: TypeAlias = tuple[Array, Array] | None
 
 
 def check_render_mode(mode: str | None) -> str | None:
@@ -28,24 +30,7 @@ def check_render_mode(mode: str | None) -> str | None:
 
 
 @dataclass(frozen=True)
-class Scene:
-    """The state of one world.
-
-    Args:
-        function: the current function.
-        round: the number of rounds played.
-        cumulative: cumulative regret.
-        simple: simple regret; infinite before the first round.
-    """
-
-    function: Function
-    round: int
-    cumulative: float
-    simple: float
-
-
-@dataclass(frozen=True)
-class Batch:
+class Seen:
     """What was observed of a round: actions, noisy rewards (k,), regret of each action (k,)."""
 
     actions: NDArray[Any]
@@ -53,21 +38,37 @@ class Batch:
     regret: Array
 
 
-@dataclass
-class Viewer:
-    """Remembers the readings of one world's episode, and draws them.
+@dataclass(frozen=True)
+class Scene:
+    """All that is shown of an instance.
 
     Args:
-        world: what is played.
+        bandit: what is simulated.
+        function: the current function.
+        round: the number of rounds so far.
+        cumulative: cumulative regret.
+        simple: simple regret; infinite before the first round.
+        seen: the rounds that are shown, the last one at the end.
+        belief: an agent's mean and standard deviation at the arms, (n,) each, if one is attached.
     """
 
-    world: World
-    batches: list[Batch] = field(default_factory=list)
-    agent: Any = None
+    bandit: Bandit
+    function: Function
+    round: int
+    cumulative: float
+    simple: float
+    seen: list[Seen]
+    belief: Belief = None
 
-    def clear(self) -> None:
-        """Forget the readings: an episode begins."""
-        self.batches = []
+
+@dataclass
+class Viewer:
+    """Remembers the readings of one instance's episode, and draws them."""
+
+    bandit: Bandit
+    mode: str
+    seen: list[Seen] = field(default_factory=list)
+    agent: Any = None
 
     def record(
         self,
@@ -78,10 +79,10 @@ class Viewer:
     ) -> None:
         """Remember what was observed of a round; the arrays are copied."""
         kept = np.ones(len(actions), dtype=np.bool_) if observed is None else observed
-        self.batches.append(Batch(actions[kept], rewards[kept], regret[kept]))
-        if self.world.source.moves:
+        self.seen.append(Seen(actions[kept], rewards[kept], regret[kept]))
+        if self.bandit.process.moves:
             # Readings of functions long gone would only confuse.
-            del self.batches[:-RECENT]
+            del self.seen[:-RECENT]
 
     def attach(self, agent: Any) -> None:
         """Show this agent's belief; None shows none.
@@ -93,36 +94,36 @@ class Viewer:
             raise InvalidInput(f"an attached agent needs belief() -> (mean, sd), got {agent!r}")
         self.agent = agent
 
-    def belief(self) -> tuple[Array, Array] | None:
-        """The attached agent's mean and standard deviation at the arms, (n,) each."""
-        if self.agent is None:
-            return None
-        mean, sd = self.agent.belief()
-        return np.asarray(mean), np.asarray(sd)
-
-    def draw(self, scene: Scene, mode: str) -> str | NDArray[np.uint8]:
+    def draw(
+        self, function: Function, round_: int, cumulative: float, simple: float
+    ) -> str | NDArray[np.uint8]:
         """The scene as text ("ansi") or pixels (height, width, 3) ("rgb_array")."""
-        if mode == "ansi":
-            return text(scene, self.batches[-1] if self.batches else None)
+        scene = Scene(self.bandit, function, round_, cumulative, simple, self.seen)
+        if self.mode == "ansi":
+            return text(scene)
         from gpbandits_env.envs.pictures import picture
 
-        return picture(self.world, scene, self.batches, self.belief())
+        if self.agent is None:
+            return picture(scene)
+        mean, sd = self.agent.belief()
+        return picture(replace(scene, belief=(np.asarray(mean), np.asarray(sd))))
 
-    def snapshot(self) -> list[Batch]:
-        """The readings so far; a batch never changes."""
-        return list(self.batches)
+    def snapshot(self) -> list[Seen]:
+        """The readings so far, which never change."""
+        return list(self.seen)
 
-    def restore(self, state: list[Batch] | None) -> None:
-        """Go on from a snapshot; None is that of an environment that draws nothing."""
-        self.batches = list(state or [])
+    def restore(self, state: list[Seen]) -> None:
+        """Go on from a snapshot; the empty one begins an episode."""
+        self.seen = list(state)
 
 
-def text(scene: Scene, last: Batch | None) -> str:
+def text(scene: Scene) -> str:
     """One line: the round, what was done and got in it, and the regret so far."""
     best = f"best {_action(scene.function.best_action)} worth {scene.function.optimum:.4g}"
-    if last is None:
+    if not scene.seen:
         return f"round 0 | nothing played yet | {best}"
-    told = [
+    last = scene.seen[-1]
+    happened = [
         "played " + " ".join(_action(action) for action in last.actions),
         "rewards " + " ".join(f"{r:.4g}" for r in last.rewards),
         "regret " + " ".join(f"{r:.4g}" for r in last.regret),
@@ -130,7 +131,7 @@ def text(scene: Scene, last: Batch | None) -> str:
     return " | ".join(
         [
             f"round {scene.round}",
-            *(told if len(last.actions) else ["nothing observed"]),
+            *(happened if len(last.actions) else ["nothing observed"]),
             f"cumulative {scene.cumulative:.4g}",
             f"simple {scene.simple:.4g}",
             best,

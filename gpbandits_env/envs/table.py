@@ -1,6 +1,7 @@
-"""gpbandits/Table-v0: real readings as reward functions."""
+"""Recorded readings: Table-v0 and Replay-v0."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env import datasets
-from gpbandits_env.arrays import Array, flag, frozen, positive
+from gpbandits_env.arrays import Array, frozen, listed, positive
 from gpbandits_env.datasets import Readings, check_table, read_table
 from gpbandits_env.domains import Arms
-from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
-from gpbandits_env.envs.world import World
+from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.envs.declaration import Arguments, Maker
 from gpbandits_env.errors import InvalidInput, unknown
-from gpbandits_env.functions import CourseSource, Rows, StillSource
+from gpbandits_env.functions import ReplayProcess, RewardProcess, TableProcess
 from gpbandits_env.kernels import Empirical
 from gpbandits_env.problem import Problem
 
@@ -22,64 +23,100 @@ from gpbandits_env.problem import Problem
 NOISE_SHARE = 0.05
 
 
-def table_world(
-    readings: ArrayLike | str | Path | Readings,
-    dataset_options: Mapping[str, Any] | None = None,
-    train_fraction: float = 2 / 3,
-    minimise: bool = False,
-    noise_var: float = 0.0,
-    model_noise_var: float | None = None,
-    batch_size: int = 1,
-) -> World:
-    """The world of `Table`; see there for the arguments."""
-    return recorded_world(
-        lambda arms, test: StillSource(Rows(arms, test)),
-        readings,
-        dataset_options,
-        train_fraction,
-        minimise,
-        noise_var,
-        model_noise_var,
-        batch_size,
-    )
+@dataclass(frozen=True, kw_only=True)
+class TableArguments(Arguments):
+    """A bandit on a table of readings: rows are times, columns are arms.
 
+    The first rows are what an agent may know: their empirical covariance is its kernel, their
+    mean its prior mean. Each of the other rows is a function; one is drawn uniformly at each
+    reset.
 
-def recorded_world(
-    source: Callable[[Arms, Array], CourseSource],
-    readings: ArrayLike | str | Path | Readings,
-    dataset_options: Mapping[str, Any] | None,
-    train_fraction: float,
-    minimise: bool,
-    noise_var: float,
-    model_noise_var: float | None,
-    batch_size: int,
-    columns: Sequence[int] | None = None,
-    epsilon: float | None = None,
-) -> World:
-    """A world of recorded readings: ``source(arms, rows for play)`` says how they are played.
+    CHOICE (the papers do not say): the prior mean is the training mean of each arm, and no noise
+    is added to a reading.
 
-    The other arguments are those of `Table` and `Replay`.
+    Args:
+        readings: (rows, n) numbers; or the path of a .csv, .csv.gz, .npy or .npz file; or the
+            name of a data set ("intel-berkeley", "metr-la", ...); or `Readings`.
+        dataset_options: options of the data set, or {"header": bool} for a .csv file.
+        train_fraction: the share of rows for the covariance, between 0 and 1.
+        minimise: whether the smallest reading is the best; rewards are then negated readings.
+        noise_var: the variance of noise added to a reading.
+        model_noise_var: the noise variance that agents are told; by default noise_var, or 5% of
+            the mean training variance if that is 0.
+        batch_size: the number of actions m in a round.
+    Raises:
+        InvalidInput: a table with gaps (the error says where), or a value out of range.
+        MissingData: the file or data set is not there; the message says how to get it.
+        UnknownName: no such data set, option or argument.
+    Source: srinivas2010, Section 6; bogunovic2016, Section 5.2.
     """
-    variance = positive(noise_var, "noise_var", zero=True)
-    values, unit, locations = _table(readings, dataset_options)
-    if columns is not None:
-        values, locations = _columns(values, locations, columns)
-    train, test = split(-values if flag(minimise, "minimise") else values, train_fraction)
-    covariance = np.cov(train, rowvar=False).reshape(train.shape[1], -1)
-    told = model_noise_var
-    if told is None:
-        told = variance or NOISE_SHARE * float(covariance.trace()) / len(covariance)
-    arms = Arms(np.arange(float(train.shape[1])))
-    problem = Problem(
-        domain=arms,
-        kernel=Empirical(covariance),
-        noise_var=positive(told, "model_noise_var", zero=True),
-        batch_size=batch_size,
-        prior_mean=train.mean(axis=0),
-        epsilon=epsilon,
-    )
-    label = f"negated {unit}" if minimise and unit else unit
-    return World(problem, source(arms, test), variance, label, locations)
+
+    readings: ArrayLike | str | Path | Readings
+    dataset_options: Mapping[str, Any] | None = None
+    train_fraction: float = 2 / 3
+    minimise: bool = False
+    noise_var: float = 0.0
+    model_noise_var: float | None = None
+    batch_size: int = 1
+
+    def bandit(self) -> Bandit:
+        return self._recorded()
+
+    def _process(self, arms: Arms, rows: Array) -> RewardProcess:
+        """What plays the rows that are not for the covariance."""
+        return TableProcess(arms, rows)
+
+    def _recorded(
+        self, columns: Sequence[int] | None = None, epsilon: float | None = None
+    ) -> Bandit:
+        noise_var = positive(self.noise_var, "noise_var", zero=True)
+        values, unit, locations = _table(self.readings, self.dataset_options)
+        if columns is not None:
+            values, locations = _columns(values, locations, columns)
+        train, test = split(-values if self.minimise else values, self.train_fraction)
+        covariance = np.cov(train, rowvar=False).reshape(train.shape[1], -1)
+        told = self.model_noise_var
+        if told is None:
+            told = noise_var or NOISE_SHARE * float(covariance.trace()) / len(covariance)
+        arms = Arms(np.arange(float(train.shape[1])))
+        problem = Problem(
+            domain=arms,
+            kernel=Empirical(covariance),
+            noise_var=positive(told, "model_noise_var", zero=True),
+            batch_size=self.batch_size,
+            prior_mean=train.mean(axis=0),
+            epsilon=epsilon,
+        )
+        label = f"negated {unit}" if self.minimise and unit else unit
+        return Bandit(problem, self._process(arms, test), noise_var, label, locations)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplayArguments(TableArguments):
+    """A bandit on recorded readings: each round plays the next row of the table.
+
+    As `Table`, but the rows for play are the functions of successive rounds; after the last one
+    comes the first again.
+
+    Args:
+        columns: the arms to keep, by index; all when not given.
+        starts: rows (of those for play) that an episode may begin at, one drawn uniformly; the
+            first when not given.
+        epsilon: the drift that agents are told, e.g. as learned from the training rows.
+    Raises:
+        InvalidInput: as `Table`, or columns or starts that the table does not have.
+    Source: bogunovic2016, Section 5.2.
+    """
+
+    columns: Sequence[int] | None = None
+    starts: Sequence[int] = (0,)
+    epsilon: float | None = None
+
+    def bandit(self) -> Bandit:
+        return self._recorded(self.columns, self.epsilon)
+
+    def _process(self, arms: Arms, rows: Array) -> RewardProcess:
+        return ReplayProcess(arms, rows, listed(self.starts, "starts"))
 
 
 def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
@@ -133,38 +170,7 @@ def _file(path: str | Path, options: Mapping[str, Any] | None) -> Array:
     return read_table(path, **(options or {}))[0]
 
 
-class Table(DeclaredEnv):
-    """A bandit on a table of readings: rows are times, columns are arms.
-
-    The first rows are what a learner may know: their empirical covariance is its kernel, their
-    mean its prior mean. Each of the other rows is a function; one is drawn uniformly at each
-    reset.
-
-    CHOICE (the papers do not say): the prior mean is the training mean of each arm, and no noise
-    is added to a reading.
-
-    Args:
-        readings: (rows, n) numbers; or the path of a .csv, .csv.gz, .npy or .npz file; or the
-            name of a data set ("intel-berkeley", "metr-la", ...); or `Readings`.
-        render_mode: None, "ansi" or "rgb_array".
-        dataset_options: options of the data set, or {"header": bool} for a .csv file.
-        train_fraction: the share of rows for the covariance, between 0 and 1.
-        minimise: whether the smallest reading is the best; rewards are then negated readings.
-        noise_var: the variance of noise added to a reading.
-        model_noise_var: the noise variance that the learner is told; by default noise_var, or 5%
-            of the mean training variance if that is 0.
-        batch_size: the number of actions m in a round.
-    Raises:
-        InvalidInput: a table with gaps (the error says where), or a value out of range.
-        MissingData: the file or data set is not there; the message says how to get it.
-        UnknownName: no such data set, option or argument.
-    Source: srinivas2010, Section 6; bogunovic2016, Section 5.2.
-    """
-
-    builder = staticmethod(table_world)
-
-
-class TableVector(DeclaredVectorEnv):
-    """B of `Table` side by side; see there and `BanditVectorEnv`."""
-
-    builder = staticmethod(table_world)
+Table = Maker(TableArguments)
+TableVector = Table.vector
+Replay = Maker(ReplayArguments)
+ReplayVector = Replay.vector

@@ -1,49 +1,168 @@
-"""gpbandits/Task-v0: a test function, or something real to tune."""
+"""Test functions and tasks: Task-v0 and HighDim-v0."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import flag, listed, positive
+from gpbandits_env.arrays import listed
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.envs.declared import DeclaredEnv, DeclaredVectorEnv
-from gpbandits_env.envs.world import World
+from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.envs.declaration import Arguments, Maker
 from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.functions import StillSource
-from gpbandits_env.kernels import Kernel, Matern32, kernel_from_dict
+from gpbandits_env.functions import MOTIONS, AnalyticProcess, RewardProcess
+from gpbandits_env.kernels import Kernel, Matern32, Matern52, kernel_from_dict
 from gpbandits_env.problem import Problem
-from gpbandits_env.tasks import TaskSource, make_task
+from gpbandits_env.tasks import TaskProcess, make_task
 
-# The default lengthscale, as a part of each side of the box.
+# The default lengthscale of a task, as a part of each side of the box.
 PART = 0.2
+# The default lengthscale in a cube over sqrt(D): two points drawn uniformly in [-1, 1]^D are
+# sqrt(2 D / 3) apart in the mean square, 1.6 of these lengthscales, whatever D is.
+LENGTHSCALE = 0.5
 
 
-def task_world(
-    task: str = "ackley",
-    dim: int | None = None,
-    box: Sequence[Any] | Box | None = None,
-    grid: int | Sequence[int] | None = None,
-    scaled: bool = False,
-    noise_var: float = 1e-6,
-    model_noise_var: float | None = None,
-    kernel: Mapping[str, Any] | Kernel | None = None,
-    prior_mean: float = 0.0,
-    batch_size: int = 1,
-    task_options: Mapping[str, Any] | None = None,
-) -> World:
-    """The world of `TaskEnv`; see there for the arguments."""
-    chosen = make_task(task, task_options, dim, box)
-    variance = positive(noise_var, "noise_var", zero=True)
-    told = variance if model_noise_var is None else model_noise_var
-    chosen.prepare()
-    whole = chosen.coordinates.cube if flag(scaled, "scaled") else chosen.coordinates.box
-    arms = None if grid is None else grid_of(whole, grid)
-    source = TaskSource(chosen, scaled, arms)
-    model = default_kernel(whole) if kernel is None else kernel_from_dict(kernel)
-    model.check_points(np.stack([whole.low, whole.high]))
-    problem = Problem(source.domain, model, told, batch_size, prior_mean=prior_mean)
-    return World(problem, StillSource(source), variance)
+@dataclass(frozen=True, kw_only=True)
+class ModelArguments(Arguments):
+    """A known function, and an agent's model of it.
+
+    Args:
+        noise_var: the variance of noise added to each reward, at least 0; by default that of
+            ren2024, whose standard deviation is 1e-3.
+        model_noise_var: what agents are told it is, e.g. for a task with noise inside;
+            ``noise_var`` if not given.
+        kernel: the agent's model.
+        prior_mean: the agent's, a number.
+        batch_size: the number of actions m in a round.
+    """
+
+    noise_var: float = 1e-6
+    model_noise_var: float | None = None
+    kernel: Mapping[str, Any] | Kernel | None = None
+    prior_mean: float = 0.0
+    batch_size: int = 1
+
+    def modelled(
+        self, process: RewardProcess, box: Box, default: Kernel, epsilon: float | None = None
+    ) -> Bandit:
+        """The bandit of a process.
+
+        Args:
+            process: what is played.
+            box: what the kernel must fit.
+            default: the kernel if none is given.
+            epsilon: the drift that agents are told.
+        """
+        kernel = default if self.kernel is None else kernel_from_dict(self.kernel)
+        kernel.check_points(np.stack([box.low, box.high]))
+        told = self.noise_var if self.model_noise_var is None else self.model_noise_var
+        problem = Problem(
+            process.domain,
+            kernel,
+            told,
+            self.batch_size,
+            prior_mean=self.prior_mean,
+            epsilon=epsilon,
+        )
+        return Bandit(problem, process, self.noise_var)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskArguments(ModelArguments):
+    """Settings in a box, and the value of what they do: a test function, or a real task.
+
+        gym.make("gpbandits/Task-v0", task="ackley", box=([-5, -5, -5], [5, 5, 5]))
+        gym.make("gpbandits/Task-v0", task="push-3d", batch_size=5)
+
+    Actions are in natural units; with ``scaled=True`` in the cube [-1, 1]^d, where an axis that
+    is said to be logarithmic is. The kernel is Matern 3/2 with a lengthscale of a fifth of each
+    side if not given.
+
+    Args:
+        task: one of `gpbandits_env.tasks.TASKS`, or a test function.
+        dim: of a test function of any dimension.
+        box: another box for a test function: its two corners, (d,) each.
+        grid: play on a product grid over the box, so many points an axis; all are evaluated
+            when an episode begins.
+        scaled: actions lie in [-1, 1]^d.
+        task_options: options of the task, a dict.
+    Raises:
+        InvalidInput: a value out of range.
+        UnknownName: an argument, task, option or kernel that does not exist.
+        MissingExtra: a task needs a package that is not installed.
+        MissingData: a task needs a file that is not there.
+    """
+
+    task: str = "ackley"
+    dim: int | None = None
+    box: Sequence[Any] | Box | None = None
+    grid: int | Sequence[int] | None = None
+    scaled: bool = False
+    task_options: Mapping[str, Any] | None = None
+
+    def bandit(self) -> Bandit:
+        task = make_task(self.task, self.task_options, self.dim, self.box)
+        task.prepare()
+        whole = task.coordinates.cube if self.scaled else task.coordinates.box
+        arms = None if self.grid is None else grid_of(whole, self.grid)
+        return self.modelled(TaskProcess(task, self.scaled, arms), whole, default_kernel(whole))
+
+
+@dataclass(frozen=True, kw_only=True)
+class HighDimArguments(ModelArguments):
+    """A test function in [-1, 1]^D, D up to thousands, whose usual box is scaled to the cube.
+
+        gym.make("gpbandits/HighDim-v0", function="schwefel-1.2", dim=100, shift=True)
+        gym.make("gpbandits/HighDim-v0", function="camelback", dim=5000)
+        gym.make("gpbandits/HighDim-v0", function="ackley", dim=100, active=10,
+                 motion={"type": "orbit", "radius": 0.2})
+
+    The maximum is exact, shifted or moving (see `AnalyticProcess` for what is read outside a
+    function's usual box). The kernel is, if not given, Matern 5/2 of variance 1 and lengthscale
+    0.5 sqrt(D), which scales as the distances in the cube do. The functions' values are of any
+    scale, and tranthe2020 learns the kernel's numbers from the data.
+
+    Args:
+        function: a test function.
+        dim: D.
+        active: how many coordinates matter, at places drawn at each reset; or which ones, in
+            the function's order. By default as many as the function takes: all D, if it takes
+            any number. The rest are inert.
+        shift: False; True to draw at each reset where the maximum is, uniformly in the inner 80%
+            of the cube (less where a motion needs the room); or by how much it is moved, a
+            number or one per active coordinate, in units of the cube.
+        motion: of the active coordinates: a dict with a "type" (orbit, line, turn, stretch), or
+            None.
+        epsilon: the drift that agents are told of; None for none.
+    Raises:
+        InvalidInput: a value out of range, or a shift or a motion that takes the maximum out of
+            the cube.
+        UnknownName: an argument, function, motion or kernel that does not exist.
+    Source: tranthe2020, Section 5.
+    """
+
+    function: str = "ackley"
+    dim: int = 20
+    active: int | Sequence[int] | None = None
+    shift: bool | ArrayLike = False
+    motion: Any = None
+    epsilon: float | None = None
+
+    def bandit(self) -> Bandit:
+        motion = None if self.motion is None else MOTIONS.from_dict(self.motion)
+        process = AnalyticProcess(
+            self.function,
+            dim=self.dim,
+            motion=motion,
+            cube=True,
+            active=self.active,
+            shift=self.shift,
+        )
+        default = Matern52(LENGTHSCALE * float(np.sqrt(process.domain.dim)))
+        cube = Box(-np.ones(process.domain.dim), np.ones(process.domain.dim))
+        return self.modelled(process, cube, default, self.epsilon)
 
 
 def grid_of(box: Box, shape: int | Sequence[int]) -> Arms:
@@ -61,43 +180,7 @@ def default_kernel(box: Box) -> Kernel:
     return Matern32(float(sides[0]) if same else tuple(sides.tolist()))
 
 
-class TaskEnv(DeclaredEnv):
-    """Settings in a box, and the value of what they do: a test function, or a real task.
-
-        gym.make("gpbandits/Task-v0", task="ackley", box=([-5, -5, -5], [5, 5, 5]))
-        gym.make("gpbandits/Task-v0", task="push-3d", batch_size=5)
-
-    Actions are in natural units; with ``scaled=True`` in the cube [-1, 1]^d, where an axis that
-    is said to be logarithmic is.
-
-    Args:
-        render_mode: None, "ansi" or "rgb_array".
-        task: one of `gpbandits_env.tasks.TASKS`, or a test function.
-        dim: of a test function of any dimension.
-        box: another box for a test function: its two corners, (d,) each.
-        grid: play on a product grid over the box, so many points an axis; all are evaluated
-            when an episode begins.
-        scaled: actions lie in [-1, 1]^d.
-        noise_var: the variance of noise added to each reward, at least 0; by default that of
-            ren2024, whose standard deviation is 1e-3.
-        model_noise_var: what learners are told it is, e.g. for a task with noise inside;
-            ``noise_var`` if not given.
-        kernel: the learner's model; Matern 3/2 with a lengthscale of a fifth of each side if not
-            given.
-        prior_mean: the learner's, a number.
-        batch_size: the number of actions m in a round.
-        task_options: options of the task, a dict.
-    Raises:
-        InvalidInput: a value out of range.
-        UnknownName: an argument, task, option or kernel that does not exist.
-        MissingExtra: a task needs a package that is not installed.
-        MissingData: a task needs a file that is not there.
-    """
-
-    builder = staticmethod(task_world)
-
-
-class TaskVector(DeclaredVectorEnv):
-    """B of `TaskEnv` side by side; see there and `BanditVectorEnv`."""
-
-    builder = staticmethod(task_world)
+TaskEnv = Maker(TaskArguments)
+TaskEnvVector = TaskEnv.vector
+HighDim = Maker(HighDimArguments)
+HighDimVector = HighDim.vector

@@ -1,4 +1,4 @@
-"""B worlds side by side: one array operation where a single environment does one of its own."""
+"""B instances side by side: one array operation where a single environment does one of its own."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,39 +12,37 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, IntArray, flag, whole
 from gpbandits_env.domains import Arms
-from gpbandits_env.envs.base import (
+from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.envs.episode import (
     BROKEN,
-    Info,
-    Observation,
+    BoolArray,
+    Episode,
+    Noise,
     alike,
     check_options,
-    first_observation,
-    noise_sd,
+    generator_at,
     not_fitting,
+    split_action,
 )
-from gpbandits_env.envs.evaluation import BoolArray, Evaluator, check_mask, pair_of
-from gpbandits_env.envs.noise import VectorNoise, generator_at
-from gpbandits_env.envs.rendering import METADATA, Scene, Viewer, check_render_mode
-from gpbandits_env.envs.vector_arguments import horizon_of, reset_mask_of, seeds_of
-from gpbandits_env.envs.world import World
+from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
+from gpbandits_env.envs.single import Info, Observation
 from gpbandits_env.errors import InvalidInput, NotReset, shown
-from gpbandits_env.functions import Course, FunctionBatch
+from gpbandits_env.functions import FunctionBatch
 from gpbandits_env.problem import Problem
-from gpbandits_env.regret import Tallies, instantaneous
-from gpbandits_env.seeding import child
+from gpbandits_env.regret import counted_each, instantaneous
 
 
 class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     """B bandits in one array operation, equal bit for bit to Gymnasium's `SyncVectorEnv` of B.
 
-    World i is seeded with ``seed + i``. A world whose episode is over is reset by the next step
-    (`AutoresetMode.NEXT_STEP`): that step ignores its action (which is checked none the less)
-    and gives it reward 0. ``reset(options={"reset_mask": mask})`` resets some worlds only.
+    Instance i is seeded with ``seed + i``. An instance whose episode is over is reset by the next
+    step (`AutoresetMode.NEXT_STEP`): that step ignores its action (which is checked all the same)
+    and gives it reward 0. ``reset(options={"reset_mask": mask})`` resets some instances only.
     Observations, rewards and infos are Gymnasium's batched form of `BanditEnv`'s.
 
     Args:
-        world: what is played.
-        num_envs: the number of worlds B.
+        bandit: what is simulated.
+        num_envs: the number of instances B.
         max_episode_steps: the horizon; None for no end.
         render_mode: None, "ansi" or "rgb_array".
         selective: whether actions can be skipped; an action is then a pair (actions, observe),
@@ -61,7 +59,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
 
     def __init__(
         self,
-        world: World,
+        bandit: Bandit,
         num_envs: int = 1,
         max_episode_steps: int | None = None,
         render_mode: str | None = None,
@@ -69,49 +67,47 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         evaluate_skipped: bool = True,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
-        self._horizon = horizon_of(max_episode_steps)
+        # Gymnasium's make() reads -1 as "no limit"; so do we.
+        horizon = None if max_episode_steps == -1 else max_episode_steps
+        self._horizon = None if horizon is None else whole(horizon, "max_episode_steps")
         self.render_mode = check_render_mode(render_mode)
-        self.world = world
-        domain, m = world.problem.domain, world.problem.batch_size
+        self.bandit = bandit
         self.selective = flag(selective, "selective")
-        self.single_action_space = world.action_space(self.selective)
-        self.single_observation_space = world.observation_space(self.selective)
+        self._evaluate_skipped = flag(evaluate_skipped, "evaluate_skipped")
+        self.single_action_space = bandit.action_space(self.selective)
+        self.single_observation_space = bandit.observation_space(self.selective)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self._first = first_observation(domain, m)
-        self._shape = (num_envs, *self._first["actions"].shape)
-        self._viewers = [Viewer(world) for _ in range(num_envs if render_mode else 0)]
+        self._viewers = [Viewer(bandit, render_mode) for _ in range(num_envs) if render_mode]
 
         self._rngs: list[np.random.Generator | None] = [None] * num_envs
         self._seeds: list[int | None] = [None] * num_envs
-        self._functions = FunctionBatch(domain, num_envs)
-        self._courses: list[Course | None] = [None] * num_envs
-        self._noise = VectorNoise(num_envs, noise_sd(world), m)
-        self._tallies = Tallies(num_envs)
+        self._episodes: list[Episode] = []  # none before the first reset
+        self._functions = FunctionBatch(bandit.problem.domain, num_envs)
+        self._noise = self._no_noise()
+        self._cumulative: Array = np.zeros(num_envs)
+        self._simple: Array = np.full(num_envs, np.inf)
         self._round: IntArray = np.zeros(num_envs, dtype=np.int64)
         self._over: BoolArray = np.zeros(num_envs, dtype=np.bool_)
-        self._actions = np.broadcast_to(self._first["actions"], self._shape).copy()
-        self._rewards: Array = np.zeros((num_envs, m))
-        self._observed: BoolArray = np.zeros((num_envs, m), dtype=np.bool_)
-        self._evaluate_skipped = flag(evaluate_skipped, "evaluate_skipped")
-        self._evaluators = [Evaluator(world, evaluate_skipped) for _ in range(num_envs)]
-        self._inside: list[np.random.Generator | None] = [None] * num_envs
-        self._begun: BoolArray = np.zeros(num_envs, dtype=np.bool_)
-        self._ready = False
+        # The last observation.
+        self._first = bandit.first_observation()["actions"]
+        self._actions = np.stack([self._first] * num_envs)
+        self._rewards: Array = np.zeros((num_envs, bandit.problem.batch_size))
+        self._observed: BoolArray = np.zeros(self._rewards.shape, dtype=np.bool_)
 
     @property
     def problem(self) -> Problem:
-        """What a learner of any one of the worlds may know."""
-        return replace(self.world.problem, horizon=self._horizon)
+        """What an agent of any one of the instances may know."""
+        return replace(self.bandit.problem, horizon=self._horizon)
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
-        """The generator of each world."""
+        """The generator of each instance."""
         return tuple(self._generator(i) for i in range(self.num_envs))
 
     @property
     def np_random_seed(self) -> tuple[int | None, ...]:  # type: ignore[override]
-        """The seed of each world."""
+        """The seed of each instance."""
         return tuple(self._seeds)
 
     def reset(
@@ -120,20 +116,19 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Observation, Info]:
-        """Draw new functions and go back to round 0, in all worlds or in some.
+        """Draw new functions and go back to round 0, in all instances or in some.
 
         Args:
-            seed: an integer (world i gets ``seed + i``), one per world, or None.
-            options: ``{"reset_mask": (B,) bool}`` resets these worlds only.
+            seed: an integer (instance i gets ``seed + i``), one per instance, or None.
+            options: ``{"reset_mask": (B,) bool}`` resets these instances only.
         Raises:
             InvalidInput: seeds or a mask that do not fit.
             UnknownName: another option.
         """
-        check_options(options, ("reset_mask",))
-        mask = reset_mask_of((options or {}).get("reset_mask"), self.num_envs)
-        if not (mask | self._begun).all():
-            raise NotReset("the first reset() must be of all worlds")
-        fresh = [None if s is None else seeded(s) for s in seeds_of(seed, self.num_envs)]
+        mask = self._reset_mask(check_options(options, ("reset_mask",)).get("reset_mask"))
+        if not self._episodes and not mask.all():
+            raise NotReset("the first reset() must be of all instances")
+        fresh = [None if s is None else seeded(s) for s in self._seeds_of(seed)]
         for i in np.flatnonzero(mask).tolist():
             generator = fresh[i]
             if generator is not None:
@@ -143,7 +138,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         return self._observation(), {}
 
     def step(self, actions: Any) -> tuple[Observation, Array, BoolArray, BoolArray, dict[str, Any]]:
-        """Play m actions in each world.
+        """Take m actions in each instance.
 
         Args:
             actions: (B, m) arms, or (B, m, d) points in a box; if selective a pair of these and
@@ -152,80 +147,72 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             NotReset: before the first `reset`.
             InvalidInput: wrong shape, type or range, or not finite; nothing has changed then.
         """
-        if not self._ready:
-            raise NotReset("step() was called before reset()")
+        self._require_reset("step() was called before reset()")
         observed: BoolArray | None = None
         if self.selective:
-            actions, mask = pair_of(actions)
-            observed = check_mask(mask, self._shape[:2])
+            actions, observed = split_action(actions, self._rewards.shape)
         checked = self._checked(actions)
-        functions, tallies = self._functions, self._tallies
-        if self.world.source.moves:
-            self._move()
+        functions = self._functions
+        if self.bandit.process.moves:
+            self._advance()
         values = self._values(checked, observed)
         regret = instantaneous(functions.optimum[:, None], values)
-        noise = self._noise.next()
-        inside = self._inside[0] is not None
-        rewards = noise + (self._noisy(checked, observed) if inside else values)
+        rewards = self._before_noise(values, checked, observed) + self._noise.next()
         if observed is not None:
             rewards[~observed] = 0.0
             self._observed = observed.copy()
-        tallies.add(regret)
+        self._cumulative, self._simple = counted_each(self._cumulative, self._simple, regret)
         self._round += 1
         self._actions, self._rewards = checked.copy(), rewards
         info: dict[str, Any] = {
             "values": values,
             "regret": regret,
-            "cumulative_regret": tallies.cumulative.copy(),
-            "simple_regret": tallies.simple.copy(),
+            "cumulative_regret": self._cumulative.copy(),
+            "simple_regret": self._simple.copy(),
             "optimum": functions.optimum.copy(),
             "best_action": functions.best_action.copy(),
         }
-        played = ~self._over
-        # From here on, the slow path: worlds whose episode is over begin a new one instead.
+        stepped = ~self._over
+        # From here on, the slow path: instances whose episode is over begin a new one instead.
         if self._over.any():
-            info = self._restart(info, played)
+            info = self._restart(info, stepped)
         for key in tuple(info):
-            info["_" + key] = played.copy()
+            info["_" + key] = stepped.copy()
         for i, viewer in enumerate(self._viewers):
-            if played[i]:
+            if stepped[i]:
                 seen = None if observed is None else observed[i]
                 viewer.record(self._actions[i], rewards[i], regret[i], seen)
-        truncated = self._truncated()
-        self._over = truncated.copy()
         ended = np.zeros(self.num_envs, dtype=np.bool_)
+        truncated = ended.copy() if self._horizon is None else self._round >= self._horizon
+        self._over = truncated.copy()
         return self._observation(), np.add.reduce(rewards, axis=1), ended, truncated, info
 
     def attach(self, agents: Sequence[object]) -> None:
-        """Show each world's agent in its pictures from now on (see `BanditEnv.attach`).
+        """Show each instance's agent in its pictures from now on (see `BanditEnv.attach`).
 
         Raises:
-            InvalidInput: not one agent per world, or the environment has no render mode.
+            InvalidInput: not one agent per instance, or the environment has no render mode.
         """
         if not self._viewers or not isinstance(agents, Sequence) or len(agents) != self.num_envs:
             raise InvalidInput(
-                f"attach() needs one agent per world ({self.num_envs}), got {shown(agents)}, and "
-                "an environment made with render_mode='rgb_array'"
+                f"attach() needs one agent per instance ({self.num_envs}), got {shown(agents)}, "
+                "and an environment made with render_mode='rgb_array'"
             )
         for viewer, agent in zip(self._viewers, agents, strict=True):
             viewer.attach(agent)
 
     def render(self) -> tuple[Any, ...] | None:
-        """A line of text or a picture of each world."""
-        if not self._ready:
-            raise NotReset("render() was called before reset()")
-        tallies = self._tallies
-        scenes = (
-            Scene(
+        """A line of text or a picture of each instance."""
+        self._require_reset("render() was called before reset()")
+        return tuple(
+            viewer.draw(
                 self._functions[i],
                 int(self._round[i]),
-                float(tallies.cumulative[i]),
-                float(tallies.simple[i]),
+                float(self._cumulative[i]),
+                float(self._simple[i]),
             )
-            for i in range(self.num_envs)
+            for i, viewer in enumerate(self._viewers)
         )
-        pairs = zip(self._viewers, scenes, strict=False)
-        return tuple(viewer.draw(scene, str(self.render_mode)) for viewer, scene in pairs)
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that moves, picklable: `restore` goes on exactly from here.
@@ -233,18 +220,13 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         Raises:
             NotReset: before the first `reset`.
         """
-        if not self._ready:
-            raise NotReset("there is nothing to snapshot yet: call reset() first")
+        self._require_reset("there is nothing to snapshot yet: call reset() first")
         return {
             "generators": [rng.bit_generator.state for rng in self.np_random],
             "seeds": list(self._seeds),
-            "courses": [c.state() for c in self._courses if c is not None],
+            "episodes": [episode.snapshot() for episode in self._episodes],
             "noise": self._noise.snapshot(),
-            "regret": (self._tallies.cumulative.copy(), self._tallies.simple.copy()),
-            "round": self._round.copy(),
-            "over": self._over.copy(),
-            "last": (self._actions.copy(), self._rewards.copy(), self._observed.copy()),
-            "inside": [rng and rng.bit_generator.state for rng in self._inside],
+            "arrays": tuple(array.copy() for array in self._arrays()),
             "seen": [viewer.snapshot() for viewer in self._viewers],
         }
 
@@ -255,126 +237,108 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             InvalidInput: not a snapshot of such an environment; nothing has changed then.
         """
         try:
-            courses = [self.world.source.resume(s) for s in state["courses"]]
-            shape, worlds = state["last"][0].shape, (len(courses), len(state["inside"]))
-            if shape != self._shape or worlds != (self.num_envs, self.num_envs):
-                raise ValueError(f"it is of {len(courses)} worlds with actions of shape {shape}")
-            for course in courses:
-                course.function(self._first["actions"])
-            noise = VectorNoise(self.num_envs, noise_sd(self.world), self._shape[1])
+            arrays = [
+                alike(new, old) for new, old in zip(state["arrays"], self._arrays(), strict=True)
+            ]
+            episodes = [
+                Episode.restore(self.bandit, self._evaluate_skipped, s) for s in state["episodes"]
+            ]
+            noise = self._no_noise()
             noise.restore(state["noise"])
-            inside = [None if s is None else generator_at(s) for s in state["inside"]]
             rngs: list[np.random.Generator | None] = [generator_at(s) for s in state["generators"]]
             seeds: list[int | None] = [whole(s, "seed", -1, None) for s in state["seeds"]]
-            arrays = [
-                alike(new, old)
-                for new, old in zip(
-                    (*state["regret"], state["round"], state["over"], *state["last"]),
-                    (
-                        *(self._tallies.cumulative, self._tallies.simple),
-                        *(self._round, self._over),
-                        *(self._actions, self._rewards, self._observed),
-                    ),
-                    strict=True,
-                )
-            ]
-            if len(rngs) != self.num_envs or len(seeds) != self.num_envs:
-                raise ValueError("its generators are those of another number of worlds")
+            if any(len(each) != self.num_envs for each in (episodes, rngs, seeds)):
+                raise ValueError(f"it is of {len(episodes)} instances")
             seen = [list(s or ()) for s in state["seen"]]
         except BROKEN as error:
             raise not_fitting(error) from None
-        for i, course in enumerate(courses):
-            self._courses[i] = course
-            self._functions[i] = course.function
-            self._evaluators[i].begin(course.function)
-        self._inside, self._rngs, self._seeds, self._noise = inside, rngs, seeds, noise
-        self._tallies.cumulative, self._tallies.simple, self._round, self._over = arrays[:4]
+        self._episodes, self._noise, self._rngs, self._seeds = episodes, noise, rngs, seeds
+        for i, episode in enumerate(episodes):
+            self._functions[i] = episode.path.function
+        self._cumulative, self._simple, self._round, self._over = arrays[:4]
         self._actions, self._rewards, self._observed = arrays[4:]
         for viewer, batches in zip(self._viewers, seen, strict=False):
             viewer.restore(batches)
-        self._begun[:] = self._ready = True
+
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return (
+            *(self._cumulative, self._simple, self._round, self._over),
+            *(self._actions, self._rewards, self._observed),
+        )
+
+    def _require_reset(self, otherwise: str) -> None:
+        if not self._episodes:
+            raise NotReset(otherwise)
+
+    def _no_noise(self) -> Noise:
+        return Noise(self.num_envs, self.bandit.noise_sd, self.bandit.problem.batch_size)
 
     def _checked(self, actions: ArrayLike) -> NDArray[Any]:
+        shape = self._actions.shape
         try:
             array = np.asarray(actions)
         except ValueError as error:
-            raise InvalidInput(f"actions must be one array of all worlds: {error}") from None
-        if array.shape != self._shape:
-            raise InvalidInput(f"actions must have shape {self._shape}, got {array.shape}")
-        # All worlds' actions as one long batch: one check for all.
-        flat = array.reshape(-1, *self._shape[2:])
-        return self.world.problem.domain.check(flat).reshape(self._shape)
+            raise InvalidInput(f"actions must be one array of all instances: {error}") from None
+        if array.shape != shape:
+            raise InvalidInput(f"actions must have shape {shape}, got {array.shape}")
+        # All instances' actions as one long batch: one check for all.
+        return self.bandit.problem.domain.check(array.reshape(-1, *shape[2:])).reshape(shape)
 
     def _values(self, actions: NDArray[Any], observed: BoolArray | None) -> Array:
         """The noiseless values (B, m); NaN where they were neither observed nor wanted."""
         if observed is None:
             return self._functions(actions)
-        if isinstance(self.world.problem.domain, Arms):  # all are there: one gather
+        if isinstance(self.bandit.problem.domain, Arms):  # all are there: one gather
             values = self._functions(actions)
             return values if self._evaluate_skipped else np.where(observed, values, np.nan)
-        return np.stack(
-            [
-                evaluator.values(self._functions[i], actions[i], observed[i])
-                for i, evaluator in enumerate(self._evaluators)
-            ]
-        )
+        each = zip(self._episodes, actions, observed, strict=True)
+        return np.stack([episode.values(own, seen) for episode, own, seen in each])
 
-    def _noisy(self, actions: NDArray[Any], observed: BoolArray | None) -> Array:
-        """The rewards (B, m) of functions with noise inside; 0 in worlds that begin anew."""
-        rewards = np.zeros(actions.shape[:2])
+    def _before_noise(
+        self, values: Array, actions: NDArray[Any], observed: BoolArray | None
+    ) -> Array:
+        """The rewards (B, m) without noise; of noise inside, 0 where an episode begins anew."""
+        if self._functions[0].noisy is None:
+            return values
+        rewards = np.zeros_like(values)
         for i in np.flatnonzero(~self._over).tolist():
-            rng, function = self._inside[i], self._functions[i]
-            assert rng is not None
             seen = None if observed is None else observed[i]
-            rewards[i] = self._evaluators[i].noisy(function, actions[i], seen, rng)
+            rewards[i] = self._episodes[i].rewards(values[i], actions[i], seen)
         return rewards
 
-    def _move(self) -> None:
-        """Every world that has played a round, and goes on, moves to its next function."""
+    def _advance(self) -> None:
+        """Every instance that is past round 0, and goes on, moves to its next function."""
         for i in np.flatnonzero((self._round > 0) & ~self._over).tolist():
-            course = self._courses[i]
-            assert course is not None
-            course.advance()
-            self._functions[i] = course.function
+            path = self._episodes[i].path
+            path.advance()
+            self._functions[i] = path.function
 
-    def _generator(self, world: int) -> np.random.Generator:
-        rng = self._rngs[world]
+    def _generator(self, i: int) -> np.random.Generator:
+        rng = self._rngs[i]
         if rng is None:
-            rng, self._seeds[world] = seeded()
-            self._rngs[world] = rng
+            rng, self._seeds[i] = seeded()
+            self._rngs[i] = rng
         return rng
 
-    def _begin(self, world: int) -> None:
-        rng = self._generator(world)
-        course = self.world.source.begin(child(rng))
-        self._courses[world] = course
-        self._functions[world] = course.function
-        self._noise.put(world, child(rng))
-        self._evaluators[world].begin(course.function)
-        self._inside[world] = child(rng) if self._evaluators[world].inside else None
-        self._tallies.clear(world)
-        self._round[world] = 0
-        self._actions[world] = self._first["actions"]
-        self._rewards[world] = 0.0
-        self._observed[world] = False
-        self._begun[world] = True
-        self._ready = bool(self._begun.all())
+    def _begin(self, i: int) -> None:
+        episode, noise = Episode.begin(self.bandit, self._evaluate_skipped, self._generator(i))
+        # The first reset is of all instances, in order.
+        self._episodes[i : i + 1] = [episode]
+        self._functions[i] = episode.path.function
+        self._noise.put(i, noise)
+        self._cumulative[i], self._simple[i], self._round[i] = 0.0, np.inf, 0
+        self._actions[i], self._rewards[i], self._observed[i] = self._first, 0.0, False
         if self._viewers:
-            self._viewers[world].clear()
+            self._viewers[i].restore([])
 
-    def _restart(self, info: dict[str, Any], played: BoolArray) -> dict[str, Any]:
+    def _restart(self, info: dict[str, Any], stepped: BoolArray) -> dict[str, Any]:
         for i in np.flatnonzero(self._over).tolist():
             self._begin(i)
-        if not played.any():
+        if not stepped.any():
             return {}
         for array in info.values():
             array[self._over] = 0
         return info
-
-    def _truncated(self) -> BoolArray:
-        if self._horizon is None:
-            return np.zeros(self.num_envs, dtype=np.bool_)
-        return self._round >= self._horizon
 
     def _observation(self) -> Observation:
         observation = {
@@ -385,3 +349,29 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         if self.selective:
             observation["observed"] = self._observed.astype(np.int8)
         return observation
+
+    def _seeds_of(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        """A seed for each instance; None leaves its generator as it is."""
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (int, np.integer)):
+            return [int(seed) + i for i in range(self.num_envs)]
+        if not isinstance(seed, Sequence) or len(seed) != self.num_envs:
+            count = self.num_envs
+            raise InvalidInput(f"seed must be one per instance ({count}), got {shown(seed)}")
+        return list(seed)
+
+    def _reset_mask(self, mask: Any) -> BoolArray:
+        """(B,) which instances to reset; all if no mask is given."""
+        if mask is None:
+            return np.ones(self.num_envs, dtype=np.bool_)
+        try:
+            array = np.asarray(mask)
+        except ValueError as error:
+            raise InvalidInput(f"reset_mask must be a boolean array: {error}") from None
+        if array.dtype != np.bool_ or array.shape != (self.num_envs,) or not array.any():
+            raise InvalidInput(
+                f"reset_mask must be a boolean array of shape ({self.num_envs},) with at least "
+                f"one True, got {array.dtype} of shape {array.shape}"
+            )
+        return array

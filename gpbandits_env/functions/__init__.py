@@ -1,42 +1,38 @@
-"""Reward functions: what a world draws, evaluates without noise, and knows the maximum of."""
+"""Reward functions: how they are drawn, evaluated without noise, and where their maximum is."""
 
-from gpbandits_env.functions.analytic import AnalyticSource
-from gpbandits_env.functions.base import Function, Source
-from gpbandits_env.functions.batch import FunctionBatch
-from gpbandits_env.functions.course import (
-    Course,
-    CourseSource,
-    DriftingSource,
-    ReplaySource,
-    StillSource,
-)
+from gpbandits_env.functions.analytic import AnalyticProcess
 from gpbandits_env.functions.declared import TEST_FUNCTIONS, TestFunction, add_test_function
-from gpbandits_env.functions.gp import BoxFunction, GPOnArms, GPOnBox
+from gpbandits_env.functions.function import ArmFunction, Function, FunctionBatch
+from gpbandits_env.functions.gp import NEVER_BEYOND, BoxFunction, DriftProcess, GPOnArms, GPOnBox
 from gpbandits_env.functions.maximum import BoxMaximum
 from gpbandits_env.functions.motion import MOTIONS, Motion
-from gpbandits_env.functions.placed import PlacedSource
-from gpbandits_env.functions.tables import ArmFunction, Rows
+from gpbandits_env.functions.process import (
+    ReplayProcess,
+    RewardPath,
+    RewardProcess,
+    StaticProcess,
+    TableProcess,
+)
 
 __all__ = [
     "MOTIONS",
+    "NEVER_BEYOND",
     "TEST_FUNCTIONS",
-    "AnalyticSource",
+    "AnalyticProcess",
     "ArmFunction",
     "BoxFunction",
     "BoxMaximum",
-    "Course",
-    "CourseSource",
-    "DriftingSource",
+    "DriftProcess",
     "Function",
     "FunctionBatch",
     "GPOnArms",
     "GPOnBox",
     "Motion",
-    "PlacedSource",
-    "ReplaySource",
-    "Rows",
-    "Source",
-    "StillSource",
+    "ReplayProcess",
+    "RewardPath",
+    "RewardProcess",
+    "StaticProcess",
+    "TableProcess",
     "TestFunction",
     "add_test_function",
 ]

@@ -1,111 +1,80 @@
-"""Test functions in a box or on arms, at rest or moving."""
+"""Test functions in a box, on arms or in a cube: shifted, padded, at rest or moving."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, frozen
+from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, listed, whole
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.functions.base import Function
-from gpbandits_env.functions.course import Course, CourseSource
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions.declared import ROUNDING, dimension, function_named
+from gpbandits_env.functions.function import ArmFunction, Function
 from gpbandits_env.functions.motion import Motion, from_cube, stays_inside, to_cube
-from gpbandits_env.functions.tables import ArmFunction
+from gpbandits_env.functions.process import RewardProcess, RoundPath
+
+# A shift that is drawn takes the maximiser to within this part of the cube (or of what room a
+# motion leaves), so that the maximum is not at the edge.
+PART = 0.8
 
 
 class AnalyticFunction(Function):
-    """A test function in a box, read through a motion.
+    """The function of one round of an `AnalyticProcess` in a box.
 
     Args:
-        formula: of the function at rest.
-        view: maps points (n, d) to where they are read in the function at rest.
-        best: (d,) the maximiser of this round.
-        optimum: the maximum.
-        stage: what identifies the round to whoever made the function.
+        process: knows the formula and where its points are read.
+        drawn: where the function is in this episode.
+        round_: the round t.
     """
 
-    __slots__ = ("_formula", "_stage", "_view")
-
-    def __init__(
-        self,
-        formula: Callable[[Array], Array],
-        view: Callable[[Array], Array],
-        best: Array,
-        optimum: float,
-        stage: Mapping[str, Any],
-    ) -> None:
-        self._formula, self._view, self._stage = formula, view, stage
-        self.best_action, self.optimum = frozen(best), optimum
-        self.accuracy = ROUNDING * max(1.0, abs(optimum))
+    def __init__(self, process: "AnalyticProcess", drawn: Mapping[str, Any], round_: int) -> None:
+        self._process, self._drawn, self._round = process, drawn, round_
+        self._phase = process.phase(drawn, round_)
+        self.best_action = frozen(process.best(drawn, self._phase))
+        self.optimum = process.peak
+        self.accuracy = ROUNDING * max(1.0, abs(self.optimum))
 
     def __call__(self, actions: NDArray[Any]) -> Array:
-        return self._formula(self._view(actions))
+        return self._process.values(actions, self._drawn, self._phase)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        parts = (self._formula, self._view, self.best_action, self.optimum, self._stage)
-        return AnalyticFunction, parts
-
-    def state(self) -> dict[str, Any]:
-        return dict(self._stage)
+    def snapshot(self) -> dict[str, Any]:
+        return {**self._drawn, "round": self._round}
 
 
-@dataclass(frozen=True)
-class View:
-    """Where a point is read in the function at rest: A_t of `motion`, in the box's units.
+class AnalyticProcess(RewardProcess):
+    """A test function of k coordinates, at rest or moving.
 
-    Attributes:
-        motion: None for a function at rest.
-        box: what is moved.
-        phase: of the motion, in [0, 1).
-        within: points outside this box are read at its nearest point; None to read them as they
-            are.
-    """
+    In its own units (``cube=False``) it is played in a box or on arms, and its value at x in
+    round t is f(c(A_t(c^-1(x)))): A_t is the motion, c scales [-1, 1]^k to the box.
 
-    motion: Motion | None
-    box: Box
-    phase: float
-    within: Box | None = None
+    In the cube [-1, 1]^D its value at u in round t is f(c(A_t(u_a) - s)): u_a are the k active
+    coordinates of u, s the shift, and c scales [-1, 1]^k to the function's usual box. The maximum
+    is at u_a = A_t^-1(u* + s), whatever the other coordinates; ``best_action`` has 0 in those.
 
-    def __call__(self, x: Array) -> Array:
-        """The points (n, d) that the points x (n, d) are read at."""
-        if self.motion is not None:
-            x = from_cube(self.motion.onto(to_cube(x, self.box), self.phase), self.box)
-        return x if self.within is None else np.clip(x, self.within.low, self.within.high)
+    Outside the usual box the value is what the formula says there, or, where that may be above
+    the maximum (see `TestFunction`), the value at the nearest point of the box. So the maximum is
+    the function's own.
 
-
-class Moving(Course):
-    """A test function whose input moves; the first phase is drawn, the rest follows."""
-
-    __slots__ = ("_first", "_round", "_source", "function")
-
-    def __init__(self, source: "AnalyticSource", first: float, round_: int = 1) -> None:
-        self._source, self._first, self._round = source, first, round_
-        self.function = source.at(first, round_)
-
-    def advance(self) -> None:
-        self._round += 1
-        if self._source.moves:
-            self.function = self._source.at(self._first, self._round)
-
-    def state(self) -> dict[str, Any]:
-        return {"first": self._first, "round": self._round}
-
-
-class AnalyticSource(CourseSource):
-    """A test function on a box or on arms, at rest or moving.
+    Cost of a round at rest: none; of one that moves: O(D).
 
     Args:
         name: one of `TEST_FUNCTIONS`.
-        domain: where it is played; the function's usual box in ``dim`` dimensions when None.
-        dim: the number of coordinates, for functions of any.
+        domain: arms or a box in the function's units; its usual box when None.
+        dim: the number of coordinates, for functions of any. In the cube D; the function's own,
+            or 2, when None.
         motion: how it moves; None for not at all.
+        cube: whether it is played in the cube.
+        active: in the cube, the number k of coordinates that matter, at places drawn at each
+            reset; or which ones, k distinct indices in the function's order. None for as many as
+            the function takes: all D, if it takes any number.
+        shift: in the cube, False; True to draw at each reset where the maximiser goes, uniformly
+            in [-0.8 r, 0.8 r]^k, r being the room that the motion leaves (1 without one); or s
+            itself, a number or (k,), in units of the cube.
     Raises:
         UnknownName: no such function.
-        InvalidInput: a dimension that does not fit, or a motion that takes the optimum out of
-            the box.
+        InvalidInput: dimensions that do not fit, places that do not exist, or a shift or a
+            motion that takes the maximum out of the box or the cube.
     """
 
     def __init__(
@@ -114,51 +83,136 @@ class AnalyticSource(CourseSource):
         domain: Arms | Box | None = None,
         dim: int | None = None,
         motion: Motion | None = None,
+        *,
+        cube: bool = False,
+        active: int | Sequence[int] | None = None,
+        shift: bool | ArrayLike = False,
     ) -> None:
-        self.given, self.motion, self.moves = function_named(name), motion, motion is not None
-        size = dimension(name, None if domain is None else domain.dim, dim)
+        given = function_named(name)
+        self._formula, self._least, self._cube = given.formula, given.least, cube
+        self.motion, self.moves = motion, motion is not None
+        places, wanted = _wanted(active)
+        if cube:
+            size = dimension(name, wanted) if dim is None else whole(dim, "dim")
+            k = dimension(name, wanted or given.dim or size)
+            domain = Box(-np.ones(size), np.ones(size))
+        else:
+            k = size = dimension(name, None if domain is None else domain.dim, dim)
+        usual = given.box(k)
+        self.domain: Arms | Box = usual if domain is None else domain
         # What moves is the usual box's contents, whatever the arms are.
-        box = self.given.box(size)
-        self.domain = box if domain is None else domain
-        self.box = self.domain if isinstance(self.domain, Box) else box
-        self._within = None if self.given.everywhere else box
-        self._peak = self.given.peak(size)
-        self._best = to_cube(self.given.maximiser(size), self.box)[None]
-        self._ones = np.ones(size)
-        stays_inside(motion, self._best[0], name)
+        self.box = self.domain if isinstance(self.domain, Box) and not cube else usual
+        self._within = None if given.everywhere else usual
+        self.peak = given.peak(k)
+        self._best = to_cube(given.maximiser(k), self.box)
+        self._active = _places(places, k, size)
+        self._shift = None if shift is True else _shift(shift, k)
+        moved = np.zeros(k) if self._shift is None else self._best + self._shift
+        stays_inside(motion, moved, name)
 
-    def begin(self, rng: np.random.Generator) -> Moving:
-        return Moving(self, float(rng.random()) if self.moves else 0.0)
+    def begin(self, rng: np.random.Generator) -> RoundPath:
+        k, active, shift = len(self._best), self._active, self._shift
+        if active is None and k < self.domain.dim:
+            active = rng.choice(self.domain.dim, k, replace=False)
+        if shift is None:
+            room = PART * (self.motion.room if self.motion else 1.0)
+            shift = rng.uniform(-room, room, k) - self._best
+        drawn = {"shift": shift, "first": float(rng.random()) if self.moves else 0.0}
+        return RoundPath(self, drawn if active is None else {**drawn, "active": active})
 
-    def resume(self, state: dict[str, Any]) -> Moving:
-        return Moving(self, float(state["first"]), int(state["round"]))
+    def restore(self, state: dict[str, Any]) -> RoundPath:
+        """See `RewardProcess.restore`.
+
+        Raises:
+            ValueError: not a state of such a process.
+        """
+        drawn: dict[str, Any] = {"shift": np.array(state["shift"])}
+        drawn["first"] = float(state["first"])
+        if "active" in state:
+            drawn["active"] = np.array(state["active"])
+        if any(np.shape(drawn[key]) != self._best.shape for key in drawn if key != "first"):
+            raise ValueError("the state is of a function with another number of coordinates")
+        return RoundPath(self, drawn, int(state["round"]))
 
     def bounds(self) -> tuple[float, float]:
-        corners = (
-            np.stack([self.domain.low, self.domain.high])
-            if isinstance(self.domain, Box)
-            else self.domain.coordinates
-        )
-        reach = self.motion.reach if self.motion else 1.0
-        span = float(np.abs(to_cube(corners, self.box)).max()) * reach + (reach - 1.0)
-        farthest = float(
-            np.abs(from_cube(span * np.array([-self._ones, self._ones]), self.box)).max()
-        )
-        return self.given.least(self.box.dim, farthest), self._peak + ROUNDING * max(
-            1.0, abs(self._peak)
-        )
+        if isinstance(self.domain, Box):
+            points = np.stack([self.domain.low, self.domain.high])
+        else:
+            points = self.domain.coordinates
+        span = float(np.abs(points if self._cube else to_cube(points, self.box)).max())
+        if self.motion is not None:
+            span = self.motion.reach * max(1.0, span)
+        drawn = 1.0 + float(np.abs(self._best).max())
+        span += drawn if self._shift is None else float(np.abs(self._shift).max())
+        ends = from_cube(span * np.array([[-1.0], [1.0]]), self.box)
+        slack = ROUNDING * max(1.0, abs(self.peak))
+        return self._least(len(self._best), float(np.abs(ends).max())), self.peak + slack
 
-    def at(self, first: float, round_: int) -> Function:
-        """The function of a round, from the phase of round 1."""
+    def at(self, drawn: Mapping[str, Any], round_: int) -> Function:
+        """The function of a round."""
+        if isinstance(self.domain, Box):
+            return AnalyticFunction(self, drawn, round_)
+        points, phase = self.domain.coordinates, self.phase(drawn, round_)
+        return ArmFunction(self.values(points, drawn, phase))
+
+    def phase(self, drawn: Mapping[str, Any], round_: int) -> float:
+        """The motion's phase in a round, in [0, 1)."""
         period = self.motion.period if self.motion else 1.0
-        phase = (first + (round_ - 1) / period) % 1.0
+        return float((drawn["first"] + (round_ - 1) / period) % 1.0)
 
-        view = View(self.motion, self.box, phase, self._within)
-        if isinstance(self.domain, Arms):
-            return ArmFunction(self.given.formula(view(self.domain.coordinates)))
-        best = from_cube(self._gone(phase), self.box)[0]
-        stage = {"first": first, "round": float(round_)}
-        return AnalyticFunction(self.given.formula, view, best, self._peak, stage)
+    def values(self, x: Array, drawn: Mapping[str, Any], phase: float) -> Array:
+        """The values (n,) at points x (n, D)."""
+        if self._cube or self.motion is not None:
+            u = x if self._cube else to_cube(x, self.box)
+            if "active" in drawn:
+                u = u[:, drawn["active"]]
+            if self.motion is not None:
+                u = self.motion.onto(u, phase)
+            x = from_cube(u - drawn["shift"], self.box)
+        if self._within is not None:
+            x = np.clip(x, self._within.low, self._within.high)
+        return self._formula(x)
 
-    def _gone(self, phase: float) -> Array:
-        return self._best if self.motion is None else self.motion.back(self._best, phase)
+    def best(self, drawn: Mapping[str, Any], phase: float) -> Array:
+        """The maximiser (D,)."""
+        peak = self._best + drawn["shift"]
+        if self.motion is not None:
+            peak = self.motion.back(peak[None], phase)[0]
+        # Rounding alone may take a maximiser at the edge out of the cube.
+        peak = np.clip(peak, -1.0, 1.0)
+        if not self._cube:
+            return from_cube(peak, self.box)
+        best = np.zeros(self.domain.dim)
+        best[drawn.get("active", slice(None))] = peak
+        return best
+
+
+def _wanted(active: int | Sequence[int] | None) -> tuple[list[int] | None, int | None]:
+    """Which coordinates are to matter, and how many."""
+    if active is None or isinstance(active, (int, np.integer)):
+        return None, None if active is None else whole(active, "active")
+    places = [whole(i, "active", minimum=0) for i in listed(active, "active")]
+    if not places:
+        raise InvalidInput("active must name at least one coordinate, got none")
+    return places, len(places)
+
+
+def _places(places: list[int] | None, k: int, size: int) -> IntArray | None:
+    """The coordinates that a function of k coordinates is of, where they are not drawn."""
+    if k > size:
+        raise InvalidInput(f"{k} coordinates matter, but dim is {size}; take dim={k} or more")
+    if places is None:
+        return None
+    if len(set(places)) != k or max(places) >= size:
+        raise InvalidInput(f"active must be distinct coordinates in 0..{size - 1}, got {places}")
+    return frozen(np.array(places))
+
+
+def _shift(shift: ArrayLike, k: int) -> Array:
+    """A given shift as (k,)."""
+    if shift is False:
+        return frozen(np.zeros(k))
+    given = finite_array(shift, "shift")
+    if given.shape not in ((), (k,)):
+        raise InvalidInput(f"shift must be a number or have {k} entries, got {given.shape}")
+    return frozen(np.array(np.broadcast_to(given, (k,))))

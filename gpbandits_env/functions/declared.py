@@ -8,8 +8,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, unknown
-from gpbandits_env.functions import formulas as free
-from gpbandits_env.functions import formulas_fixed as fixed
+from gpbandits_env.functions import formulas as f
 
 # A stated maximum is exact but for the 16 digits of its constants, relative to max(1, |maximum|).
 ROUNDING = 1e-9
@@ -58,63 +57,63 @@ class TestFunction:
 
 TEST_FUNCTIONS: dict[str, TestFunction] = {
     "example": TestFunction(
-        fixed.example,
+        f.example,
         -10.0,
         10.0,
-        fixed.BEST_EXAMPLE,
-        fixed.MOST_EXAMPLE,
-        fixed.least_example,
+        f.BEST_EXAMPLE,
+        f.MOST_EXAMPLE,
+        f.least_example,
         dim=1,
         everywhere=False,
     ),
     "rosenbrock": TestFunction(
-        fixed.rosenbrock, (-2.0, -1.0), (2.0, 3.0), 1.0, 0.0, fixed.least_rosenbrock, dim=2
+        f.rosenbrock, (-2.0, -1.0), (2.0, 3.0), 1.0, 0.0, f.least_rosenbrock, dim=2
     ),
     "rosenbrock-10": TestFunction(
-        fixed.rosenbrock_10, (-2.0, -1.0), (2.0, 3.0), 1.0, 0.0, fixed.least_rosenbrock, dim=2
+        f.rosenbrock_10, (-2.0, -1.0), (2.0, 3.0), 1.0, 0.0, f.least_rosenbrock, dim=2
     ),
     "camelback": TestFunction(
-        fixed.camelback,
+        f.camelback,
         (-3.0, -2.0),
         (3.0, 2.0),
-        fixed.BEST_CAMELBACK,
+        f.BEST_CAMELBACK,
         1.0316284534898774,
-        fixed.least_camelback,
+        f.least_camelback,
         dim=2,
     ),
     "bird": TestFunction(
-        fixed.bird,
+        f.bird,
         -2.0 * np.pi,
         2.0 * np.pi,
-        fixed.BEST_BIRD,
+        f.BEST_BIRD,
         106.76453674926468,
-        fixed.least_bird,
+        f.least_bird,
         dim=2,
     ),
     "hartmann-6": TestFunction(
-        fixed.hartmann,
+        f.hartmann,
         0.0,
         1.0,
-        fixed.BEST_HARTMANN,
+        f.BEST_HARTMANN,
         3.3223680114155147,
-        fixed.least_hartmann,
+        f.least_hartmann,
         dim=6,
     ),
-    "ackley": TestFunction(free.ackley, -32.768, 32.768, 0.0, 0.0, free.least_ackley),
-    "levy": TestFunction(free.levy, -10.0, 10.0, 1.0, 0.0, free.least_levy),
+    "ackley": TestFunction(f.ackley, -32.768, 32.768, 0.0, 0.0, f.least_ackley),
+    "levy": TestFunction(f.levy, -10.0, 10.0, 1.0, 0.0, f.least_levy),
     "hyper-ellipsoid": TestFunction(
-        free.hyper_ellipsoid, -65.536, 65.536, 0.0, 0.0, free.least_hyper_ellipsoid
+        f.hyper_ellipsoid, -65.536, 65.536, 0.0, 0.0, f.least_hyper_ellipsoid
     ),
-    "schwefel-1.2": TestFunction(free.schwefel, -65.536, 65.536, 0.0, 0.0, free.least_schwefel),
-    "griewank": TestFunction(free.griewank, -600.0, 600.0, 0.0, 0.0, free.least_griewank),
-    "griewank-i": TestFunction(free.griewank_i, -600.0, 600.0, 0.0, 0.0, free.least_griewank),
+    "schwefel-1.2": TestFunction(f.schwefel, -65.536, 65.536, 0.0, 0.0, f.least_schwefel),
+    "griewank": TestFunction(f.griewank, -600.0, 600.0, 0.0, 0.0, f.least_griewank),
+    "griewank-i": TestFunction(f.griewank_i, -600.0, 600.0, 0.0, 0.0, f.least_griewank),
     "michalewicz": TestFunction(
-        free.michalewicz,
+        f.michalewicz,
         0.0,
         np.pi,
-        free.best_michalewicz,
-        free.most_michalewicz,
-        free.least_michalewicz,
+        f.best_michalewicz,
+        f.most_michalewicz,
+        f.least_michalewicz,
         everywhere=False,
     ),
 }

@@ -1,5 +1,6 @@
-"""Functions drawn from a Gaussian process, on arms and in a box."""
+"""Functions drawn from a Gaussian process, on arms and in a box, at rest or drifting."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,15 +8,22 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, frozen
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.functions.base import NEVER_BEYOND, Function, Source
+from gpbandits_env.drift import Drift, Path
+from gpbandits_env.functions.function import ArmFunction, Function
 from gpbandits_env.functions.maximum import BoxMaximum
-from gpbandits_env.functions.tables import ArmFunction
+from gpbandits_env.functions.process import RewardPath, RewardProcess, StaticProcess
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.samplers import BoxSampler, box_sampler_for, sampler_for
 from gpbandits_env.seeding import stream
 
+# A double-precision normal variate beyond 40 standard deviations has probability below 1e-340:
+# it does not occur, so 40 of them bound what a Gaussian can show.
+NEVER_BEYOND = 40.0
+# Gymnasium wants finite bounds on observations; no reward of a user's drift is beyond this.
+ANYTHING = 1e100
 
-class GPOnArms(Source):
+
+class GPOnArms(StaticProcess):
     """f = Phi xi on arms, xi white: a draw of GP(0, k) to the sampler's stated error.
 
     Args:
@@ -41,7 +49,7 @@ class GPOnArms(Source):
         """The function of such a vector; a weighted sum of vectors is that sum of functions."""
         return ArmFunction(vector)
 
-    def revive(self, state: dict[str, Any]) -> ArmFunction:
+    def drawn(self, state: dict[str, Any]) -> ArmFunction:
         return ArmFunction(np.array(state["values"]))
 
     def bounds(self) -> tuple[float, float]:
@@ -81,14 +89,14 @@ class BoxFunction(Function):
     def __reduce__(self) -> tuple[Any, ...]:
         return BoxFunction, (self.sampler, self.coefficients, self.best_action, self.accuracy)
 
-    def state(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         return {"coefficients": self.coefficients, "best": self.best_action}
 
 
-class GPOnBox(Source):
+class GPOnBox(StaticProcess):
     """Draws of a GP in a box, by exact product features or random Fourier features.
 
-    Random features are drawn once, from a stream of their own: every function of this source has
+    Random features are drawn once, from a stream of their own: every function of this process has
     the same covariance, which differs from the kernel by ``sampler.error``.
 
     Args:
@@ -120,13 +128,58 @@ class GPOnBox(Source):
         best, accuracy = self._maximum(vector)
         return BoxFunction(self.sampler, vector, best, accuracy)
 
-    def revive(self, state: dict[str, Any]) -> BoxFunction:
+    def drawn(self, state: dict[str, Any]) -> BoxFunction:
         coefficients, best = np.array(state["coefficients"]), np.array(state["best"])
         return BoxFunction(self.sampler, coefficients, best, self._maximum.accuracy(coefficients))
 
     def bounds(self) -> tuple[float, float]:
         corners = np.stack([self.domain.low, self.domain.high])
         return _forty_sd(self.kernel, corners)
+
+
+class DriftPath(RewardPath):
+    """A path of GP draws, read as functions."""
+
+    __slots__ = ("_path", "_read", "function")
+
+    def __init__(self, path: Path, read: Callable[[Array], Function]) -> None:
+        self._path, self._read = path, read
+        self.function = read(path.values)
+
+    def advance(self) -> None:
+        self.function = self._read(self._path.advance())
+
+    def snapshot(self) -> dict[str, Any]:
+        return self._path.snapshot()
+
+
+class DriftProcess(RewardProcess):
+    """GP draws that drift: on arms by their values, in a box by their coefficients.
+
+    Both are linear in white noise, so a drift works on either and its law is exact.
+
+    Cost of a round: the drift's draws, and in a box one search for the maximum.
+
+    Args:
+        draws: what is drawn.
+        drift: how it moves.
+    """
+
+    def __init__(self, draws: GPOnArms | GPOnBox, drift: Drift) -> None:
+        self.draws, self.drift = draws, drift
+        self.domain = draws.domain
+
+    def begin(self, rng: np.random.Generator) -> DriftPath:
+        return DriftPath(Path(self.drift, self.draws.vectors, rng), self.draws.function_of)
+
+    def restore(self, state: dict[str, Any]) -> DriftPath:
+        path = Path(self.drift, self.draws.vectors, np.random.default_rng(0))
+        path.restore(state)
+        return DriftPath(path, self.draws.function_of)
+
+    def bounds(self) -> tuple[float, float]:
+        """Those of a draw; wide ones, where the drift may leave the law of a draw."""
+        return self.draws.bounds() if self.drift.keeps_marginal else (-ANYTHING, ANYTHING)
 
 
 def _forty_sd(kernel: Kernel, points: Array) -> tuple[float, float]:

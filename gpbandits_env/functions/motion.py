@@ -14,7 +14,7 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.specs import Family
 
-# Phases at which a motion is tried when a world is made.
+# Phases at which a motion is tried when an environment is made.
 TRIED = 720
 
 
@@ -95,7 +95,7 @@ class Orbit(_Translation):
 
 @MOTIONS.register("line")
 @dataclass(frozen=True)
-class Line(_Translation):
+class Sweep(_Translation):
     """Translation to and fro along the box's diagonal, at constant speed."""
 
     def shift(self, dim: int, phase: float) -> Array:

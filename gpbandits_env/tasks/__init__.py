@@ -3,7 +3,7 @@
 from gpbandits_env.tasks.analytic import Analytic
 from gpbandits_env.tasks.base import Axes, Axis, Best, Task
 from gpbandits_env.tasks.catalogue import TASKS, TaskEntry, make_task
-from gpbandits_env.tasks.source import TaskFunction, TaskSource
+from gpbandits_env.tasks.source import TaskFunction, TaskProcess
 
 __all__ = [
     "TASKS",
@@ -14,6 +14,6 @@ __all__ = [
     "Task",
     "TaskEntry",
     "TaskFunction",
-    "TaskSource",
+    "TaskProcess",
     "make_task",
 ]

@@ -1,6 +1,5 @@
 """A test function as a task."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -8,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.arrays import Array, finite_array, whole
-from gpbandits_env.domains import Box
-from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.functions import AnalyticSource, Function
+from gpbandits_env.domains import Box, two_corners
+from gpbandits_env.functions import AnalyticProcess, Function
 from gpbandits_env.tasks.base import Axis, Best, Task
 
 
@@ -32,21 +30,21 @@ class Analytic(Task):
     box: tuple[tuple[float, ...], tuple[float, ...]] | None = None
 
     def __post_init__(self) -> None:
-        _ = self._source  # complains of what does not fit
+        _ = self._process  # complains of what does not fit
 
     @cached_property
-    def _source(self) -> AnalyticSource:
+    def _process(self) -> AnalyticProcess:
         given = None if self.box is None else Box(np.array(self.box[0]), np.array(self.box[1]))
-        return AnalyticSource(self.name, given, self.dim)
+        return AnalyticProcess(self.name, given, self.dim)
 
     @cached_property
     def _function(self) -> Function:
-        return self._source.at(0.0, 1)
+        return self._process.begin(np.random.default_rng(0)).function
 
     @property
     def axes(self) -> tuple[Axis, ...]:
         """x_1 to x_d."""
-        box = self._source.box
+        box = self._process.box
         ends = zip(box.low.tolist(), box.high.tolist(), strict=True)
         return tuple(Axis(f"x{i}", low, high) for i, (low, high) in enumerate(ends, start=1))
 
@@ -61,7 +59,7 @@ class Analytic(Task):
 
     def bounds(self) -> tuple[float, float]:
         """Those of the formula in the box."""
-        return self._source.bounds()
+        return self._process.bounds()
 
 
 def corners(box: Any, dim: int | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -72,9 +70,7 @@ def corners(box: Any, dim: int | None) -> tuple[tuple[float, ...], tuple[float, 
     """
     if isinstance(box, Box):
         return tuple(box.low.tolist()), tuple(box.high.tolist())
-    if not isinstance(box, (Sequence, np.ndarray)) or isinstance(box, str) or len(box) != 2:
-        raise InvalidInput(f"box must be its two corners (low, high), got {shown(box)}")
-    low, high = finite_array(box[0], "box"), finite_array(box[1], "box")
+    low, high = (finite_array(corner, "box") for corner in two_corners(box))
     size = max(low.size, high.size, 1 if dim is None else whole(dim, "dim"))
     given = Box(*(np.full(size, c) if c.ndim == 0 else c for c in (low, high)))
     return tuple(given.low.tolist()), tuple(given.high.tolist())

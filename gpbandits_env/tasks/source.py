@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array, frozen
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.functions import ArmFunction, Function, Source
+from gpbandits_env.functions import ArmFunction, Function, StaticProcess
 from gpbandits_env.tasks.base import Task
 
 
@@ -41,7 +41,7 @@ class TaskFunction(Function):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.task, self.drawn, self.scaled)
 
-    def state(self) -> dict[str, Any]:
+    def snapshot(self) -> dict[str, Any]:
         return {"drawn": self.drawn}
 
 
@@ -55,7 +55,7 @@ class NoisyTaskFunction(TaskFunction):
         return self.task.noisy(self.natural(actions), self.drawn, rng)
 
 
-class TaskSource(Source):
+class TaskProcess(StaticProcess):
     """The functions of a task.
 
     On arms all of them are evaluated when a function is drawn (once, for a task that draws
@@ -80,7 +80,7 @@ class TaskSource(Source):
     def draw(self, rng: np.random.Generator) -> Function:
         return self._of(self.task.draw(rng))
 
-    def revive(self, state: dict[str, Any]) -> Function:
+    def drawn(self, state: dict[str, Any]) -> Function:
         if "values" in state:
             return ArmFunction(np.array(state["values"]))
         return self._of(np.array(state["drawn"]))

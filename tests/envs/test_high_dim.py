@@ -20,7 +20,7 @@ def test_what_learners_are_told():
     env = gym.make(NAME, kernel=spec, noise_var=0.1, model_noise_var=0.3, epsilon=0.01)
     told = env.unwrapped.problem
     assert told.kernel == SquaredExponential(2.0)
-    assert (told.noise_var, env.unwrapped.world.noise_var, told.epsilon) == (0.3, 0.1, 0.01)
+    assert (told.noise_var, env.unwrapped.bandit.noise_var, told.epsilon) == (0.3, 0.1, 0.01)
 
 
 def test_a_reset_moves_the_maximum_and_a_seed_brings_it_back():

@@ -7,10 +7,8 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.envs.base import BanditEnv
-from gpbandits_env.envs.vector import BanditVectorEnv
-from gpbandits_env.envs.world import World
-from gpbandits_env.functions import ArmFunction, Function, Source, StillSource
+from gpbandits_env.envs import Bandit, BanditEnv, BanditVectorEnv
+from gpbandits_env.functions import ArmFunction, Function, StaticProcess
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
@@ -29,7 +27,7 @@ class Slope(Function):
     def __call__(self, actions):
         return self.slope * self.domain.points(actions)[:, 0]
 
-    def state(self):
+    def snapshot(self):
         return {"slope": self.slope}
 
 
@@ -51,7 +49,7 @@ class Doubled(ArmFunction):
         return 2 * super().__call__(actions)
 
 
-class Own(Source):
+class Own(StaticProcess):
     """Draws of one of them."""
 
     def __init__(self, kind, domain):
@@ -62,7 +60,7 @@ class Own(Source):
             return Slope(1.0 + rng.random(), self.domain)
         return self.kind(rng.random(5))
 
-    def revive(self, state):
+    def drawn(self, state):
         if self.kind is Slope:
             return Slope(float(state["slope"]), self.domain)
         return self.kind(np.array(state["values"]))
@@ -75,20 +73,20 @@ CASES = [(Slope, ARMS), (Slope, BOX), (NoisyArms, ARMS), (Doubled, ARMS)]
 
 
 @pytest.fixture(params=CASES, ids=lambda case: f"{case[0].__name__}-{type(case[1]).__name__}")
-def world(request):
-    source = Own(*request.param)
-    problem = Problem(source.domain, SquaredExponential(0.5), 0.01, 3)
-    return World(problem, StillSource(source), 0.01)
+def bandit(request):
+    process = Own(*request.param)
+    problem = Problem(process.domain, SquaredExponential(0.5), 0.01, 3)
+    return Bandit(problem, process, 0.01)
 
 
 @pytest.mark.parametrize("selective", [False, True])
-def test_side_by_side_they_are_as_they_are_alone(world, selective):
-    many = BanditVectorEnv(world, 2, selective=selective)
-    single = [BanditEnv(world, selective=selective) for _ in range(2)]
+def test_side_by_side_they_are_as_they_are_alone(bandit, selective):
+    many = BanditVectorEnv(bandit, 2, selective=selective)
+    single = [BanditEnv(bandit, selective=selective) for _ in range(2)]
     rng = np.random.default_rng(0)
 
     def batch():
-        actions = np.stack([world.problem.domain.sample(rng, 3) for _ in range(2)])
+        actions = np.stack([bandit.problem.domain.sample(rng, 3) for _ in range(2)])
         return (actions, rng.random((2, 3)) < 0.5) if selective else actions
 
     def agree():

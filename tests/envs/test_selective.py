@@ -9,11 +9,9 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 
 from gpbandits_env.domains import Box
-from gpbandits_env.envs.base import BanditEnv
-from gpbandits_env.envs.vector import BanditVectorEnv
-from gpbandits_env.envs.world import World
+from gpbandits_env.envs import Bandit, BanditEnv, BanditVectorEnv
 from gpbandits_env.errors import InvalidInput, NotReset
-from gpbandits_env.functions import Function, Source, StillSource
+from gpbandits_env.functions import Function, StaticProcess
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
@@ -32,7 +30,7 @@ class Parabola(Function):
         time.sleep(self.pause * len(actions))
         return 1.0 - np.square(actions).sum(axis=1)
 
-    def state(self):
+    def snapshot(self):
         return {}
 
 
@@ -43,7 +41,7 @@ class Shaken(Parabola):
         return 1.0 - np.square(actions + 0.1 * rng.standard_normal(actions.shape)).sum(axis=1)
 
 
-class Only(Source):
+class Only(StaticProcess):
     def __init__(self, function):
         self.function = function
         self.domain = Box([-1.0, -1.0], [1.0, 1.0])
@@ -51,7 +49,7 @@ class Only(Source):
     def draw(self, rng):
         return self.function
 
-    def revive(self, state):
+    def drawn(self, state):
         return self.function
 
     def bounds(self):
@@ -59,10 +57,11 @@ class Only(Source):
 
 
 @pytest.fixture
-def world():
+def bandit():
     def make(function=None, noise_var=0.0, m=3):
-        source = StillSource(Only(function or Parabola()))
-        return World(Problem(source.domain, SquaredExponential(0.5), 0.01, m), source, noise_var)
+        process = Only(function or Parabola())
+        problem = Problem(process.domain, SquaredExponential(0.5), 0.01, m)
+        return Bandit(problem, process, noise_var)
 
     Parabola.calls, Parabola.pause = 0, 0.0
     return make
@@ -71,8 +70,8 @@ def world():
 BATCH = np.array([[0.1, 0.2], [0.5, -0.5], [-0.3, 0.9]])
 
 
-def test_a_point_that_is_skipped_again_and_again_is_evaluated_once(world):
-    env = BanditEnv(world(), selective=True)
+def test_a_point_that_is_skipped_again_and_again_is_evaluated_once(bandit):
+    env = BanditEnv(bandit(), selective=True)
     env.reset(seed=0)
     Parabola.calls = 0
     for _ in range(10):
@@ -81,8 +80,8 @@ def test_a_point_that_is_skipped_again_and_again_is_evaluated_once(world):
     assert Parabola.calls == 10 + 2
 
 
-def test_what_the_regret_does_not_need_is_not_evaluated(world):
-    env = BanditEnv(world(), selective=True, evaluate_skipped=False)
+def test_what_the_regret_does_not_need_is_not_evaluated(bandit):
+    env = BanditEnv(bandit(), selective=True, evaluate_skipped=False)
     env.reset(seed=0)
     Parabola.calls = 0
     env.step((BATCH, [True, False, True]))
@@ -90,9 +89,9 @@ def test_what_the_regret_does_not_need_is_not_evaluated(world):
     assert Parabola.calls == 2
 
 
-def test_only_what_is_observed_is_on_the_clock(world):
+def test_only_what_is_observed_is_on_the_clock(bandit):
     Parabola.pause = 0.01
-    env = BanditEnv(world(), selective=True)
+    env = BanditEnv(bandit(), selective=True)
     env.reset(seed=0)
     env.step((BATCH, [False, False, False]))
     assert env.evaluation_seconds == 0.0
@@ -105,8 +104,8 @@ def test_only_what_is_observed_is_on_the_clock(world):
     assert env.evaluation_seconds == 0.0
 
 
-def test_noise_inside_replaces_the_value_and_the_worlds_noise_is_added(world):
-    quiet, loud = BanditEnv(world(Shaken())), BanditEnv(world(Shaken(), 0.04))
+def test_noise_inside_replaces_the_value_and_the_bandits_noise_is_added(bandit):
+    quiet, loud = BanditEnv(bandit(Shaken())), BanditEnv(bandit(Shaken(), 0.04))
     quiet.reset(seed=1), loud.reset(seed=1)
     batch = np.zeros((3, 2))
     first, second = (
@@ -119,8 +118,8 @@ def test_noise_inside_replaces_the_value_and_the_worlds_noise_is_added(world):
     assert quiet.step(batch)[-1]["values"].tolist() == [1.0, 1.0, 1.0]
 
 
-def test_noise_inside_does_not_depend_on_what_is_skipped(world):
-    whole, part = (BanditEnv(world(Shaken(), 0.01), selective=True) for _ in range(2))
+def test_noise_inside_does_not_depend_on_what_is_skipped(bandit):
+    whole, part = (BanditEnv(bandit(Shaken(), 0.01), selective=True) for _ in range(2))
     whole.reset(seed=2), part.reset(seed=2)
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -129,9 +128,9 @@ def test_noise_inside_does_not_depend_on_what_is_skipped(world):
         assert np.array_equal(part.step((BATCH, mask))[0]["rewards"], np.where(mask, full, 0.0))
 
 
-def test_noise_inside_is_in_the_snapshot_and_the_same_side_by_side(world):
-    single = [BanditEnv(world(Shaken(), 0.01)) for _ in range(2)]
-    many = BanditVectorEnv(world(Shaken(), 0.01), 2, max_episode_steps=7)
+def test_noise_inside_is_in_the_snapshot_and_the_same_side_by_side(bandit):
+    single = [BanditEnv(bandit(Shaken(), 0.01)) for _ in range(2)]
+    many = BanditVectorEnv(bandit(Shaken(), 0.01), 2, max_episode_steps=7)
     many.reset(seed=3), [env.reset(seed=3 + i) for i, env in enumerate(single)]
     for t in range(5):
         rewards = many.step(np.stack([BATCH, -BATCH]))[0]["rewards"]
@@ -144,8 +143,8 @@ def test_noise_inside_is_in_the_snapshot_and_the_same_side_by_side(world):
         assert data_equivalence(rest, [env.step(batch)[0] for _ in range(6)], exact=True)
 
 
-def test_prior_data_changes_nothing(world):
-    a, b = (BanditEnv(world(Shaken(), 0.01)) for _ in range(2))
+def test_prior_data_changes_nothing(bandit):
+    a, b = (BanditEnv(bandit(Shaken(), 0.01)) for _ in range(2))
     with pytest.raises(NotReset):
         a.prior_data(BATCH, np.random.default_rng(0))
     a.reset(seed=4), b.reset(seed=4)

@@ -75,7 +75,7 @@ def test_what_learners_are_told():
     env = make("ackley", noise_var=0.1, model_noise_var=0.3, prior_mean=-12.0)
     problem = env.unwrapped.problem
     assert (problem.noise_var, problem.prior_mean) == (0.3, -12.0)
-    assert env.unwrapped.world.noise_var == 0.1
+    assert env.unwrapped.bandit.noise_var == 0.1
     assert make("ackley", noise_var=0.1).unwrapped.problem.noise_var == 0.1
 
 

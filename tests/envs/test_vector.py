@@ -4,7 +4,7 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import gpbandits_env  # noqa: F401
-from gpbandits_env.envs import StaticGPVector
+from gpbandits_env.envs import BanditVectorEnv, StaticGPVector
 from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
 
 
@@ -17,7 +17,7 @@ def env():
 
 def test_made_by_gymnasium_with_the_registered_horizon():
     made = gym.make_vec("gpbandits/StaticGP-v0", num_envs=2, grid=[4])
-    assert isinstance(made.unwrapped, StaticGPVector)
+    assert isinstance(made.unwrapped, BanditVectorEnv)
     assert made.unwrapped.problem.horizon == 1000
     again = gym.make_vec(made.spec)
     assert again.num_envs == 2
@@ -64,7 +64,7 @@ def test_bad_resets_change_nothing(env):
     for mask in ([True], np.zeros(3, bool), np.ones(3, int), np.ones((3, 1), bool)):
         with pytest.raises(InvalidInput, match="reset_mask"):
             env.reset(options={"reset_mask": mask})
-    with pytest.raises(InvalidInput, match="one per world"):
+    with pytest.raises(InvalidInput, match="one per instance"):
         env.reset(seed=[1, 2])
     with pytest.raises(gym.error.Error):
         env.reset(seed=[1, 2, -3])
@@ -75,7 +75,7 @@ def test_bad_resets_change_nothing(env):
 
 def test_some_worlds_cannot_be_first():
     fresh = StaticGPVector(2, grid=4)
-    with pytest.raises(NotReset, match="all worlds"):
+    with pytest.raises(NotReset, match="all instances"):
         fresh.reset(options={"reset_mask": np.array([True, False])})
 
 

@@ -8,8 +8,13 @@ from scipy.optimize import minimize
 from scipy.stats import qmc
 
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.functions import TEST_FUNCTIONS, AnalyticSource, TestFunction, add_test_function
-from gpbandits_env.functions import formulas_fixed as fixed
+from gpbandits_env.functions import (
+    TEST_FUNCTIONS,
+    AnalyticProcess,
+    TestFunction,
+    add_test_function,
+    formulas,
+)
 from gpbandits_env.functions.declared import function_named
 
 CASES = [
@@ -88,7 +93,9 @@ def levy(*x):
 
 
 def hartmann(*x):
-    bumps = zip(fixed.HARTMANN_WEIGHTS, fixed.HARTMANN_SCALES, fixed.HARTMANN_CENTRES, strict=True)
+    bumps = zip(
+        formulas.HARTMANN_WEIGHTS, formulas.HARTMANN_SCALES, formulas.HARTMANN_CENTRES, strict=True
+    )
     return sum(a * exp(-sum(s[j] * (x[j] - p[j]) ** 2 for j in range(6))) for a, s, p in bumps)
 
 
@@ -173,7 +180,7 @@ def test_a_function_of_your_own(monkeypatch):
     mine = TestFunction(bowl, -1.0, 1.0, 0.5, 0.0, lambda d, b: -d * (b + 0.5) ** 2)
     add_test_function("bowl", mine)
     assert function_named("bowl") is mine
-    function = AnalyticSource("bowl", dim=3).at(0.0, 1)
+    function = AnalyticProcess("bowl", dim=3).begin(np.random.default_rng(0)).function
     assert (function.optimum, function.best_action.tolist()) == (0.0, [0.5] * 3)
     with pytest.raises(InvalidInput, match="already"):
         add_test_function("bowl", mine)

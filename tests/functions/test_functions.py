@@ -6,7 +6,7 @@ from scipy.stats import qmc
 
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.functions import ArmFunction, FunctionBatch, GPOnArms, GPOnBox, Rows
+from gpbandits_env.functions import ArmFunction, FunctionBatch, GPOnArms, GPOnBox, TableProcess
 from gpbandits_env.kernels import Matern52, SquaredExponential
 
 BOXES = {
@@ -44,14 +44,14 @@ def test_draws_on_arms_have_the_kernels_moments():
 
 def test_rows_are_drawn_uniformly():
     table = np.arange(12.0).reshape(4, 3)
-    source, rng = Rows(Arms(np.arange(3.0)), table), np.random.default_rng(0)
+    source, rng = TableProcess(Arms(np.arange(3.0)), table), np.random.default_rng(0)
     first = [source.draw(rng).values[0] for _ in range(4000)]
     counts = np.unique(first, return_counts=True)
     assert counts[0].tolist() == [0.0, 3.0, 6.0, 9.0]
     assert np.abs(counts[1] - 1000).max() < 4 * np.sqrt(750)
     assert source.bounds() == (0.0, 11.0)
     with pytest.raises(InvalidInput, match=r"shape \(rows, 3\), got \(4, 2\)"):
-        Rows(Arms(np.arange(3.0)), table[:, :2])
+        TableProcess(Arms(np.arange(3.0)), table[:, :2])
 
 
 def test_nothing_beats_the_maximum_in_a_box(on_box):
@@ -92,7 +92,7 @@ def test_states_and_pickles_bring_functions_back(on_box):
     for source in sources:
         f = source.draw(np.random.default_rng(5))
         x = source.domain.sample(np.random.default_rng(6), 4)
-        for again in (source.revive(f.state()), pickle.loads(pickle.dumps(f))):
+        for again in (source.drawn(f.snapshot()), pickle.loads(pickle.dumps(f))):
             assert np.array_equal(again(x), f(x))
             assert again.optimum == f.optimum
             assert np.array_equal(again.best_action, f.best_action)

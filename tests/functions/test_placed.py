@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import qmc
 
 from gpbandits_env.errors import GPBanditsError
-from gpbandits_env.functions import MOTIONS, TEST_FUNCTIONS, PlacedSource
+from gpbandits_env.functions import MOTIONS, TEST_FUNCTIONS, AnalyticProcess
 
 MOVING = [
     None,
@@ -16,6 +16,11 @@ MOVING = [
     {"type": "turn", "period": 7},
     {"type": "stretch", "factor": 1.5, "period": 7},
 ]
+
+
+def in_cube(name, dim=None, active=None, shift=False, motion=None):
+    given = {"dim": dim, "active": active, "shift": shift, "motion": motion}
+    return AnalyticProcess(name, cube=True, **given)
 
 
 def motion_of(spec, function):
@@ -29,46 +34,46 @@ def motion_of(spec, function):
 def test_the_maximum_of_a_shifted_and_padded_function(function, moving):
     """Each round of a whole period, in 8 dimensions."""
     k = TEST_FUNCTIONS[function].dim or 3
-    source = PlacedSource(function, 8, k, True, motion_of(moving, function))
+    process = in_cube(function, 8, k, True, motion_of(moving, function))
     peak = TEST_FUNCTIONS[function].peak(k)
     points = 2.0 * qmc.Sobol(8, rng=1).random_base2(13) - 1.0
-    low, high = source.bounds()
+    low, high = process.bounds()
     for seed in range(3):
-        course = source.begin(np.random.default_rng(seed))
+        path = process.begin(np.random.default_rng(seed))
         for _ in range(8):
-            f = course.function
-            source.domain.check(f.best_action[None])
+            f = path.function
+            process.domain.check(f.best_action[None])
             assert f.optimum == peak
             assert abs(f(f.best_action[None])[0] - peak) <= f.accuracy
             near = np.clip(f.best_action + 0.05 * points, -1.0, 1.0)
             values = np.concatenate([f(points), f(near)])
             assert values.max() <= peak + f.accuracy
             assert low <= values.min() <= values.max() <= high
-            course.advance()
+            path.advance()
 
 
 def test_nothing_beats_the_maximum_at_100000_points():
     for function, active in (("ackley", None), ("camelback", None), ("michalewicz", 3)):
-        source = PlacedSource(function, 5, active, True)
-        f = source.begin(np.random.default_rng(0)).function
+        process = in_cube(function, 5, active, True)
+        f = process.begin(np.random.default_rng(0)).function
         assert f(2.0 * qmc.Sobol(5, rng=2).random_base2(17) - 1.0).max() <= f.optimum + f.accuracy
 
 
 def test_scaled_it_is_the_usual_box():
     """Against the formula at points scaled by hand."""
     u = np.random.default_rng(0).uniform(-1, 1, (50, 4))
-    f = PlacedSource("schwefel-1.2", 4).begin(np.random.default_rng(0)).function
+    f = in_cube("schwefel-1.2", 4).begin(np.random.default_rng(0)).function
     np.testing.assert_allclose(f(u), TEST_FUNCTIONS["schwefel-1.2"].formula(65.536 * u))
-    f = PlacedSource("hyper-ellipsoid", 4, shift=0.25).begin(np.random.default_rng(0)).function
+    f = in_cube("hyper-ellipsoid", 4, shift=0.25).begin(np.random.default_rng(0)).function
     scaled = 65.536 * (u - 0.25)
     np.testing.assert_allclose(f(u), TEST_FUNCTIONS["hyper-ellipsoid"].formula(scaled))
     np.testing.assert_allclose(f.best_action, 0.25)
-    f = PlacedSource("camelback", 4, [3, 1]).begin(np.random.default_rng(0)).function
+    f = in_cube("camelback", 4, [3, 1]).begin(np.random.default_rng(0)).function
     np.testing.assert_allclose(f(u), TEST_FUNCTIONS["camelback"].formula(u[:, [3, 1]] * [3.0, 2.0]))
 
 
 def test_outside_its_usual_box_a_function_that_goes_on_climbing_does_not():
-    f = PlacedSource("example", shift=-0.9).begin(np.random.default_rng(0)).function
+    f = in_cube("example", shift=-0.9).begin(np.random.default_rng(0)).function
     u = np.linspace(-1, 1, 2001)[:, None]
     end = TEST_FUNCTIONS["example"].formula(np.array([[10.0]]))[0]
     np.testing.assert_allclose(f(u[u[:, 0] > 0.1001]), end)
@@ -76,9 +81,9 @@ def test_outside_its_usual_box_a_function_that_goes_on_climbing_does_not():
 
 
 def test_inert_coordinates_do_not_matter_and_the_others_do():
-    source, rng = PlacedSource("camelback", 30, shift=True), np.random.default_rng(3)
-    f = source.begin(np.random.default_rng(1)).function
-    active = f.state()["active"]
+    process, rng = in_cube("camelback", 30, shift=True), np.random.default_rng(3)
+    f = process.begin(np.random.default_rng(1)).function
+    active = f.snapshot()["active"]
     u, v = rng.uniform(-1, 1, (2, 20, 30))
     v[:, active] = u[:, active]
     assert np.array_equal(f(u), f(v))
@@ -89,8 +94,8 @@ def test_inert_coordinates_do_not_matter_and_the_others_do():
 
 
 def test_places_are_drawn_at_each_reset_uniformly():
-    source, rng = PlacedSource("camelback", 6, shift=True), np.random.default_rng(0)
-    states = [source.begin(rng).function.state() for _ in range(3000)]
+    process, rng = in_cube("camelback", 6, shift=True), np.random.default_rng(0)
+    states = [process.begin(rng).function.snapshot() for _ in range(3000)]
     counts = np.bincount(np.concatenate([s["active"] for s in states]), minlength=6)
     assert np.abs(counts - 1000).max() < 5 * np.sqrt(1000 * 2 / 3)
     first = np.mean([s["active"][0] < s["active"][1] for s in states])
@@ -104,8 +109,8 @@ def test_places_are_drawn_at_each_reset_uniformly():
 
 @pytest.mark.parametrize("fixed", [{"active": [4, 0]}, {"active": [4, 0], "shift": [0.1, -0.2]}])
 def test_what_is_given_is_not_drawn(fixed):
-    source = PlacedSource("camelback", 6, **fixed)
-    states = [source.begin(np.random.default_rng(seed)).function.state() for seed in (0, 1)]
+    process = in_cube("camelback", 6, **fixed)
+    states = [process.begin(np.random.default_rng(seed)).function.snapshot() for seed in (0, 1)]
     assert all(s["active"].tolist() == [4, 0] for s in states)
     assert (
         states[0]["shift"].tolist() == fixed.get("shift", [0.0, 0.0]) == states[1]["shift"].tolist()
@@ -114,25 +119,25 @@ def test_what_is_given_is_not_drawn(fixed):
 
 def test_states_and_pickles_bring_functions_back():
     motion = MOTIONS.from_dict(MOVING[1])
-    for source in (PlacedSource("levy", 6, 4, True, motion), PlacedSource("ackley", 6, shift=True)):
-        course = source.begin(np.random.default_rng(5))
-        course.advance()
-        u = source.domain.sample(np.random.default_rng(6), 9)
-        again = source.resume(pickle.loads(pickle.dumps(course.state())))
-        copy = pickle.loads(pickle.dumps(course.function))
+    for process in (in_cube("levy", 6, 4, True, motion), in_cube("ackley", 6, shift=True)):
+        path = process.begin(np.random.default_rng(5))
+        path.advance()
+        u = process.domain.sample(np.random.default_rng(6), 9)
+        again = process.restore(pickle.loads(pickle.dumps(path.snapshot())))
+        copy = pickle.loads(pickle.dumps(path.function))
         for _ in range(3):
-            assert np.array_equal(again.function(u), course.function(u))
-            assert np.array_equal(again.function.best_action, course.function.best_action)
-            course.advance(), again.advance()
-        assert copy.optimum == course.function.optimum
+            assert np.array_equal(again.function(u), path.function(u))
+            assert np.array_equal(again.function.best_action, path.function.best_action)
+            path.advance(), again.advance()
+        assert copy.optimum == path.function.optimum
         with pytest.raises(ValueError, match="coordinates"):
-            PlacedSource("levy", 6, 3).resume(course.state())
+            in_cube("levy", 6, 3).restore(path.snapshot())
 
 
 def test_five_thousand_dimensions_are_exact():
     points = np.random.default_rng(0).uniform(-1, 1, (20, 5000))
     for function in [name for name, given in TEST_FUNCTIONS.items() if given.dim is None]:
-        f = PlacedSource(function, 5000, shift=True).begin(np.random.default_rng(1)).function
+        f = in_cube(function, 5000, shift=True).begin(np.random.default_rng(1)).function
         assert abs(f(f.best_action[None])[0] - f.optimum) <= f.accuracy
         near = f.best_action + 1e-5 * points
         assert max(f(points).max(), f(near).max()) <= f.optimum + f.accuracy
@@ -162,4 +167,4 @@ def test_bad_places_are_refused(args, says):
     if "motion" in args:
         args = {**args, "motion": MOTIONS.from_dict(args["motion"])}
     with pytest.raises(GPBanditsError, match=says):
-        PlacedSource(**args)
+        in_cube(**args)

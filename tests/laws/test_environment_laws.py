@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpbandits_env  # noqa: F401 (registers the environments)
-from gpbandits_env.envs.noise import rows_ahead
+from gpbandits_env.envs.episode import rows_ahead
 from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
 
 TABLE = (np.random.default_rng(0).normal(size=(30, 6)) + np.arange(6)).tolist()
@@ -173,7 +173,7 @@ def test_the_noise_has_the_stated_variance(case):
     env.reset(seed=3)
     steps = play(env, actions_for(env.action_space, 1000))
     noise = np.array([step[0]["rewards"] - step[-1]["values"] for step in steps])
-    sd = np.sqrt(env.unwrapped.world.noise_var)
+    sd = np.sqrt(env.unwrapped.bandit.noise_var)
     assert abs(noise.mean()) <= 4 * sd / np.sqrt(noise.size)
     assert abs(noise.std() - sd) <= 4 * sd / np.sqrt(2 * noise.size)
 

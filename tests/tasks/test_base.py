@@ -9,7 +9,7 @@ import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.functions import TEST_FUNCTIONS, ArmFunction
-from gpbandits_env.tasks import TASKS, Axes, Axis, Best, Task, TaskEntry, TaskSource, make_task
+from gpbandits_env.tasks import TASKS, Axes, Axis, Best, Task, TaskEntry, TaskProcess, make_task
 
 AXES = Axes(
     (
@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_refused():
 def test_on_arms_all_are_evaluated_and_the_maximum_is_exact():
     task = make_task("camelback")
     cube = Arms.grid((9, 8), -1, 1)
-    function = TaskSource(task, scaled=True, arms=cube).draw(np.random.default_rng(0))
+    function = TaskProcess(task, scaled=True, arms=cube).draw(np.random.default_rng(0))
     assert isinstance(function, ArmFunction)
     points = task.coordinates.natural(cube.coordinates)
     assert points.max(axis=0).tolist() == [3, 2]

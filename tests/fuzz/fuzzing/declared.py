@@ -15,7 +15,7 @@ from gpbandits_env.agents.search import search_for
 from gpbandits_env.datasets import check_table
 from gpbandits_env.domains import Arms, Box, domain_from_dict
 from gpbandits_env.drift import as_drift
-from gpbandits_env.functions import MOTIONS, PlacedSource
+from gpbandits_env.functions import MOTIONS, AnalyticProcess
 from gpbandits_env.kernels import (
     Empirical,
     Kernel,
@@ -184,7 +184,7 @@ SPECS = (
     ),
     (
         *_of(MOTION_SPECS, "MOTIONS.from_dict", MOTIONS.from_dict),
-        lambda motion: PlacedSource("camelback", 4, None, False, motion),
+        lambda motion: AnalyticProcess("camelback", dim=4, motion=motion, cube=True),
         1,
     ),
     (*_of(FINDING_SPECS, "FINDINGS.from_dict", FINDINGS.from_dict), _look, 1),

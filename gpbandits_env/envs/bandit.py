@@ -1,0 +1,70 @@
+"""What an environment simulates, apart from what happens in an episode."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array, positive
+from gpbandits_env.functions import NEVER_BEYOND, RewardProcess
+from gpbandits_env.problem import Problem
+
+
+@dataclass(frozen=True)
+class Bandit:
+    """A reward process, the noise on what is seen of it, and what an agent is told.
+
+    Args:
+        problem: what an agent is told; its noise variance may differ from the true one.
+        process: what the functions of an episode are drawn from.
+        noise_var: the variance of the noise on a reward, at least 0.
+        unit: the unit of a reward, for pictures; "" if it has none.
+        locations: (n, 2) where the arms are on a map, for pictures.
+    """
+
+    problem: Problem
+    process: RewardProcess
+    noise_var: float
+    unit: str = ""
+    locations: Array | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise_var", positive(self.noise_var, "noise_var", zero=True))
+
+    @cached_property
+    def noise_sd(self) -> float:
+        """The standard deviation of the noise on a reward."""
+        return float(np.sqrt(self.noise_var))
+
+    def action_space(self, selective: bool = False) -> spaces.Space[Any]:
+        """A batch of actions; of a selective environment, and which of them to observe."""
+        m = self.problem.batch_size
+        space = self.problem.domain.action_space(m)
+        return spaces.Tuple((space, spaces.MultiBinary(m))) if selective else space
+
+    def observation_space(self, selective: bool = False) -> spaces.Dict:
+        """The last actions, their noisy rewards, and the round; and which were observed."""
+        m = self.problem.batch_size
+        low, high = self.process.bounds()
+        low, high = min(low, 0.0), max(high, 0.0)  # a reset shows rewards of 0
+        slack = NEVER_BEYOND * self.noise_sd + 1e-6 * (1.0 + high - low)
+        seen: dict[str, spaces.Space[Any]] = {
+            "actions": self.problem.domain.action_space(m),
+            "rewards": spaces.Box(low - slack, high + slack, (m,), dtype=np.float64),
+            "round": spaces.Box(0, 2**62, (1,), dtype=np.int64),
+        }
+        return spaces.Dict(seen | ({"observed": spaces.MultiBinary(m)} if selective else {}))
+
+    def first_observation(self, selective: bool = False) -> dict[str, NDArray[Any]]:
+        """The observation of a reset: nothing was done yet."""
+        m = self.problem.batch_size
+        space = self.problem.domain.action_space(m)
+        first = {
+            "actions": space.low.copy() if isinstance(space, spaces.Box) else np.zeros(m, int),
+            "rewards": np.zeros(m),
+            "round": np.zeros(1, dtype=np.int64),
+        }
+        return first | ({"observed": np.zeros(m, dtype=np.int8)} if selective else {})

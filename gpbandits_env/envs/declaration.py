@@ -1,0 +1,95 @@
+"""The keyword arguments of environments, each declared once.
+
+From the fields of a declaration follow what `gym.make` and scenario files accept, the types that
+are checked, the errors for what is not accepted, and the table on the documentation's page.
+"""
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from typing import Any
+
+from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.envs.rendering import METADATA
+from gpbandits_env.envs.single import BanditEnv
+from gpbandits_env.envs.vector import BanditVectorEnv
+from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.specs import check_kind, kinds_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments(ABC):
+    """What an environment is made with.
+
+    To add an environment: a subclass; in its module ``Name = Maker(NameArguments)`` and
+    ``NameVector = Name.vector``; and a line of `registration.ENVIRONMENTS`.
+    """
+
+    def __post_init__(self) -> None:
+        for name, kind in kinds_of(type(self)).items():
+            check_kind(name, getattr(self, name), kind)
+
+    @abstractmethod
+    def bandit(self) -> Bandit:
+        """What these arguments describe.
+
+        Raises:
+            InvalidInput: a value out of range, or arguments that exclude each other.
+            UnknownName: a name in them that does not exist.
+        """
+
+
+class Maker:
+    """Makes environments from keyword arguments; Gymnasium's entry points are makers.
+
+    Called, it makes a `BanditEnv`; `vector` makes a `BanditVectorEnv`. Both take the arguments of
+    these classes besides those that are declared.
+
+    Args:
+        arguments: the declaration.
+    """
+
+    metadata = METADATA  # where Gymnasium looks for the render modes before it makes anything
+
+    def __init__(self, arguments: type[Arguments]) -> None:
+        self.arguments = arguments
+
+    def __call__(self, *args: Any, **kwargs: Any) -> BanditEnv:
+        """One environment.
+
+        Raises:
+            UnknownName: an argument that the environment does not have.
+            InvalidInput: one is missing or wrong.
+        """
+        own = _options(BanditEnv, kwargs)
+        return BanditEnv(self._bandit(kwargs, own), *args, **own)
+
+    def vector(self, *args: Any, **kwargs: Any) -> BanditVectorEnv:
+        """B environment instances side by side; see `__call__`."""
+        own = _options(BanditVectorEnv, kwargs)
+        return BanditVectorEnv(self._bandit(kwargs, own), *args, **own)
+
+    def _bandit(self, kwargs: Mapping[str, Any], own: Mapping[str, Any]) -> Bandit:
+        given = {key: value for key, value in kwargs.items() if key not in own}
+        if "autoreset_mode" in given:
+            raise InvalidInput(
+                "environments by vector_entry_point have one autoreset mode, NEXT_STEP: leave it "
+                "out, or make them with vectorization_mode='sync' and "
+                "vector_kwargs={'autoreset_mode': gymnasium.vector.AutoresetMode.SAME_STEP}"
+            )
+        declared = {field.name: field for field in fields(self.arguments)}
+        for key in given:
+            if key not in declared:
+                names = [*declared, *list(inspect.signature(BanditEnv).parameters)[1:]]
+                raise unknown("argument of this environment", key, names)
+        for name, field in declared.items():
+            if name not in given and field.default is MISSING:
+                raise InvalidInput(f"this environment needs the argument {name!r}")
+        return self.arguments(**given).bandit()
+
+
+def _options(environment: type, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments that are those of every environment."""
+    names = list(inspect.signature(environment).parameters)[1:]
+    return {key: value for key, value in kwargs.items() if key in names}

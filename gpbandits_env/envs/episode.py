@@ -1,0 +1,292 @@
+"""An episode of one environment instance: its path and its noise; and the checks of a step.
+
+Skipping an action saves an evaluation in practice. Here the regret still counts what a skipped
+action would have been worth, so it is evaluated all the same, off the clock, unless that is
+refused.
+"""
+
+from collections.abc import Mapping
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.domains import Arms
+from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.functions import Function, RewardPath
+from gpbandits_env.seeding import child
+
+BoolArray = NDArray[np.bool_]
+
+# Skipped points whose values are remembered: an agent that learns nothing asks for the same one.
+REMEMBERED = 1024
+# About this many numbers of noise are drawn ahead for an instance: a call costs more than they do.
+AHEAD = 1024
+# What reading a snapshot of something else may raise.
+BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
+
+
+class Episode:
+    """What happens in one environment instance between two resets.
+
+    Args:
+        bandit: what is simulated.
+        skipped: whether skipped actions are evaluated for the regret; without, their values are
+            NaN (on arms too, where all values are there).
+        path: the functions of the rounds.
+        inside: the stream of the noise inside the functions, if they have any.
+
+    Attributes:
+        path: as given.
+        seconds: wall-clock time spent on evaluations that were observed.
+    """
+
+    __slots__ = ("_inside", "_looked_up", "_memo", "_moves", "_skipped", "path", "seconds")
+
+    def __init__(
+        self, bandit: Bandit, skipped: bool, path: RewardPath, inside: np.random.Generator | None
+    ) -> None:
+        self.path, self._inside = path, inside
+        self._skipped = skipped
+        self._looked_up = isinstance(bandit.problem.domain, Arms)
+        self._moves = bandit.process.moves
+        self._memo: dict[bytes, float] = {}
+        self.seconds = 0.0
+
+    @classmethod
+    def begin(
+        cls, bandit: Bandit, skipped: bool, rng: np.random.Generator
+    ) -> tuple["Episode", np.random.Generator]:
+        """A new episode and the stream of its noise, from children of a generator.
+
+        The third child is drawn only where functions have noise inside.
+        """
+        path, noise = bandit.process.begin(child(rng)), child(rng)
+        inside = None if path.function.noisy is None else child(rng)
+        return cls(bandit, skipped, path, inside), noise
+
+    @classmethod
+    def restore(cls, bandit: Bandit, skipped: bool, state: Mapping[str, Any]) -> "Episode":
+        """The episode whose `snapshot` this is; one of `BROKEN` if it is of something else."""
+        path = bandit.process.restore(state["path"])
+        path.function(bandit.first_observation()["actions"])
+        inside = None if state["inside"] is None else generator_at(state["inside"])
+        return cls(bandit, skipped, path, inside)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Everything that moves."""
+        inside = None if self._inside is None else self._inside.bit_generator.state
+        return {"path": self.path.snapshot(), "inside": inside}
+
+    def values(self, actions: NDArray[Any], observed: BoolArray | None) -> Array:
+        """The noiseless values (m,) of checked actions; those observed (None: all) on the clock."""
+        function = self.path.function
+        if observed is None or self._looked_up or observed.all():
+            started = perf_counter()
+            values = function(actions)
+            self._clock(started)
+            if observed is not None and not self._skipped:
+                values[~observed] = np.nan
+            return values
+        values = np.full(len(actions), np.nan)
+        if observed.any():
+            started = perf_counter()
+            values[observed] = function(actions[observed])
+            self._clock(started)
+        if self._skipped:
+            for i in np.flatnonzero(~observed).tolist():
+                values[i] = self._alone(function, actions[i : i + 1])
+        return values
+
+    def rewards(self, values: Array, actions: NDArray[Any], observed: BoolArray | None) -> Array:
+        """The rewards (m,) before noise is added; of noise inside, 0 where not observed."""
+        if self._inside is None:
+            return values
+        streams = [child(self._inside) for _ in actions]
+        started = perf_counter()
+        rewards = noisy_rewards(self.path.function, actions, observed, streams)
+        self.seconds += perf_counter() - started
+        return rewards
+
+    def _clock(self, started: float) -> None:
+        if self._inside is None:  # else what is observed is not the values
+            self.seconds += perf_counter() - started
+
+    def _alone(self, function: Function, point: NDArray[Any]) -> float:
+        """The value of one skipped point (1, d).
+
+        Evaluated by itself, so that a remembered value is the very one that evaluating again
+        would give, and forgetting (after a snapshot, say) changes nothing.
+        """
+        if self._moves:
+            return float(function(point)[0])
+        key = point.tobytes()
+        value = self._memo.get(key)
+        if value is None:
+            if len(self._memo) >= REMEMBERED:
+                self._memo.clear()
+            value = self._memo[key] = float(function(point)[0])
+        return value
+
+
+def noisy_rewards(
+    function: Function,
+    actions: NDArray[Any],
+    observed: BoolArray | None,
+    streams: list[np.random.Generator],
+) -> Array:
+    """The rewards (m,) of a function with noise inside; 0 where not observed.
+
+    Every action has a stream of its own, whether or not it is observed: what one gets does not
+    depend on which others are skipped.
+    """
+    assert function.noisy is not None
+    rewards = np.zeros(len(actions))
+    for i, own in enumerate(streams):
+        if observed is None or observed[i]:
+            rewards[i] = function.noisy(actions[i : i + 1], own)[0]
+    return rewards
+
+
+class Noise:
+    """The noise of B instances side by side: i.i.d. N(0, sd^2), m numbers a round for each.
+
+    It is drawn ahead in blocks. The numbers of a stream are the same however they are cut into
+    blocks, so one instance and many, or one resumed in mid-block, see the same noise.
+
+    Args:
+        instances: B.
+        sd: the standard deviation, at least 0; at 0 nothing is drawn.
+        batch_size: m.
+    """
+
+    __slots__ = ("_block", "_next", "_rngs", "_rows", "_sd")
+
+    def __init__(self, instances: int, sd: float, batch_size: int) -> None:
+        self._sd = sd
+        self._rngs: list[np.random.Generator | None] = [None] * instances
+        self._block: Array = np.zeros((instances, rows_ahead(batch_size), batch_size))
+        self._rows = self._next = self._block.shape[1]
+
+    def put(self, i: int, rng: np.random.Generator) -> None:
+        """A new generator for one instance; its first number is used in the next round."""
+        self._rngs[i] = rng
+        self._fill(i, self._next)
+
+    def next(self) -> Array:
+        """The next round's noise (B, m): a view, to be read before the next call."""
+        if self._next == self._rows:
+            for i in range(len(self._rngs)):
+                self._fill(i, 0)
+            self._next = 0
+        rows: Array = self._block[:, self._next]
+        self._next += 1
+        return rows
+
+    def _fill(self, i: int, start: int) -> None:
+        rng = self._rngs[i]
+        if self._sd and rng is not None and start < self._rows:
+            rows = self._block[i, start:]
+            rng.standard_normal(out=rows)
+            rows *= self._sd
+
+    def snapshot(self) -> dict[str, Any]:
+        """The generators' states and what they have drawn ahead."""
+        states = [rng and rng.bit_generator.state for rng in self._rngs]
+        return {"generators": states, "ahead": self._block[:, self._next :].copy()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a snapshot; one of `BROKEN` if it is of something else."""
+        rngs = [s and generator_at(s) for s in state["generators"]]
+        ahead = state["ahead"]
+        if len(rngs) != len(self._rngs):
+            raise ValueError(f"its noise is of {len(rngs)} instances")
+        start = self._rows - ahead.shape[1]
+        self._block[:, start:] = alike(ahead, self._block[:, start:])
+        self._next, self._rngs = start, rngs
+
+
+def rows_ahead(batch_size: int) -> int:
+    """The number of rounds whose noise is drawn at once."""
+    return max(1, min(256, AHEAD // batch_size))
+
+
+def generator_at(state: dict[str, Any]) -> np.random.Generator:
+    """A generator whose bit generator is in the given state.
+
+    Args:
+        state: what `Generator.bit_generator.state` gave, of any of NumPy's bit generators.
+    """
+    bits: np.random.BitGenerator = getattr(np.random, state["bit_generator"])(0)
+    bits.state = state
+    return np.random.Generator(bits)
+
+
+def alike(new: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
+    """A copy of an entry of a snapshot that takes an array's place.
+
+    Raises:
+        ValueError: it has another shape or type.
+    """
+    if new.shape != old.shape or new.dtype != old.dtype:
+        raise ValueError(f"{new.dtype} of shape {new.shape} where there is {old.shape}")
+    return new.copy()
+
+
+def not_fitting(error: Exception) -> InvalidInput:
+    """The error for a snapshot of something else."""
+    return InvalidInput(
+        f"this is not a snapshot of an environment with the same arguments: {shown(error)}"
+    )
+
+
+def check_options(options: dict[str, Any] | None, known: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The options of a reset.
+
+    Raises:
+        InvalidInput: something else than a dict.
+        UnknownName: an option that `reset` does not have.
+    """
+    if options is not None and not isinstance(options, Mapping):
+        raise InvalidInput(f"reset options are a dict, got {shown(options)}")
+    for key in options or {}:
+        if key not in known:
+            raise unknown("reset option", key, known, "" if known else "there are none")
+    return options or {}
+
+
+def split_action(action: Any, shape: tuple[int, ...]) -> tuple[Any, BoolArray]:
+    """The actions of a selective environment's action, and which of them to observe.
+
+    The mask is the caller's own array, if it is one of booleans.
+
+    Raises:
+        InvalidInput: not a pair, or its second is not booleans or whole numbers 0 and 1 of the
+            given shape.
+    """
+    if not isinstance(action, (tuple, list)) or len(action) != 2:
+        raise InvalidInput(
+            "a selective environment's step takes a pair (actions, observe), the second of them "
+            f"one 0 or 1 an action, got {type(action).__name__}"
+        )
+    actions, mask = action
+    if type(mask) is np.ndarray and mask.dtype == np.bool_ and mask.shape == shape:
+        return actions, mask
+    return actions, _as_mask(mask, shape)
+
+
+def _as_mask(mask: ArrayLike, shape: tuple[int, ...]) -> BoolArray:
+    try:
+        given = np.asarray(mask)
+    except ValueError:
+        given = np.asarray(None)
+    fits = given.shape == shape and given.dtype.kind in "bui"
+    if not fits or not ((given == 0) | (given == 1)).all():
+        raise InvalidInput(
+            f"the mask of actions to observe must be booleans (or 0 and 1) of shape {shape}, got "
+            f"{shown(mask)}"
+        )
+    return given.astype(np.bool_)

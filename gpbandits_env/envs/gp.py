@@ -1,0 +1,200 @@
+"""Draws of a Gaussian process: StaticGP-v0, MarkovGP-v0 and Drifting-v0."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env.arrays import finite_array, listed, whole
+from gpbandits_env.domains import Arms, Box, two_corners
+from gpbandits_env.drift import Drift, MarkovDrift, as_drift
+from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.envs.declaration import Arguments, Maker
+from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.functions import (
+    MOTIONS,
+    TEST_FUNCTIONS,
+    AnalyticProcess,
+    DriftProcess,
+    GPOnArms,
+    GPOnBox,
+)
+from gpbandits_env.kernels import Kernel, kernel_from_dict
+from gpbandits_env.problem import Problem
+
+DEFAULT_KERNEL = {"type": "se", "lengthscale": 0.2}
+DEFAULT_GRID = (50, 50)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GPArguments(Arguments):
+    """A domain, a kernel, and the noise on draws of it.
+
+    Args:
+        kernel: a kernel, or its plain dict; squared exponential of lengthscale 0.2 by default.
+        grid: points per axis of a product grid on [low, high]; 50 x 50 on [0, 1]^2 by default.
+        arms: (n, d) points.
+        box: its two corners, (d,) each.
+        low: the grid's lower ends, a number or one per axis.
+        high: the grid's upper ends.
+        noise_var: the variance of the noise on a reward, at least 0.
+        batch_size: the number of actions m in a round.
+        sampler: how functions are drawn: "auto", or a name of `sampler_for` or `box_sampler_for`.
+        features: the number of random features in a box, where they are used.
+    """
+
+    kernel: Mapping[str, Any] | Kernel | None = None
+    grid: int | Sequence[int] | Arms | None = None
+    arms: ArrayLike | Arms | None = None
+    box: Sequence[ArrayLike] | Box | None = None
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
+    noise_var: float = 0.025
+    batch_size: int = 1
+    sampler: str = "auto"
+    features: int = 1024
+
+    def covariance(self) -> Kernel:
+        """The kernel."""
+        return kernel_from_dict(DEFAULT_KERNEL if self.kernel is None else self.kernel)
+
+    def domain(self) -> Arms | Box:
+        """The domain.
+
+        Raises:
+            InvalidInput: more than one of grid, arms and box, or low and high without a grid.
+        """
+        given = [name for name in ("grid", "arms", "box") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise InvalidInput(f"give one of grid, arms and box, got {' and '.join(given)}")
+        if given not in ([], ["grid"]) and not (self.low is None and self.high is None):
+            raise InvalidInput(f"low and high belong to a grid, but {given[0]} was given")
+        if self.box is not None:
+            return self.box if isinstance(self.box, Box) else Box(*two_corners(self.box))
+        arms, grid = self.arms, self.grid
+        if isinstance(arms, Arms):
+            return arms
+        if isinstance(grid, Arms):
+            return grid
+        if arms is not None:
+            return Arms(finite_array(arms, "arms"))
+        shape = DEFAULT_GRID if grid is None else grid
+        shape = listed(shape, "grid") if isinstance(shape, np.ndarray) else shape
+        low, high = 0.0 if self.low is None else self.low, 1.0 if self.high is None else self.high
+        return Arms.grid(shape, low, high)
+
+    def draws(self, drift: Drift | None = None, epsilon: float | None = None) -> Bandit:
+        """Draws of the Gaussian process, at rest or drifting.
+
+        Args:
+            drift: how the function moves; None for a static one.
+            epsilon: what agents are told of it; by default that of a Markov drift.
+        """
+        domain, kernel = self.domain(), self.covariance()
+        if epsilon is None and isinstance(drift, MarkovDrift):
+            epsilon = drift.epsilon
+        problem = Problem(domain, kernel, self.noise_var, self.batch_size, epsilon=epsilon)
+        whole(self.features, "features")
+        draws: GPOnArms | GPOnBox
+        if isinstance(domain, Arms):
+            kernel.check_points(domain.coordinates)
+            draws = GPOnArms(domain, kernel, self.sampler)
+        else:
+            kernel.check_points(np.stack([domain.low, domain.high]))
+            draws = GPOnBox(domain, kernel, self.sampler, self.features)
+        process = draws if drift is None else DriftProcess(draws, drift)
+        return Bandit(problem, process, self.noise_var)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaticGPArguments(GPArguments):
+    """A static GP bandit: f ~ GP(0, k), drawn anew at each reset; noise N(0, noise_var).
+
+    The domain is a grid, any set of arms, or a box. In a box the maximum is found by search
+    (`BoxMaximum`), which costs tens of milliseconds a reset, and k is met to the box sampler's
+    stated error.
+
+    Source: srinivas2010, Section 2.
+    """
+
+    def bandit(self) -> Bandit:
+        return self.draws()
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkovGPArguments(GPArguments):
+    """A drifting GP bandit: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}, g ~ GP(0, k).
+
+    Every f_t has the law GP(0, k); regret is against the maximum of the round's own function.
+    The path depends on the seed alone, never on the actions.
+
+    Args:
+        epsilon: how fast the function drifts, in [0, 1]; agents are told it.
+    Source: bogunovic2016, eqs. (3)-(4).
+    """
+
+    epsilon: float = 0.01
+    noise_var: float = 0.01
+
+    def bandit(self) -> Bandit:
+        return self.draws(MarkovDrift(self.epsilon))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DriftingArguments(GPArguments):
+    """A bandit whose reward function changes between rounds, in any declared way.
+
+    Either a GP draw with a drift, or a test function with a motion:
+
+        gym.make("gpbandits/Drifting-v0", drift={"type": "change-points", "times": [100, 200]})
+        gym.make("gpbandits/Drifting-v0", function="ackley", motion={"type": "orbit"})
+
+    A test function is played in its usual box unless a domain is given, and the kernel is then
+    the agent's model of it.
+
+    Args:
+        drift: of a GP draw: a dict with a "type" (markov, varying-markov, change-points, seasonal,
+            rotation, blend, then), a `Drift`, or your own ``step(f, fresh, t, rng) -> f_next``.
+        function: "gp", or a test function (`TEST_FUNCTIONS`).
+        motion: of a test function: a dict with a "type" (orbit, line, turn, stretch), or None.
+        dim: of a test function of any dimension, where no domain says it.
+        epsilon: the drift that agents are told; by default that of a Markov drift, else none.
+    """
+
+    drift: Any = None
+    function: str = "gp"
+    motion: Any = None
+    dim: int | None = None
+    epsilon: float | None = None
+    noise_var: float = 0.01
+
+    def bandit(self) -> Bandit:
+        if self.function == "gp":
+            if self.motion is not None or self.dim is not None:
+                raise InvalidInput("motion and dim belong to a test function; a GP takes a drift")
+            drift = MarkovDrift(0.01) if self.drift is None else as_drift(self.drift)
+            return self.draws(drift, self.epsilon)
+        if self.function not in TEST_FUNCTIONS:
+            raise unknown("function", self.function, ["gp", *TEST_FUNCTIONS])
+        if self.drift is not None:
+            raise InvalidInput(
+                f"a drift belongs to function='gp'; {self.function!r} takes a motion"
+            )
+        somewhere = any(part is not None for part in (self.grid, self.arms, self.box))
+        domain = self.domain() if somewhere else None
+        motion = None if self.motion is None else MOTIONS.from_dict(self.motion)
+        process = AnalyticProcess(self.function, domain, self.dim, motion)
+        problem = Problem(
+            process.domain, self.covariance(), self.noise_var, self.batch_size, epsilon=self.epsilon
+        )
+        return Bandit(problem, process, self.noise_var)
+
+
+StaticGP = Maker(StaticGPArguments)
+StaticGPVector = StaticGP.vector
+MarkovGP = Maker(MarkovGPArguments)
+MarkovGPVector = MarkovGP.vector
+Drifting = Maker(DriftingArguments)
+DriftingVector = Drifting.vector

@@ -1,0 +1,117 @@
+"""What a reward function is: one of your own, a value an arm, and several side by side."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array, frozen
+from gpbandits_env.domains import Arms, Domain
+
+
+class Function(ABC):
+    """One reward function. It never changes after it was drawn.
+
+    Attributes:
+        optimum: its maximum over the domain.
+        best_action: where: an arm's index, or a point (d,), read-only.
+        accuracy: no action is worth more than ``optimum + accuracy``; 0 on arms.
+        noisy: a function with noise inside has a method ``noisy(actions, rng) -> rewards`` (m,),
+            which is asked for rewards instead of the values.
+    """
+
+    __slots__ = ("accuracy", "best_action", "optimum")
+
+    optimum: float
+    best_action: int | Array
+    accuracy: float
+    noisy: ClassVar[Callable[..., Array] | None] = None
+
+    @abstractmethod
+    def __call__(self, actions: NDArray[Any]) -> Array:
+        """The noiseless values (m,) of checked actions; a new array."""
+
+    @abstractmethod
+    def snapshot(self) -> dict[str, Any]:
+        """What identifies the function to the process it was drawn from: arrays and numbers."""
+
+
+class ArmFunction(Function):
+    """A function on n arms.
+
+    Args:
+        values: (n,) its values; kept, and marked read-only.
+    """
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Array) -> None:
+        self.values: Array = frozen(values)
+        best = int(values.argmax())
+        self.best_action = best
+        self.optimum = float(values[best])
+        self.accuracy = 0.0
+
+    def __call__(self, actions: NDArray[Any]) -> Array:
+        values: Array = self.values[actions]
+        return values
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.values,)
+
+    def snapshot(self) -> dict[str, Any]:
+        return {"values": self.values}
+
+
+class FunctionBatch:
+    """The current functions of B environment instances.
+
+    Tables of values on arms are evaluated by one gather. Other functions are evaluated one after
+    the other: a matrix product over all instances would round differently from a single
+    environment's, and save little.
+
+    Args:
+        domain: where the functions live.
+        instances: the number of functions B.
+
+    Attributes:
+        optimum: (B,) their maxima.
+        best_action: (B,) arms or (B, d) points.
+    """
+
+    def __init__(self, domain: Domain, instances: int) -> None:
+        size = domain.size if isinstance(domain, Arms) else 0
+        self._functions: list[Function | None] = [None] * instances
+        self._tabled = np.zeros(instances, dtype=np.bool_)
+        self._table: Array = np.zeros((instances, size))
+        self._offsets = np.arange(instances)[:, None] * size
+        self.optimum: Array = np.zeros(instances)
+        self.best_action: NDArray[Any] = (
+            np.zeros(instances, dtype=np.int64) if size else np.zeros((instances, domain.dim))
+        )
+
+    def __getitem__(self, i: int) -> Function:
+        """The function of one instance."""
+        function = self._functions[i]
+        assert function is not None
+        return function
+
+    def __setitem__(self, i: int, function: Function) -> None:
+        """The function of one instance from now on."""
+        self._functions[i] = function
+        self.optimum[i] = function.optimum
+        self.best_action[i] = function.best_action
+        # A subclass may answer otherwise than its table.
+        if isinstance(function, ArmFunction) and type(function).__call__ is ArmFunction.__call__:
+            self._table[i] = function.values
+            self._tabled[i] = True
+        else:
+            self._tabled[i] = False
+
+    def __call__(self, actions: NDArray[Any]) -> Array:
+        """Values (B, m) of checked actions (B, m) or (B, m, d); a new array."""
+        if self._tabled.all():
+            return self._table.take(actions + self._offsets)
+        return np.stack([self[i](own) for i, own in enumerate(actions)])

@@ -1,0 +1,180 @@
+"""Reward processes: what the functions of an episode are drawn from, round after round."""
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.arrays import Array, finite_array, frozen, whole
+from gpbandits_env.domains import Arms, Domain
+from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.functions.function import ArmFunction, Function
+
+
+class RewardPath(ABC):
+    """The functions f_1, f_2, ... of an episode. Actions never enter.
+
+    Attributes:
+        function: that of the present round.
+    """
+
+    function: Function
+
+    @abstractmethod
+    def advance(self) -> None:
+        """Go on to the next round."""
+
+    @abstractmethod
+    def snapshot(self) -> dict[str, Any]:
+        """What `RewardProcess.restore` needs to go on from here, copied."""
+
+
+class RewardProcess(ABC):
+    """The law of the functions of an episode.
+
+    Attributes:
+        domain: where the functions live.
+        moves: whether a path ever changes its function.
+    """
+
+    domain: Domain
+    moves: bool = True
+
+    @abstractmethod
+    def begin(self, rng: np.random.Generator) -> RewardPath:
+        """A new path; a function of the generator's state alone."""
+
+    @abstractmethod
+    def restore(self, state: dict[str, Any]) -> RewardPath:
+        """The path whose `RewardPath.snapshot` this is; goes on equal bit for bit."""
+
+    @abstractmethod
+    def bounds(self) -> tuple[float, float]:
+        """Two numbers between which every value lies."""
+
+
+class StaticPath(RewardPath):
+    """The same function in every round."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+
+    def advance(self) -> None:
+        return
+
+    def snapshot(self) -> dict[str, Any]:
+        return {key: np.array(value) for key, value in self.function.snapshot().items()}
+
+
+class StaticProcess(RewardProcess):
+    """One function for a whole episode: `draw` makes it, `drawn` makes it again."""
+
+    moves = False
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator) -> Function:
+        """A function, independent of those drawn before."""
+
+    @abstractmethod
+    def drawn(self, state: dict[str, Any]) -> Function:
+        """The function whose `Function.snapshot` this is, equal bit for bit."""
+
+    def begin(self, rng: np.random.Generator) -> StaticPath:
+        return StaticPath(self.draw(rng))
+
+    def restore(self, state: dict[str, Any]) -> StaticPath:
+        return StaticPath(self.drawn(state))
+
+
+class RoundPath(RewardPath):
+    """A path that is known once its first round is: ``process.at(drawn, t)`` is f_t.
+
+    Args:
+        process: has ``at``.
+        drawn: what was drawn for the episode: arrays and numbers.
+        round_: t.
+    """
+
+    __slots__ = ("_drawn", "_process", "_round", "function")
+
+    def __init__(self, process: Any, drawn: Mapping[str, Any], round_: int = 1) -> None:
+        self._process, self._drawn, self._round = process, drawn, round_
+        self.function = process.at(drawn, round_)
+
+    def advance(self) -> None:
+        self._round += 1
+        if self._process.moves:
+            self.function = self._process.at(self._drawn, self._round)
+
+    def snapshot(self) -> dict[str, Any]:
+        return {**copy.deepcopy(dict(self._drawn)), "round": self._round}
+
+
+class TableProcess(StaticProcess):
+    """The rows of a table: each is a function on the arms, drawn uniformly with replacement.
+
+    Args:
+        arms: the n arms.
+        table: (rows, n) values.
+    Raises:
+        InvalidInput: no rows, numbers that are not finite, or a width other than n.
+    """
+
+    def __init__(self, arms: Arms, table: Array) -> None:
+        self.domain: Arms = arms
+        self.table = _rows(arms, table)
+
+    def draw(self, rng: np.random.Generator) -> ArmFunction:
+        return ArmFunction(self.table[rng.integers(len(self.table))])
+
+    def drawn(self, state: dict[str, Any]) -> ArmFunction:
+        return ArmFunction(np.array(state["values"]))
+
+    def bounds(self) -> tuple[float, float]:
+        return float(self.table.min()), float(self.table.max())
+
+
+class ReplayProcess(RewardProcess):
+    """The rows of a table in order, one a round; after the last comes the first again.
+
+    Args:
+        arms: the n arms.
+        table: (rows, n) values.
+        starts: rows that an episode may begin at, one drawn uniformly.
+    Raises:
+        InvalidInput: no rows, numbers that are not finite, another width, or no such row.
+    """
+
+    def __init__(self, arms: Arms, table: Array, starts: Sequence[int] = (0,)) -> None:
+        self.domain: Arms = arms
+        values = _rows(arms, table)
+        if not starts or any(whole(row, "starts", 0) >= len(values) for row in starts):
+            raise InvalidInput(f"starts must be rows in 0..{len(values) - 1}, got {shown(starts)}")
+        self._starts = starts
+        self._bounds = float(values.min()), float(values.max())
+        self._functions = [ArmFunction(row) for row in values]
+
+    def begin(self, rng: np.random.Generator) -> RoundPath:
+        return RoundPath(self, {"start": self._starts[int(rng.integers(len(self._starts)))]})
+
+    def restore(self, state: dict[str, Any]) -> RoundPath:
+        return RoundPath(self, {"start": whole(state["start"], "start", 0)}, int(state["round"]))
+
+    def bounds(self) -> tuple[float, float]:
+        return self._bounds
+
+    def at(self, drawn: Mapping[str, Any], round_: int) -> ArmFunction:
+        """The function of a round."""
+        return self._functions[(drawn["start"] + round_ - 1) % len(self._functions)]
+
+
+def _rows(arms: Arms, table: Array) -> Array:
+    """The table, copied and checked."""
+    values = finite_array(table, "table", ndim=2)
+    if not len(values) or values.shape[1] != arms.size:
+        raise InvalidInput(f"the table must have shape (rows, {arms.size}), got {values.shape}")
+    return frozen(np.array(values))
