@@ -1,10 +1,13 @@
 """One page an environment: action, observation, reward and info, as they are when it is made."""
 
 import inspect
+import re
+from dataclasses import MISSING, fields
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.registration import load_env_creator
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 
@@ -35,7 +38,8 @@ def _page(id: str) -> str:
     env.reset(seed=0)
     env.action_space.seed(0)
     observation, reward, _, _, info = env.step(env.action_space.sample())
-    first, _, rest = (inspect.getdoc(type(env.unwrapped)) or "").partition("\n")
+    declared = load_env_creator(str(gym.spec(id).entry_point)).arguments
+    first, _, rest = (inspect.getdoc(declared) or "").partition("\n")
     table = env.spec is not None and "readings" in env.spec.kwargs
     more = ", readings=table" if table else ""
     horizon = gym.spec(id).max_episode_steps
@@ -49,18 +53,29 @@ def _page(id: str) -> str:
         f"**Reward**: a Python {type(reward).__name__}, the sum of the batch's noisy rewards.",
         f"**Info** of a step, never told to a learner\n\n{_table(info)}",
         f"**End**: truncated after {horizon} rounds (`max_episode_steps`), never terminated.",
-        "What each means, and the arguments: [environments](../environments.md#"
-        + f"{id.lower().replace('/', '')}).",
+        "What each means: [environments](../environments.md#" + f"{id.lower().replace('/', '')}).",
+        f"**Arguments**, besides those of every environment\n\n{_arguments(declared)}",
     ]
     if rest.strip():
-        parts += ["## Its class", "::: " + _path(env)]
+        parts += ["## Its arguments as a class", f"::: {declared.__module__}.{declared.__name__}"]
     env.close()
     return "\n\n".join(parts) + "\n"
 
 
-def _path(env: gym.Env[Any, Any]) -> str:
-    cls = type(env.unwrapped)
-    return f"{cls.__module__}.{cls.__qualname__}"
+def _arguments(declared: type) -> str:
+    """The fields of a declaration, with their meaning from the docstrings of its classes."""
+    said: dict[str, str] = {}
+    for cls in reversed(declared.__mro__):
+        section = (inspect.getdoc(cls) or "").partition("\nArgs:\n")[2]
+        for name, text in re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", section, re.MULTILINE):
+            said[name] = " ".join(text.split())
+    lines = ["| argument | default | meaning |", "| --- | --- | --- |"]
+    for field in fields(declared):
+        default = "" if field.default in (MISSING, None) else f"`{field.default!r}`"
+        lines.append(
+            f"| `{field.name}` | {default} | {said[field.name].replace('|', chr(92) + '|')} |"
+        )
+    return "\n".join(lines)
 
 
 def _table(values: dict[str, Any], space: Any = None) -> str:
