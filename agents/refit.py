@@ -15,37 +15,15 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array, finite_array, flag, listed, positive, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite, unknown
-from gpbandits_env.kernels import Kernel, kernel_from_dict
-from gpbandits_env.learning import InputScaling, OutputScaling, learn
-from gpbandits_env.learning.hyper import WHAT
+from gpbandits_env.kernels import Kernel
+from gpbandits_env.learning import HyperPriors, InputScaling, Observations, OutputScaling, fit
+from gpbandits_env.model import Model
 from gpbandits_env.problem import Problem
 
 if TYPE_CHECKING:
     from gpbandits_env.agents.gp_agent import GPAgent
 
-
-@dataclass(frozen=True)
-class Model:
-    """A learner's model of the reward: what a posterior is made of.
-
-    Args:
-        kernel: in the units of the posterior's domain.
-        noise_var: in reward units squared.
-        prior_mean: a number, or (n,) one an arm.
-    """
-
-    kernel: Kernel
-    noise_var: float
-    prior_mean: float | Array
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain copied data."""
-        mean = self.prior_mean
-        return {
-            "kernel": self.kernel.to_dict(),
-            "noise_var": self.noise_var,
-            "prior_mean": mean.copy() if isinstance(mean, np.ndarray) else mean,
-        }
+WHAT = ("lengthscale", "variance", "noise_var")
 
 
 @dataclass(frozen=True)
@@ -211,18 +189,18 @@ class Refit:
         kernel, noise = given.kernel.scaled(outputs.var), given.noise_var * outputs.var
         mean, likelihood = outputs.mean, None
         if learning.what:
-            found = learn(
-                self._start(kernel),
-                self.model.noise_var if "noise_var" in learning.what else noise,
-                self.domain.points(places),
-                gap,
-                inputs=self._inputs,
-                what=learning.what,
+            start = self.model.noise_var if "noise_var" in learning.what else noise
+            found = fit(
+                Model(self._start(kernel), start),
+                Observations(self.domain.points(places), gap),
+                learn=(*learning.what, *(("mean",) if learning.standardise else ())),
+                priors=HyperPriors.default(self._inputs),
                 ard=learning.ard,
-                mean=None if learning.standardise else 0.0,
                 starts=learning.starts,
             )
-            kernel, noise, mean = found.kernel, found.noise_var, found.mean
+            kernel, noise = found.model.kernel, found.model.noise_var
+            assert isinstance(found.model.prior_mean, float)
+            mean = found.model.prior_mean
             likelihood = found.log_likelihood
         level = base + mean if mean else base
         finite_array(level, "prior_mean")
@@ -269,12 +247,7 @@ class Refit:
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Take over a snapshot, without telling the agent."""
-        model = state["model"]
-        kernel = kernel_from_dict(model["kernel"])
-        mean = model["prior_mean"]
-        self.model = Model(
-            kernel, float(model["noise_var"]), np.copy(mean) if np.ndim(mean) else mean
-        )
+        self.model = Model.from_dict(state["model"])
         self._fitted = None if state["fitted"] is None else int(state["fitted"])
         self._places = [np.array(p) for p in state["places"]]
         self._rewards = [np.array(r) for r in state["rewards"]]

@@ -18,6 +18,7 @@ from gpbandits_env.agents.gp_ucb import GPUCB
 from gpbandits_env.arrays import positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import Observations, fit
+from gpbandits_env.model import Model
 from gpbandits_env.problem import Problem
 
 
@@ -85,7 +86,8 @@ class TVGPUCB(GPUCB):
         base = self.posterior.prior_mean
         base_here = base[arms] if isinstance(base, np.ndarray) else base
         data = Observations(self.places.domain.points(arms), rewards - base_here, times)
-        return fit(self.problem.kernel, self.problem.noise_var, data, learn=("epsilon",)).epsilon
+        model = Model(self.problem.kernel, self.problem.noise_var)
+        return fit(model, data, learn=("epsilon",)).model.epsilon
 
     def _set_epsilon(self, epsilon: float) -> None:
         """Believe in another epsilon: the window's data are told anew under it."""

@@ -1,35 +1,23 @@
-"""Learning hyper-parameters from data: epsilon, the noise and the kernel's own."""
+"""Learning a model from data: the kernel's hyper-parameters, the noise, the mean and epsilon."""
 
-from gpbandits_env.learning.data import Observations, Panel
+from gpbandits_env.learning.data import Observations, Series
 from gpbandits_env.learning.diagnose import Diagnosis, ModelScore, diagnose
-from gpbandits_env.learning.fit import Fit, epsilon_interval, fit, fit_panels
-from gpbandits_env.learning.hyper import Learned, learn
-from gpbandits_env.learning.likelihood import (
-    Likelihood,
-    PanelLikelihood,
-    log_marginal_likelihood,
-    time_decay,
-)
+from gpbandits_env.learning.fit import Fitted, epsilon_interval, fit
+from gpbandits_env.learning.likelihood import log_marginal_likelihood
 from gpbandits_env.learning.priors import HyperPriors
 from gpbandits_env.learning.scaling import InputScaling, OutputScaling
 
 __all__ = [
     "Diagnosis",
-    "Fit",
+    "Fitted",
     "HyperPriors",
     "InputScaling",
-    "Learned",
-    "Likelihood",
     "ModelScore",
     "Observations",
     "OutputScaling",
-    "Panel",
-    "PanelLikelihood",
+    "Series",
     "diagnose",
     "epsilon_interval",
     "fit",
-    "fit_panels",
-    "learn",
     "log_marginal_likelihood",
-    "time_decay",
 ]

@@ -14,7 +14,7 @@ class Observations:
 
     Args:
         points: (n, d) where.
-        rewards: (n,) what, with the prior mean taken off.
+        rewards: (n,) what.
         times: (n,) when, in rounds or in any other unit (epsilon is then per that unit); all
             zero when not given, that is a static function.
     Raises:
@@ -41,11 +41,11 @@ class Observations:
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
-    """Readings of every arm at each of T times: the likelihood falls apart over eigenvectors.
+class Series:
+    """Readings of every arm at each of T times.
 
     Args:
-        values: (T, n) with the prior mean taken off, one row a time.
+        values: (T, n), one row for each time.
         times: (T,) when, in increasing order; 0, 1, ... when not given.
     Raises:
         InvalidInput: shapes that do not fit, times out of order, or numbers that are not finite.
@@ -64,5 +64,5 @@ class Panel:
             )
         if (np.diff(times) < 0).any():
             raise InvalidInput("times must not decrease")
-        object.__setattr__(self, "values", frozen(values.copy()))
-        object.__setattr__(self, "times", frozen(times.copy()))
+        for name, value in (("values", values), ("times", times)):
+            object.__setattr__(self, name, frozen(value.copy()))

@@ -4,7 +4,7 @@ The first part of the readings sets the arms' means, covariance, noise and epsil
 length of the resetting model; on the rest every model predicts each row from the rows before it.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +15,10 @@ from gpbandits_env.arrays import LARGEST, Array, finite_array, numbers, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Empirical
-from gpbandits_env.learning.data import Panel
-from gpbandits_env.learning.fit import epsilon_interval, fit_panels
-from gpbandits_env.learning.likelihood import PanelLikelihood
+from gpbandits_env.learning.data import Series
+from gpbandits_env.learning.fit import epsilon_interval, fit
+from gpbandits_env.learning.likelihood import log_marginal_likelihood
+from gpbandits_env.model import Model
 from gpbandits_env.posterior import posterior_on
 
 BAND = 0.95
@@ -105,21 +106,19 @@ def diagnose(
             f"{len(whole_rows)} and {len(table) - split}"
         )
     centre, spread = _moments(table[whole_rows], mean, covariance)
-    panel = Panel(table[whole_rows] - centre, stamps[whole_rows])
-    if noise_var is None:
-        start = 0.05 * float(np.diag(spread).mean())
-    else:
-        start = positive(noise_var, "noise_var")
-    found = fit_panels(spread, start, [panel], learn_noise=noise_var is None)
-    likelihood = PanelLikelihood(spread, [panel])
-    interval = epsilon_interval(lambda e: likelihood(found.noise_var, e).value, found.epsilon)
+    start = 0.05 * float(np.diag(spread).mean()) if noise_var is None else noise_var
+    model = Model(Empirical(spread), positive(start, "noise_var"), centre)
+    train = [Series(table[whole_rows], stamps[whole_rows])]
+    learn = ("epsilon",) if noise_var is not None else ("epsilon", "noise_var")
+    found = fit(model, train, learn=learn).model
+    interval = epsilon_interval(
+        lambda e: log_marginal_likelihood(replace(found, epsilon=e), train)[0], found.epsilon
+    )
 
-    world = _Predictor(spread, found.noise_var)
-    past = (table[:split] - centre, stamps[:split])
-    future = (table[split:] - centre, stamps[split:])
-    block = max(BLOCKS, key=lambda n: world.score(*past, 0.0, n)[0].mean())
+    past, future = (table[:split], stamps[:split]), (table[split:], stamps[split:])
+    block = max(BLOCKS, key=lambda n: _score(found, *past, 0.0, n)[0].mean())
     settings = {"static": (0.0, None), "resetting": (0.0, block), "drifting": (found.epsilon, None)}
-    scores = {name: world.score(*future, *at) for name, at in settings.items()}
+    scores = {name: _score(found, *future, *at) for name, at in settings.items()}
     models = tuple(
         ModelScore(name, *settings[name], float(logs.mean()), float(inside.mean()))
         for name, (logs, inside) in scores.items()
@@ -136,34 +135,31 @@ def diagnose(
     )
 
 
-class _Predictor:
-    """One-step predictions of rows of readings under a covariance of the arms."""
+def _score(
+    model: Model, rows: Array, times: Array, epsilon: float, block: int | None
+) -> tuple[Array, Array]:
+    """One-step predictions: mean log density of each row's readings, and the share in the band.
 
-    def __init__(self, covariance: Array, noise_var: float) -> None:
-        self._arms = Arms(np.arange(float(len(covariance))))
-        self._kernel = Empirical(0.5 * (covariance + covariance.T))
-        self._noise_var = noise_var
-
-    def score(
-        self, rows: Array, times: Array, epsilon: float, block: int | None
-    ) -> tuple[Array, Array]:
-        """Mean log density of each row's readings, and the share inside the band, (T,) each."""
-        posterior = posterior_on(self._arms, self._kernel, self._noise_var)
-        half_width = norm.ppf(0.5 + 0.5 * BAND)
-        logs, inside = np.empty(len(rows)), np.empty(len(rows))
-        for t, row in enumerate(rows):
-            if t and block is not None and t % block == 0:
-                posterior.forget()
-            elif t and epsilon:
-                posterior.advance(epsilon, float(times[t] - times[t - 1]))
-            seen = np.flatnonzero(np.isfinite(row))
+    Of rows without a reading there is neither.
+    """
+    rows = rows - model.prior_mean
+    arms = Arms(np.arange(float(rows.shape[1])))
+    posterior = posterior_on(arms, model.kernel, model.noise_var)
+    half_width = norm.ppf(0.5 + 0.5 * BAND)
+    logs, inside = [], []
+    for t, row in enumerate(rows):
+        if t and block is not None and t % block == 0:
+            posterior.forget()
+        elif t and epsilon:
+            posterior.advance(epsilon, float(times[t] - times[t - 1]))
+        seen = np.flatnonzero(np.isfinite(row))
+        if len(seen):
             gap = row[seen] - posterior.mean[seen]
-            sd = np.sqrt(posterior.var[seen] + self._noise_var)
-            logs[t] = np.mean(norm.logpdf(gap, scale=sd)) if len(seen) else np.nan
-            inside[t] = (np.abs(gap) <= half_width * sd).mean() if len(seen) else np.nan
-            posterior.condition(seen, row[seen])
-        told = np.isfinite(logs)
-        return logs[told], inside[told]
+            sd = np.sqrt(posterior.var[seen] + model.noise_var)
+            logs.append(np.mean(norm.logpdf(gap, scale=sd)))
+            inside.append((np.abs(gap) <= half_width * sd).mean())
+        posterior.condition(seen, row[seen])
+    return np.array(logs), np.array(inside)
 
 
 def _recommend(logs: dict[str, Array]) -> tuple[str, str]:

@@ -1,131 +1,227 @@
 r"""The log marginal likelihood of a (drifting) Gaussian process, with its gradient.
 
-.. math:: \log p(y) = -\tfrac12 y^T \Sigma^{-1} y - \tfrac12 \log\det\Sigma - \tfrac n2 \log 2\pi,
-    \quad \Sigma = K \circ D + s^2 I, \quad D_{ij} = (1 - \epsilon)^{|t_i - t_j| / 2}
+.. math:: \log p(y) = -\tfrac12 (y - m)^T \Sigma^{-1} (y - m) - \tfrac12 \log\det\Sigma
+    - \tfrac n2 \log 2\pi, \quad \Sigma = K \circ D + s^2 I, \quad
+    D_{ij} = (1 - \epsilon)^{|t_i - t_j| / 2}
 
-Source: bogunovic2016, Appendix B, eqs. (24)-(25); Rasmussen & Williams (2006), eq. (5.9).
+Source: bogunovic2016, Appendix B, eqs. (24)-(25); Rasmussen & Williams (2006), eqs. (5.8)-(5.9);
+with its best mean in the place of m the gradient keeps its form (envelope theorem).
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-from gpbandits_env.arrays import Array
-from gpbandits_env.errors import NotPositiveDefinite
-from gpbandits_env.kernels import Kernel
-from gpbandits_env.learning.data import Observations, Panel
+from gpbandits_env.arrays import Array, positive
+from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
+from gpbandits_env.kernels import Kernel, Radial
+from gpbandits_env.kernels.distances import distances
+from gpbandits_env.learning.data import Observations, Series
+from gpbandits_env.model import Model
+
+# From alpha alpha^T - Sigma^-1, its pairs i < j (may be overwritten), diagonal and trace, to the
+# derivatives of log p(y) in the logs of the parameters.
+Pull: TypeAlias = Callable[[Array, Array, float], Array]
 
 
-@dataclass(frozen=True)
-class Likelihood:
-    """A log marginal likelihood and its partial derivatives.
+class Likelihood(NamedTuple):
+    """log p(y), its gradient, and the prior mean, as given or the best one.
 
-    Attributes:
-        value: log p(y), in nats.
-        epsilon: its derivative in epsilon.
-        noise_var: its derivative in the log of the noise variance.
-        kernel: its derivatives in the logs of the kernel's parameters, by name.
+    The gradient is in epsilon, the logs of the kernel's parameters, and the log of the noise.
     """
 
     value: float
-    epsilon: float
-    noise_var: float
-    kernel: dict[str, float]
-
-    def __add__(self, other: "Likelihood") -> "Likelihood":
-        """Independent data: logarithms add."""
-        return Likelihood(
-            self.value + other.value,
-            self.epsilon + other.epsilon,
-            self.noise_var + other.noise_var,
-            {name: g + other.kernel.get(name, 0.0) for name, g in self.kernel.items()},
-        )
+    gradient: Array
+    mean: float = 0.0
 
 
-def time_decay(lags: Array, epsilon: float) -> tuple[Array, Array]:
-    """D = (1 - epsilon)^v and its derivative in epsilon, -v (1 - epsilon)^(v - 1), v = lag / 2.
+class Covariances(ABC):
+    """The prior covariances of n points as a function of the kernel's parameters."""
+
+    def __init__(self, points: Array) -> None:
+        self.points = points
+        self.i, self.j = np.triu_indices(len(points), 1)
+        self.pairs = self.i * len(points) + self.j
+
+    @abstractmethod
+    def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
+        """Those of the pairs i < j, the variances, and the gradient to be pulled back."""
+
+
+class KernelCovariances(Covariances):
+    """Of any kernel, as a function of some of its parameters; one n x n matrix for each."""
+
+    def __init__(self, kernel: Kernel, points: Array, names: Sequence[str]) -> None:
+        super().__init__(points)
+        self._kernel, self._names = kernel, names
+        self._fixed = None if names else self._at(kernel)
+
+    def kernel(self, theta: Array) -> Kernel:
+        """The kernel with these parameters."""
+        values = dict(zip(self._names, theta.tolist(), strict=True))
+        return self._kernel.with_parameters(values) if values else self._kernel
+
+    def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
+        return self._fixed or self._at(self.kernel(theta))
+
+    def _at(self, kernel: Kernel) -> tuple[Array, Array, Pull]:
+        gram = kernel(self.points)
+
+        def pull(outer: Array, diagonal: Array, trace: float) -> Array:
+            slopes = kernel.parameter_gradients(self.points) if self._names else {}
+            own = [slopes[name] for name in self._names]
+            return np.array(
+                [outer @ g.ravel()[self.pairs] + 0.5 * diagonal @ np.diag(g) for g in own]
+            )
+
+        return gram.ravel()[self.pairs], np.diag(gram), pull
+
+
+class RadialCovariances(Covariances):
+    """Of a radial kernel, as a function of lengthscale(s) and variance: fast.
 
     Args:
-        lags: |t_i - t_j| >= 0, any shape.
-        epsilon: in [0, 1); at 1 the derivative is infinite for lags below 2.
-    Source: bogunovic2016, eqs. (24)-(25).
+        kernel: whose profile it is; its parameters do not matter.
+        points: (n, d).
+        count: of lengthscales: 1, whose distances are computed once for all evaluations, or d,
+            with a matrix product of (n, n) and (n, d) in each evaluation.
     """
-    v = 0.5 * lags
-    keep = 1.0 - epsilon
-    return keep**v, -v * keep ** (v - 1.0)
+
+    def __init__(self, kernel: Radial, points: Array, count: int) -> None:
+        super().__init__(points)
+        self._kernel = kernel
+        self._distances = self._scaled(1.0) if count == 1 else None
+
+    def _scaled(self, lengthscale: float | Array) -> Array:
+        return distances(self.points, self.points, lengthscale).reshape(-1)[self.pairs]
+
+    def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
+        scales, variance = theta[:-1], float(theta[-1])
+        r = self._scaled(scales) if self._distances is None else self._distances / scales[0]
+        k = self._kernel.profile(r)
+
+        def pull(outer: Array, diagonal: Array, trace: float) -> Array:
+            in_variance = variance * (0.5 * trace + float(outer @ k))
+            outer *= self._kernel.slope(r)
+            outer *= variance
+            if self._distances is None:
+                return np.array([*self._in_scales(outer, scales), in_variance])
+            outer *= r
+            return np.array([outer @ r, in_variance])
+
+        return variance * k, variance, pull
+
+    def _in_scales(self, weights: Array, scales: Array) -> Array:
+        # sum_{i<j} w_ij (x_i - x_j)^2 = sum_i (W 1)_i x_i^2 - x^T W x, W symmetric with diagonal 0
+        n, x = len(self.points), self.points / scales
+        full = np.zeros((n, n))
+        full.reshape(-1)[self.pairs] = weights
+        full += full.T
+        return np.asarray(full.sum(axis=1) @ x**2 - np.einsum("ij,ij->j", x, full @ x))
 
 
-def log_marginal_likelihood(
-    kernel: Kernel, noise_var: float, epsilon: float, data: Observations
-) -> Likelihood:
-    """Of readings anywhere at any times.
-
-    Cost: O(n^3) for n readings, and one n x n matrix per kernel parameter.
+class PointLikelihood:
+    """The likelihood of readings anywhere at any times; O(n^3) a call with a small constant.
 
     Args:
-        kernel: the covariance in space.
-        noise_var: s^2 > 0.
-        epsilon: in [0, 1).
-        data: the readings.
-    Raises:
-        NotPositiveDefinite: the covariance of the readings cannot be factorised.
+        covariances: the prior of the function in space.
+        rewards: (n,).
+        times: (n,); None where the function is static.
+        mean: the prior mean; None for the best one in every call.
     """
-    gram = kernel(data.points)
-    decay, slope = time_decay(np.abs(data.times[:, None] - data.times), epsilon)
-    value, outer = _value_and_outer(gram * decay, noise_var, data.rewards)
-    in_space = outer * decay
-    return Likelihood(
-        value,
-        0.5 * float(np.sum(outer * gram * slope)),
-        0.5 * noise_var * float(np.trace(outer)),
-        {
-            name: 0.5 * float(np.sum(in_space * g))
-            for name, g in kernel.parameter_gradients(data.points).items()
-        },
-    )
+
+    def __init__(
+        self,
+        covariances: Covariances,
+        rewards: Array,
+        times: Array | None = None,
+        mean: float | None = None,
+    ) -> None:
+        self._prior, self._mean = covariances, mean
+        lags = None if times is None else np.abs(times[covariances.i] - times[covariances.j])
+        self._lags = lags
+        self._right = np.asfortranarray(np.column_stack([rewards, np.ones(len(rewards))]))
+
+    def __call__(self, theta: Array, noise_var: float, epsilon: float = 0.0) -> Likelihood:
+        """At these values of the kernel's parameters; -inf where there is no factor."""
+        k, variance, pull = self._prior(theta)
+        decay, slope = (None, 0.0) if self._lags is None else time_decay(self._lags, epsilon)
+        factor, failed = self._factor(k if decay is None else k * decay, variance + noise_var)
+        if failed:
+            return Likelihood(-np.inf, np.zeros(len(theta) + 2))
+        of_rewards, of_ones = dpotrs(factor, self._right, lower=1)[0].T
+        mean = self._mean
+        if mean is None:
+            mean = float(of_rewards.sum() / of_ones.sum())
+        alpha = of_rewards - mean * of_ones
+        fit = float((self._right[:, 0] - mean) @ alpha)
+        half_log_det = float(np.log(np.diag(factor)).sum())
+        value = -0.5 * fit - half_log_det - 0.5 * len(alpha) * float(np.log(2.0 * np.pi))
+
+        inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
+        trace = float(alpha @ alpha) - float(np.trace(inverse))
+        # alpha alpha^T - Sigma^-1 over the pairs i < j: every derivative is its product with dSigma
+        outer = alpha[self._prior.i]
+        outer *= alpha[self._prior.j]
+        outer -= inverse.T.ravel()[self._prior.pairs]
+        in_epsilon = 0.0
+        if decay is not None:
+            in_epsilon = float(np.sum(outer * k * slope))
+            outer *= decay
+        in_kernel = pull(outer, alpha**2 - np.diag(inverse), trace)
+        return Likelihood(value, np.array([in_epsilon, *in_kernel, 0.5 * noise_var * trace]), mean)
+
+    def _factor(self, covariances: Array, diagonal: float | Array) -> tuple[Array, int]:
+        n = len(self._right)
+        sigma = np.empty((n, n))
+        flat = sigma.reshape(-1)
+        flat[self._prior.pairs] = covariances
+        flat[:: n + 1] = diagonal
+        # The upper triangle of rows is LAPACK's lower one of columns: nothing is copied.
+        factor, info = dpotrf(sigma.T, lower=1, overwrite_a=1, clean=0)
+        return factor, int(info)
 
 
-class PanelLikelihood:
-    """The likelihood of panels, in epsilon and the noise, for a fixed covariance of the arms.
+class SeriesLikelihood:
+    """The likelihood of series of all arms under a model whose kernel is of their indices.
 
     With K = U diag(lam) U^T the rotated series (Y U)_i are independent first-order Markov
     processes of variance lam_i, seen in noise: a scalar Kalman filter each, all run at once.
-
     Cost: O(n T) a call for T times of n arms, after one eigendecomposition.
 
-    Args:
-        covariance: (n, n) of the arms.
-        panels: independent panels, e.g. one a day; times in increasing order.
+    Raises:
+        InvalidInput: no series, or series of different numbers of arms.
     """
 
-    def __init__(self, covariance: Array, panels: Sequence[Panel]) -> None:
-        eigenvalues, vectors = np.linalg.eigh(covariance)
-        self.eigenvalues = np.maximum(eigenvalues, 0.0)
-        self._gaps = [np.diff(p.times, prepend=p.times[0]) for p in panels]
-        self._series = [p.values @ vectors for p in panels]
+    def __init__(self, model: Model, series: Sequence[Series]) -> None:
+        if len({s.values.shape[1] for s in series}) != 1:
+            raise InvalidInput("data are observations, or one or more series, all of the same arms")
+        arms = np.arange(float(series[0].values.shape[1]))[:, None]
+        model.kernel.check_points(arms)
+        eigenvalues, vectors = np.linalg.eigh(model.kernel(arms))
+        self._eigenvalues = np.maximum(eigenvalues, 0.0)
+        self._gaps = [np.diff(s.times, prepend=s.times[0]) for s in series]
+        self._rotated = [(s.values - model.prior_mean) @ vectors for s in series]
 
-    def __call__(self, noise_var: float, epsilon: float) -> Likelihood:
-        """The likelihood and its derivatives in epsilon and log noise_var."""
+    def __call__(self, theta: Array, noise_var: float, epsilon: float) -> Likelihood:
+        """As of `PointLikelihood`; theta is empty."""
         total = np.zeros(3)
-        for gaps, series in zip(self._gaps, self._series, strict=True):
-            total += self._filter(gaps, series, noise_var, epsilon)
-        value, epsilon_slope, noise_slope = map(float, total)
-        return Likelihood(value, epsilon_slope, noise_slope, {})
+        for gaps, rows in zip(self._gaps, self._rotated, strict=True):
+            total += self._filter(gaps, rows, noise_var, epsilon)
+        return Likelihood(float(total[0]), total[1:])
 
-    def _filter(self, gaps: Array, series: Array, noise_var: float, epsilon: float) -> Array:
-        """The filter's log likelihood, and its derivatives carried forward through every step.
-
-        Rows of the derivative arrays: in epsilon, in log noise_var.
-        """
-        lam, n = self.eigenvalues, len(self.eigenvalues)
+    def _filter(self, gaps: Array, rows: Array, noise_var: float, epsilon: float) -> Array:
+        """(value, gradient), carried forward; derivatives' rows: in epsilon, in log noise_var."""
+        lam, n = self._eigenvalues, len(self._eigenvalues)
         carry, slope = time_decay(gaps, epsilon)
         mean, var = np.zeros(n), lam.copy()
         d_mean, d_var = np.zeros((2, n)), np.zeros((2, n))
         d_noise = np.array([[0.0], [noise_var]])
-        value, gradient = -0.5 * series.size * np.log(2.0 * np.pi), np.zeros(2)
-        for a, da, y in zip(carry, slope, series, strict=True):
+        value, gradient = -0.5 * rows.size * np.log(2.0 * np.pi), np.zeros(2)
+        for a, da, y in zip(carry, slope, rows, strict=True):
             d_a = np.array([[da], [0.0]])
             d_mean = d_a * mean + a * d_mean
             d_var = 2.0 * a * d_a * (var - lam) + a**2 * d_var
@@ -142,17 +238,59 @@ class PanelLikelihood:
         return np.array([value, *gradient])
 
 
-def _value_and_outer(covariance: Array, noise_var: float, y: Array) -> tuple[float, Array]:
-    """The log likelihood, and alpha alpha^T - Sigma^-1, of which every derivative is a trace."""
-    sigma = covariance + noise_var * np.eye(len(y))
-    try:
-        factor = cho_factor(sigma, lower=True, overwrite_a=True)
-    except np.linalg.LinAlgError:
+def time_decay(lags: Array, epsilon: float) -> tuple[Array, Array]:
+    """(1 - epsilon)^v and its derivative in epsilon, v = lag / 2; infinite at epsilon = 1."""
+    v = 0.5 * lags
+    keep = 1.0 - epsilon
+    return keep**v, -v * keep ** (v - 1.0)
+
+
+def log_marginal_likelihood(
+    model: Model, data: Observations | Sequence[Series]
+) -> tuple[float, dict[str, float]]:
+    """The log density log p(y) of the data under a model, in nats, and its partial derivatives.
+
+    Cost: O(n^3) for n readings, and one n x n matrix for each kernel parameter; O(n T) for series.
+
+    Args:
+        model: with noise, and epsilon below 1.
+        data: as of `fit`.
+    Returns:
+        The value, and the derivatives in "epsilon", in the log of "noise_var" and, but for series,
+        in the logs of the kernel's parameters, by name.
+    Raises:
+        InvalidInput: a model that does not suit the data.
+        NotPositiveDefinite: the covariance of the readings cannot be factorised.
+    """
+    noise_var, epsilon = positive(model.noise_var, "noise_var"), below_one(model.epsilon)
+    names: tuple[str, ...] = ()
+    if isinstance(data, Observations):
+        parameters = model.kernel.parameters()
+        names = (*parameters,)
+        covariances = KernelCovariances(model.kernel, data.points, names)
+        rewards = data.rewards - one_mean(model)
+        likelihood = PointLikelihood(covariances, rewards, data.times, mean=0.0)
+        at = likelihood(np.array([*parameters.values()]), noise_var, epsilon)
+    else:
+        at = SeriesLikelihood(model, data)(np.empty(0), noise_var, epsilon)
+    if not np.isfinite(at.value):
         raise NotPositiveDefinite(
             "the covariance of the readings is not positive definite; "
             f"try a larger noise_var than {noise_var:g}"
-        ) from None
-    alpha = cho_solve(factor, y)
-    log_det = 2.0 * float(np.sum(np.log(np.diag(factor[0]))))
-    value = -0.5 * float(y @ alpha) - 0.5 * log_det - 0.5 * len(y) * np.log(2.0 * np.pi)
-    return value, np.outer(alpha, alpha) - cho_solve(factor, np.eye(len(y)))
+        )
+    slopes = zip(("epsilon", *names, "noise_var"), at.gradient.tolist(), strict=True)
+    return at.value, dict(slopes)
+
+
+def one_mean(model: Model) -> float:
+    """The prior mean as one number: observations do not say of which arms they are."""
+    if not isinstance(model.prior_mean, float):
+        raise InvalidInput("prior_mean must be one number; take others off the rewards beforehand")
+    return model.prior_mean
+
+
+def below_one(epsilon: float) -> float:
+    """An epsilon at which the likelihood has a derivative."""
+    if epsilon >= 1.0:
+        raise InvalidInput(f"epsilon must be below 1 where there is a likelihood, got {epsilon!r}")
+    return epsilon

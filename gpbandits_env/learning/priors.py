@@ -5,12 +5,13 @@ learned, so its mode is not moved by the change of variables.
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, positive
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.learning.scaling import InputScaling
 
 
 class Prior(ABC):
@@ -89,19 +90,12 @@ class Bounded:
             raise InvalidInput(f"bounds must be 0 < low < high, got {self.low!r}, {self.high!r}")
 
 
-def _variance() -> Bounded:
-    return Bounded(LogNormal(1.0, 1.0), 1e-2, 1e3)
-
-
-def _noise() -> Bounded:
-    return Bounded(LogNormal(float(np.exp(-5.0)), 2.0), 1e-6, 1.0)
-
-
 @dataclass(frozen=True)
 class HyperPriors:
     r"""Priors of a stationary kernel and the noise where x is in [-1, 1]^D and y is standard.
 
     Args:
+        inputs: the map of the box to [-1, 1]^D.
         lengthscale: of each lengthscale, independently when there are several.
         variance: of the kernel's variance, in units of the rewards' sample variance: about 1,
             within a factor 2.7 either way.
@@ -110,12 +104,13 @@ class HyperPriors:
             digit, and its matrix cannot be factorised.
     """
 
+    inputs: InputScaling
     lengthscale: Bounded
-    variance: Bounded = field(default_factory=_variance)
-    noise_var: Bounded = field(default_factory=_noise)
+    variance: Bounded = Bounded(LogNormal(1.0, 1.0), 1e-2, 1e3)
+    noise_var: Bounded = Bounded(LogNormal(float(np.exp(-5.0)), 2.0), 1e-6, 1.0)
 
     @staticmethod
-    def default(dim: int) -> "HyperPriors":
+    def default(inputs: InputScaling) -> "HyperPriors":
         r"""Those for D coordinates: lengthscales proportional to sqrt(D).
 
         Two random points of [-1, 1]^D are about 0.8 sqrt(D) apart. Were lengthscales near 1 for
@@ -125,6 +120,23 @@ class HyperPriors:
         Optimization Performs Great in High Dimensions", brought from [0, 1]^D. Bounds are 0.02
         and 20 times sqrt(D).
         """
-        root = float(np.sqrt(whole(dim, "dim")))
-        median = 2.0 * float(np.exp(np.sqrt(2.0) - 3.0)) * root
-        return HyperPriors(Bounded(LogNormal(median, float(np.sqrt(3.0))), 0.02 * root, 20 * root))
+        root = float(np.sqrt(len(inputs.low)))
+        prior = LogNormal(2.0 * float(np.exp(np.sqrt(2.0) - 3.0)) * root, float(np.sqrt(3.0)))
+        return HyperPriors(inputs, Bounded(prior, 0.02 * root, 20 * root))
+
+    def of(self, name: str, value: float) -> tuple[str, float, Bounded]:
+        """What a parameter of any kernel is, by the last word of its name; its unit; its prior.
+
+        Lengthscales are measured in sides of the cube (those for all coordinates in the mean side).
+        A parameter of another name stays near its value: within a factor 2.7, 1000 at most.
+        """
+        *_, word = (part for part in name.split(".") if not part.isdigit())
+        if word == "lengthscale":
+            j = name.rpartition(".")[2]
+            side = (
+                self.inputs.unit[int(j)] if j.isdigit() else np.exp(np.log(self.inputs.unit).mean())
+            )
+            return word, float(side), self.lengthscale
+        if word == "variance":
+            return word, 1.0, self.variance
+        return word, value, Bounded(LogNormal(1.0, 1.0), 1e-3, 1e3)

@@ -4,14 +4,14 @@ A model is learned where the box is [-1, 1]^D and the rewards have mean 0 and va
 handed back in the units of the problem: nothing else ever sees scaled numbers.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, finite_array, frozen
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Stationary
+from gpbandits_env.kernels import Kernel, Radial
 
 # A variance of standard rewards, times a square of these, is one that a kernel can have.
 LEAST_SD, MOST_SD = 1e-70, 1e70
@@ -64,18 +64,18 @@ class InputScaling:
         x = self.low + (u - self.onto[0]) * self.unit
         return np.clip(x, self.low, self.high)
 
-    def lengthscales(self, kernel: Stationary) -> Array:
+    def lengthscales(self, kernel: Radial) -> Array:
         """(D,) the kernel's lengthscales in units of the cube."""
         return np.asarray(np.asarray(kernel.lengthscale) / self.unit)
 
-    def kernel(self, kernel: Stationary, lengthscales: Array) -> Stationary:
+    def kernel(self, kernel: Kernel, lengthscales: Array) -> Kernel:
         """The kernel with lengthscales (D,) or () of the cube, in the units of the box.
 
         One number stays one number where all sides are equal.
         """
         ell = np.broadcast_to(lengthscales, self.unit.shape) * self.unit
         alike = np.ndim(lengthscales) == 0 and np.ptp(ell) <= 1e-12 * ell.max()
-        return replace(kernel, lengthscale=float(ell[0]) if alike else tuple(ell.tolist()))
+        return kernel.with_lengthscale(lambda _: float(ell[0]) if alike else tuple(ell.tolist()))
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ likelihood, N by cross-validation.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import gymnasium as gym
@@ -16,7 +16,9 @@ from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.datasets import Readings
 from gpbandits_env.envs.table import split
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.learning import Panel, PanelLikelihood, epsilon_interval, fit_panels
+from gpbandits_env.kernels import Empirical
+from gpbandits_env.learning import Series, epsilon_interval, fit, log_marginal_likelihood
+from gpbandits_env.model import Model
 from gpbandits_env.scenarios.scenario import Scenario
 from gpbandits_env.scenarios.study.runner import play
 
@@ -85,15 +87,17 @@ def tune(scenario: Scenario, blocks: Sequence[int] = BLOCKS) -> Tuning:
     if len(parts) < 2:
         raise InvalidInput(f"{scenario.id}: tuning needs two training days or more")
     mean, covariance = train.mean(axis=0), np.cov(train.T)
-    panels = [Panel(part - mean) for part in parts]
-    epsilon = fit_panels(covariance, noise_var, panels).epsilon
-    likelihood = PanelLikelihood(covariance, panels)
-    interval = epsilon_interval(lambda e: likelihood(noise_var, e).value, epsilon)
+    model = Model(Empirical(covariance), noise_var, mean)
+    series = [Series(part) for part in parts]
+    found = fit(model, series, learn=["epsilon"]).model
+    interval = epsilon_interval(
+        lambda e: log_marginal_likelihood(replace(model, epsilon=e), series)[0], found.epsilon
+    )
     longest = max(len(part) for part in parts)
     return Tuning(
-        epsilon,
+        found.epsilon,
         interval,
-        fit_panels(covariance, noise_var, [Panel(train - mean)]).epsilon,
+        fit(model, [Series(train)], learn=["epsilon"]).model.epsilon,
         noise_var,
         {n: _held_out(parts, n, noise_var, _beta(scenario)) for n in blocks if n <= longest},
         (len(train), len(parts)),

@@ -10,7 +10,8 @@ from gpbandits_env.agents.refit import Learning, Refit, learning_for
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import Linear, Matern52, SquaredExponential
-from gpbandits_env.learning import InputScaling, learn
+from gpbandits_env.learning import HyperPriors, InputScaling, Observations, fit
+from gpbandits_env.model import Model
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.problem import Problem
 
@@ -78,20 +79,18 @@ def test_what_is_learned_is_what_learn_finds():
     for _ in range(15):
         x.append(BOX.sample(rng, 2))
         y.append(function(x[-1]) + 0.1 * rng.standard_normal(2))
-    inputs = InputScaling.of(BOX)
-    expected = learn(
-        Matern52(1.0).scaled(np.var(np.concatenate(y))),
-        0.1,
-        np.concatenate(x),
-        np.concatenate(y),
-        inputs=inputs,
+    expected = fit(
+        Model(Matern52(1.0).scaled(np.var(np.concatenate(y))), 0.1),
+        Observations(np.concatenate(x), np.concatenate(y)),
+        learn=["kernel", "noise_var", "mean"],
+        priors=HyperPriors.default(InputScaling.of(BOX)),
         starts=3,
-    )
+    ).model
     kernel, noise_var, mean = host.models[0]
     assert kernel.lengthscale == pytest.approx(expected.kernel.lengthscale, rel=1e-3)
     assert kernel.variance == pytest.approx(expected.kernel.variance, rel=1e-3)
     assert noise_var == pytest.approx(expected.noise_var, rel=1e-2)
-    assert mean == pytest.approx(expected.mean, rel=1e-3)
+    assert mean == pytest.approx(expected.prior_mean, rel=1e-3)
 
 
 def test_a_refit_starts_where_the_last_one_ended():

@@ -1,6 +1,7 @@
 """The likelihood against the dense formula and finite differences; learning against known truth."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,16 +9,19 @@ import scipy.optimize
 from scipy.stats import multivariate_normal
 
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.kernels import Empirical, Linear, Matern52, SquaredExponential
 from gpbandits_env.learning import (
+    HyperPriors,
+    InputScaling,
     Observations,
-    Panel,
-    PanelLikelihood,
+    Series,
     epsilon_interval,
     fit,
-    fit_panels,
     log_marginal_likelihood,
 )
+from gpbandits_env.model import Model
+
+ALL = ("epsilon", "noise_var", "kernel")
 
 
 def readings(n=25, seed=0, dim=2):
@@ -36,46 +40,56 @@ def test_value_is_the_gaussian_density(kernel, epsilon):
     lags = np.abs(data.times[:, None] - data.times)
     sigma = kernel(data.points) * (1 - epsilon) ** (lags / 2) + 0.1 * np.eye(25)
     expected = multivariate_normal(np.zeros(25), sigma).logpdf(data.rewards)
-    assert log_marginal_likelihood(kernel, 0.1, epsilon, data).value == pytest.approx(
-        expected, abs=1e-9
-    )
+    value, _ = log_marginal_likelihood(Model(kernel, 0.1, epsilon=epsilon), data)
+    assert value == pytest.approx(expected, abs=1e-9)
+    above = Observations(data.points, data.rewards + 0.7, data.times)
+    moved, _ = log_marginal_likelihood(Model(kernel, 0.1, 0.7, epsilon), above)
+    assert moved == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(
-    "kernel", [SquaredExponential(lengthscale=0.3, variance=2.0), Matern52((0.2, 0.5))]
+    "kernel",
+    [
+        SquaredExponential(lengthscale=0.3, variance=2.0),
+        Matern52((0.2, 0.5)),
+        Matern52(0.4) * Linear(0.7) + SquaredExponential(0.3),
+    ],
 )
 def test_gradient_is_that_of_finite_differences(kernel):
     data, noise, eps, h = readings(), 0.1, 0.04, 1e-6
 
     def value(k=kernel, noise_var=noise, epsilon=eps):
-        return log_marginal_likelihood(k, noise_var, epsilon, data).value
+        return log_marginal_likelihood(Model(k, noise_var, epsilon=epsilon), data)[0]
 
-    at = log_marginal_likelihood(kernel, noise, eps, data)
+    _, slopes = log_marginal_likelihood(Model(kernel, noise, epsilon=eps), data)
     slope = (value(epsilon=eps + h) - value(epsilon=eps - h)) / (2 * h)
-    assert at.epsilon == pytest.approx(slope, rel=1e-5)
+    assert slopes["epsilon"] == pytest.approx(slope, rel=1e-5)
     up, down = value(noise_var=noise * np.exp(h)), value(noise_var=noise * np.exp(-h))
-    assert at.noise_var == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-5)
-    assert set(at.kernel) == set(kernel.parameters())
+    assert slopes["noise_var"] == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-5)
+    assert set(slopes) == {"epsilon", "noise_var", *kernel.parameters()}
     for name, given in kernel.parameters().items():
         up = value(kernel.with_parameters({**kernel.parameters(), name: given * np.exp(h)}))
         down = value(kernel.with_parameters({**kernel.parameters(), name: given * np.exp(-h)}))
-        assert at.kernel[name] == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-5)
+        assert slopes[name] == pytest.approx((up - down) / (2 * h), rel=1e-5, abs=1e-5)
 
 
-def test_a_panel_has_the_likelihood_of_its_readings():
+def test_a_series_has_the_likelihood_of_its_readings():
     rng = np.random.default_rng(1)
     points = rng.random((5, 1))
     kernel, times = SquaredExponential(lengthscale=0.4), np.array([0.0, 1.0, 2.5, 7.0])
     values = rng.standard_normal((4, 5))
     flat = Observations(np.tile(points, (4, 1)), values.ravel(), np.repeat(times, 5))
-    one = log_marginal_likelihood(kernel, 0.2, 0.1, flat)
-    other = PanelLikelihood(kernel(points), [Panel(values, times)])(0.2, 0.1)
-    assert other.value == pytest.approx(one.value, abs=1e-9)
-    assert other.epsilon == pytest.approx(one.epsilon, rel=1e-8)
-    assert other.noise_var == pytest.approx(one.noise_var, rel=1e-8)
+    value, slopes = log_marginal_likelihood(Model(kernel, 0.2, epsilon=0.1), flat)
+    shift = rng.standard_normal(5)
+    model = Model(Empirical(kernel(points)), 0.2, shift, 0.1)
+    other, others = log_marginal_likelihood(model, [Series(values + shift, times)])
+    assert other == pytest.approx(value, abs=1e-9)
+    assert others.keys() == {"epsilon", "noise_var"}
+    for name in others:
+        assert others[name] == pytest.approx(slopes[name], rel=1e-8)
 
 
-def drifting_panel(epsilon, rounds, arms, noise_var, seed):
+def drifting_series(epsilon, rounds, arms, noise_var, seed):
     rng = np.random.default_rng(seed)
     points = np.linspace(0, 1, arms)[:, None]
     covariance = SquaredExponential(lengthscale=0.2)(points)
@@ -90,10 +104,14 @@ def drifting_panel(epsilon, rounds, arms, noise_var, seed):
 
 def test_epsilon_is_found_again_within_its_interval():
     true, noise = 0.05, 0.1
-    _, covariance, values = drifting_panel(true, 150, 12, noise, seed=3)
-    found = fit_panels(covariance, noise, [Panel(values)])
-    likelihood = PanelLikelihood(covariance, [Panel(values)])
-    low, high = epsilon_interval(lambda e: likelihood(noise, e).value, found.epsilon)
+    _, covariance, values = drifting_series(true, 150, 12, noise, seed=3)
+    data = [Series(values)]
+    found = fit(Model(Empirical(covariance), noise), data, learn=["epsilon"]).model
+
+    def value(epsilon):
+        return log_marginal_likelihood(replace(found, epsilon=epsilon), data)[0]
+
+    low, high = epsilon_interval(value, found.epsilon)
     assert 0.0 < low < true < high < 0.1
     assert low < found.epsilon < high
 
@@ -111,17 +129,18 @@ def test_an_interval_ends_where_the_likelihood_has_dropped_by_half_the_quantile(
 def test_what_was_learned_is_the_best_that_any_start_ended_at(seed):
     """With the first of these data all starts end alike, with the other the first ends lower."""
     data = readings(seed=seed)
-    found = fit(Matern52((0.2, 0.5)), 0.1, data)
-    at = log_marginal_likelihood(found.kernel, found.noise_var, found.epsilon, data)
-    assert found.log_likelihood == max(found.starts) == pytest.approx(at.value, abs=1e-9)
+    found = fit(Model(Matern52((0.2, 0.5)), 0.1), data, learn=ALL)
+    value, _ = log_marginal_likelihood(found.model, data)
+    assert found.log_likelihood == max(found.starts) == pytest.approx(value, abs=1e-9)
     assert (found.starts[0] < found.log_likelihood - 1.0) == (seed == 8)
 
 
-def test_what_was_learned_of_panels_is_their_likelihood():
-    _, covariance, values = drifting_panel(0.05, 40, 5, 0.1, seed=3)
-    found = fit_panels(covariance, 0.2, [Panel(values)], learn_noise=True)
-    at = PanelLikelihood(covariance, [Panel(values)])(found.noise_var, found.epsilon)
-    assert found.log_likelihood == max(found.starts) == pytest.approx(at.value, abs=1e-9)
+def test_what_was_learned_of_series_is_their_likelihood():
+    _, covariance, values = drifting_series(0.05, 40, 5, 0.1, seed=3)
+    data = [Series(values)]
+    found = fit(Model(Empirical(covariance), 0.2), data, learn=["epsilon", "noise_var"])
+    value, _ = log_marginal_likelihood(found.model, data)
+    assert found.log_likelihood == max(found.starts) == pytest.approx(value, abs=1e-9)
 
 
 def finite_differences(monkeypatch, run):
@@ -149,41 +168,56 @@ def finite_differences(monkeypatch, run):
 )
 def test_the_search_is_given_the_gradient_of_its_own_parameters(monkeypatch, learned, free):
     def run():
-        fit(Matern52((0.2, 0.5)), 0.1, readings(), epsilon=0.02, learn=learned)
+        fit(Model(Matern52((0.2, 0.5)), 0.1, epsilon=0.02), readings(), learn=learned)
 
     starts = 3 if "epsilon" in learned else 1
     assert finite_differences(monkeypatch, run) == [free] * starts
 
 
-@pytest.mark.parametrize("learn_noise", [False, True])
-def test_the_search_of_panels_is_given_its_gradient(monkeypatch, learn_noise):
-    _, covariance, values = drifting_panel(0.05, 20, 5, 0.1, seed=3)
+@pytest.mark.parametrize(
+    ("kernel", "free"), [(Matern52((0.2, 0.5)), 4), (Matern52(0.3) + Linear(0.5), 5)]
+)
+def test_under_priors_too(monkeypatch, kernel, free):
+    priors = HyperPriors.default(InputScaling(np.zeros(2), np.ones(2)))
 
     def run():
-        fit_panels(covariance, 0.1, [Panel(values)], learn_noise=learn_noise)
+        fit(Model(kernel, 0.1), readings(), learn=(*ALL, "mean"), priors=priors)
+
+    assert finite_differences(monkeypatch, run) == [free] * 3
+
+
+@pytest.mark.parametrize("learn_noise", [False, True])
+def test_the_search_of_series_is_given_its_gradient(monkeypatch, learn_noise):
+    _, covariance, values = drifting_series(0.05, 20, 5, 0.1, seed=3)
+
+    def run():
+        learned = ["epsilon", "noise_var"][: 1 + learn_noise]
+        fit(Model(Empirical(covariance), 0.1), [Series(values)], learn=learned)
 
     assert finite_differences(monkeypatch, run) == [1 + learn_noise] * 3
 
 
 def test_a_static_function_has_epsilon_near_zero():
-    _, covariance, values = drifting_panel(0.0, 60, 8, 0.1, seed=4)
-    found = fit_panels(covariance, 0.1, [Panel(values)], learn_noise=True)
+    _, covariance, values = drifting_series(0.0, 60, 8, 0.1, seed=4)
+    model = Model(Empirical(covariance), 0.1)
+    found = fit(model, [Series(values)], learn=["epsilon", "noise_var"]).model
     assert found.epsilon < 2e-3
     assert found.noise_var == pytest.approx(0.1, rel=0.3)
 
 
 def test_all_hyper_parameters_are_learned_from_bandit_data():
-    points, _, values = drifting_panel(0.05, 160, 12, 0.01, seed=5)
+    points, _, values = drifting_series(0.05, 160, 12, 0.01, seed=5)
     rng = np.random.default_rng(0)
     arms = rng.integers(12, size=160)
     data = Observations(points[arms], values[np.arange(160), arms], np.arange(160.0))
-    found = fit(SquaredExponential(lengthscale=0.5), 0.1, data)
-    truth = log_marginal_likelihood(SquaredExponential(lengthscale=0.2), 0.01, 0.05, data)
+    found = fit(Model(SquaredExponential(lengthscale=0.5), 0.1), data, learn=ALL)
+    true = Model(SquaredExponential(lengthscale=0.2), 0.01, epsilon=0.05)
     # Nothing may be likelier than what a maximum found, the truth included.
-    assert found.log_likelihood >= truth.value
+    assert found.log_likelihood >= log_marginal_likelihood(true, data)[0]
+    found = found.model
     assert found.kernel.parameters()["lengthscale"] == pytest.approx(0.2, rel=0.35)
     assert 0.01 < found.epsilon < 0.15
-    kept = fit(SquaredExponential(lengthscale=0.2), 0.01, data, learn=("epsilon",))
+    kept = fit(true, data, learn=("epsilon",)).model
     assert (kept.noise_var, kept.kernel) == (0.01, SquaredExponential(lengthscale=0.2))
 
 
@@ -193,11 +227,16 @@ def test_all_hyper_parameters_are_learned_from_bandit_data():
         (lambda: Observations(np.zeros((3, 1)), np.zeros(2)), "agree"),
         (lambda: Observations(np.zeros((0, 1)), np.zeros(0)), "agree"),
         (lambda: Observations(np.zeros((2, 1)), np.array([0.0, np.nan])), "finite"),
-        (lambda: Panel(np.zeros((3, 2)), np.zeros(2)), "agree"),
-        (lambda: Panel(np.zeros((2, 2)), np.array([1.0, 0.0])), "decrease"),
-        (lambda: fit(SquaredExponential(0.2), -1.0, readings()), "noise_var"),
-        (lambda: fit(SquaredExponential(0.2), 1.0, readings(), learn=()), "nothing"),
-        (lambda: fit_panels(np.eye(2), 1.0, []), "panel"),
+        (lambda: Series(np.zeros((3, 2)), np.zeros(2)), "agree"),
+        (lambda: Series(np.zeros((2, 2)), np.array([1.0, 0.0])), "decrease"),
+        (lambda: fit(Model(SquaredExponential(0.2), -1.0), readings()), "noise_var"),
+        (lambda: fit(Model(SquaredExponential(0.2), 0.0), readings()), "noise_var"),
+        (lambda: fit(Model(SquaredExponential(0.2), 1.0), readings(), learn=()), "nothing"),
+        (lambda: fit(Model(SquaredExponential(0.2), 1.0, np.zeros(2)), readings()), "one number"),
+        (lambda: fit(Model(SquaredExponential(0.2), 1.0, epsilon=1.0), readings()), "below 1"),
+        (lambda: Model(SquaredExponential(0.2), 1.0, epsilon=1.5), "epsilon"),
+        (lambda: fit(Model(Empirical(np.eye(2)), 1.0), [], learn=["epsilon"]), "series"),
+        (lambda: fit(Model(Empirical(np.eye(2)), 1.0), [Series(np.eye(2))]), "only epsilon"),
     ],
 )
 def test_bad_input_is_refused(make, says):
@@ -207,4 +246,4 @@ def test_bad_input_is_refused(make, says):
 
 def test_unknown_word_names_the_nearest():
     with pytest.raises(UnknownName, match="epsilon"):
-        fit(SquaredExponential(0.2), 1.0, readings(), learn=("epsilom",))
+        fit(Model(SquaredExponential(0.2), 1.0), readings(), learn=("epsilom",))

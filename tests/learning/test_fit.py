@@ -1,4 +1,4 @@
-"""Evidence against the dense formula and finite differences; learning against known truth."""
+"""Likelihoods against the dense formula and finite differences; learning against known truth."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,11 @@ from scipy.stats import multivariate_normal
 
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Linear, Matern, Matern52, SquaredExponential
-from gpbandits_env.learning import HyperPriors, InputScaling, OutputScaling, learn
-from gpbandits_env.learning.evidence import Anisotropic, Isotropic
+from gpbandits_env.kernels import Linear, Matern, Matern52, SquaredExponential, Sum
+from gpbandits_env.learning import HyperPriors, InputScaling, Observations, OutputScaling, fit
+from gpbandits_env.learning.likelihood import PointLikelihood, RadialCovariances
 from gpbandits_env.learning.priors import Bounded, Gamma, LogNormal
+from gpbandits_env.model import Model
 
 KERNELS = [SquaredExponential(1.0), Matern52(1.0), Matern(1.0, nu=1.7)]
 
@@ -25,45 +26,57 @@ def cube(dim):
     return InputScaling.of(Box(-np.ones(dim), np.ones(dim)))
 
 
-def evidences(kernel, x, y, mean):
-    rng = np.random.default_rng(5)
-    yield Isotropic(kernel, x, y, mean), np.log([0.7, 1.3, 0.1])
-    scales = rng.uniform(0.3, 2.0, x.shape[1])
-    yield Anisotropic(kernel, x, y, mean), np.log([*scales, 0.6, 0.2])
+def learn(kernel, noise_var, x, y, *, inputs, what=("kernel", "noise_var"), mean=None, **more):
+    """A fit under the usual priors; the mean is learned if it is not given."""
+    model = Model(kernel, noise_var, 0.0 if mean is None else mean)
+    words = [*what, "mean"] if mean is None and what else what
+    return fit(model, Observations(x, y), learn=words, priors=HyperPriors.default(inputs), **more)
+
+
+def likelihood_of(kernel, x, y, mean, count):
+    """As a function of the logs: one or more lengthscales, the variance, the noise."""
+    likelihood = PointLikelihood(RadialCovariances(kernel, x, count), y, mean=mean)
+    return lambda u: likelihood(np.exp(u[:-1]), float(np.exp(u[-1])))
+
+
+def likelihoods(kernel, x, y, mean):
+    rng, dim = np.random.default_rng(5), x.shape[1]
+    yield likelihood_of(kernel, x, y, mean, 1), np.log([0.7, 1.3, 0.1])
+    scales = rng.uniform(0.3, 2.0, dim)
+    yield likelihood_of(kernel, x, y, mean, dim), np.log([*scales, 0.6, 0.2])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("dim", [1, 3, 60])
-def test_evidence_is_the_gaussian_density_at_its_best_mean(kernel, dim):
+def test_likelihood_is_the_gaussian_density_at_its_best_mean(kernel, dim):
     x, y = readings(25, dim, kernel, 0.1, mean=2.0)
-    for evidence, u in evidences(kernel, x, y, None):
+    for likelihood, u in likelihoods(kernel, x, y, None):
         ell, v, s2 = np.exp(u[:-2]), *np.exp(u[-2:])
         sigma = v * kernel(x / ell) + s2 * np.eye(25)
-        value, _ = evidence(u)
+        value, _, best = likelihood(u)
 
         def density(mean, sigma=sigma):
             return multivariate_normal(np.full(25, mean), sigma).logpdf(y)
 
-        best = evidence.mean(u)
         assert value == pytest.approx(density(best), abs=1e-8)
         assert value > max(density(best + 0.01), density(best - 0.01))
-    for evidence, u in evidences(kernel, x, y, 0.3):
-        assert evidence.mean(u) == 0.3
+    for likelihood, u in likelihoods(kernel, x, y, 0.3):
+        assert likelihood(u).mean == 0.3
         ell, v, s2 = np.exp(u[:-2]), *np.exp(u[-2:])
         sigma = v * kernel(x / ell) + s2 * np.eye(25)
         expected = multivariate_normal(np.full(25, 0.3), sigma).logpdf(y)
-        assert evidence(u)[0] == pytest.approx(expected, abs=1e-8)
+        assert likelihood(u).value == pytest.approx(expected, abs=1e-8)
 
 
 @pytest.mark.parametrize("mean", [None, 0.3])
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_gradient_is_that_of_finite_differences(kernel, mean):
     x, y = readings(30, 4, kernel, 0.1, mean=1.0)
-    for evidence, u in evidences(kernel, x, y, mean):
-        _, slope = evidence(u)
+    for likelihood, u in likelihoods(kernel, x, y, mean):
+        slope = likelihood(u).gradient[1:]
         for j in range(len(u)):
             step = 1e-5 * np.eye(len(u))[j]
-            numeric = (evidence(u + step)[0] - evidence(u - step)[0]) / 2e-5
+            numeric = (likelihood(u + step)[0] - likelihood(u - step)[0]) / 2e-5
             assert slope[j] == pytest.approx(numeric, rel=1e-5, abs=1e-5)
 
 
@@ -90,31 +103,34 @@ def test_known_hyper_parameters_are_recovered(seed):
     true = Matern52(0.6, 4.0)
     x, y = readings(250, 3, true, 0.09, seed=seed, mean=10.0)
     found = learn(Matern52(3.0), 1.0, x, y, inputs=cube(3))
-    assert found.kernel.lengthscale == pytest.approx(0.6, rel=0.25)
-    assert found.kernel.variance == pytest.approx(4.0, rel=0.6)
-    assert found.noise_var == pytest.approx(0.09, rel=0.35)
-    assert abs(found.mean - 10.0) < 3.0
-    assert found.lengthscale == found.kernel.lengthscale
+    assert found.model.kernel.lengthscale == pytest.approx(0.6, rel=0.25)
+    assert found.model.kernel.variance == pytest.approx(4.0, rel=0.6)
+    assert found.model.noise_var == pytest.approx(0.09, rel=0.35)
+    assert abs(found.model.prior_mean - 10.0) < 3.0
 
 
 def test_a_lengthscale_per_coordinate():
     true = SquaredExponential((0.4, 6.0, 0.8), 1.0)
     x, y = readings(150, 3, true, 0.01, seed=1)
     found = learn(SquaredExponential(1.0), 0.1, x, y, inputs=cube(3), ard=True)
-    assert np.array(found.kernel.lengthscale) == pytest.approx([0.4, 6.0, 0.8], rel=0.5)
+    assert np.array(found.model.kernel.lengthscale) == pytest.approx([0.4, 6.0, 0.8], rel=0.5)
     pooled = learn(SquaredExponential(1.0), 0.1, x, y, inputs=cube(3))
     assert found.log_likelihood > pooled.log_likelihood + 10
-    again = learn(found.kernel, found.noise_var, x, y, inputs=cube(3), ard=True, starts=1)
-    assert again.kernel.lengthscale == pytest.approx(found.kernel.lengthscale, rel=0.02)
+    again = learn(
+        found.model.kernel, found.model.noise_var, x, y, inputs=cube(3), ard=True, starts=1
+    )
+    assert again.model.kernel.lengthscale == pytest.approx(found.model.kernel.lengthscale, rel=0.02)
 
 
-def density_of(evidence, dim):
+def density_of(likelihood, dim):
     """The log posterior density of u, up to a constant, under the usual priors."""
-    priors = HyperPriors.default(dim)
+    priors = HyperPriors.default(cube(dim))
 
     def posterior(u):
         parts = [priors.lengthscale] * (len(u) - 2) + [priors.variance, priors.noise_var]
-        return evidence(u)[0] + sum(float(b.prior(v)[0]) for b, v in zip(parts, u, strict=True))
+        return likelihood(u).value + sum(
+            float(b.prior(v)[0]) for b, v in zip(parts, u, strict=True)
+        )
 
     return posterior
 
@@ -130,11 +146,11 @@ def test_of_lengthscales_per_coordinate_the_better_of_two_ends_is_kept(seed, bet
     assert abs(pooled - own) > 0.5
     assert (own > pooled) == (better == "given")
     outputs = OutputScaling.of(y)
-    evidence = Anisotropic(true, x, outputs.scale(y))
-    scaled = [found.kernel.variance, found.noise_var] / np.float64(outputs.sd**2)
-    u = np.log([*found.kernel.lengthscale, *scaled])
-    assert density_of(evidence, 4)(u) == pytest.approx(max(found.starts), abs=1e-8)
-    assert found.log_likelihood == pytest.approx(evidence(u)[0], abs=1e-8)
+    likelihood = likelihood_of(true, x, outputs.scale(y), None, 4)
+    scaled = [found.model.kernel.variance, found.model.noise_var] / np.float64(outputs.sd**2)
+    u = np.log([*found.model.kernel.lengthscale, *scaled])
+    assert density_of(likelihood, 4)(u) == pytest.approx(max(found.starts), abs=1e-8)
+    assert found.log_likelihood == pytest.approx(likelihood(u).value, abs=1e-8)
 
 
 def test_no_value_of_the_posterior_beats_what_was_learned():
@@ -142,7 +158,8 @@ def test_no_value_of_the_posterior_beats_what_was_learned():
     x, y = readings(40, 2, SquaredExponential(0.5), 0.05)
     found = learn(SquaredExponential(1.0), 0.1, x, y, inputs=cube(2), starts=3)
     outputs = OutputScaling.of(y)
-    posterior = density_of(Isotropic(SquaredExponential(1.0), x, outputs.scale(y)), 2)
+    likelihood = likelihood_of(SquaredExponential(1.0), x, outputs.scale(y), None, 1)
+    posterior = density_of(likelihood, 2)
 
     grid = np.stack(
         np.meshgrid(
@@ -162,27 +179,61 @@ def test_twenty_points_in_a_hundred_dimensions_do_not_blow_up(reward, ard):
     x = np.random.default_rng(3).uniform(-1, 1, (20, 100))
     y = reward(x)
     found = learn(Matern52(1.0), 0.1, x, y, inputs=cube(100), ard=ard, starts=3)
-    priors, unit = HyperPriors.default(100), OutputScaling.of(y).sd ** 2
-    for ell in np.ravel(found.kernel.lengthscale):
+    priors, unit = HyperPriors.default(cube(100)), OutputScaling.of(y).sd ** 2
+    for ell in np.ravel(found.model.kernel.lengthscale):
         assert priors.lengthscale.low <= ell <= priors.lengthscale.high
-    assert priors.variance.low <= found.kernel.variance / unit <= priors.variance.high
-    assert priors.noise_var.low <= found.noise_var / unit <= priors.noise_var.high
-    assert y.min() <= found.mean <= y.max()
+    assert priors.variance.low <= found.model.kernel.variance / unit <= priors.variance.high
+    assert priors.noise_var.low <= found.model.noise_var / unit <= priors.noise_var.high
+    assert y.min() <= found.model.prior_mean <= y.max()
 
 
 def test_only_what_is_named_is_learned():
     x, y = readings(40, 2, Matern52(0.5), 0.05)
     given = Matern52((0.5, 0.7), 2.0)
     noise = learn(given, 0.2, x, y, inputs=cube(2), what=["noise_var"], mean=0.0)
-    assert noise.kernel.lengthscale == pytest.approx((0.5, 0.7))
-    assert noise.kernel.variance == pytest.approx(2.0)
-    assert noise.noise_var != pytest.approx(0.2, rel=1e-3)
-    assert noise.mean == 0.0
+    assert noise.model.kernel.lengthscale == pytest.approx((0.5, 0.7))
+    assert noise.model.kernel.variance == pytest.approx(2.0)
+    assert noise.model.noise_var != pytest.approx(0.2, rel=1e-3)
+    assert noise.model.prior_mean == 0.0
     rest = learn(given, 0.2, x, y, inputs=cube(2), what=["lengthscale", "variance"])
-    assert rest.noise_var == pytest.approx(0.2)
+    assert rest.model.noise_var == pytest.approx(0.2)
     variance = learn(given, 0.2, x, y, inputs=cube(2), what=["variance"])
-    assert variance.kernel.lengthscale == (0.5, 0.7)
-    assert variance.kernel.variance != pytest.approx(2.0, rel=1e-2)
+    assert variance.model.kernel.lengthscale == (0.5, 0.7)
+    assert variance.model.kernel.variance != pytest.approx(2.0, rel=1e-2)
+
+
+def test_what_is_learned_of_any_kernel_is_what_is_learned_of_a_stationary_one():
+    """Under the same priors, by the names of its parameters and in its own units."""
+    x, y = readings(50, 2, Matern52(0.5), 0.05, mean=3.0)
+    inputs = InputScaling(np.zeros(2), np.full(2, 8.0))
+    x = inputs.unscale(x)
+    one = learn(Matern52(1.0), 0.1, x, 5 * y, inputs=inputs, starts=3)
+    two = learn(Sum((Matern52(1.0),)), 0.1, x, 5 * y, inputs=inputs, starts=3)
+    assert two.starts == pytest.approx(one.starts, abs=1e-2)
+    assert max(two.starts) == pytest.approx(max(one.starts), abs=1e-4)
+    assert two.model.kernel.terms[0].lengthscale == pytest.approx(
+        one.model.kernel.lengthscale, rel=0.02
+    )
+    assert two.model.prior_mean == pytest.approx(one.model.prior_mean, rel=0.02)
+    kept = learn(Sum((Matern52(1.0),)), 0.1, x, y, inputs=inputs, what=["terms.0.variance"])
+    assert kept.model.kernel.terms[0].lengthscale == 1.0
+    assert kept.model.noise_var == 0.1
+
+
+def test_drift_is_learned_beside_the_rest():
+    """And is none where the function is static."""
+    x, y = readings(80, 1, SquaredExponential(0.5), 0.01)
+    data = Observations(x, y, np.arange(80.0))
+    words = ["kernel", "noise_var", "epsilon"]
+    static = fit(Model(SquaredExponential(1.0), 0.1), data, learn=words, priors=usual(1)).model
+    assert static.epsilon < 1e-3
+    assert static.kernel.lengthscale == pytest.approx(0.5, rel=0.4)
+    fading = Observations(x, np.where(np.arange(80) < 40, y, -y), np.arange(80.0))
+    assert fit(static, fading, learn=["epsilon"], priors=usual(1)).model.epsilon > 0.003
+
+
+def usual(dim):
+    return HyperPriors.default(cube(dim))
 
 
 def test_units_do_not_matter():
@@ -193,24 +244,26 @@ def test_units_do_not_matter():
     one = learn(Matern52(1.0), 0.1, x, y, inputs=cube(3))
     given = Matern52(tuple(1.0 * inputs.unit), 49.0)
     two = learn(given, 4.9, inputs.unscale(x), 7 * y - 3, inputs=inputs)
-    assert two.kernel.lengthscale == pytest.approx(one.kernel.lengthscale * inputs.unit, rel=1e-3)
-    assert two.kernel.variance == pytest.approx(49 * one.kernel.variance, rel=1e-3)
-    assert two.noise_var == pytest.approx(49 * one.noise_var, rel=1e-3)
-    assert two.mean == pytest.approx(7 * one.mean - 3, rel=1e-3)
+    assert two.model.kernel.lengthscale == pytest.approx(
+        one.model.kernel.lengthscale * inputs.unit, rel=1e-3
+    )
+    assert two.model.kernel.variance == pytest.approx(49 * one.model.kernel.variance, rel=1e-3)
+    assert two.model.noise_var == pytest.approx(49 * one.model.noise_var, rel=1e-3)
+    assert two.model.prior_mean == pytest.approx(7 * one.model.prior_mean - 3, rel=1e-3)
 
 
 def test_a_warm_start_stays():
     x, y = readings(60, 3, Matern52(0.6), 0.05)
     one = learn(Matern52(1.0), 0.1, x, y, inputs=cube(3))
-    two = learn(one.kernel, one.noise_var, x, y, inputs=cube(3), starts=1)
+    two = learn(one.model.kernel, one.model.noise_var, x, y, inputs=cube(3), starts=1)
     assert two.evaluations <= 5
-    assert two.kernel.lengthscale == pytest.approx(one.kernel.lengthscale, rel=1e-2)
+    assert two.model.kernel.lengthscale == pytest.approx(one.model.kernel.lengthscale, rel=1e-2)
 
 
 def test_bad_input_is_refused():
     x, y = readings(10, 2, Matern52(0.6), 0.05)
-    with pytest.raises(InvalidInput, match="stationary"):
-        learn(Linear(), 0.1, x, y, inputs=cube(2))
+    with pytest.raises(UnknownName, match="variance"):
+        learn(Linear(), 0.1, x, y, inputs=cube(2), what=["lengthscale"])
     with pytest.raises(InvalidInput, match="must agree"):
         learn(Matern52(1.0), 0.1, x, y[:5], inputs=cube(2))
     with pytest.raises(InvalidInput, match="must agree"):
@@ -219,7 +272,7 @@ def test_bad_input_is_refused():
         learn(Matern52(1.0), 0.1, x, y, inputs=cube(2), what=["noise"])
     with pytest.raises(InvalidInput, match="nothing to learn"):
         learn(Matern52(1.0), 0.1, x, y, inputs=cube(2), what=[])
-    with pytest.raises(InvalidInput, match="without noise"):
+    with pytest.raises(InvalidInput, match="noise_var"):
         learn(Matern52(1.0), 0.0, x, y, inputs=cube(2), what=["lengthscale"])
 
 
@@ -254,6 +307,6 @@ def test_scaling_of_outputs():
 
 @pytest.mark.parametrize("dim", [1, 100])
 def test_lengthscales_are_expected_in_proportion_to_the_root_of_the_dimension(dim):
-    bounded = HyperPriors.default(dim).lengthscale
+    bounded = HyperPriors.default(cube(dim)).lengthscale
     assert bounded.prior.centre == pytest.approx(0.41 * np.sqrt(dim), rel=1e-2)
     assert (bounded.low, bounded.high) == pytest.approx((0.02 * dim**0.5, 20 * dim**0.5))

@@ -1,0 +1,53 @@
+"""The model of a reward function: what a posterior is made of, and what `learning.fit` finds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpbandits_env.arrays import Array, finite_array, frozen, positive
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Kernel, kernel_from_dict
+
+
+@dataclass(frozen=True)
+class Model:
+    """A Gaussian process f_1 ~ GP(prior_mean, kernel) that drifts, observed with Gaussian noise.
+
+    .. math:: f_{t+1} - m = \\sqrt{1 - \\epsilon} (f_t - m) + \\sqrt{\\epsilon} g_{t+1}
+
+    Args:
+        kernel: the covariance, in the units of the points.
+        noise_var: the variance of the noise, at least 0, in reward units squared.
+        prior_mean: m, a number, or (n,) one for each arm.
+        epsilon: the drift for each unit of time, in [0, 1]; 0 for a static function.
+    Raises:
+        InvalidInput: a number out of range.
+    Source: bogunovic2016, eqs. (3)-(4).
+    """
+
+    kernel: Kernel
+    noise_var: float
+    prior_mean: float | Array = 0.0
+    epsilon: float = 0.0
+
+    def __post_init__(self) -> None:
+        positive(self.noise_var, "noise_var", zero=True)
+        if positive(self.epsilon, "epsilon", zero=True) > 1:
+            raise InvalidInput(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
+        mean = finite_array(self.prior_mean, "prior_mean")
+        object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain copied data, that `from_dict` reads back."""
+        mean = self.prior_mean
+        return {
+            "kernel": self.kernel.to_dict(),
+            "noise_var": self.noise_var,
+            "prior_mean": mean if isinstance(mean, float) else mean.copy(),
+            "epsilon": self.epsilon,
+        }
+
+    @staticmethod
+    def from_dict(state: Mapping[str, Any]) -> "Model":
+        """The model of such a dict."""
+        return Model(**{**state, "kernel": kernel_from_dict(state["kernel"])})
