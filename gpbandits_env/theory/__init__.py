@@ -18,11 +18,10 @@ from gpbandits_env.theory.compression import (
     regret_bound_compressed_ei,
     regret_bound_compressed_finite,
 )
-from gpbandits_env.theory.drift_orders import (
-    resetting_regret_order,
-    time_varying_regret_order,
-)
 from gpbandits_env.theory.information import (
+    gain_order_linear,
+    gain_order_matern,
+    gain_order_se,
     greedy_design,
     greedy_information_gain,
     information_gain,
@@ -31,7 +30,6 @@ from gpbandits_env.theory.information import (
     spectral_bound,
     theorem4_bound,
 )
-from gpbandits_env.theory.orders import gain_order_linear, gain_order_matern, gain_order_se
 from gpbandits_env.theory.regret_bounds import (
     regret_bound,
     regret_bound_theorem1,
@@ -46,6 +44,7 @@ from gpbandits_env.theory.subspaces import (
     regret_order_subspaces,
     subspaces_by,
 )
+from gpbandits_env.theory.time_varying import resetting_regret_order, time_varying_regret_order
 
 __all__ = [
     "beta_continuous",

@@ -9,8 +9,9 @@ curves are orders, without the paper's constants: compare shapes with them, not 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, finite_array, positive, whole
+from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.theory.checks import counts, curve
 
 
 def rho_bound(gain: ArrayLike, batch_size: int) -> Array:
@@ -24,13 +25,11 @@ def rho_bound(gain: ArrayLike, batch_size: int) -> Array:
         batch_size: m >= 1, the most actions that are decided on without the others' rewards.
     Returns:
         The curve (T,), for T_init = 1, 2, ...; infinite where it is too large for a number.
-    Raises:
-        InvalidInput: a number out of range.
     Source: ren2024, Appendix B; Desautels, Krause & Burdick (2014), Theorem 5.
     """
-    gains = _curve(gain)
+    gains = curve(gain)
     with np.errstate(over="ignore"):
-        return np.asarray(np.exp(whole(batch_size, "batch_size") * gains / _counts(len(gains))))
+        return np.asarray(np.exp(whole(batch_size, "batch_size") * gains / counts(len(gains))))
 
 
 def regret_order_ts_rsr(gain: ArrayLike, batch_size: int, arms: int, rho: float = 1.0) -> Array:
@@ -87,29 +86,16 @@ def simple_regret_order(regret: ArrayLike, batch_size: int) -> Array:
     Args:
         regret: (T,) of the cumulative regret after 1, 2, ... rounds.
         batch_size: m >= 1.
-    Raises:
-        InvalidInput: a number out of range.
     Source: ren2024, Theorem 1 (the least of numbers is at most their mean).
     """
-    curve = _curve(regret, "regret")
-    return curve / (whole(batch_size, "batch_size") * _counts(len(curve)))
+    total = curve(regret, "regret")
+    return total / (whole(batch_size, "batch_size") * counts(len(total)))
 
 
 def _in_rounds(gain: ArrayLike, batch_size: int) -> tuple[Array, Array]:
     """T m, and gamma at T m, for T = 1, 2, ..."""
-    gains, m = _curve(gain), whole(batch_size, "batch_size")
-    rounds = len(gains) // m
-    if not rounds:
+    gains, m = curve(gain), whole(batch_size, "batch_size")
+    batches = len(gains) // m
+    if not batches:
         raise InvalidInput(f"gain must reach the {m} readings of one batch, got {len(gains)}")
-    return m * _counts(rounds), gains[m - 1 :: m]
-
-
-def _curve(values: ArrayLike, name: str = "gain") -> Array:
-    curve = finite_array(values, name, ndim=1)
-    if (curve < 0).any():
-        raise InvalidInput(f"{name} must be at least 0 in every round")
-    return curve
-
-
-def _counts(length: int) -> Array:
-    return np.arange(1.0, length + 1.0)
+    return m * counts(batches), gains[m - 1 :: m]

@@ -7,11 +7,9 @@ array of rounds, and returns a number or an array of the same shape.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, finite_array, positive, whole
+from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.errors import InvalidInput
-
-# What is divided by smaller probabilities may be beyond what a float holds.
-SMALLEST = 1e-150
+from gpbandits_env.theory.checks import nonnegative, probability, rounds
 
 
 def beta_finite(t: ArrayLike, arms: int, delta: float) -> Array:
@@ -23,13 +21,10 @@ def beta_finite(t: ArrayLike, arms: int, delta: float) -> Array:
         t: rounds, at least 1.
         arms: their number |D|.
         delta: the bound fails with at most this probability, in (0, 1).
-    Raises:
-        InvalidInput: a number out of range.
     Source: srinivas2010, Theorem 1.
     """
-    rounds = _rounds(t)
-    factor = whole(arms, "arms") * np.pi**2 / (6.0 * _probability(delta))
-    return np.asarray(2.0 * np.log(factor * rounds**2))
+    factor = whole(arms, "arms") * np.pi**2 / (6.0 * probability(delta))
+    return np.asarray(2.0 * np.log(factor * rounds(t) ** 2))
 
 
 def beta_continuous(
@@ -51,12 +46,12 @@ def beta_continuous(
         InvalidInput: a number out of range, or a <= delta / (4 d).
     Source: srinivas2010, Theorem 2.
     """
-    rounds, d = _rounds(t), whole(dim, "dim")
-    tail = 4.0 * d * positive(a, "a") / _probability(delta)
+    times, d = rounds(t), whole(dim, "dim")
+    tail = 4.0 * d * positive(a, "a") / probability(delta)
     if tail <= 1.0:
         raise InvalidInput(f"a must be above delta / (4 dim) = {delta / (4 * d):g}, got {a!r}")
-    cells = rounds**2 * (d * positive(b, "b") * positive(r, "r") * np.sqrt(np.log(tail)))
-    first = 2.0 * np.log(rounds**2 * (2.0 * np.pi**2 / (3.0 * delta)))
+    cells = times**2 * (d * positive(b, "b") * positive(r, "r") * np.sqrt(np.log(tail)))
+    first = 2.0 * np.log(times**2 * (2.0 * np.pi**2 / (3.0 * delta)))
     return np.asarray(first + 2.0 * d * np.log(np.maximum(cells, 1.0)))
 
 
@@ -69,27 +64,10 @@ def beta_rkhs(t: ArrayLike, gamma: ArrayLike, delta: float, norm_bound: float) -
             one per round.
         delta: the bound fails with at most this probability, in (0, 1).
         norm_bound: B, a bound on the squared RKHS norm of f.
-    Raises:
-        InvalidInput: a number out of range.
     Source: srinivas2010, Theorem 3.
     """
-    rounds, gain = _rounds(t), finite_array(gamma, "gamma")
-    if (gain < 0).any():
-        raise InvalidInput("gamma must be at least 0")
-    if gain.ndim and gain.shape != rounds.shape:
+    times, gain = rounds(t), nonnegative(gamma, "gamma")
+    if gain.ndim and gain.shape != times.shape:
         raise InvalidInput(f"gamma must be a number or one a round, got shape {gain.shape}")
     norm = positive(norm_bound, "norm_bound", zero=True)
-    return np.asarray(2.0 * norm + 300.0 * gain * np.log(rounds / _probability(delta)) ** 3)
-
-
-def _rounds(t: ArrayLike) -> Array:
-    rounds = finite_array(t, "rounds, which count from 1,")
-    if (rounds < 1.0).any():
-        raise InvalidInput(f"rounds count from 1, got {rounds.min():g}")
-    return rounds
-
-
-def _probability(delta: float) -> float:
-    if not SMALLEST <= positive(delta, "delta") < 1.0:
-        raise InvalidInput(f"delta must lie strictly between 0 and 1, got {delta!r}")
-    return delta
+    return np.asarray(2.0 * norm + 300.0 * gain * np.log(times / probability(delta)) ** 3)

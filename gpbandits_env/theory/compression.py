@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, finite_array, positive, whole
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.theory.checks import nonnegative, probability, rounds
 from gpbandits_env.theory.regret_bounds import regret_constant
 
 # exp(700) is just short of the largest float.
@@ -24,11 +24,9 @@ def compression_budget(horizon: ArrayLike, alpha: float) -> Array:
     Args:
         horizon: T >= 1.
         alpha: at least 0; the theory wants 0 < alpha < 1/p.
-    Raises:
-        InvalidInput: a number out of range.
     Source: bedi2022, Theorem 3.1.
     """
-    return 0.5 * np.log1p(_rounds(horizon) ** -positive(alpha, "alpha", zero=True))
+    return 0.5 * np.log1p(rounds(horizon) ** -positive(alpha, "alpha", zero=True))
 
 
 def compression_threshold(epsilon: float, noise_var: float) -> float:
@@ -37,8 +35,6 @@ def compression_threshold(epsilon: float, noise_var: float) -> float:
     Args:
         epsilon: the budget in nats, at least 0.
         noise_var: s^2, at least 0.
-    Raises:
-        InvalidInput: a number out of range.
     Source: bedi2022, eq. (2.12).
     """
     exponent = min(2.0 * positive(epsilon, "epsilon", zero=True), LARGEST_EXPONENT)
@@ -69,14 +65,13 @@ def regret_bound_compressed(
         epsilon: the budget in nats.
         variance: v >= k(x, x) for all x.
         continuous: the bound in a box, which adds pi^2/6.
-    Raises:
-        InvalidInput: a number out of range.
     Source: bedi2022, Theorem 3.2, eqs. (3.2) and (3.4).
     """
-    rounds, c1 = _rounds(horizon), regret_constant(noise_var, variance)
-    betas, gains, budget = _nonnegative(beta=beta, gain=gain, epsilon=epsilon)
-    learned = np.sqrt(c1 * rounds * betas * gains)
-    bound = learned + rounds * np.sqrt(2.0 * budget) * np.sqrt(c1 * betas)
+    t, c1 = rounds(horizon), regret_constant(noise_var, variance)
+    betas, gains = nonnegative(beta, "beta"), nonnegative(gain, "gain")
+    budget = nonnegative(epsilon, "epsilon")
+    learned = np.sqrt(c1 * t * betas * gains)
+    bound = learned + t * np.sqrt(2.0 * budget) * np.sqrt(c1 * betas)
     return bound + np.pi**2 / 6.0 if continuous else bound
 
 
@@ -106,16 +101,15 @@ def regret_bound_compressed_ei(
         epsilon: the budget in nats.
         largest_z: R, the largest |mu - y_max| / sigma over rounds and arms.
         as_printed: the paper's own form.
-    Raises:
-        InvalidInput: a number out of range.
     Source: bedi2022, Theorem 3.4, eq. (3.6).
     """
-    rounds = _rounds(horizon)
-    betas, gains, budget = _nonnegative(beta=beta, gain=gain, epsilon=epsilon)
+    t = rounds(horizon)
+    betas, gains = nonnegative(beta, "beta"), nonnegative(gain, "gain")
+    budget = nonnegative(epsilon, "epsilon")
     log = math.log1p(1.0 / positive(noise_var, "noise_var"))
     largest = positive(largest_z, "largest_z", zero=True)
     width = np.sqrt(3.0 * (betas + 1.0 + largest**2)) + np.sqrt(betas)
-    bracket = np.sqrt(2.0 * rounds * gains) + rounds * np.sqrt(2.0 * budget)
+    bracket = np.sqrt(2.0 * t * gains) + t * np.sqrt(2.0 * budget)
     return width / (log if as_printed else math.sqrt(log)) * bracket
 
 
@@ -131,14 +125,11 @@ def regret_bound_compressed_finite(
         beta: beta_T of srinivas2010, Theorem 1.
         trace: the sum of the eigenvalues of the kernel matrix of all arms.
         noise_var: s^2 > 0.
-    Raises:
-        InvalidInput: a number out of range.
     Source: bedi2022, Corollary 3.3, eq. (3.5).
     """
-    rounds, c1 = _rounds(horizon), regret_constant(noise_var)
-    (betas,) = _nonnegative(beta=beta)
+    t, c1 = rounds(horizon), regret_constant(noise_var)
     z1 = positive(trace, "trace", zero=True) / (noise_var * (1.0 - math.exp(-1.0)))
-    return np.sqrt(c1 * betas) * max(math.sqrt(z1), 1.0) * rounds**0.75
+    return np.sqrt(c1 * nonnegative(beta, "beta")) * max(math.sqrt(z1), 1.0) * t**0.75
 
 
 def model_order_bound(epsilon: ArrayLike, dim: int, constant: float = 1.0) -> Array:
@@ -151,11 +142,9 @@ def model_order_bound(epsilon: ArrayLike, dim: int, constant: float = 1.0) -> Ar
         dim: p.
         constant: what stands before it, which the paper leaves unnamed; it takes in s^2
             (eq. (7.12)).
-    Raises:
-        InvalidInput: a number out of range.
     Source: bedi2022, Theorem 3.1, eq. (3.1).
     """
-    (budget,) = _nonnegative(epsilon=epsilon)
+    budget = nonnegative(epsilon, "epsilon")
     with np.errstate(divide="ignore"):
         order = (1.0 / np.expm1(np.minimum(2.0 * budget, LARGEST_EXPONENT))) ** whole(dim, "dim")
     return np.asarray(positive(constant, "constant") * order)
@@ -174,13 +163,11 @@ def compression_orders(horizon: ArrayLike, alpha: float, dim: int) -> tuple[Arra
         horizon: T >= 1.
         alpha: 1/p, 1/(2p) and 0 in the table.
         dim: p.
-    Raises:
-        InvalidInput: a number out of range.
     Source: bedi2022, Table 1, from eqs. (3.1) and (3.2).
     """
-    rounds = _rounds(horizon)
+    t = rounds(horizon)
     power = positive(alpha, "alpha", zero=True)
-    return rounds ** (1.0 - power / 2.0), rounds ** (power * whole(dim, "dim"))
+    return t ** (1.0 - power / 2.0), t ** (power * whole(dim, "dim"))
 
 
 def model_order_bound_by_gain(gain: ArrayLike, epsilon: float) -> int:
@@ -193,8 +180,6 @@ def model_order_bound_by_gain(gain: ArrayLike, epsilon: float) -> int:
         gain: (T,) the curve of gamma_M, or of a bound on it, M = 1, 2, ...; if it stays above
             M epsilon to its end, so does the answer: T.
         epsilon: the budget in nats.
-    Raises:
-        InvalidInput: a number out of range.
     Source: srinivas2010, Lemma 5.3, and bedi2022, eq. (2.12).
     """
     gains = finite_array(gain, "gain", ndim=1)
@@ -213,27 +198,8 @@ def bkb_qbar(horizon: int, delta: float, accuracy: float = 0.5) -> float:
         horizon: T >= 1.
         delta: the failure probability, in (0, 1).
         accuracy: a, in (0, 1).
-    Raises:
-        InvalidInput: a number out of range.
     Source: Calandriello et al. (2019), Theorem 1.
     """
-    for name, value in (("delta", delta), ("accuracy", accuracy)):
-        if positive(value, name) >= 1.0:
-            raise InvalidInput(f"{name} must lie strictly between 0 and 1, got {value!r}")
-    alpha = (1.0 + accuracy) / (1.0 - accuracy)
-    return 6.0 * alpha * math.log(4.0 * whole(horizon, "horizon") / delta) / accuracy**2
-
-
-def _rounds(horizon: ArrayLike) -> Array:
-    rounds = finite_array(horizon, "horizon")
-    if (rounds < 1.0).any():
-        raise InvalidInput("horizon must be at least 1")
-    return rounds
-
-
-def _nonnegative(**values: ArrayLike) -> list[Array]:
-    found = [finite_array(value, name) for name, value in values.items()]
-    for name, value in zip(values, found, strict=True):
-        if (value < 0.0).any():
-            raise InvalidInput(f"{name} must be at least 0")
-    return found
+    alpha = (1.0 + probability(accuracy, "accuracy")) / (1.0 - accuracy)
+    log = math.log(4.0 * whole(horizon, "horizon") / probability(delta))
+    return 6.0 * alpha * log / accuracy**2

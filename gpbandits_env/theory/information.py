@@ -1,7 +1,8 @@
 r"""Information gain: what T noisy readings tell about the function.
 
 I(y_A; f) = 1/2 log det(I + K_A / s^2); gamma_T is its maximum over T readings. A curve has one
-entry for each number of readings 1, ..., T; all are in nats.
+entry for each number of readings 1, ..., T; all are in nats. The orders, how gamma_T grows with T
+(srinivas2010, Theorem 5), leave out constants: compare shapes with them, not values.
 """
 
 import heapq
@@ -16,6 +17,8 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior import posterior_on
+from gpbandits_env.theory import checks
+from gpbandits_env.theory.checks import counts, curve, matern_exponent
 
 GREEDY = 1.0 - 1.0 / math.e
 """The part of the optimum that the greedy rule reaches at least (srinivas2010, eq. 5)."""
@@ -52,13 +55,9 @@ def running_information_gain(variances: ArrayLike, noise_var: float) -> Array:
         noise_var: s^2 > 0.
     Returns:
         The curve (T,).
-    Raises:
-        InvalidInput: a negative variance, or noise_var out of range.
     Source: srinivas2010, Lemma 5.3.
     """
-    values = finite_array(variances, "variances", ndim=1)
-    if (values < 0).any():
-        raise InvalidInput(f"variances must be at least 0, got {values.min():g}")
+    values = curve(variances, "variances")
     return np.cumsum(0.5 * np.log1p(values / positive(noise_var, "noise_var")))
 
 
@@ -117,8 +116,6 @@ def spectral_bound(eigenvalues: ArrayLike, noise_var: float, horizon: int) -> Ar
         eigenvalues: the spectrum of K_D over all n arms, in any order.
         noise_var: s^2 > 0.
         horizon: T >= 1.
-    Raises:
-        InvalidInput: a number out of range.
         NotPositiveDefinite: an eigenvalue that is negative beyond rounding.
     Source: srinivas2010, eq. (8) and Lemma 7.6.
     """
@@ -151,13 +148,11 @@ def theorem4_bound(
         noise_var: s^2 > 0.
         horizon: T >= 1.
         split: T*, from 1 to n; the best one for each T when it is not given.
-    Raises:
-        InvalidInput: a number out of range.
         NotPositiveDefinite: an eigenvalue that is negative beyond rounding.
     Source: srinivas2010, Theorem 4; constants from Lemma 7.8.
     """
     values, s2 = spectrum(eigenvalues), positive(noise_var, "noise_var")
-    rounds = np.arange(1.0, whole(horizon, "horizon") + 1.0)
+    rounds = counts(whole(horizon, "horizon"))
     if split is not None:
         if whole(split, "split") > len(values):
             raise InvalidInput(f"split must be at most {len(values)}, the arms, got {split}")
@@ -187,3 +182,19 @@ def _split_bound(values: Array, noise_var: float, rounds: Array, head: int) -> A
     best = head / max(tail, TINY) - 1.0 / max(total, TINY)
     r = np.clip(best, 0.0, rounds)
     return np.asarray(0.5 / GREEDY * (head * np.log1p(r * total) + (rounds - r) * tail))
+
+
+def gain_order_linear(horizon: ArrayLike, dim: int) -> Array:
+    """Of the linear kernel: d log T."""
+    return np.asarray(whole(dim, "dim") * np.log(checks.rounds(horizon)))
+
+
+def gain_order_se(horizon: ArrayLike, dim: int) -> Array:
+    """Of the squared exponential kernel: (log T)^(d+1)."""
+    return np.asarray(np.log(checks.rounds(horizon)) ** (whole(dim, "dim") + 1))
+
+
+def gain_order_matern(horizon: ArrayLike, dim: int, nu: float) -> Array:
+    """Of Matern kernels, nu > 1: T^(d(d+1) / (2 nu + d(d+1))) log T."""
+    log = np.log(checks.rounds(horizon))
+    return np.asarray(np.exp(matern_exponent(nu, dim) * log) * log)

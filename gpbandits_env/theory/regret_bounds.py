@@ -9,9 +9,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, finite_array, positive
+from gpbandits_env.arrays import Array, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.theory.betas import beta_continuous, beta_finite, beta_rkhs
+from gpbandits_env.theory.checks import counts, curve, nonnegative
 
 
 def regret_constant(noise_var: float, variance: float = 1.0) -> float:
@@ -20,8 +21,6 @@ def regret_constant(noise_var: float, variance: float = 1.0) -> float:
     Args:
         noise_var: s^2 > 0.
         variance: v >= k(x, x) for all x.
-    Raises:
-        InvalidInput: a number out of range.
     Source: srinivas2010, Lemma 5.4, with v for the bound 1 on k(x, x).
     """
     v = positive(variance, "variance")
@@ -42,13 +41,11 @@ def regret_bound(
         InvalidInput: curves of different lengths, or a number out of range.
     Source: srinivas2010, Lemma 5.4.
     """
-    gains = _curve(gain)
-    widths = finite_array(beta, "beta")
+    gains = curve(gain)
+    widths = nonnegative(beta, "beta")
     if widths.ndim and widths.shape != gains.shape:
         raise InvalidInput(f"beta must be a number or {gains.shape}, got {widths.shape}")
-    if (widths < 0).any():
-        raise InvalidInput("beta must be at least 0")
-    return np.sqrt(regret_constant(noise_var, variance) * _rounds(gains) * widths * gains)
+    return np.sqrt(regret_constant(noise_var, variance) * counts(len(gains)) * widths * gains)
 
 
 def regret_bound_theorem1(
@@ -62,12 +59,10 @@ def regret_bound_theorem1(
         delta: the bound fails with at most this probability.
         noise_var: s^2 > 0.
         variance: v >= k(x, x) for all x.
-    Raises:
-        InvalidInput: a number out of range.
     Source: srinivas2010, Theorem 1.
     """
-    gains = _curve(gain)
-    return regret_bound(gains, beta_finite(_rounds(gains), arms, delta), noise_var, variance)
+    gains = curve(gain)
+    return regret_bound(gains, beta_finite(counts(len(gains)), arms, delta), noise_var, variance)
 
 
 def regret_bound_theorem2(
@@ -92,12 +87,10 @@ def regret_bound_theorem2(
         a: see `beta_continuous`.
         b: see `beta_continuous`.
         r: the longest side of the domain.
-    Raises:
-        InvalidInput: a number out of range.
     Source: srinivas2010, Theorem 2.
     """
-    gains = _curve(gain)
-    beta = beta_continuous(_rounds(gains), dim, delta, a, b, r)
+    gains = curve(gain)
+    beta = beta_continuous(counts(len(gains)), dim, delta, a, b, r)
     return regret_bound(gains, beta, noise_var, variance) + 2.0
 
 
@@ -112,21 +105,8 @@ def regret_bound_theorem3(
         delta: the bound fails with at most this probability.
         noise_var: s^2 > 0; the noise is at most s in size.
         variance: v >= k(x, x) for all x.
-    Raises:
-        InvalidInput: a number out of range.
     Source: srinivas2010, Theorem 3.
     """
-    gains = _curve(gain)
-    beta = beta_rkhs(_rounds(gains), gains, delta, norm_bound)
+    gains = curve(gain)
+    beta = beta_rkhs(counts(len(gains)), gains, delta, norm_bound)
     return regret_bound(gains, beta, noise_var, variance)
-
-
-def _curve(gain: ArrayLike) -> Array:
-    gains = finite_array(gain, "gain", ndim=1)
-    if (gains < 0).any():
-        raise InvalidInput("gain must be at least 0 in every round")
-    return gains
-
-
-def _rounds(gains: Array) -> Array:
-    return np.arange(1.0, len(gains) + 1.0)

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from gpbandits_env.arrays import Array, IntArray, finite_array, positive, whole
+from gpbandits_env.arrays import Array, IntArray, positive, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.theory.betas import SMALLEST, beta_continuous
+from gpbandits_env.theory.betas import beta_continuous
+from gpbandits_env.theory.checks import probability, rounds
 
 SIDE = 2.0
 """The side of [-1, 1]^D."""
@@ -33,18 +34,16 @@ def beta_subspaces(
         delta: the bound fails with at most this probability, in (0, 1).
         a: the derivatives' tail, P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).
         b: the derivatives' tail, in units of f per unit of x.
-    Raises:
-        InvalidInput: a number out of range.
     Source: tranthe2020, Section 4 (Theorem 1 and, for d = 0, the remark beside it).
     """
     whole_dim, d = _dims(dim, subspace_dim)
     if d == whole_dim:
         return beta_continuous(t, d, delta, a, b, SIDE)
-    rounds, log_tail = _rounds(t), _log_tail(6.0 * whole_dim * positive(a, "a"), delta)
+    times, log_tail = rounds(t), _log_tail(6.0 * whole_dim * positive(a, "a"), delta)
     if d == 0:
-        return np.asarray(4.0 * np.log(np.pi**2 * rounds**2 / (2.0 * delta)))
-    cells = 2.0 * positive(b, "b") * d * np.sqrt(log_tail) * rounds**2
-    first = 2.0 * np.log(np.pi**2 * rounds**2 / delta)
+        return np.asarray(4.0 * np.log(np.pi**2 * times**2 / (2.0 * delta)))
+    cells = 2.0 * positive(b, "b") * d * np.sqrt(log_tail) * times**2
+    first = 2.0 * np.log(np.pi**2 * times**2 / delta)
     return np.asarray(first + 2.0 * d * np.log(np.maximum(cells, 1.0)))
 
 
@@ -55,11 +54,9 @@ def new_subspaces(t: ArrayLike, n0: int, alpha: float) -> IntArray:
         t: rounds, at least 1.
         n0: N_0 >= 1.
         alpha: at least 0.
-    Raises:
-        InvalidInput: a number out of range.
     Source: tranthe2020, Algorithm 1, line 3.
     """
-    exact = whole(n0, "n0") * _rounds(t) ** positive(alpha, "alpha", zero=True)
+    exact = whole(n0, "n0") * rounds(t) ** positive(alpha, "alpha", zero=True)
     # Powers of whole numbers may come out a rounding above a whole number.
     return np.ceil(exact * (1.0 - 1e-12)).astype(np.int64)
 
@@ -67,8 +64,6 @@ def new_subspaces(t: ArrayLike, n0: int, alpha: float) -> IntArray:
 def subspaces_by(t: int, n0: int, alpha: float) -> IntArray:
     """|Z_1|, ..., |Z_t|: how many subspaces there are in each round, (t,).
 
-    Raises:
-        InvalidInput: a number out of range.
     Source: tranthe2020, Algorithm 1.
     """
     return np.cumsum(new_subspaces(np.arange(1, whole(t, "t") + 1), n0, alpha))
@@ -95,8 +90,6 @@ def covering_term(
         b: the derivatives' tail, in units of f per unit of x.
     Returns:
         In units of f, of the shape of ``subspaces``.
-    Raises:
-        InvalidInput: a number out of range.
     Source: tranthe2020, Lemma 4.
     """
     whole_dim, d = _dims(dim, subspace_dim)
@@ -127,18 +120,16 @@ def regret_order_subspaces(
         dim: D; for Theorem 2 the effective dimension d_e instead.
         subspace_dim: d, from 0 to D.
         alpha: at least 0.
-    Raises:
-        InvalidInput: a number out of range.
     Source: tranthe2020, Theorems 1 and 2.
     """
     whole_dim, d = _dims(dim, subspace_dim)
-    rounds, gamma = _rounds(horizon), np.asarray(gain, dtype=np.float64)
+    times, gamma = rounds(horizon), np.asarray(gain, dtype=np.float64)
     growth = positive(alpha, "alpha", zero=True)
-    order = np.sqrt(max(d, 1) * rounds * gamma) + whole_dim
+    order = np.sqrt(max(d, 1) * times * gamma) + whole_dim
     rest = whole_dim - d
     if growth < rest - 1:
         factor = whole_dim * rest / (rest - growth - 1.0)
-        order = order + factor * rounds ** (1.0 - (growth + 1.0) / rest)
+        order = order + factor * times ** (1.0 - (growth + 1.0) / rest)
     return np.asarray(order)
 
 
@@ -150,15 +141,6 @@ def _dims(dim: int, subspace_dim: int) -> tuple[int, int]:
 
 
 def _log_tail(factor: float, delta: float) -> float:
-    if not SMALLEST <= positive(delta, "delta") < 1.0:
-        raise InvalidInput(f"delta must lie strictly between 0 and 1, got {delta!r}")
-    if factor <= delta:
+    if factor <= probability(delta):
         raise InvalidInput(f"a is too small for delta = {delta!r}: the bound needs a logarithm > 0")
     return float(np.log(factor / delta))
-
-
-def _rounds(t: ArrayLike) -> Array:
-    rounds = finite_array(t, "rounds, which count from 1,")
-    if (rounds < 1.0).any():
-        raise InvalidInput(f"rounds count from 1, got {rounds.min():g}")
-    return rounds

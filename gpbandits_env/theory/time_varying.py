@@ -3,6 +3,16 @@ r"""The theory of time-varying GP bandits: block lengths, beta, and regret bound
 Notation of bogunovic2016: d dimensions, D in [0, r]^d, derivative tails P(sup |df/dx_j| > L) <=
 a exp(-(L/b)^2), function tails P(sup |f| > L) <= a0 exp(-(L/b0)^2), N the block length, epsilon
 the drift, s^2 the noise variance. Every function takes numbers or arrays of horizons T.
+
+The orders are those of Corollary 4.1: with gamma_N = O(N^c), c = 0 for the squared exponential and
+c = d(d+1) / (2 nu + d(d+1)) for Matern kernels (logarithms left out), the bounds of Theorems 4.2
+and 4.3 are of order
+
+.. math:: T (N^{(c-1)/2} + N^{3/2} \epsilon^{1/2}) \quad\text{and}\quad
+    T (N^{c-1} + N^2 \epsilon)^{1/2}
+
+for a block length N <= T, and the corollary takes the best N. Constants are left out: compare
+shapes with these, not values.
 """
 
 import math
@@ -15,6 +25,8 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior import posterior_on
+from gpbandits_env.theory.checks import matern_exponent, nonnegative, rounds
+from gpbandits_env.theory.regret_bounds import regret_constant
 
 
 def block_length_se(epsilon: float, horizon: int) -> int:
@@ -131,8 +143,8 @@ def regret_bound_time_varying(
         variance: the prior variance v; C1 = 8 v / log(1 + v/s^2).
     Source: bogunovic2016, Theorem 4.3, eq. (20).
     """
-    rounds, c1 = np.asarray(horizon, dtype=np.float64), _c1(noise_var, variance)
-    return np.sqrt(c1 * rounds * np.asarray(beta) * np.asarray(gain)) + 2.0
+    t, c1 = np.asarray(horizon, dtype=np.float64), regret_constant(noise_var, variance)
+    return np.sqrt(c1 * t * np.asarray(beta) * np.asarray(gain)) + 2.0
 
 
 def regret_bound_resetting(
@@ -160,14 +172,14 @@ def regret_bound_resetting(
         b0: of the function's tail.
     Source: bogunovic2016, Theorem 4.2, eqs. (17)-(18).
     """
-    rounds, betas = np.asarray(horizon, dtype=np.float64), np.asarray(beta)
-    learned = np.sqrt(_c1(noise_var, 1.0) * rounds * betas * (rounds / block + 1.0) * block_gain)
+    t, betas = np.asarray(horizon, dtype=np.float64), np.asarray(beta)
+    learned = np.sqrt(regret_constant(noise_var) * t * betas * (t / block + 1.0) * block_gain)
     stale = block**3 * epsilon
-    tail = np.sqrt(np.log(2.0 * (1.0 + a0) * np.pi**2 * rounds**2 / (3.0 * delta)))
+    tail = np.sqrt(np.log(2.0 * (1.0 + a0) * np.pi**2 * t**2 / (3.0 * delta)))
     precision = 1.0 / noise_var
     psi = np.sqrt(betas * (3.0 * precision + precision**2) * stale)
     psi = psi + (precision + precision**2) * stale * (2.0 + b0) * tail
-    return learned + 2.0 + rounds * psi
+    return learned + 2.0 + t * psi
 
 
 def _block_length(factor: float, root: float, epsilon: float, horizon: int) -> int:
@@ -183,5 +195,33 @@ def _beta(horizon: ArrayLike, rounds: Array, inner: Array, dim: int, b: float, r
     return 2.0 * np.log(rounds) + 2.0 * dim * np.log(cells)
 
 
-def _c1(noise_var: float, variance: float) -> float:
-    return 8.0 * variance / math.log1p(variance / positive(noise_var, "noise_var"))
+def resetting_regret_order(
+    horizon: ArrayLike, epsilon: ArrayLike, nu: float | None = None, dim: int = 1
+) -> Array:
+    """R-GP-UCB: max(T^((1+c)/2), T epsilon^((1-c) / (2 (4-c)))).
+
+    Args:
+        horizon: T >= 1.
+        epsilon: the drift, in [0, 1].
+        nu: of a Matern kernel; None for the squared exponential.
+        dim: d, of the domain.
+    """
+    return _order(horizon, epsilon, nu, dim, 4.0)
+
+
+def time_varying_regret_order(
+    horizon: ArrayLike, epsilon: ArrayLike, nu: float | None = None, dim: int = 1
+) -> Array:
+    """TV-GP-UCB: max(T^((1+c)/2), T epsilon^((1-c) / (2 (3-c)))), as `resetting_regret_order`."""
+    return _order(horizon, epsilon, nu, dim, 3.0)
+
+
+def _order(
+    horizon: ArrayLike, epsilon: ArrayLike, nu: float | None, dim: int, power: float
+) -> Array:
+    c = 0.0 if nu is None else matern_exponent(nu, whole(dim, "dim"))
+    t, eps = rounds(horizon), nonnegative(epsilon, "epsilon")
+    if (eps > 1.0).any():
+        raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
+    still, moving = t ** (0.5 * (1.0 + c)), t * eps ** (0.5 * (1.0 - c) / (power - c))
+    return np.asarray(np.maximum(still, moving))

@@ -1,0 +1,54 @@
+"""What the formulas take: rounds, probabilities, curves; each as checked numbers.
+
+Every function of this package raises `InvalidInput` for a number out of range.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env.arrays import Array, finite_array, positive, whole
+from gpbandits_env.errors import InvalidInput
+
+# What is divided by smaller probabilities may be beyond what a float holds.
+SMALLEST = 1e-150
+
+
+def rounds(t: ArrayLike) -> Array:
+    """Rounds, or horizons: numbers from 1 on."""
+    checked = finite_array(t, "rounds, which count from 1,")
+    if (checked < 1.0).any():
+        raise InvalidInput(f"rounds count from 1, got {checked.min():g}")
+    return checked
+
+
+def probability(delta: float, name: str = "delta") -> float:
+    """A number strictly between 0 and 1."""
+    if not SMALLEST <= positive(delta, name) < 1.0:
+        raise InvalidInput(f"{name} must lie strictly between 0 and 1, got {delta!r}")
+    return delta
+
+
+def nonnegative(values: ArrayLike, name: str, ndim: int | None = None) -> Array:
+    """A number or an array of them, at least 0."""
+    checked = finite_array(values, name, ndim)
+    if (checked < 0).any():
+        raise InvalidInput(f"{name} must be at least 0, got {checked.min():g}")
+    return checked
+
+
+def curve(values: ArrayLike, name: str = "gain") -> Array:
+    """One number at least 0 for each of 1, 2, ..., (T,)."""
+    return nonnegative(values, name, ndim=1)
+
+
+def counts(length: int) -> Array:
+    """1, 2, ..., length."""
+    return np.arange(1.0, length + 1.0)
+
+
+def matern_exponent(nu: float, dim: int) -> float:
+    """C = d(d+1) / (2 nu + d(d+1)), for nu > 1: gamma_T = O(T^c log T) for a Matern kernel."""
+    if not 1.0 < nu < np.inf:
+        raise InvalidInput(f"nu must be above 1, got {nu!r}")
+    d = whole(dim, "dim")
+    return d * (d + 1) / (2.0 * nu + d * (d + 1))
