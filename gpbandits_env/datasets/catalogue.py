@@ -1,45 +1,20 @@
 """The data sets there are, where they were found, and how to get those that were not."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpbandits_env.datasets import gisette, i880, intel, intel_raw, metr_la, mnist
-from gpbandits_env.datasets.fetch import fetch
-from gpbandits_env.datasets.locate import data_folders, find
-from gpbandits_env.datasets.readings import Readings
+from gpbandits_env.datasets.dataset import Dataset, data_folders, fetch
+from gpbandits_env.datasets.gisette import GISETTE
+from gpbandits_env.datasets.i880 import I880
+from gpbandits_env.datasets.intel import INTEL
+from gpbandits_env.datasets.intel_raw import INTEL_RAW
+from gpbandits_env.datasets.metr_la import BAY, WEEK, WHOLE
+from gpbandits_env.datasets.mnist import MNIST
+from gpbandits_env.datasets.tables import Readings
 from gpbandits_env.errors import InvalidInput, MissingData, unknown
-
-ZENODO = "https://zenodo.org/records/5724362/files/"
-
-
-@dataclass(frozen=True)
-class Dataset:
-    """A data set that this library can read.
-
-    Args:
-        name: under which an environment asks for it.
-        summary: one line.
-        files: what its file may be called.
-        subfolder: of the data folder, where it may be.
-        load: reads it; keyword arguments are its options. None if it is not readings of sensors.
-        how_to_get: a sentence for who does not have it.
-        url: its public address, if there is one.
-        checksum: "algorithm:digest" of what is there.
-        several: fetches it into a folder where it is more than one file.
-    """
-
-    name: str
-    summary: str
-    files: tuple[str, ...]
-    subfolder: str
-    load: Callable[..., Readings] | None
-    how_to_get: str
-    url: str | None = None
-    checksum: str | None = None
-    several: Callable[[Path], Path] | None = None
 
 
 @dataclass(frozen=True)
@@ -53,82 +28,7 @@ class Status:
 
 
 DATASETS: dict[str, Dataset] = {
-    d.name: d
-    for d in (
-        Dataset(
-            "intel-berkeley",
-            "temperature, 46 sensors, 5 days, 1 or 10 minutes (srinivas2010, bogunovic2016)",
-            intel.FILES,
-            intel.SUBFOLDER,
-            intel.load_intel,
-            intel.HOW_TO_GET,
-        ),
-        Dataset(
-            "intel-berkeley-raw",
-            "temperature, the same 46 sensors, five weeks of raw messages (34 MB packed)",
-            intel_raw.FILES,
-            intel_raw.SUBFOLDER,
-            intel_raw.load_intel_raw,
-            intel_raw.HOW_TO_GET,
-            intel_raw.URL,
-        ),
-        Dataset(
-            "metr-la",
-            "highway speed, Los Angeles, 207 sensors, one week (stand-in for i880)",
-            metr_la.WEEK,
-            metr_la.SUBFOLDER,
-            metr_la.load_metr_la,
-            metr_la.HOW_TO_GET_WEEK,
-        ),
-        Dataset(
-            "metr-la-full",
-            "highway speed, Los Angeles, 207 sensors, four months (72 MB)",
-            metr_la.WHOLE,
-            metr_la.SUBFOLDER,
-            metr_la.load_full,
-            "Get it with gpbandits_env.datasets.download('metr-la-full').",
-            ZENODO + "METR-LA.csv",
-            "sha256:8d67a35472db1719d7d4be851f2bf64cb21d9c52577c8a6b4b873d43205af381",
-        ),
-        Dataset(
-            "pems-bay",
-            "highway speed, San Francisco Bay, 325 sensors, six months",
-            metr_la.BAY,
-            metr_la.SUBFOLDER,
-            metr_la.load_bay,
-            "Get it with gpbandits_env.datasets.download('pems-bay').",
-            ZENODO + "PEMS-BAY.csv",
-            "md5:c8dea58987a5882e946217c22fdb8256",
-        ),
-        Dataset(
-            "i880",
-            "highway speed, I-880 South, 357 sensors, one month (srinivas2010, bogunovic2016)",
-            i880.FILES,
-            i880.SUBFOLDER,
-            i880.load_i880,
-            i880.HOW_TO_GET,
-        ),
-        Dataset(
-            "mnist",
-            "70,000 handwritten digits (bedi2022); see `load_digits`",
-            mnist.FILES,
-            mnist.SUBFOLDER,
-            None,
-            mnist.HOW_TO_GET,
-            mnist.ADDRESSES[0],
-            several=mnist.download_mnist,
-        ),
-        Dataset(
-            "gisette",
-            "6,000 fours and nines, 5,000 features (tranthe2020); see `load_gisette`",
-            gisette.FILES,
-            gisette.SUBFOLDER,
-            None,
-            gisette.HOW_TO_GET,
-            gisette.URL,
-            several=gisette.download_gisette,
-        ),
-    )
+    d.name: d for d in (INTEL, INTEL_RAW, WEEK, WHOLE, BAY, I880, MNIST, GISETTE)
 }
 
 
@@ -160,10 +60,7 @@ def status() -> list[Status]:
     Raises:
         InvalidInput: ``GPBANDITS_DATA`` does not name a folder.
     """
-    return [
-        Status(d.name, d.summary, find(d.files, d.subfolder), d.how_to_get)
-        for d in DATASETS.values()
-    ]
+    return [Status(d.name, d.summary, d.find(), d.how_to_get) for d in DATASETS.values()]
 
 
 def download(name: str) -> Path:

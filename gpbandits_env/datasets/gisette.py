@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import frozen
-from gpbandits_env.datasets.fetch import fetch
-from gpbandits_env.datasets.locate import locate
+from gpbandits_env.datasets.dataset import Dataset, fetch
 from gpbandits_env.datasets.mnist import load_digits
 from gpbandits_env.errors import InvalidInput, MissingData, unknown
 from gpbandits_env.seeding import stream
 
-SUBFOLDER = "gisette"
 URL = "https://archive.ics.uci.edu/static/public/170/gisette.zip"
 # SHA-256 of the unpacked files.
 CHECKSUMS = {
@@ -30,12 +28,6 @@ CHECKSUMS = {
     "gisette_valid.data": "5cea897956dd172a006132738254a27a8f61ecc1ceb6f5b20639c281d2942254",
     "gisette_valid.labels": "a6b857a0448023f033c4dda2ef848714b4be2ae45ce598d088fb3efb406e08c5",
 }
-FILES = tuple(CHECKSUMS)
-HOW_TO_GET = (
-    f"It is in {URL}; get it with gpbandits_env.datasets.download('gisette'). Features made by "
-    "the same recipe from digits that come with pip install 'gpbandits-env[digits]' need no "
-    "download."
-)
 FEATURES = 5000
 LEVELS = 999  # the largest of the 1000 levels 0, ..., 999
 SIDE = 28
@@ -140,21 +132,35 @@ def download_gisette(folder: Path) -> Path:
     try:
         with zipfile.ZipFile(packed) as archive:
             inside = {Path(name).name: name for name in archive.namelist()}
-            contents = {name: archive.read(inside[name]) for name in FILES}
+            contents = {name: archive.read(inside[name]) for name in CHECKSUMS}
     except (zipfile.BadZipFile, KeyError) as error:
         raise MissingData(f"{URL} did not give the files of Gisette: {error!r}") from None
     for name, content in contents.items():
         _check(content, name, URL)
         (folder / name).write_bytes(content)
-    return folder / FILES[0]
+    return folder / GISETTE.files[0]
 
 
 def _numbers(name: str) -> NDArray[np.float32]:
-    path = locate((name,), SUBFOLDER, HOW_TO_GET)
+    path = GISETTE.locate(name)
     _check(path.read_bytes(), name, str(path))
     return np.fromfile(path, dtype=np.float32, sep=" ")
 
 
 def _check(content: bytes, name: str, where: str) -> None:
     if hashlib.sha256(content).hexdigest() != CHECKSUMS[name]:
-        raise InvalidInput(f"{where}: {name} is not Gisette's, its SHA-256 differs. {HOW_TO_GET}")
+        how = GISETTE.how_to_get
+        raise InvalidInput(f"{where}: {name} is not Gisette's, its SHA-256 differs. {how}")
+
+
+GISETTE = Dataset(
+    "gisette",
+    "6,000 fours and nines, 5,000 features (tranthe2020); see `load_gisette`",
+    tuple(CHECKSUMS),
+    "gisette",
+    f"It is in {URL}; get it with gpbandits_env.datasets.download('gisette'). Features made by "
+    "the same recipe from digits that come with pip install 'gpbandits-env[digits]' need no "
+    "download.",
+    url=URL,
+    several=download_gisette,
+)

@@ -6,20 +6,11 @@ came from the California Department of Transportation's PeMS and are not public.
 
 import numpy as np
 
-from gpbandits_env.datasets.locate import locate
-from gpbandits_env.datasets.readings import Readings
-from gpbandits_env.datasets.tables import read_table
+from gpbandits_env.datasets.dataset import Dataset
+from gpbandits_env.datasets.tables import Readings, read_table
 from gpbandits_env.errors import InvalidInput
 
-FILES = ("i880.csv", "i880.csv.gz")
-SUBFOLDER = "i880"
 SENSORS = 357
-HOW_TO_GET = (
-    "These data are not public: with an account at https://pems.dot.ca.gov, export the speeds of "
-    "357 sensors on the I-880 South, working days 6-11 AM, one row a reading in time order, one "
-    "column a sensor, comma separated; a first line of names is optional, and so is a first "
-    "column named 'day' with the number of the day."
-)
 
 
 def load_i880() -> Readings:
@@ -27,9 +18,9 @@ def load_i880() -> Readings:
 
     Raises:
         MissingData: the file is not there.
-        InvalidInput: it has another layout (see `HOW_TO_GET`).
+        InvalidInput: it has another layout (see ``I880.how_to_get``).
     """
-    path = locate(FILES, SUBFOLDER, HOW_TO_GET)
+    path = I880.locate()
     values, names = read_table(path)
     labels = names or [str(i) for i in range(values.shape[1])]
     days = np.zeros(len(values), dtype=np.int64)
@@ -43,3 +34,16 @@ def load_i880() -> Readings:
     return Readings(
         "i880", values, days, tuple(labels), "mph", "Caltrans PeMS, I-880 South", "the provider's"
     )
+
+
+I880 = Dataset(
+    "i880",
+    "highway speed, I-880 South, 357 sensors, one month (srinivas2010, bogunovic2016)",
+    ("i880.csv", "i880.csv.gz"),
+    "i880",
+    "These data are not public: with an account at https://pems.dot.ca.gov, export the speeds of "
+    "357 sensors on the I-880 South, working days 6-11 AM, one row a reading in time order, one "
+    "column a sensor, comma separated; a first line of names is optional, and so is a first "
+    "column named 'day' with the number of the day.",
+    load_i880,
+)

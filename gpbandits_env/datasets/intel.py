@@ -9,17 +9,15 @@ import numpy as np
 from scipy.io import loadmat
 
 from gpbandits_env.arrays import Array, whole
-from gpbandits_env.datasets.locate import locate
-from gpbandits_env.datasets.readings import Readings
+from gpbandits_env.datasets.dataset import Dataset
+from gpbandits_env.datasets.tables import Readings
 from gpbandits_env.errors import InvalidInput
 
-FILES = ("berkeley_data.mat",)
-SUBFOLDER = "intel_berkeley_46"
-HOW_TO_GET = (
-    "It is a MATLAB file with a struct 'berkeley_data' of data (7205, 46), coords (46, 2) and "
-    "usedDays, made from the public readings at https://db.csail.mit.edu/labdata/labdata.html, "
-    "and passed on by those who published with it: ask the authors, or a colleague."
+SOURCE = (
+    "Intel Berkeley Research Lab: Peter Bodik, Wei Hong, Carlos Guestrin, Sam Madden, Mark Paskin "
+    "and Romain Thibaux"
 )
+LICENCE = "free to use and reproduce in any format; acknowledgement requested"
 SENSORS, DAYS, MINUTES = 46, 5, 24 * 60
 # Of the lab's motes 1..54, those without data.
 ABSENT = frozenset({5, 6, 13, 15, 17, 20, 30, 32})
@@ -51,15 +49,14 @@ def load_intel(every: int = 1) -> Readings:
         np.repeat(np.arange(DAYS), MINUTES // every),
         LABELS,
         "°C",
-        "Intel Berkeley Research Lab: Peter Bodik, Wei Hong, Carlos Guestrin, Sam Madden, Mark "
-        "Paskin and Romain Thibaux",
-        "free to use and reproduce in any format; acknowledgement requested",
+        SOURCE,
+        LICENCE,
         np.array(struct.coords, dtype=np.float64),
     )
 
 
 def _read() -> Any:
-    path = locate(FILES, SUBFOLDER, HOW_TO_GET)
+    path = INTEL.locate()
     try:
         struct = loadmat(path, squeeze_me=True, struct_as_record=False)["berkeley_data"]
         shape = struct.data.shape
@@ -77,3 +74,15 @@ def _mended(data: Array) -> Array:
     if abs(data[row, column] - around.mean()) > 5.0:
         data[row, column] = around.mean()
     return data
+
+
+INTEL = Dataset(
+    "intel-berkeley",
+    "temperature, 46 sensors, 5 days, 1 or 10 minutes (srinivas2010, bogunovic2016)",
+    ("berkeley_data.mat",),
+    "intel_berkeley_46",
+    "It is a MATLAB file with a struct 'berkeley_data' of data (7205, 46), coords (46, 2) and "
+    "usedDays, made from the public readings at https://db.csail.mit.edu/labdata/labdata.html, "
+    "and passed on by those who published with it: ask the authors, or a colleague.",
+    load_intel,
+)

@@ -14,18 +14,12 @@ from typing import TextIO, cast
 import numpy as np
 
 from gpbandits_env.arrays import Array, positive, whole
-from gpbandits_env.datasets.intel import ABSENT, LABELS, MINUTES
-from gpbandits_env.datasets.locate import locate
-from gpbandits_env.datasets.readings import Readings
+from gpbandits_env.datasets.dataset import Dataset
+from gpbandits_env.datasets.intel import ABSENT, LABELS, LICENCE, MINUTES, SOURCE
+from gpbandits_env.datasets.tables import Readings
 from gpbandits_env.errors import InvalidInput
 
-FILES = ("data.txt", "data.txt.gz")
-SUBFOLDER = "intel_berkeley_raw"
 URL = "https://db.csail.mit.edu/labdata/data.txt.gz"
-HOW_TO_GET = (
-    f"Download {URL} (34 MB, 150 MB unpacked; no checksum is published), or call "
-    "gpbandits_env.datasets.download('intel-berkeley-raw')."
-)
 # Below this a mote's readings drift off before it dies; the lab's rooms were never beyond those.
 LEAST_VOLTAGE = 2.3
 COLDEST, WARMEST = 5.0, 50.0
@@ -69,7 +63,7 @@ def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 
         MissingData: the file is not there.
         InvalidInput: an option out of range, or a file without one complete day.
     """
-    path = locate(FILES, SUBFOLDER, HOW_TO_GET)
+    path = INTEL_RAW.locate()
     try:
         with _open(path) as lines:
             return from_lines(lines, every, days, longest_gap)[0]
@@ -104,9 +98,8 @@ def from_lines(
         np.repeat(np.arange(len(kept)), slots),
         LABELS,
         "°C",
-        "Intel Berkeley Research Lab: Peter Bodik, Wei Hong, Carlos Guestrin, Sam Madden, Mark "
-        "Paskin and Romain Thibaux",
-        "free to use and reproduce in any format; acknowledgement requested",
+        SOURCE,
+        LICENCE,
     )
     return readings, tally
 
@@ -172,3 +165,15 @@ def _filled(day: Array) -> Array:
         there = np.isfinite(column)
         columns.append(np.interp(slots, slots[there], column[there]))
     return np.stack(columns, axis=1)
+
+
+INTEL_RAW = Dataset(
+    "intel-berkeley-raw",
+    "temperature, the same 46 sensors, five weeks of raw messages (34 MB packed)",
+    ("data.txt", "data.txt.gz"),
+    "intel_berkeley_raw",
+    f"Download {URL} (34 MB, 150 MB unpacked; no checksum is published), or call "
+    "gpbandits_env.datasets.download('intel-berkeley-raw').",
+    load_intel_raw,
+    URL,
+)

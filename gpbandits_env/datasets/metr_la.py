@@ -10,20 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.datasets.locate import locate
-from gpbandits_env.datasets.readings import Readings
-from gpbandits_env.datasets.tables import check_table, first_line, read_table
+from gpbandits_env.datasets.dataset import Dataset
+from gpbandits_env.datasets.tables import Readings, check_table, first_line, read_table
 from gpbandits_env.errors import InvalidInput
 
-SUBFOLDER = "metr_la_week"
-WEEK = ("los_speed.csv.gz", "los_speed.csv")
-WHOLE, BAY = ("METR-LA.csv",), ("PEMS-BAY.csv",)
 MAP = "graph_sensor_locations.csv"
-HOW_TO_GET_WEEK = (
-    "It is a week of METR-LA (2016 five-minute rows, a first row of 207 sensor ids) that comes "
-    "with public code for traffic forecasting (T-GCN's data folder). The whole of METR-LA can be "
-    "downloaded: data set 'metr-la-full'."
-)
+ZENODO = "https://zenodo.org/records/5724362/files/"
 SOURCE = (
     "METR-LA: Jagadish et al. (2014); Li et al. (2018), DCRNN; https://zenodo.org/records/5724362"
 )
@@ -43,7 +35,7 @@ def load_metr_la(mornings: bool = False, working_days: bool = False) -> Readings
         MissingData: the file is not there.
         InvalidInput: it is not a table of finite numbers.
     """
-    path = locate(WEEK, SUBFOLDER, HOW_TO_GET_WEEK)
+    path = WEEK.locate()
     values, labels = read_table(path, header=True)
     times = START + FIVE_MINUTES * np.arange(len(values))
     readings = _readings("metr-la", path, values, times, labels or [])
@@ -60,17 +52,16 @@ def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
         MissingData: the file is not there.
         InvalidInput: it has another layout.
     """
-    return _timed("metr-la-full", WHOLE, mornings, working_days)
+    return _timed(WHOLE, mornings, working_days)
 
 
 def load_bay(mornings: bool = False, working_days: bool = False) -> Readings:
     """PEMS-BAY: six months, 325 sensors; arguments and errors as for `load_full`."""
-    return _timed("pems-bay", BAY, mornings, working_days)
+    return _timed(BAY, mornings, working_days)
 
 
-def _timed(name: str, files: tuple[str, ...], mornings: bool, working_days: bool) -> Readings:
-    how = f"Get it with gpbandits_env.datasets.download({name!r})."
-    path = locate(files, SUBFOLDER, how)
+def _timed(dataset: Dataset, mornings: bool, working_days: bool) -> Readings:
+    path, name = dataset.locate(), dataset.name
     labels = first_line(path)[1:]
     try:
         stamps = np.loadtxt(path, delimiter=",", skiprows=1, usecols=0, dtype=str, ndmin=1)
@@ -133,3 +124,35 @@ def _locations(path: Path, labels: list[str]) -> Array | None:
     if not all(label in rows for label in labels):
         return None
     return np.array([[float(rows[i]["longitude"]), float(rows[i]["latitude"])] for i in labels])
+
+
+WEEK = Dataset(
+    "metr-la",
+    "highway speed, Los Angeles, 207 sensors, one week (stand-in for i880)",
+    ("los_speed.csv.gz", "los_speed.csv"),
+    "metr_la_week",
+    "It is a week of METR-LA (2016 five-minute rows, a first row of 207 sensor ids) that comes "
+    "with public code for traffic forecasting (T-GCN's data folder). The whole of METR-LA can be "
+    "downloaded: data set 'metr-la-full'.",
+    load_metr_la,
+)
+WHOLE = Dataset(
+    "metr-la-full",
+    "highway speed, Los Angeles, 207 sensors, four months (72 MB)",
+    ("METR-LA.csv",),
+    "metr_la_week",
+    "Get it with gpbandits_env.datasets.download('metr-la-full').",
+    load_full,
+    ZENODO + "METR-LA.csv",
+    "sha256:8d67a35472db1719d7d4be851f2bf64cb21d9c52577c8a6b4b873d43205af381",
+)
+BAY = Dataset(
+    "pems-bay",
+    "highway speed, San Francisco Bay, 325 sensors, six months",
+    ("PEMS-BAY.csv",),
+    "metr_la_week",
+    "Get it with gpbandits_env.datasets.download('pems-bay').",
+    load_bay,
+    ZENODO + "PEMS-BAY.csv",
+    "md5:c8dea58987a5882e946217c22fdb8256",
+)

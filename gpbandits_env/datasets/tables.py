@@ -1,16 +1,63 @@
-"""Tables of numbers, from arrays and files, with errors that say where a number is missing."""
+"""Tables of numbers: readings of many sensors at many times, from arrays and files."""
 
 import gzip
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import LARGEST, Array, numbers
+from gpbandits_env.arrays import LARGEST, Array, IntArray, frozen, numbers
 from gpbandits_env.errors import InvalidInput, MissingData
 
 SUFFIXES = (".csv", ".csv.gz", ".npy", ".npz")
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """A table of readings, one row a time and one column a sensor.
+
+    Args:
+        name: the data set's name.
+        values: (rows, n) finite readings, in time order; kept read-only.
+        days: (rows,) the number of the day each row belongs to, never falling, from 0.
+        labels: (n,) the sensors' names.
+        unit: of a reading.
+        source: who measured it, to be named in what is published.
+        licence: the terms of use.
+        locations: (n, 2) east and north, in metres or degrees, if known.
+    Raises:
+        InvalidInput: a reading that is not finite (the error says where), or shapes that differ.
+    """
+
+    name: str
+    values: Array
+    days: IntArray
+    labels: tuple[str, ...]
+    unit: str
+    source: str
+    licence: str
+    locations: Array | None = None
+
+    def __post_init__(self) -> None:
+        values = check_table(self.values, self.name)
+        rows, n = values.shape
+        if self.days.shape != (rows,) or len(self.labels) != n:
+            raise InvalidInput(
+                f"{self.name}: {rows} x {n} readings need {rows} days and {n} labels, "
+                f"got {self.days.shape} and {len(self.labels)}"
+            )
+        if self.locations is not None and self.locations.shape != (n, 2):
+            raise InvalidInput(f"{self.name}: locations must have shape ({n}, 2)")
+        object.__setattr__(self, "values", frozen(np.array(values)))
+        object.__setattr__(self, "days", frozen(np.array(self.days, dtype=np.int64)))
+        if self.locations is not None:
+            object.__setattr__(self, "locations", frozen(np.array(self.locations, np.float64)))
+
+    def rows(self, keep: "IntArray | slice") -> "Readings":
+        """The readings of some rows only (indices, a mask or a slice)."""
+        return replace(self, values=self.values[keep], days=self.days[keep])
 
 
 def check_table(table: ArrayLike, name: str) -> Array:
