@@ -5,7 +5,7 @@ actions = agent.ask()
 agent.tell(actions, rewards)
 """
 
-from gpbandits_env.agents.base import Agent
+from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.minimize import maximize, minimize

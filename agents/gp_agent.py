@@ -1,35 +1,37 @@
-"""An agent put together from a posterior, an acquisition, a search and a batch rule."""
+"""An agent composed of a posterior, an acquisition, a search, a batch rule and its data."""
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.agents.acquisitions import Acquisition
-from gpbandits_env.agents.base import Agent
-from gpbandits_env.agents.batch import BatchRule, rule_for
-from gpbandits_env.agents.candidates import Places, places_of
-from gpbandits_env.agents.forgetting import forgetting_for
-from gpbandits_env.agents.gate import Compression, gate_for
-from gpbandits_env.agents.history import History
-from gpbandits_env.agents.refit import Model, Refit, learning_for
+from gpbandits_env.agents.acquisitions.functions import Acquisition
+from gpbandits_env.agents.action_map import ActionMap, action_map_for
+from gpbandits_env.agents.agent import Agent
+from gpbandits_env.agents.batch import Batch, rule_for
+from gpbandits_env.agents.data.compression import Budget, compression_for
+from gpbandits_env.agents.data.forgetting import forgetting_for
+from gpbandits_env.agents.data.learning import Refit, learning_for
+from gpbandits_env.agents.data.log import ObservationLog
+from gpbandits_env.agents.round import AcquisitionRule, Fixed, Round
 from gpbandits_env.agents.search import Search, search_for
-from gpbandits_env.arrays import Array, finite_array
-from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.kernels import Kernel
-from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior, posterior_on
+from gpbandits_env.arrays import Array
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.model import Model
+from gpbandits_env.posterior import Posterior, posterior_for
 from gpbandits_env.problem import Problem
 
-Posterior: TypeAlias = ArmPosterior | NystromPosterior | BoxPosterior
-# A Nystrom posterior lives on arms: in a box it is given so many points.
+# A Nystrom posterior is on arms: in a box it is given so many points.
 NYSTROM_CANDIDATES = 1024
 
 
 class GPAgent(Agent):
     """Plays the action of the best score, in batches by a rule.
+
+    An algorithm is a subclass whose constructor says what it is composed of. The settings below are
+    those of every such agent; they compose freely, and what has no meaning is refused.
 
     Departures of all such agents: 1. equal scores go to the lowest index (in the first round, under
     a constant prior, to arm 0 but for rounding); where every score is -inf, or 0 as a logarithm
@@ -40,227 +42,188 @@ class GPAgent(Agent):
     Args:
         problem: where it acts and what it knows beforehand.
         rng: its own randomness.
-        back: the posterior's representation on arms: "auto", "rows" or "coefficients".
-        epsilon: if given, past data fade at this rate (see `forgetting`).
+        acquisition: what scores actions: an acquisition, or a rule that makes one each round; None
+            for an algorithm that draws samples of the function instead.
+        action_map: for an algorithm whose posterior is not on the problem's own domain.
+        posterior: its representation: "auto", the cheaper of "rows" (dense) and "coefficients" on
+            arms; or "nystrom", that of BKB, whose dictionary is redrawn after each round, each past
+            point with probability min(1, qbar sigma~^2): {"type": "nystrom", "qbar": 5.0}. Data
+            of a Nystrom posterior cannot fade, and in a box it is on candidates, 1024 if their
+            number is not given.
+        epsilon: if given, past data fade at this rate (see `data.forgetting`).
         reset_every: if given, all data are forgotten every so many rounds.
         window: if given, only so many last rounds count.
-        compress: if given, only informative observations are let in (see `gate`): a rule as a dict,
-            {"type": "constant", "epsilon": 1e-4} or {"type": "horizon", "alpha": 0.5}, or a number,
-            which is a constant epsilon. What is rejected counts as a round and is forgotten; a
-            window or a learner of epsilon sees only what was let in.
-        qbar: if given, the belief is that of BKB: a Nystrom posterior whose dictionary is redrawn
-            after each round from the whole history, each past point with probability
-            min(1, qbar sigma~^2) (see `NystromPosterior`). It cannot fade, and in a box it lives on
-            candidates, 1024 if their number is not given.
+        compress: if given, the posterior takes only informative observations (see
+            `data.compression`): a rule as a dict, {"type": "constant", "epsilon": 1e-4} or
+            {"type": "horizon", "alpha": 0.5}, or a number, which is a constant epsilon. The others
+            count as a round and are dropped; a window or a learner sees only informative ones.
         candidates: in a box, the number of points to choose among; by default all of the box is
             searched.
         search: how a box is searched, as a dict (see `search`).
-        batch: how a batch is put together: a rule's name or dict (see `batch`); by default one
-            action after the other by hallucinated variance.
+        batch: how a batch is chosen: a rule's name or dict (see `batch`); by default one action
+            after the other by hallucinated variance.
         learn: if given, hyper-parameters are learned from the rewards every so many rounds:
             {"every": 10, "what": ["lengthscale", "variance", "noise_var"], ...}, or true (see
-            `refit.Learning`); `learned` lists what was.
-        standardise: whether rewards are of unknown mean and scale: the model is then that of the
+            `data.learning`); `learned` lists what was.
+        standardize: whether rewards are of unknown mean and scale: the model is then that of the
             problem for rewards of mean 0 and variance 1.
 
     Attributes:
+        posterior: what it knows, on the points of ``action_map.inner.domain``.
+        log: its observations.
         duplicates: how many actions it learned of repeated another one of the same round.
     """
 
-    DEFAULT_BATCH: str | Mapping[str, Any] = "hallucinate"
-    # Whether it has no acquisition of its own, because it draws samples of the function.
-    samples: bool = False
-
     posterior: Posterior
-    search: Search
-    rule: BatchRule
 
+    # A composition root: it has as many parameters as there are parts.
     def __init__(
         self,
         problem: Problem,
         rng: np.random.Generator,
+        acquisition: AcquisitionRule | Acquisition | None,
+        action_map: ActionMap | None = None,
         *,
-        back: str = "auto",
+        posterior: Mapping[str, Any] | str = "auto",
         epsilon: float | None = None,
         reset_every: int | None = None,
         window: int | None = None,
-        compress: Mapping[str, Any] | Compression | float | None = None,
-        qbar: float | None = None,
+        compress: Mapping[str, Any] | Budget | float | None = None,
         candidates: int | None = None,
-        search: Mapping[str, Any] | str | None = None,
-        batch: Mapping[str, Any] | BatchRule | str | None = None,
+        search: Mapping[str, Any] | Search | str | None = None,
+        batch: Batch = "hallucinate",
         learn: Mapping[str, Any] | Sequence[str] | bool | None = None,
-        standardise: bool = False,
+        standardize: bool = False,
     ) -> None:
         super().__init__(problem, rng)
-        self.duplicates = 0
-        self._back, self._qbar, self._epsilon = back, qbar, epsilon
-        self._compress = compress
-        self._history = History()
-        self.forgetting = forgetting_for(
-            {"epsilon": epsilon, "reset_every": reset_every, "window": window}
-        )
-        self.gate = gate_for(compress, problem)
-        if qbar is not None and candidates is None:
+        self._kind = posterior_kind(posterior, epsilon)
+        if self._kind["type"] == "nystrom" and candidates is None:
             candidates = NYSTROM_CANDIDATES
-        self.places = self._belief_lives(candidates)
-        self.posterior = self._prior(self._given)
-        learning = learning_for(learn, standardise)
-        self.refit = None if learning is None else Refit(learning, problem, self.places.domain)
-        self.search = search_for(self.places.domain, search, rng)
-        self.rule = rule_for(self.DEFAULT_BATCH if batch is None else batch)
-        self.rule.check(self)
-
-    def _belief_lives(self, candidates: int | None) -> Places:
-        """The domain of the posterior; an embedding has another one than the problem."""
-        return places_of(self.problem.domain, candidates, self.rng)
-
-    @property
-    def _given(self) -> Model:
-        problem = self.problem
-        return Model(problem.kernel, problem.noise_var, problem.prior_mean)
-
-    def _prior(self, of: Model) -> Posterior:
-        """The posterior of a model before any data."""
-        domain = self.places.domain
-        back, qbar, epsilon = self._back, self._qbar, self._epsilon
-        if isinstance(domain, Box):
-            if not isinstance(back, str) or back != "auto":
-                raise InvalidInput(
-                    f"in a box the posterior has one representation, got {shown(back)}"
-                )
-            assert not isinstance(of.prior_mean, np.ndarray)
-            return BoxPosterior(domain, of.kernel, of.noise_var, of.prior_mean)
-        assert isinstance(domain, Arms)
-        model = (domain, of.kernel, of.noise_var, of.prior_mean)
-        if qbar is None:
-            return posterior_on(*model, representation=back, horizon=self.problem.horizon)
-        if not isinstance(back, str) or back != "auto" or epsilon is not None:
+        if action_map is None:
+            action_map = action_map_for(problem, candidates, rng)
+        elif candidates is not None:
             raise InvalidInput(
-                "with qbar the belief is a Nystrom posterior: it has no other back, and its data "
-                "cannot fade; leave out back and epsilon"
+                f"{type(self).__name__} searches the whole of a box: leave out candidates, and the "
+                "posterior 'nystrom', which needs them"
             )
-        return NystromPosterior(*model, qbar=qbar, rng=self.rng)
+        self.action_map, inner = action_map, action_map.inner
+        learning = learning_for(learn, standardize)
+        self.refit = None if learning is None else Refit(learning, inner, inner.domain)
+        self.forgetting = forgetting_for(epsilon, reset_every, window)
+        self.log = ObservationLog(self.forgetting.rounds if self.refit is None else None)
+        self._compress = compress
+        self.compression = compression_for(compress, problem)
+        self.posterior = self._prior(Model(inner.kernel, inner.noise_var, inner.prior_mean))
+        self.search = search_for(inner.domain, search, rng)
+        if isinstance(acquisition, Acquisition):
+            acquisition = Fixed(acquisition)
+        arms = inner.domain.size if isinstance(inner.domain, Arms) else None
+        self.rule = None if acquisition is None else acquisition.prepared(problem, arms)
+        self.batch = rule_for(batch)
+        self.batch.check(self.rule, problem)
+        self.duplicates = 0
 
-    @abstractmethod
+    def next_round(self) -> Round:
+        """The round about to be played, as batch rules see it."""
+        return Round(
+            self.posterior,
+            self.search,
+            self.rule,
+            self.rng,
+            self.problem.batch_size,
+            self.round + 1,
+            self.log.best_reward,
+        )
+
     def acquisition(self) -> Acquisition:
-        """What scores the actions in this round."""
+        """What scores the actions of the next round."""
+        return self.next_round().acquisition()
 
     def choose(self) -> NDArray[Any]:
-        """The actions of this round in the posterior's terms, (m,) or (m, d)."""
-        return self.rule.choose(self)
+        """The actions of this round as points of the posterior's domain, (m,) or (m, d)."""
+        return self.batch.choose(self.next_round())
 
     def ask(self) -> NDArray[Any]:
         self.search.renew()
-        return self.places.actions(self.choose())
-
-    def absorb(self, places: ArrayLike, rewards: ArrayLike) -> tuple[NDArray[Any], Array]:
-        """Let the posterior learn what the gate lets in; checks first.
-
-        Args:
-            places: (k,) arms or (k, d) points of the belief's domain.
-            rewards: (k,).
-
-        Returns:
-            The places (k',) or (k', d) and rewards (k',) that were let in, fresh.
-        """
-        if not self.gate.open:
-            places, rewards = self._let_in(places, rewards)
-        self.posterior.condition(places, rewards)
-        kind = np.float64 if isinstance(self.places.domain, Box) else np.int64
-        absorbed = np.array(places, dtype=kind), np.array(rewards, dtype=np.float64)
-        if self.refit is not None and kind is np.int64:
-            self._history.add(*absorbed)
-        return absorbed
-
-    def _let_in(self, places: ArrayLike, rewards: ArrayLike) -> tuple[NDArray[Any], Array]:
-        checked = self.places.domain.check(places)
-        values = finite_array(rewards, "rewards", ndim=1)
-        if len(values) != len(checked):
-            raise InvalidInput(
-                f"rewards must have shape ({len(checked)},), one per action, got {values.shape}"
-            )
-        passed = self.gate.passing(self.posterior, checked)
-        return checked[passed], values[passed]
-
-    def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
-        places = self.places.domain.check(self.places.indices(actions))
-        return self.gate.passing(self.posterior, places)
-
-    def fade(self, epsilon: float) -> None:
-        """A round passes: past data lose correlation by sqrt(1 - epsilon)."""
-        self.posterior.advance(epsilon)
-        self._history.faded(epsilon)
-
-    def replace_model(self, kernel: Kernel, noise_var: float, prior_mean: float | Array) -> None:
-        """Believe in another model of the same data; the gate and the search go with it.
-
-        Args:
-            kernel: in the units of the belief's domain.
-            noise_var: in reward units squared.
-            prior_mean: a number, or (n,) one an arm.
-        """
-        self.gate = gate_for(self._compress, self.problem.replaced(noise_var=noise_var))
-        if isinstance(self.posterior, BoxPosterior):
-            assert not isinstance(prior_mean, np.ndarray)
-            self.posterior.replace_model(kernel, noise_var, prior_mean)
-            return
-        fresh = self._prior(Model(kernel, noise_var, prior_mean))
-        assert not isinstance(fresh, BoxPosterior)
-        fresh.replay(self._history.log)
-        self.posterior = fresh
-
-    @property
-    def learned(self) -> list[dict[str, Any]]:
-        """What was learned of the model, one dict a fit; see `refit.Refit`."""
-        return [] if self.refit is None else self.refit.learned
-
-    def forget(self) -> None:
-        """Back to the prior, in mid-episode."""
-        self.posterior.forget()
-        self._history.clear()
+        return self.action_map.actions(self.choose())
 
     def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
-        super().tell(actions, rewards, observed)
-        self.duplicates += repeats(self._told[0])
-        self.forgetting.after(self, *self._told)
-        if self.refit is not None:
-            self.refit.told(self, *self._told)
+        points, values = self._received(actions, rewards, observed)
+        self.posterior.condition(points, values)
+        self.round += 1
+        self.log.append(self.round, points, values)
+        self.duplicates += repeats(points)
+        self.forgetting.advance(self.round, self.posterior, self.log)
+        if self.refit is not None and self.refit.update(self.round, self.log):
+            self._replace_model(self.refit.model)
 
     def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
-        super().prior_data(actions, rewards)
-        self.forgetting.before(*self._told)
-        if self.refit is not None:
-            self.refit.told(self, *self._told)
+        points, values = self._received(actions, rewards, None)
+        self.posterior.condition(points, values)
+        self.log.append(0, points, values)
+        if self.refit is not None and self.refit.update(self.round, self.log):
+            self._replace_model(self.refit.model)
 
-    def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
-        self._told = self.absorb(self.places.indices(actions), rewards)
+    def _received(
+        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None
+    ) -> tuple[NDArray[Any], Array]:
+        """The informative ones among checked observations, as points of the posterior's domain."""
+        checked, values = self.checked(actions, rewards, observed)
+        points = self.action_map.points(checked)
+        if self.compression.off:
+            return points, values
+        passed = self.compression.informative(self.posterior, points)
+        return points[passed], values[passed]
+
+    def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
+        points = self.action_map.points(self.problem.domain.check(actions))
+        return self.compression.informative(self.posterior, points)
+
+    def fade(self, epsilon: float) -> None:
+        """Time passes without a round: past data lose correlation by sqrt(1 - epsilon)."""
+        self.posterior.advance(epsilon)
+        self.log.fade(epsilon)
+
+    def forget(self) -> None:
+        """Back to the prior, in mid-episode."""
+        self.posterior.forget()
+        self.log.forget()
+
+    @property
+    def learned(self) -> list[dict[str, Any]]:
+        """What was learned of the model, one dict a fit; see `data.learning`."""
+        return [] if self.refit is None else self.refit.learned
 
     def reset(self) -> None:
         super().reset()
         self.duplicates = 0
-        self.forgetting.reset()
-        self.forget()
+        self.posterior.forget()
+        self.log.clear()
         if self.refit is not None:
-            self.refit.reset(self)
+            self.refit.clear()
+            self._replace_model(self.refit.model)
 
     def snapshot(self) -> dict[str, Any]:
-        own = {"posterior": self.posterior.snapshot(), "forgetting": self.forgetting.snapshot()}
-        own |= {"candidates": self.places.fingerprint, "duplicates": self.duplicates}
+        own = {
+            "posterior": self.posterior.snapshot(),
+            "log": self.log.snapshot(),
+            "action_map": self.action_map.fingerprint,
+            "duplicates": self.duplicates,
+        }
         if self.refit is not None:
-            own |= {"history": self._history.snapshot(), "refit": self.refit.snapshot()}
+            own["refit"] = self.refit.snapshot()
         return super().snapshot() | own
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        if state["candidates"] != self.places.fingerprint:
-            raise InvalidInput("the agent of the snapshot has other candidate points: another seed")
+        if state["action_map"] != self.action_map.fingerprint:
+            raise InvalidInput("the agent of the snapshot has other points: it had another seed")
+        self.log.restore(state["log"])
         if self.refit is not None:
-            self._history.restore(state["history"])
-            self.refit.restore(self, state["refit"])
+            self.refit.restore(state["refit"])
+            self._replace_model(self.refit.model)
         self.posterior.restore(state["posterior"])
-        self.forgetting.restore(state["forgetting"])
         self.duplicates = int(state["duplicates"])
         super()._restore(state)
 
@@ -274,22 +237,66 @@ class GPAgent(Agent):
         Raises:
             InvalidInput: points on arms, or outside the box.
         """
-        posterior = self.posterior
-        if not isinstance(posterior, BoxPosterior):
+        domain = self.action_map.inner.domain
+        if isinstance(domain, Arms):
             if points is not None:
-                raise InvalidInput("this agent believes something of arms: leave out the points")
-            return posterior.mean.copy(), posterior.sd
-        if points is None:
+                raise InvalidInput("this agent's posterior is on arms: leave out the points")
+            at: NDArray[Any] = np.arange(domain.size)
+        elif points is None:
             return None
-        mean, var = posterior.moments(self.places.domain.check(points))
+        else:
+            at = domain.check(points)
+        mean, var = self.posterior.moments(at)
         return mean, np.sqrt(var)
 
     @property
     def information_gain(self) -> float:
-        """I(y; f) of what was told, in nats (srinivas2010, Lemma 5.3)."""
+        """I(y; f) of the posterior's data, in nats (srinivas2010, Lemma 5.3)."""
         return self.posterior.information_gain
 
+    def _prior(self, model: Model) -> Posterior:
+        """The posterior of a model before any data."""
+        return posterior_for(
+            self.action_map.inner.domain,
+            model.kernel,
+            model.noise_var,
+            model.prior_mean,
+            self._kind["type"],
+            qbar=self._kind.get("qbar"),
+            horizon=self.problem.horizon,
+            rng=self.rng,
+        )
 
-def repeats(places: NDArray[Any]) -> int:
-    """How many of some places (k,) or (k, d) are the same as one before."""
-    return len(places) - len(np.unique(places, axis=0)) if len(places) > 1 else 0
+    def _replace_model(self, model: Model) -> None:
+        """The same data under another model; compression weighs against its noise."""
+        self.compression = compression_for(
+            self._compress, self.problem.replaced(noise_var=model.noise_var)
+        )
+        self.posterior = self._prior(model)
+        self.log.replay(self.posterior)
+
+
+def posterior_kind(spec: Mapping[str, Any] | str, epsilon: float | None) -> dict[str, Any]:
+    """The setting ``posterior`` as a dict with a type.
+
+    Raises:
+        InvalidInput: a dict without a type, or with fields of no posterior; data that fade under a
+            Nystrom posterior.
+    """
+    kind = {"type": spec} if isinstance(spec, str) else spec
+    if not isinstance(kind, Mapping) or "type" not in kind or set(kind) - {"type", "qbar"}:
+        raise InvalidInput(
+            "posterior is 'auto', 'rows', 'coefficients', 'nystrom', or a dict "
+            f'{{"type": "nystrom", "qbar": 5.0}}, got {spec!r}'
+        )
+    if kind["type"] == "nystrom" and epsilon is not None:
+        raise InvalidInput(
+            "the data of a Nystrom posterior cannot fade: leave out epsilon (reset_every and "
+            "window make it forget), or take another posterior"
+        )
+    return dict(kind)
+
+
+def repeats(points: NDArray[Any]) -> int:
+    """How many of some points (k,) or (k, d) are the same as one before."""
+    return len(points) - len(np.unique(points, axis=0)) if len(points) > 1 else 0

@@ -6,44 +6,44 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.base import Agent
-from gpbandits_env.agents.own import is_own, own_class
+from gpbandits_env.agents.agent import Agent
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
+from gpbandits_env.specs import class_named
 
 AGENTS = {
-    "gp-ucb": "gp_ucb:GPUCB",
-    "ei": "ei:EI",
-    "mpi": "mpi:MPI",
-    "max-mean": "max_mean:MaxMean",
-    "max-variance": "max_variance:MaxVariance",
-    "ts": "thompson:ThompsonSampling",
-    "bucb": "bucb:BUCB",
-    "ucbpe": "ucbpe:UCBPE",
-    "sp": "sp:StochasticPolicy",
-    "qei": "qei:QEI",
-    "dpp-ts": "dpp_ts:DPPTS",
-    "ts-rsr": "ts_rsr:TSRSR",
-    "random": "random_agent:RandomAgent",
-    "r-gp-ucb": "r_gp_ucb:RGPUCB",
-    "tv-gp-ucb": "tv_gp_ucb:TVGPUCB",
-    "sw-gp-ucb": "sw_gp_ucb:SWGPUCB",
-    "rexp3": "rexp3:RExp3",
-    "genie": "genie:Genie",
-    "cub": "compressed:CUB",
-    "cei": "compressed:CEI",
-    "cmpi": "compressed:CMPI",
-    "bkb-ucb": "bkb:BKBUCB",
-    "bkb-ei": "bkb:BKBEI",
-    "bkb-mpi": "bkb:BKBMPI",
-    "ms-ucb": "ms_ucb:MSUCB",
-    "dropout-ucb": "dropout_ucb:DropoutUCB",
-    "line-bo": "line_bo:LineBO",
-    "rembo": "rembo:REMBO",
-    "hesbo": "hesbo:HeSBO",
-    "sre": "sre:SRE",
+    "gp-ucb": "algorithms.gp_ucb:GPUCB",
+    "ei": "algorithms.ei:EI",
+    "mpi": "algorithms.mpi:MPI",
+    "max-mean": "algorithms.max_mean:MaxMean",
+    "max-variance": "algorithms.max_variance:MaxVariance",
+    "ts": "algorithms.ts:ThompsonSampling",
+    "bucb": "algorithms.bucb:BUCB",
+    "ucbpe": "algorithms.ucbpe:UCBPE",
+    "sp": "algorithms.sp:StochasticPolicy",
+    "qei": "algorithms.qei:QEI",
+    "dpp-ts": "algorithms.dpp_ts:DPPTS",
+    "ts-rsr": "algorithms.ts_rsr:TSRSR",
+    "random": "algorithms.random:RandomAgent",
+    "r-gp-ucb": "algorithms.r_gp_ucb:RGPUCB",
+    "tv-gp-ucb": "algorithms.tv_gp_ucb:TVGPUCB",
+    "sw-gp-ucb": "algorithms.sw_gp_ucb:SWGPUCB",
+    "rexp3": "algorithms.rexp3:RExp3",
+    "genie": "algorithms.genie:Genie",
+    "cub": "algorithms.compressed:CUB",
+    "cei": "algorithms.compressed:CEI",
+    "cmpi": "algorithms.compressed:CMPI",
+    "bkb-ucb": "algorithms.bkb:BKBUCB",
+    "bkb-ei": "algorithms.bkb:BKBEI",
+    "bkb-mpi": "algorithms.bkb:BKBMPI",
+    "ms-ucb": "algorithms.ms_ucb:MSUCB",
+    "dropout-ucb": "algorithms.dropout_ucb:DropoutUCB",
+    "line-bo": "algorithms.line_bo:LineBO",
+    "rembo": "algorithms.rembo:REMBO",
+    "hesbo": "algorithms.hesbo:HeSBO",
+    "sre": "algorithms.sre:SRE",
 }
 
 # Other people's optimisers; each needs the extra of its name.
@@ -65,6 +65,20 @@ def names() -> tuple[str, ...]:
 def adapter_names() -> tuple[str, ...]:
     """The names of other people's optimisers, each of which needs the extra of its name."""
     return tuple(ADAPTERS)
+
+
+def is_own(name: object) -> bool:
+    """Whether a name is that of a class in a module, not of a registered agent."""
+    return isinstance(name, str) and ":" in name
+
+
+def own_class(name: str) -> type[Agent]:
+    """The class that "module:Class" names.
+
+    Raises:
+        InvalidInput: the module cannot be imported, or has no such agent.
+    """
+    return class_named(name, Agent, "agent")  # type: ignore[type-abstract]
 
 
 def agent_class(name: str) -> type[Agent]:

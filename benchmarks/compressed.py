@@ -32,7 +32,7 @@ THEOREM_1 = {"type": "finite", "delta": 0.1, "scale": 1.0}
 DENSE = {
     "ucb": ("gp-ucb", {"beta": THEOREM_1}),
     "ei": ("ei", {"incumbent": "observed"}),
-    "mpi": ("mpi", {"form": "improvement", "incumbent": "max-mean", "margin": 0.0}),
+    "mpi": ("mpi", {"variant": "improvement", "incumbent": "max-mean", "margin": 0.0}),
 }
 COMPRESSED = {"ucb": "cub", "ei": "cei", "mpi": "cmpi"}
 
@@ -62,7 +62,7 @@ def play(agent: agents.Agent, rounds: int, rng: np.random.Generator) -> tuple[fl
 
 def perpetuity(rounds: int, back: str) -> None:
     """One compressed agent, for a long time."""
-    agent, rng, total = made("cub", compress=EPSILON, back=back), np.random.default_rng(1), 0.0
+    agent, rng, total = made("cub", compress=EPSILON, posterior=back), np.random.default_rng(1), 0.0
     print(f"\ncub, epsilon = {EPSILON}, back {back}: {rounds} rounds")
     print("  round      us/round  model order  snapshot kB  peak MB  average regret")
     for part in range(1, PARTS + 1):
@@ -83,13 +83,17 @@ def compare(rounds: int) -> None:
     for acquisition, (name, given) in DENSE.items():
         base = 0.0
         for label, which, settings in (
-            ("dense, rows", name, {**given, "back": "rows"}),
-            ("dense, coefficients", name, {**given, "back": "coefficients"}),
-            ("compressed, rows", COMPRESSED[acquisition], {"compress": EPSILON, "back": "rows"}),
+            ("dense, rows", name, {**given, "posterior": "rows"}),
+            ("dense, coefficients", name, {**given, "posterior": "coefficients"}),
+            (
+                "compressed, rows",
+                COMPRESSED[acquisition],
+                {"compress": EPSILON, "posterior": "rows"},
+            ),
             (
                 "compressed, coefficients",
                 COMPRESSED[acquisition],
-                {"compress": EPSILON, "back": "coefficients"},
+                {"compress": EPSILON, "posterior": "coefficients"},
             ),
             ("bkb", f"bkb-{acquisition}", {}),
         ):

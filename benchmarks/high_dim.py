@@ -145,7 +145,7 @@ def main():
     env.reset(seed=0)
     world = env.unwrapped
     many = {"candidates": 256, "refine": 10, "evaluations": 260}
-    learn = {"learn": None if CHOSEN.fixed else {"every": 20}, "standardise": True}
+    learn = {"learn": None if CHOSEN.fixed else {"every": 20}, "standardize": True}
     agent = agents.make("ms-ucb", env, seed=0, d=LOW_DIM, n0=1, alpha=1.0, **many, **learn)
     assert isinstance(agent.search, SubspaceSearch)
     rng = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from typing import Any
 import gymnasium as gym
 
 from gpbandits_env import agents as learners
-from gpbandits_env.agents.own import is_own, own_class
+from gpbandits_env.agents.registry import is_own, own_class
 from gpbandits_env.drift import as_drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, shown, unknown
 from gpbandits_env.kernels import kernel_from_dict

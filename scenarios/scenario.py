@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from gpbandits_env import agents as learners
-from gpbandits_env.agents.own import is_own
+from gpbandits_env.agents.registry import is_own
 from gpbandits_env.arrays import listed, whole
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.scenarios.checks import (

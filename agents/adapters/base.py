@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.agents.base import Agent
+from gpbandits_env.agents.agent import Agent
 from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, require_extra, unknown

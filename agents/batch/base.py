@@ -3,45 +3,49 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition
+from gpbandits_env.agents.round import AcquisitionRule, Round
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
-
-if TYPE_CHECKING:
-    from gpbandits_env.agents.gp_agent import GPAgent
 
 
 class BatchRule(ABC):
     """Chooses the m actions of a round; a declaration that keeps nothing between rounds."""
 
     @abstractmethod
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:
+    def choose(self, now: Round) -> NDArray[Any]:
         """The actions (m,) or (m, d), in the terms of the agent's posterior.
 
-        What the posterior holds is the same afterwards: what was hallucinated is rolled back.
+        The posterior is the same afterwards: hallucinated points are rolled back.
 
         Args:
-            agent: its posterior, search, acquisition, generator and batch size are used.
+            now: the round: its posterior, search, acquisition, generator and batch size.
         """
 
-    def check(self, agent: "GPAgent") -> None:
+    def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         """Refuse an agent that the rule makes no sense for; by default none.
 
+        Args:
+            rule: the agent's acquisition rule, or None if it draws samples instead.
+            problem: the agent's.
         Raises:
             InvalidInput: with the reason.
         """
         return
 
 
+# A rule, its dict, or its name.
+Batch: TypeAlias = Mapping[str, Any] | BatchRule | str
 RULES: Family[BatchRule] = Family("batch rule")
 
 
-def rule_for(spec: Mapping[str, Any] | BatchRule | str) -> BatchRule:
+def rule_for(spec: Batch) -> BatchRule:
     """The rule of a name, a dict {"type": name, ...}, or a rule.
 
     Raises:
@@ -50,28 +54,28 @@ def rule_for(spec: Mapping[str, Any] | BatchRule | str) -> BatchRule:
     return RULES.from_dict({"type": spec} if isinstance(spec, str) else spec)
 
 
-def needs_acquisition(rule: BatchRule, agent: "GPAgent") -> None:
+def needs_acquisition(batch: BatchRule, rule: AcquisitionRule | None) -> None:
     """For rules that score actions.
 
     Raises:
         InvalidInput: an agent without an acquisition of its own.
     """
-    if agent.samples:
+    if rule is None:
         raise InvalidInput(
-            f"the rule {rule.type_name!r} scores actions by an acquisition, and this agent has "  # type: ignore[attr-defined]
+            f"the rule {batch.type_name!r} scores actions by an acquisition, and this agent has "  # type: ignore[attr-defined]
             "none: it draws samples; take the rule thompson, dpp or ts-rsr, or an agent that has "
             "one, such as gp-ucb or ei"
         )
 
 
-def in_turn(agent: "GPAgent", acquisition: Callable[[int], Acquisition]) -> NDArray[Any]:
+def in_turn(now: Round, acquisition: Callable[[int], Acquisition]) -> NDArray[Any]:
     """One action after the other, the variance conditioned on those before, the mean held.
 
     Args:
-        agent: whose posterior and search are used.
+        now: the round.
         acquisition: of the i-th action, i = 0, 1, ...
     """
-    posterior, search, m = agent.posterior, agent.search, agent.batch_size
+    posterior, search, m = now.posterior, now.search, now.m
     if m == 1:
         return search.best(acquisition(0), posterior)
     actions = []

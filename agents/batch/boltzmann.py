@@ -1,16 +1,15 @@
 """Batches drawn from a distribution over actions that an acquisition defines."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.batch.base import RULES, BatchRule, needs_acquisition
+from gpbandits_env.agents.round import AcquisitionRule, Round
 from gpbandits_env.arrays import Array, positive
-
-if TYPE_CHECKING:
-    from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
 
 
 @RULES.register("boltzmann")
@@ -33,15 +32,15 @@ class Boltzmann(BatchRule):
     def __post_init__(self) -> None:
         positive(self.scale, "scale")
 
-    def check(self, agent: "GPAgent") -> None:
-        needs_acquisition(self, agent)
+    def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
+        needs_acquisition(self, rule)
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:
-        actions, mean, var = agent.search.options(agent.posterior)
-        acquisition = agent.acquisition()
+    def choose(self, now: Round) -> NDArray[Any]:
+        actions, mean, var = now.search.options(now.posterior)
+        acquisition = now.acquisition()
         score = acquisition.score(mean, var)
-        weights = policy(score, acquisition.logarithmic, self.scale * np.log(2.0 + agent.round))
-        drawn = agent.rng.choice(len(weights), agent.batch_size, p=weights)
+        weights = policy(score, acquisition.logarithmic, self.scale * np.log(1.0 + now.t))
+        drawn = now.rng.choice(len(weights), now.m, p=weights)
         return actions[drawn]
 
 

@@ -1,30 +1,30 @@
 """Batches of pure exploration: by variance alone, everywhere or where the maximum may be."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
+from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, rolled_back
+from gpbandits_env.agents.round import AcquisitionRule, Round
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
 
 
 @RULES.register("max-variance")
 @dataclass(frozen=True)
-class MaxVariance(BatchRule):
+class LargestVariance(BatchRule):
     """The actions of largest variance, one after the other.
 
     Source: srinivas2010, eq. (4); ren2024, Appendix B.
     """
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:
-        return in_turn(agent, lambda i: Variance())
+    def choose(self, now: Round) -> NDArray[Any]:
+        return in_turn(now, lambda i: Variance())
 
 
 @RULES.register("initialised")
@@ -48,11 +48,11 @@ class Initialised(BatchRule):
         if not isinstance(self.then, BatchRule):
             raise InvalidInput(f"then must be a batch rule as a dict, got {self.then!r}")
 
-    def check(self, agent: "GPAgent") -> None:
-        self.then.check(agent)
+    def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
+        self.then.check(rule, problem)
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:
-        return (MaxVariance() if agent.round < self.rounds else self.then).choose(agent)
+    def choose(self, now: Round) -> NDArray[Any]:
+        return (LargestVariance() if now.t <= self.rounds else self.then).choose(now)
 
 
 @RULES.register("explore")
@@ -77,38 +77,40 @@ class Explore(BatchRule):
     def __post_init__(self) -> None:
         positive(self.width, "width")
 
-    def check(self, agent: "GPAgent") -> None:
-        if not hasattr(type(agent), "beta_of"):
+    def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
+        if not isinstance(rule, ConfidenceBound):
             raise InvalidInput(
                 "the rule 'explore' needs confidence bounds: take an agent that has a beta, such "
                 "as ucbpe or gp-ucb"
             )
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:
-        posterior, search = agent.posterior, agent.search
-        now, then = agent.beta_of(1), agent.beta_of(2)  # type: ignore[attr-defined]
-        actions = [search.best(UCB(now), posterior)]
-        if agent.batch_size == 1:
+    def choose(self, now: Round) -> NDArray[Any]:
+        posterior, search = now.posterior, now.search
+        assert isinstance(now.rule, ConfidenceBound)
+        gain = posterior.information_gain
+        beta, next_beta = now.rule.beta(now.t, gain), now.rule.beta(now.t + 1, gain)
+        actions = [search.best(UCB(beta), posterior)]
+        if now.m == 1:
             return actions[0]
         allowed, surest = None, None
         if self.region:
-            surest = search.best(LCB(now), posterior)
-            lower = float(LCB(now).score(posterior.mean_at(surest), posterior.var_at(surest))[0])
-            root = self.width * np.sqrt(then)
+            surest = search.best(LCB(beta), posterior)
+            lower = float(LCB(beta).score(posterior.mean_at(surest), posterior.var_at(surest))[0])
+            root = self.width * np.sqrt(next_beta)
 
             def within(mean: Array, var: Array) -> NDArray[np.bool_]:
                 return mean + root * np.sqrt(var) >= lower
 
             allowed = search.region(posterior, within)
         with rolled_back(posterior):
-            for _ in range(agent.batch_size - 1):
+            for _ in range(now.m - 1):
                 posterior.hallucinate(actions[-1])
-                actions.append(self._widest(agent, allowed, surest))
+                actions.append(self._widest(now, allowed, surest))
         return np.concatenate(actions)
 
-    def _widest(self, agent: "GPAgent", allowed: Any, surest: Any) -> NDArray[Any]:
+    def _widest(self, now: Round, allowed: Any, surest: Any) -> NDArray[Any]:
         try:
-            return agent.search.best(Variance(), agent.posterior, allowed)
+            return now.search.best(Variance(), now.posterior, allowed)
         except InvalidInput:
             if surest is None:
                 raise

@@ -1,14 +1,13 @@
 """Batches one action after the other, the variance conditioned on those before."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, needs_acquisition
-
-if TYPE_CHECKING:
-    from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.round import AcquisitionRule, Round
+from gpbandits_env.problem import Problem
 
 
 @RULES.register("hallucinate")
@@ -19,9 +18,9 @@ class Hallucinate(BatchRule):
     Source: Desautels, Krause & Burdick (2014), GP-BUCB, Algorithm 2.
     """
 
-    def check(self, agent: "GPAgent") -> None:
-        needs_acquisition(self, agent)
+    def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
+        needs_acquisition(self, rule)
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:
-        acquisition = agent.acquisition()
-        return in_turn(agent, lambda i: acquisition)
+    def choose(self, now: Round) -> NDArray[Any]:
+        acquisition = now.acquisition()
+        return in_turn(now, lambda i: acquisition)

@@ -1,17 +1,16 @@
 """Batches of Thompson samples, independent or kept apart by a determinantal point process."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.batch.base import RULES, BatchRule
+from gpbandits_env.agents.round import AcquisitionRule, Round
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
 
 
 @RULES.register("thompson")
@@ -22,8 +21,8 @@ class Thompson(BatchRule):
     Source: Kandasamy et al. (2018), Algorithm 1 (synchronous).
     """
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:
-        return agent.search.sampled(agent.posterior, agent.rng, agent.batch_size)[0]
+    def choose(self, now: Round) -> NDArray[Any]:
+        return now.search.sampled(now.posterior, now.rng, now.m)[0]
 
 
 @RULES.register("dpp")
@@ -47,17 +46,17 @@ class DeterminantalThompson(BatchRule):
     def __post_init__(self) -> None:
         whole(self.steps, "steps", 0)
 
-    def check(self, agent: "GPAgent") -> None:
-        if agent.problem.noise_var == 0.0:
+    def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
+        if problem.noise_var == 0.0:
             raise InvalidInput(
                 "the rule 'dpp' weighs the covariance of a batch against the noise: it needs a "
                 "noise_var above 0"
             )
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:
-        m, rng = agent.batch_size, agent.rng
-        drawn = agent.search.sampled(agent.posterior, rng, m + self.steps)[0]
-        spread = agent.posterior.covariance(drawn) / agent.posterior.noise_var
+    def choose(self, now: Round) -> NDArray[Any]:
+        m, rng = now.m, now.rng
+        drawn = now.search.sampled(now.posterior, rng, m + self.steps)[0]
+        spread = now.posterior.covariance(drawn) / now.posterior.noise_var
         batch = np.arange(m)
         level = log_det(spread, batch)
         for fresh in range(m, m + self.steps):

@@ -1,17 +1,15 @@
 """The batch rule of TS-RSR."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Mean, RegretToSigma
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn
+from gpbandits_env.agents.round import Round
 from gpbandits_env.arrays import Array, whole
-
-if TYPE_CHECKING:
-    from gpbandits_env.agents.gp_agent import GPAgent
 
 
 @RULES.register("ts-rsr")
@@ -36,21 +34,21 @@ class RegretToSigmaRatio(BatchRule):
     def __post_init__(self) -> None:
         whole(self.redraws, "redraws", 0)
 
-    def choose(self, agent: "GPAgent") -> NDArray[Any]:
-        maxima = self.maxima(agent)
-        return in_turn(agent, lambda i: RegretToSigma(float(maxima[i])))
+    def choose(self, now: Round) -> NDArray[Any]:
+        maxima = self.maxima(now)
+        return in_turn(now, lambda i: RegretToSigma(float(maxima[i])))
 
-    def maxima(self, agent: "GPAgent") -> Array:
+    def maxima(self, now: Round) -> Array:
         """The maxima f*_i of m samples, (m,), all above the largest posterior mean."""
-        posterior, search = agent.posterior, agent.search
+        posterior, search = now.posterior, now.search
         surest = search.best(Mean(), posterior)
         floor = float(posterior.mean_at(surest)[0])
-        maxima = np.full(agent.batch_size, -np.inf)
+        maxima = np.full(now.m, -np.inf)
         for _ in range(self.redraws + 1):
             low = np.flatnonzero(maxima <= floor)
             if not len(low):
                 return maxima
-            maxima[low] = search.sampled(posterior, agent.rng, len(low))[1]
+            maxima[low] = search.sampled(posterior, now.rng, len(low))[1]
         sd = float(np.sqrt(posterior.var_at(surest)[0]))
         # Where nothing is left to learn any level above the mean ranks the actions alike.
         above = floor + max(sd, 1e-12 * max(1.0, abs(floor)))

@@ -1,7 +1,7 @@
 """Maps of a few coordinates into a box of many: random embeddings, slices and lines."""
 
 from gpbandits_env.agents.embeddings.base import BoxMap, Embedding
-from gpbandits_env.agents.embeddings.places import EmbeddedPlaces
+from gpbandits_env.agents.embeddings.places import EmbeddedMap
 from gpbandits_env.agents.embeddings.projections import (
     ClippedEmbedding,
     HashEmbedding,
@@ -14,7 +14,7 @@ __all__ = [
     "BoxMap",
     "ClippedEmbedding",
     "Coordinates",
-    "EmbeddedPlaces",
+    "EmbeddedMap",
     "Embedding",
     "HashEmbedding",
     "LineEmbedding",

@@ -26,13 +26,13 @@ class Asked:
 
     def __init__(self, agent: GPAgent, space: Space) -> None:
         self._agent, self._space = agent, space
-        self._elsewhere = agent.places.domain != space.domain
+        self._elsewhere = agent.action_map.inner.domain != space.domain
         self._points: dict[int, tuple[int, Array]] = {}
 
     def note(self, id: int, place: Any) -> None:
         """The evaluation ``id`` is of this place, (1, d) or (1,), of the agent's belief."""
         if self._elsewhere:
-            self._points[id] = self._agent.places.fingerprint, np.array(place)
+            self._points[id] = self._agent.action_map.fingerprint, np.array(place)
 
     def action(self, record: Record) -> Any:
         """What the agent is told of for a record: (1,) an arm, or (1, d) a point of the space.
@@ -40,7 +40,7 @@ class Asked:
         Tell it at once: only that asked for last is remembered by an embedding.
         """
         if (place := self._place(record)) is not None:
-            return self._agent.places.actions(place)
+            return self._agent.action_map.actions(place)
         return np.array([self._space.action(record.params)])
 
     def places(self, records: Sequence[Record]) -> Any:
@@ -50,14 +50,15 @@ class Asked:
         if not missing:
             return np.concatenate([place for place in found if place is not None])
         actions = np.array([self._space.action(record.params) for record in missing])
-        others = iter(np.asarray(self._agent.places.indices(actions)))
+        checked = self._agent.problem.domain.check(actions)
+        others = iter(np.asarray(self._agent.action_map.points(checked)))
         return np.array([next(others) if place is None else place[0] for place in found])
 
     def _place(self, record: Record) -> Array | None:
         if record.id not in self._points:
             return None
         of, place = self._points[record.id]
-        return place if of == self._agent.places.fingerprint else None
+        return place if of == self._agent.action_map.fingerprint else None
 
     def snapshot(self) -> list[Any]:
         """All of it, as `restore` takes it."""
@@ -70,5 +71,5 @@ class Asked:
             InvalidInput, ValueError, TypeError: it is none.
         """
         for id, of, place in points:
-            checked = self._agent.places.domain.check(place, 1)
+            checked = self._agent.action_map.inner.domain.check(place, 1)
             self._points[whole(id, "id", 0)] = whole(of, "fingerprint", 0), checked

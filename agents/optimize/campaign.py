@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.base import BROKEN
-from gpbandits_env.agents.forgetting import Fade, Keep
+from gpbandits_env.agents.agent import BROKEN
+from gpbandits_env.agents.data.forgetting import Fade, Keep
 from gpbandits_env.agents.optimize.asked import Asked
 from gpbandits_env.agents.optimize.dimensions import number
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
@@ -286,7 +286,7 @@ class Campaign:
                 agent.posterior.hallucinate(self._asked.places(around))
             place = agent.choose()
             self._asked.note(len(self.records), place)
-            return self.space.params(agent.places.actions(place)[0])
+            return self.space.params(agent.action_map.actions(place)[0])
         finally:
             agent.posterior.rollback()
 

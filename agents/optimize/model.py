@@ -48,7 +48,7 @@ def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -
     given = dict(settings)
     kernel = Matern52(LENGTHSCALE * math.sqrt(space.dim))
     problem = Problem(space.domain, kernel, NOISE_VAR)
-    given.setdefault("standardise", True)
+    given.setdefault("standardize", True)
     fading = any(given.get(k) is not None for k in ("epsilon", "reset_every", "window"))
     if "learn" not in given and "kernel" not in given and not fading and "tv" not in name:
         what = ["lengthscale", "variance"] + ["noise_var"] * ("noise_var" not in given)
@@ -56,7 +56,8 @@ def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -
     agent = make(name, problem, seed=np.random.default_rng(seed), **given)
     assert isinstance(agent, GPAgent)
     _check_any_point(agent, name, space)
-    in_space = agent.places.domain == space.domain  # an embedding has a small box of its own
+    # An embedding has a small box of its own.
+    in_space = agent.action_map.inner.domain == space.domain
     search, snapped = agent.search, in_space and not space.free.all()
     if snapped and isinstance(search, BoxSearch) and search.through is None:
         agent.search = SnappedSearch(search, space)
@@ -67,7 +68,7 @@ def _check_any_point(agent: GPAgent, name: str, space: Space) -> None:
     """What is known before, spread or rounded lies anywhere: an agent must be able to learn it."""
     anywhere = space.action(space.decode(np.full(space.dim, 1.0 / math.pi)))
     try:
-        agent.places.indices(np.array([anywhere]))
+        agent.action_map.points(np.array([anywhere]))
     except InvalidInput as error:
         raise InvalidInput(
             f"{name!r} with these settings cannot run a campaign in this space: it learns only at "

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpbandits_env import theory
-from gpbandits_env.agents.r_gp_ucb import paper_block_length
+from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput

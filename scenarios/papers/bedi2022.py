@@ -21,7 +21,7 @@ SETTLED = 0.01  # points a round
 DENSE: dict[str, tuple[str, dict[str, Any]]] = {
     "ucb": ("gp-ucb", {"beta": {"type": "finite", "delta": DELTA, "scale": 1.0}}),
     "ei": ("ei", {"incumbent": "observed"}),
-    "mpi": ("mpi", {"form": "improvement", "incumbent": "max-mean", "margin": 0.0}),
+    "mpi": ("mpi", {"variant": "improvement", "incumbent": "max-mean", "margin": 0.0}),
 }
 COMPRESSED = {"ucb": "cub", "ei": "cei", "mpi": "cmpi"}
 # Tables 2 to 4: seconds (hours for MNIST) of dense, compressed, BKB.
@@ -38,7 +38,7 @@ CLOCK = {
 def dense(back: str = "rows", suffix: str = "") -> tuple[AgentEntry, ...]:
     """The three agents that learn from everything."""
     return tuple(
-        AgentEntry(name + suffix, name, {**settings, "back": back}, f"dense, {back}")
+        AgentEntry(name + suffix, name, {**settings, "posterior": back}, f"dense, {back}")
         for name, settings in DENSE.values()
     )
 
@@ -51,7 +51,7 @@ def compressed(
         AgentEntry(
             name + end + suffix,
             name,
-            {"compress": epsilon, "back": back},
+            {"compress": epsilon, "posterior": back},
             f"compressed, epsilon = {epsilon:g}, {back}",
         )
         for end, epsilon in budgets.items()

@@ -45,7 +45,7 @@ CHOICES = (
     "the 15 initial points count in the best so far, not in the average regret",
 )
 # Every round; nothing else is learned.
-SCALED: dict[str, Any] = {"standardise": True, "learn": {"every": 1, "what": []}}
+SCALED: dict[str, Any] = {"standardize": True, "learn": {"every": 1, "what": []}}
 # The code's model of rbf-3d.
 RBF_3D = {**SCALED, "kernel": {"type": "se", "lengthscale": 0.15, "variance": 10.0}}
 WIDER = (

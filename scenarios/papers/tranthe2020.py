@@ -20,7 +20,7 @@ BESIDE = "schwefel-1.2"
 PANELS = (Panel(METRIC, band="deviation"), Panel(METRIC, "seconds", band="deviation"))
 
 # The model of all agents, and where they learn it.
-MODEL: dict[str, Any] = {"learn": {"every": 20}, "standardise": True}
+MODEL: dict[str, Any] = {"learn": {"every": 20}, "standardize": True}
 # Evaluations of the acquisition a round, at most 1010 for each agent: 400 candidates, 110 at and
 # near the best points told, 500 in climbs from the 10 best. LineBO's search adds 10 points told.
 BOX = {"search": {"starts": 10, "candidates": 400, "evaluations": 500}}

@@ -4,7 +4,7 @@ import mpmath
 import numpy as np
 import pytest
 
-from gpbandits_env.agents.acquisitions import (
+from gpbandits_env.agents.acquisitions.functions import (
     KNOWN,
     LCB,
     UCB,
@@ -14,7 +14,14 @@ from gpbandits_env.agents.acquisitions import (
     RegretToSigma,
     Variance,
 )
-from gpbandits_env.agents.improvement_logs import FAR, NEAR, hazard, log_h, log_h_slopes, mills
+from gpbandits_env.agents.acquisitions.improvement_logs import (
+    FAR,
+    NEAR,
+    hazard,
+    log_h,
+    log_h_slopes,
+    mills,
+)
 from gpbandits_env.agents.search.base import leader
 
 mp = mpmath.mp.clone()

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.agents.acquisitions import UCB, LogEI, LogPI, Mean
-from gpbandits_env.agents.any_acquisition import AnyAcquisition
+from gpbandits_env import agents
+from gpbandits_env.agents.acquisitions import UCB, LogEI, LogPI
 from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
@@ -14,11 +15,12 @@ X, Y = np.array([[0.5, 0.0], [0.6, 0.1], [3.0, 0.5]]), np.array([1.0, 0.2, 0.9])
 
 
 def made(**settings):
-    return AnyAcquisition(PROBLEM, np.random.default_rng(0), **settings)
+    """With d = D ms-ucb searches the whole box."""
+    return agents.make("ms-ucb", PROBLEM, seed=0, d=2, **settings)
 
 
 @pytest.mark.parametrize("told", [False, True])
-def test_improvement_is_on_the_largest_posterior_mean_told(told):
+def test_improvement_is_on_the_largest_posterior_mean_observed(told):
     level = 0.3
     if told:
         gram = np.exp(-((X[:, None] - X) ** 2).sum(-1) / (2 * 0.7**2))
@@ -39,11 +41,16 @@ def test_improvement_is_on_the_largest_posterior_mean_told(told):
 
 def test_the_others_need_no_level():
     assert made(beta=3.0).acquisition() == UCB(3.0)
-    assert made(acquisition="ts").acquisition() == Mean()
-    assert made(acquisition="ts").rule.type_name == "thompson"
-    assert made(acquisition="ts", batch="ts-rsr").rule.type_name == "ts-rsr"
+    assert made(acquisition="ts").batch.type_name == "thompson"
+    assert made(acquisition="ts", batch="ts-rsr").batch.type_name == "ts-rsr"
+    with pytest.raises(InvalidInput, match="draws samples"):
+        made(acquisition="ts").acquisition()
+    with pytest.raises(InvalidInput, match="has none: it draws samples"):
+        made(acquisition="ts", batch="hallucinate")
+    with pytest.raises(UnknownName, match="acquisition"):
+        made(acquisition="pes")
 
 
 def test_beta_is_that_of_the_box_by_its_longest_side():
-    schedule = made().schedule
+    schedule = agents.make("gp-ucb", PROBLEM).rule.schedule
     assert (schedule.dim, schedule.r, schedule.scale) == (2, 4.0, 0.2)

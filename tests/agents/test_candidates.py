@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.candidates import Candidates
+from gpbandits_env.agents.action_map import CandidateMap, sobol_arms
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import SquaredExponential
@@ -20,7 +20,7 @@ def points_of(agent):
 
 @pytest.mark.parametrize("count", [2, 100, 1024])
 def test_they_fill_the_box_evenly(count):
-    points = Candidates.of(BOX, count, np.random.default_rng(0)).arms.coordinates
+    points = sobol_arms(BOX, count, np.random.default_rng(0)).coordinates
     assert points.shape == (count, 3)
     assert np.array_equal(BOX.check(points), points)
     assert len(np.unique(points, axis=0)) == count
@@ -58,14 +58,15 @@ def test_a_point_that_is_no_candidate_is_an_error_and_changes_nothing():
 
 def test_zero_has_one_sign():
     box = Box([0.0], [1.0])
-    candidates = Candidates.of(box, 8, np.random.default_rng(0))
+    arms = sobol_arms(box, 8, np.random.default_rng(0))
+    candidates = CandidateMap(PROBLEM.replaced(domain=box), arms)
     points = np.array(candidates.arms.coordinates)
-    assert candidates.indices(-1.0 * -points).tolist() == list(range(8))
+    assert candidates.points(-1.0 * -points).tolist() == list(range(8))
 
 
 def test_a_snapshot_of_other_candidates_is_refused():
     a, b = (agents.make("max-mean", PROBLEM, seed=seed, candidates=40) for seed in (0, 1))
-    with pytest.raises(InvalidInput, match="other candidate points"):
+    with pytest.raises(InvalidInput, match="other points"):
         b.restore(a.snapshot())
     b = agents.make("max-mean", PROBLEM, seed=0, candidates=40)
     b.restore(a.snapshot())
@@ -84,7 +85,12 @@ def test_on_arms_the_setting_does_not_matter():
 
 def test_a_zero_is_found_whatever_its_sign():
     box = Box([-1.0, -1.0], [1.0, 1.0])
-    places = Candidates(Arms([[0.5, 0.0], [0.0, 0.0], [0.0, 0.5]]), box)
-    assert places.indices([[-0.0, 0.0], [-0.0, 0.5], [0.5, -0.0]]).tolist() == [1, 2, 0]
+    arms = Arms([[0.5, 0.0], [0.0, 0.0], [0.0, 0.5]])
+    candidates = CandidateMap(PROBLEM.replaced(domain=box), arms)
+    assert candidates.points(np.array([[-0.0, 0.0], [-0.0, 0.5], [0.5, -0.0]])).tolist() == [
+        1,
+        2,
+        0,
+    ]
     columns = np.asfortranarray([[0.0, 0.5], [0.5, 0.0]])  # points that are not contiguous
-    assert places.indices(columns).tolist() == [2, 0]
+    assert candidates.points(columns).tolist() == [2, 0]

@@ -1,4 +1,4 @@
-"""The gate of bedi2022, eq. (2.12): choice and gate re-derived from dense formulas; skipping."""
+"""Compression, bedi2022, eq. (2.12): choice and test re-derived from dense formulas; skipping."""
 
 import math
 import pickle
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.gate import Gate
+from gpbandits_env.agents.data.compression import Compression
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import SquaredExponential
@@ -43,7 +43,7 @@ def best_reward(dense, mean):
     return max(dense.rewards) if dense.rewards else dense.prior_mean.max()
 
 
-# With these the gate closes again and again within the 40 rounds.
+# With these observations are rejected again and again within the 40 rounds.
 EPSILONS = [0.1, 0.3]
 
 
@@ -65,8 +65,8 @@ def test_cmpi_replays_algorithm_1(replay, normal, epsilon):
 
 
 @pytest.mark.parametrize("drift", [0.03, 0.1])
-def test_the_gate_stands_before_a_fading_posterior(replay, world, drift):
-    """Rejected pulls fade the past too, until the next one is let in again."""
+def test_compression_stands_before_a_fading_posterior(replay, world, drift):
+    """Rejected pulls fade the past too, until the next informative one."""
     dense = world.dense(epsilon=drift)
     given = {"beta": {"type": "log", "c1": 0.8, "c2": 4.0}, "epsilon": drift, "compress": 1.0}
 
@@ -77,7 +77,7 @@ def test_the_gate_stands_before_a_fading_posterior(replay, world, drift):
     assert 5 < len(dense.arms) < len(played)
 
 
-def test_the_gate_stands_before_a_posterior_that_restarts(replay):
+def test_compression_stands_before_a_posterior_that_restarts(replay):
     replay(
         "cub",
         ucb,
@@ -110,7 +110,7 @@ def play(agent, world, rounds, skip=False):
 DENSE = {
     "cub": ("gp-ucb", {"beta": {"type": "finite", "delta": 0.1, "scale": 1.0}}),
     "cei": ("ei", {"incumbent": "observed"}),
-    "cmpi": ("mpi", {"form": "improvement", "incumbent": "max-mean", "margin": 0.0}),
+    "cmpi": ("mpi", {"variant": "improvement", "incumbent": "max-mean", "margin": 0.0}),
 }
 
 
@@ -122,8 +122,8 @@ def test_a_budget_of_0_is_the_dense_agent_bit_for_bit(world, name, noise_var, ba
         pytest.skip("coefficients want more noise")
     problem = world.problem(noise_var=noise_var, batch_size=batch_size)
     dense, given = DENSE[name]
-    one = agents.make(name, problem, seed=0, compress=0.0, back=back)
-    other = agents.make(dense, problem, seed=0, back=back, **given)
+    one = agents.make(name, problem, seed=0, compress=0.0, posterior=back)
+    other = agents.make(dense, problem, seed=0, posterior=back, **given)
     assert np.array_equal(play(one, world, 150)[0], play(other, world, 150)[0])
     assert one.posterior.size == other.posterior.size == 150 * batch_size
     for a, b in zip(one.belief(), other.belief(), strict=True):
@@ -185,7 +185,7 @@ def test_what_is_hallucinated_is_not_known(world):
 
 
 def test_the_model_order_settles(world):
-    """And an open gate lets it grow with every pull."""
+    """And without compression it grows with every pull."""
     agent = agents.make("cub", world.problem(), compress=0.05)
     play(agent, world, 600)
     settled = agent.posterior.size
@@ -198,7 +198,7 @@ def test_budgets_are_declared(world):
     horizon = world.problem(horizon=400)
 
     def epsilon(spec, problem=horizon):
-        return agents.make("cub", problem, compress=spec).gate.epsilon
+        return agents.make("cub", problem, compress=spec).compression.epsilon
 
     assert epsilon({"type": "constant", "epsilon": 0.2}) == epsilon(0.2) == 0.2
     assert epsilon({"type": "horizon", "alpha": 0.5}) == pytest.approx(0.5 * math.log(1 + 1 / 20))
@@ -206,9 +206,9 @@ def test_budgets_are_declared(world):
         0.5 * math.log(1.1)
     )
     assert epsilon(None) == 0.0
-    assert agents.make("cub", horizon).gate.epsilon == 1e-4
-    assert agents.make("ei", horizon).gate.open
-    assert Gate(0.2, 0.5).threshold == pytest.approx(0.5 * (math.exp(0.4) - 1))
+    assert agents.make("cub", horizon).compression.epsilon == 1e-4
+    assert agents.make("ei", horizon).compression.off
+    assert Compression(0.2, 0.5).threshold == pytest.approx(0.5 * (math.exp(0.4) - 1))
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_names_of_budgets_and_forms_are_guessed(world):
     with pytest.raises(UnknownName, match="did you mean 'horizon'"):
         agents.make("cub", world.problem(), compress={"type": "horizont", "alpha": 0.5})
     with pytest.raises(UnknownName, match="did you mean 'improvement'"):
-        agents.make("mpi", world.problem(), form="improvment")
+        agents.make("mpi", world.problem(), variant="improvment")
 
 
 def test_compression_needs_noise(world):
@@ -299,7 +299,7 @@ def example(**settings):
 @pytest.mark.parametrize("back", ["rows", "coefficients"])
 def test_runs_in_perpetuity(back):
     """A million rounds: a bounded model, constant memory and constant time a round."""
-    agent, function = example(compress=0.01, back=back)
+    agent, function = example(compress=0.01, posterior=back)
     noise = math.sqrt(0.001) * np.random.default_rng(1).standard_normal(1_000_000)
     orders, sizes, seconds = [], [], []
     for part in np.split(noise, 20):

@@ -12,11 +12,7 @@ from gpbandits_env.agents.acquisitions import LCB
 
 class Cautious(GPAgent):
     def __init__(self, problem, rng, *, beta=4.0, **settings):
-        super().__init__(problem, rng, **settings)
-        self.beta = beta
-
-    def acquisition(self):
-        return LCB(self.beta)
+        super().__init__(problem, rng, LCB(beta), **settings)
 
 class Half(Agent):
     pass

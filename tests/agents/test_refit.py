@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.refit import Learning, Refit, learning_for
+from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
+from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import Linear, Matern52, SquaredExponential
@@ -21,13 +22,10 @@ BOX = Box([0.0, -3.0], [4.0, 9.0])
 
 
 class Host:
-    """What a refit needs of an agent: a round, and a model that can be replaced."""
+    """What a refit needs of an agent: rounds, and a log of observations."""
 
-    def __init__(self, problem, domain):
-        self.problem, self.domain, self.round, self.models = problem, domain, 0, []
-
-    def replace_model(self, kernel, noise_var, prior_mean):
-        self.models.append((kernel, noise_var, prior_mean))
+    def __init__(self, domain):
+        self.domain, self.round, self.models, self.log = domain, 0, [], ObservationLog(None)
 
 
 def function(x):
@@ -40,12 +38,15 @@ def play(refit, host, rounds, m=2, seed=1):
         places = host.domain.sample(rng, m)
         y = function(host.domain.points(places)) + 0.1 * rng.standard_normal(m)
         host.round += 1
-        refit.told(host, places, y)
+        host.log.append(host.round, places, y)
+        if refit.update(host.round, host.log):
+            model = refit.model
+            host.models.append((model.kernel, model.noise_var, model.prior_mean))
 
 
 def build(domain, prior_mean=0.0, noise_var=0.1, kernel=None, **settings):
     problem = Problem(domain, kernel or Matern52(1.0), noise_var, prior_mean=prior_mean)
-    return Refit(Learning(**settings), problem, domain), Host(problem, domain)
+    return Refit(Learning(**settings), problem, domain), Host(domain)
 
 
 @pytest.mark.parametrize("domain", [ARMS, BOX], ids=["arms", "box"])
@@ -65,14 +66,15 @@ def test_after_a_reset_fits_come_when_they_came_before():
     refit, host = build(BOX, every=4, first=5)
     play(refit, host, 5)
     first = [record["round"] for record in refit.learned]
-    refit.reset(host)
+    refit.clear()
+    host.log.clear()
     host.round = 0
     play(refit, host, 5)
     assert [record["round"] for record in refit.learned] == first == [3]
 
 
 def test_what_is_learned_is_what_learn_finds():
-    refit, host = build(BOX, every=100, first=30, starts=3, standardise=True)
+    refit, host = build(BOX, every=100, first=30, starts=3, standardize=True)
     play(refit, host, 15)
     rng = np.random.default_rng(1)
     x, y = [], []
@@ -94,14 +96,14 @@ def test_what_is_learned_is_what_learn_finds():
 
 
 def test_a_refit_starts_where_the_last_one_ended():
-    refit, host = build(BOX, every=1, starts=1, standardise=True)
+    refit, host = build(BOX, every=1, starts=1, standardize=True)
     play(refit, host, 30)
     ell = np.array([record["lengthscale"] for record in refit.learned])
     assert np.abs(np.diff(np.log(ell[10:]), axis=0)).max() < 0.5
 
 
 def test_standardise_alone_brings_the_given_model_to_the_units_of_the_rewards():
-    refit, host = build(ARMS, what=(), standardise=True, every=1, first=6)
+    refit, host = build(ARMS, what=(), standardize=True, every=1, first=6)
     play(refit, host, 8)
     kernel, noise_var, mean = host.models[-1]
     rng = np.random.default_rng(1)
@@ -116,9 +118,9 @@ def test_standardise_alone_brings_the_given_model_to_the_units_of_the_rewards():
 
 def test_standardised_model_is_the_model_of_standardised_rewards():
     """The same posterior, in other units."""
-    refit, host = build(ARMS, what=(), standardise=True, every=100, first=16)
+    refit, host = build(ARMS, what=(), standardize=True, every=100, first=16)
     play(refit, host, 8)
-    arms, y = np.concatenate(refit._places), np.concatenate(refit._rewards)
+    arms, y = host.log.last(100)
     ours = posterior_on(ARMS, *host.models[-1])
     ours.condition(arms, y)
     plain = posterior_on(ARMS, Matern52(1.0), 0.1)
@@ -129,7 +131,7 @@ def test_standardised_model_is_the_model_of_standardised_rewards():
 
 def test_a_prior_mean_per_arm_is_kept_and_moved():
     base = np.linspace(30, 50, ARMS.size)
-    refit, host = build(ARMS, prior_mean=base, standardise=True, every=5)
+    refit, host = build(ARMS, prior_mean=base, standardize=True, every=5)
     play(refit, host, 10)
     mean = host.models[-1][2]
     assert np.ptp(mean - base) < 1e-9
@@ -144,7 +146,7 @@ def test_only_what_is_named_moves():
     play(refit, host, 9)
     assert {model[0] for model in host.models} == {Matern52(1.0)}
     assert len({model[1] for model in host.models}) == len(host.models)
-    ell, host = build(BOX, what=("lengthscale",), every=3, standardise=True)
+    ell, host = build(BOX, what=("lengthscale",), every=3, standardize=True)
     play(ell, host, 9)
     ratios = [noise / kernel.variance for kernel, noise, _ in host.models]
     assert ratios == pytest.approx([0.1] * len(ratios))
@@ -161,28 +163,29 @@ def test_a_fit_of_given_data_looks_at_the_last_of_them(what):
     rng = np.random.default_rng(3)
     x = BOX.sample(rng, 30)
     y = np.concatenate([np.full(18, 500.0), function(x[18:])])
-    one, _ = build(BOX, what=what, standardise=True, last=12)
-    other, _ = build(BOX, what=what, standardise=True, last=12)
+    one, _ = build(BOX, what=what, standardize=True, last=12)
+    other, _ = build(BOX, what=what, standardize=True, last=12)
     assert one.fit(7, x, y) == other.fit(7, x[18:], y[18:])
     assert one.learned[0]["observations"] == 12
 
 
 def test_resuming_a_snapshot_equals_never_stopping():
-    refit, host = build(BOX, every=3, standardise=True)
+    refit, host = build(BOX, every=3, standardize=True)
     play(refit, host, 7)
-    state = pickle.loads(pickle.dumps(refit.snapshot()))
+    state, log = pickle.loads(pickle.dumps((refit.snapshot(), host.log.snapshot())))
     play(refit, host, 7, seed=9)
-    other, twin = build(BOX, every=3, standardise=True)
+    other, twin = build(BOX, every=3, standardize=True)
     play(other, twin, 2)
-    other.restore(twin, state)
+    other.restore(state)
+    twin.log.restore(log)
     twin.round = 7
-    assert twin.models[-1][0] == refit_kernel(state)
+    assert other.model.kernel == refit_kernel(state)
     play(other, twin, 7, seed=9)
     assert twin.models[-1] == host.models[-1]
     assert other.learned == refit.learned
-    other.reset(twin)
+    other.clear()
     assert other.learned == []
-    assert twin.models[-1] == (Matern52(1.0), 0.1, 0.0)
+    assert (other.model.kernel, other.model.noise_var) == (Matern52(1.0), 0.1)
 
 
 def refit_kernel(state):
@@ -196,7 +199,7 @@ def test_settings():
     assert learning_for(False, False) is None
     assert learning_for(None, True).what == ()
     assert learning_for(True, False) == Learning()
-    assert learning_for(["lengthscale"], True) == Learning(what=("lengthscale",), standardise=True)
+    assert learning_for(["lengthscale"], True) == Learning(what=("lengthscale",), standardize=True)
     assert learning_for({"every": 3, "ard": True}, False) == Learning(every=3, ard=True)
     with pytest.raises(UnknownName, match="every"):
         learning_for({"evry": 3}, False)
@@ -217,7 +220,7 @@ def test_rewards_of_any_size_are_learned_from(domain, size):
     problem = Problem(domain, Matern52(1.0), 0.1)
     learn = {"every": 3, "first": 5}
     plain, scaled = (
-        agents.make("ei", problem, seed=0, standardise=True, learn=learn) for _ in range(2)
+        agents.make("ei", problem, seed=0, standardize=True, learn=learn) for _ in range(2)
     )
     rng = np.random.default_rng(2)
     for _ in range(9):
@@ -236,7 +239,7 @@ def test_rewards_of_any_size_are_learned_from(domain, size):
 @pytest.mark.parametrize("what", [(), ("lengthscale",), ("lengthscale", "variance")])
 def test_one_reward_beyond_all_others_stops_nothing(what):
     problem = Problem(BOX, Matern52(1.0, 1e20), 1e15)
-    agent = agents.make("ei", problem, seed=0, standardise=True, learn={"every": 1, "what": what})
+    agent = agents.make("ei", problem, seed=0, standardize=True, learn={"every": 1, "what": what})
     rng = np.random.default_rng(2)
     for i in range(8):
         agent.tell(BOX.sample(rng, 1), [1e150 if i == 5 else float(i)])
@@ -246,10 +249,11 @@ def test_one_reward_beyond_all_others_stops_nothing(what):
 
 
 def test_a_model_of_numbers_beyond_those_of_a_kernel_is_not_taken():
-    refit, host = build(BOX, what=(), standardise=True, every=1, kernel=Matern52(1.0, 1e20))
+    refit, host = build(BOX, what=(), standardize=True, every=1, kernel=Matern52(1.0, 1e20))
     play(refit, host, 5)
     before, count = refit.model, len(refit.learned)
     host.round += 1
-    refit.told(host, BOX.sample(np.random.default_rng(0), 1), np.array([1e150]))
+    host.log.append(host.round, BOX.sample(np.random.default_rng(0), 1), np.array([1e150]))
+    refit.update(host.round, host.log)
     assert refit.model is before
-    assert (len(refit.learned), host.models[-1][0]) == (count, before.kernel)
+    assert len(refit.learned) == count

@@ -21,7 +21,7 @@ def test_max_variance_replays_eq_4(replay):
 @pytest.mark.parametrize("name", ["max-mean", "max-variance", "gp-ucb", "ei", "mpi"])
 def test_ties_go_to_the_lowest_index(world, name):
     # Under a flat prior all arms of the first round tie, in coefficient space but for rounding.
-    agent = agents.make(name, world.problem(prior_mean=0.0), back="rows")
+    agent = agents.make(name, world.problem(prior_mean=0.0), posterior="rows")
     assert agent.ask().tolist() == [0]
 
 

@@ -61,10 +61,16 @@ def scores(name, normal):
     }[name]
 
 
+def budget(qbar):
+    return {"type": "nystrom", "qbar": qbar}
+
+
 @pytest.mark.parametrize("qbar", [1.0, 5.0])
 @pytest.mark.parametrize("name", ["bkb-ucb", "bkb-ei", "bkb-mpi"])
 def test_replays_the_formulas(world, normal, name, qbar, batch_size):
-    agent = agents.make(name, world.problem(), seed=0, batch_size=batch_size, qbar=qbar)
+    agent = agents.make(
+        name, world.problem(), seed=0, batch_size=batch_size, posterior=budget(qbar)
+    )
     dense, score = world.dense(), scores(name, normal)
     dropped, exact = False, 0
     for t in range(1, 41):
@@ -92,7 +98,7 @@ def test_replays_the_formulas(world, normal, name, qbar, batch_size):
 
 def test_the_dictionaries_come_from_the_agents_generator(world):
     def sizes(seed):
-        agent = agents.make("bkb-ucb", world.problem(), seed=seed, qbar=1.0)
+        agent = agents.make("bkb-ucb", world.problem(), seed=seed, posterior=budget(1.0))
         found = []
         for t in range(30):
             agent.tell([(7 * t) % 20], [math.sin(t)])
@@ -103,7 +109,7 @@ def test_the_dictionaries_come_from_the_agents_generator(world):
 
 
 def test_with_a_full_dictionary_it_plays_as_the_dense_agent(world):
-    full = agents.make("bkb-ucb", world.problem(), seed=0, qbar=1e9)
+    full = agents.make("bkb-ucb", world.problem(), seed=0, posterior=budget(1e9))
     dense = agents.make("gp-ucb", world.problem(), beta={"type": "finite", "scale": 1.0})
     for _ in range(25):
         actions = dense.ask()
@@ -115,7 +121,7 @@ def test_with_a_full_dictionary_it_plays_as_the_dense_agent(world):
 
 def test_any_agent_can_have_a_budget(world):
     for name in ("gp-ucb", "ei", "mpi", "max-mean", "max-variance", "ts"):
-        agent = agents.make(name, world.problem(), seed=0, qbar=3.0, batch_size=2)
+        agent = agents.make(name, world.problem(), seed=0, posterior=budget(3.0), batch_size=2)
         assert isinstance(agent.posterior, NystromPosterior)
         for _ in range(5):
             actions = agent.ask()
@@ -124,7 +130,7 @@ def test_any_agent_can_have_a_budget(world):
 
 
 def test_a_round_without_data_redraws_nothing(world):
-    agent = agents.make("bkb-ei", world.problem(), seed=0, qbar=1.0)
+    agent = agents.make("bkb-ei", world.problem(), seed=0, posterior=budget(1.0))
     agent.tell([3, 3, 9], [0.0, 0.1, 0.2])
     before = agent.snapshot()
     agent.tell([4], [math.nan], observed=[False])
@@ -133,7 +139,14 @@ def test_a_round_without_data_redraws_nothing(world):
     assert after["rng"] == before["rng"]
 
 
-@pytest.mark.parametrize("more", [{"epsilon": 0.1}, {"back": "rows"}, {"qbar": -1.0}])
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"epsilon": 0.1},
+        {"posterior": {"qbar": 2.0}},
+        {"posterior": {"type": "nystrom", "qbar": -1.0}},
+    ],
+)
 def test_what_does_not_go_together_is_refused(world, more):
     with pytest.raises(InvalidInput):
         agents.make("bkb-ucb", world.problem(), **more)
@@ -142,14 +155,14 @@ def test_what_does_not_go_together_is_refused(world, more):
 
 
 def test_the_best_reward_is_the_incumbent_with_an_empty_dictionary_too(world):
-    agent = agents.make("bkb-ei", world.problem(), qbar=1e-9)
+    agent = agents.make("bkb-ei", world.problem(), posterior=budget(1e-9))
     agent.tell([3, 40], [2.0, 1.0])
     assert agent.posterior.size == 0
-    assert agent.incumbent == 2.0
+    assert agent.acquisition().incumbent == 2.0
 
 
 def test_a_learner_of_its_model_goes_on_from_a_snapshot(world):
-    settings = {"qbar": 1.0, "learn": {"every": 3, "first": 4, "starts": 1}}
+    settings = {"posterior": budget(1.0), "learn": {"every": 3, "first": 4, "starts": 1}}
     agent, other = (
         agents.make("bkb-ucb", world.problem(batch_size=2), seed=s, **settings) for s in (0, 1)
     )

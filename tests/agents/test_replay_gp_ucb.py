@@ -64,14 +64,14 @@ def test_replays_algorithm_1(replay, case):
 
 @pytest.mark.parametrize("back", ["rows", "coefficients"])
 def test_both_backs_replay(replay, back):
-    replay("gp-ucb", ucb(BETAS["default"][1]), back=back)
+    replay("gp-ucb", ucb(BETAS["default"][1]), posterior=back)
 
 
 def test_the_tables_of_beta_go_on_past_their_first_block(world):
     agent = agents.make("gp-ucb", world.problem(), seed=0)
     for t in (1, 1024, 1025, 2048, 2049, 5000, 1):
         agent.round = t - 1
-        assert agent.beta == pytest.approx(BETAS["default"][1](t, None), rel=1e-12)
+        assert agent.acquisition().beta == pytest.approx(BETAS["default"][1](t, None), rel=1e-12)
 
 
 def test_replays_on_the_candidates_of_a_box(normal):

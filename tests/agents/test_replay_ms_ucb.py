@@ -115,7 +115,7 @@ def test_replays_algorithm_1(d, n0, alpha, batch_size):
         assert np.array_equal(fixed[: len(before)], before)  # Subspaces accumulate.
         before = fixed
         beta = 0.5 * formula(t, d)
-        assert agent.beta == pytest.approx(beta)
+        assert agent.acquisition().beta == pytest.approx(beta)
         x = agent.ask()
         for i, point in enumerate(x):
             assert (fixed == point[: 4 - d]).all(axis=1).any()
@@ -166,7 +166,7 @@ def test_all_coordinates_are_gp_ucb(batch_size):
     )
     for _ in range(5):
         x = ours.ask()
-        assert ours.beta == pytest.approx(plain.beta)
+        assert ours.acquisition().beta == pytest.approx(plain.acquisition().beta)
         assert np.array_equal(x, plain.ask())
         for agent in (ours, plain):
             agent.tell(x, reward(x))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.schedules import (
+from gpbandits_env.agents.acquisitions.schedules import (
     RKHS,
     SCHEDULES,
     Betas,
@@ -15,9 +15,9 @@ from gpbandits_env.agents.schedules import (
     Continuous,
     Finite,
     LogTime,
+    SubspaceBeta,
     schedule_for,
 )
-from gpbandits_env.agents.subspace_schedule import SubspaceBeta
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import Matern32
@@ -79,12 +79,14 @@ def test_subspaces_have_the_width_of_their_paper(d):
 
 def test_the_candidates_of_a_box_are_counted():
     agent = agents.make("gp-ucb", BOX, seed=0, candidates=64, beta={"type": "finite"})
-    assert agent.schedule == Finite(arms=64)
-    assert agents.make("gp-ucb", BOX, seed=0, candidates=1024).schedule == Finite(0.1, 0.2, 1024)
+    assert agent.rule.schedule == Finite(arms=64)
+    assert agents.make("gp-ucb", BOX, seed=0, candidates=1024).rule.schedule == Finite(
+        0.1, 0.2, 1024
+    )
 
 
 def test_in_a_whole_box_theorem_2_stands_in_for_theorem_1():
-    schedule = agents.make("gp-ucb", BOX, seed=0).schedule
+    schedule = agents.make("gp-ucb", BOX, seed=0).rule.schedule
     assert schedule == Continuous(0.1, 1.0, 1.0, r=4.0, scale=0.2, dim=3)
 
 

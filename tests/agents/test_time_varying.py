@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.r_gp_ucb import paper_block_length
+from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Linear, Matern52, SquaredExponential
@@ -43,7 +43,7 @@ def improvement_on_the_observed(normal):
 def test_the_posterior_is_that_of_eqs_7_and_8(world, batch_size, back):
     """300 rounds of repeated arms; the actions of a batch share one time."""
     problem = world.problem(batch_size=batch_size)
-    agent = agents.make("tv-gp-ucb", problem, epsilon=0.03, back=back)
+    agent = agents.make("tv-gp-ucb", problem, epsilon=0.03, posterior=back)
     dense, rng = world.dense(epsilon=0.03), np.random.default_rng(0)
     for t in range(1, 301):
         arms = rng.choice([2, 3, 20, 21, 40, 59], size=batch_size) if t % 3 else agent.ask()
@@ -67,8 +67,8 @@ def test_the_posterior_is_that_of_eqs_7_and_8(world, batch_size, back):
 @pytest.mark.parametrize("back", ["rows", "coefficients"])
 def test_is_gp_ucb_to_the_bit_in_the_limit(world, batch_size, name, settings, back):
     problem = world.problem(batch_size=batch_size)
-    forgetful = agents.make(name, problem, back=back, **settings)
-    plain = agents.make("gp-ucb", problem, back=back, beta=LOGARITHM)
+    forgetful = agents.make(name, problem, posterior=back, **settings)
+    plain = agents.make("gp-ucb", problem, posterior=back, beta=LOGARITHM)
     for _ in range(HORIZON):
         assert equal(forgetful, plain)
         actions = plain.ask()
@@ -163,7 +163,7 @@ def joint(gram, noise_var, epsilon, first):
 def test_thompson_sampling_plays_an_arm_as_often_as_it_is_best(settings, epsilon, first, back):
     noise_var, draws = 0.1, 20_000
     problem = Problem(Arms(FEW), SquaredExponential(0.3), noise_var, batch_size=draws)
-    agent = agents.make("ts", problem, seed=1, back=back, **settings)
+    agent = agents.make("ts", problem, seed=1, posterior=back, **settings)
     for arms, rewards in TOLD:
         agent.tell(arms, rewards)
     gram = np.exp(-0.5 * ((FEW - FEW.T) / 0.3) ** 2)
@@ -221,7 +221,7 @@ def test_agents_play_on_where_all_data_have_faded_away(name, domain):
         agent.tell(domain.check(agent.ask()), [5.0, 7.0])
         assert len(agent.posterior.observed) == 0
         if hasattr(agent, "incumbent"):
-            assert agent.incumbent == pytest.approx(0.4)
+            assert agent.acquisition().incumbent == pytest.approx(0.4)
 
 
 @pytest.mark.parametrize("acquisition", ["ucb", "ei", "ts"])
@@ -268,7 +268,7 @@ def test_where_all_has_faded_away_agents_play_as_if_nothing_had_been_told(name, 
         agent.tell(actions, rng.standard_normal(2))
     agent.ask()
     agent.posterior.advance(0.02, 1e9)
-    at = None if where == "arms" else agent.places.domain.sample(rng, 5)
+    at = None if where == "arms" else agent.action_map.inner.domain.sample(rng, 5)
     mean, sd = agent.belief(at)
     assert mean == pytest.approx(0.0, abs=1e-12)
     assert sd == pytest.approx(1.0, abs=1e-12)

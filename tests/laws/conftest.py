@@ -9,23 +9,28 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
+NYSTROM = {"posterior": {"type": "nystrom", "qbar": 3.0}}
 QUICK_LEARN = {"every": 3, "starts": 1, "first": 4}
 # Settings to try an agent with, beside its defaults; a new agent is tried with its defaults.
 VARIANTS = {
     "gp-ucb": [
-        {"beta": {"type": "rkhs", "norm_bound": 1.0, "scale": 1e-3}, "back": "rows"},
-        {"learn": QUICK_LEARN, "standardise": True},
+        {"beta": {"type": "rkhs", "norm_bound": 1.0, "scale": 1e-3}, "posterior": "rows"},
+        {"learn": QUICK_LEARN, "standardize": True},
         {"batch": {"type": "initialised", "rounds": 2, "then": {"type": "boltzmann"}}, "window": 3},
     ],
-    "ei": [{"incumbent": "observed"}, {"epsilon": 0.1}, {"standardise": True, "compress": 0.05}],
+    "ei": [{"incumbent": "observed"}, {"epsilon": 0.1}, {"standardize": True, "compress": 0.05}],
     "mpi": [{"reset_every": 4}],
-    "ts": [{"window": 3}, {"epsilon": 0.1}, {"qbar": 3.0}],
+    "ts": [{"window": 3}, {"epsilon": 0.1}, NYSTROM],
     "bucb": [{"rho": 2.0, "compress": 0.05, "window": 3}],
     "ucbpe": [{"batch": {"type": "explore", "region": False}, "epsilon": 0.1}],
     "sp": [{"reset_every": 4, "learn": QUICK_LEARN}],
     "qei": [{"incumbent": "observed", "window": 3}, {"incumbent": "max-mean", "compress": 0.05}],
     "dpp-ts": [{"batch": {"type": "dpp", "steps": 4}, "epsilon": 0.1}],
-    "ts-rsr": [{"epsilon": 0.1}, {"learn": QUICK_LEARN, "standardise": True}, {"qbar": 3.0}],
+    "ts-rsr": [
+        {"epsilon": 0.1},
+        {"learn": QUICK_LEARN, "standardize": True},
+        NYSTROM,
+    ],
     "r-gp-ucb": [{"reset_every": 3}],
     "sw-gp-ucb": [{"window": 3}],
     "tv-gp-ucb": [{"learn_every": 4, "learn_window": 6}, {"batch": "ts-rsr"}],
@@ -35,16 +40,16 @@ VARIANTS = {
     ],
     "cei": [{"compress": 0.5, "window": 3}],
     "cmpi": [{"compress": 0.5, "reset_every": 4}],
-    "bkb-ucb": [{"qbar": 0.5}],
+    "bkb-ucb": [{"posterior": {"type": "nystrom", "qbar": 0.5}}],
     "bkb-ei": [{"compress": 0.5, "window": 3}],
-    "bkb-mpi": [{"qbar": 1.5, "reset_every": 4}],
+    "bkb-mpi": [{"posterior": {"type": "nystrom", "qbar": 1.5}, "reset_every": 4}],
     "ms-ucb": [
         {"d": 1, "n0": 3, "alpha": 1.0, "learn": True, "acquisition": "ei"},
         {"d": 0, "n0": 5, "reset_every": 4},
         {"d": 1, "epsilon": 0.1, "acquisition": "ts"},
     ],
     "dropout-ucb": [
-        {"d": 1, "fill": "copy", "learn": {"every": 3}, "standardise": True},
+        {"d": 1, "fill": "copy", "learn": {"every": 3}, "standardize": True},
         {"d": 1, "fill": "random", "window": 3, "batch": "explore"},
     ],
     "line-bo": [
@@ -52,7 +57,7 @@ VARIANTS = {
         {"directions": "coordinate", "epsilon": 0.1, "acquisition": "mpi"},
     ],
     "rembo": [{"d": 1, "acquisition": "ei"}, {"d": 2, "kernel_on": "x", "learn": True}],
-    "hesbo": [{"d": 1, "epsilon": 0.1}, {"d": 2, "standardise": True}],
+    "hesbo": [{"d": 1, "epsilon": 0.1}, {"d": 2, "standardize": True}],
     "sre": [{"d": 1, "stages": 3, "rounds": 3, "learn": {"every": 2}}],
 }
 CASES = [(name, given) for name in agents.names() for given in [{}, *VARIANTS.get(name, [])]]
@@ -101,7 +106,8 @@ class Laws:
         if name == "ms-ucb" and given.get("d", 5) < dim:
             return {"candidates": 16, "refine": 2, "evaluations": 40}
         known = agents.settings_of(name)
-        if "qbar" in given or known.get("qbar") or "search" not in known:
+        nystrom = isinstance(given.get("posterior", known.get("posterior")), dict)
+        if nystrom or "search" not in known:
             return {"candidates": 16} if "candidates" in known else {}
         return {"search": QUICK}
 
@@ -121,18 +127,18 @@ class Laws:
             quick = {"candidates": 16}
         elif box:
             quick = self.quick(case, problem.domain.dim)
-            if "back" in given and "search" in quick:
+            if given.get("posterior") == "rows":
                 with pytest.raises(InvalidInput, match="one representation"):
                     agents.make(name, problem, **given, **quick)
-                given = {key: value for key, value in given.items() if key != "back"}
+                given = {key: value for key, value in given.items() if key != "posterior"}
         return agents.make(name, problem, seed=seed, **given, **quick, **more)
 
     @staticmethod
     def draws(agent, name):
         """Whether it answers differently when it is asked twice."""
         drawing = {"ts", "sp", "dpp-ts", "ts-rsr", "random", "rexp3"}
-        sampling = getattr(agent, "samples", False)
-        rule = type(getattr(agent, "rule", None)).__name__
+        sampling = getattr(agent, "rule", True) is None
+        rule = type(getattr(agent, "batch", None)).__name__
         random_rule = rule in {"Boltzmann", "Initialised", "RegretToSigmaRatio"}
         # A search of a box draws its candidates.
         search = type(getattr(agent, "search", None)).__name__

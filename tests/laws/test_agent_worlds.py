@@ -83,7 +83,8 @@ def policy(laws, case, home):
         pytest.skip("it plays in a box")
     given = {**laws.needed.get(name, {}), **given}
     if home == "box":
-        given.pop("back", None)
+        if given.get("posterior") == "rows":
+            del given["posterior"]
         given.update(laws.quick(case))
     return name, given
 

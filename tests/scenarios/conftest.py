@@ -60,14 +60,14 @@ def as_in_a_terminal():
 
 ODD = """
 import os, time
-from gpbandits_env.agents import GPAgent
+from gpbandits_env.agents import Agent
 
-class Poison(GPAgent):
-    def acquisition(self):
+class Poison(Agent):
+    def ask(self):
         os._exit(3)
 
-class Slow(GPAgent):
-    def acquisition(self):
+class Slow(Agent):
+    def ask(self):
         time.sleep(60.0)
 """
 

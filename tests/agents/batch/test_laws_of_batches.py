@@ -90,7 +90,7 @@ def test_brute_force_agrees_with_draws():
 @pytest.mark.parametrize("back", ["rows", "coefficients"])
 def test_thompson(epsilon, back):
     chance = of_being_largest(*belief(epsilon))
-    agent = agent_told("ts", 2, epsilon, back=back)
+    agent = agent_told("ts", 2, epsilon, posterior=back)
     counts = batches(agent, 8000)
     assert excess(counts, np.outer(chance, chance)) < 1.0
     # Another law is found out: that of the other world.

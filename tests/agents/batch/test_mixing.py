@@ -21,7 +21,7 @@ BELIEFS = {
     "reset": {"reset_every": 2},
     "window": {"window": 2},
     "compressed": {"compress": 0.05},
-    "budgeted": {"qbar": 3.0},
+    "budgeted": {"posterior": {"type": "nystrom", "qbar": 3.0}},
 }
 RULES = {
     **{name: name for name in ("hallucinate", "thompson", "dpp", "explore", "boltzmann")},
@@ -55,7 +55,7 @@ def quick(name, place, given):
         return BOX_AGENTS[name]
     if place == "arms":
         return {}
-    return {"candidates": 12} if "qbar" in given else {"search": QUICK}
+    return {"candidates": 12} if "posterior" in given else {"search": QUICK}
 
 
 def tried(name, place, **given):
@@ -71,7 +71,7 @@ def tried(name, place, **given):
         actions = agent.ask()
         assert actions in space, (name, place, given)
         agent.tell(actions, np.sin(np.asarray(actions, float).reshape(BATCH, -1).sum(axis=1)))
-    points = agent.places.domain.sample(np.random.default_rng(0), 4)
+    points = agent.action_map.inner.domain.sample(np.random.default_rng(0), 4)
     belief = agent.belief() or agent.belief(points)
     assert all(np.isfinite(part).all() for part in belief), (name, place, given)
     return ""

@@ -96,7 +96,7 @@ def test_data_fade_by_the_clock(steps):
     """Means by numpy.linalg from k(x, z) (1 - eps)^(|t - t'| / 2), at a time of its own."""
     epsilon, ell, noise = 0.1, 0.3, 0.01
     campaign = Campaign(
-        [(0.0, 1.0)], "gp-ucb", seed=0, n_initial=0, epsilon=epsilon, standardise=False,
+        [(0.0, 1.0)], "gp-ucb", seed=0, n_initial=0, epsilon=epsilon, standardize=False,
         kernel={"type": "se", "lengthscale": ell}, noise_var=noise,
     )  # fmt: skip
     x = np.array([0.1, 0.4, 0.45, 0.9])

@@ -62,7 +62,7 @@ def test_an_embedding_is_told_where_it_asked():
         (suggestion,) = campaign.ask()
         campaign.tell(suggestion.id, -((suggestion.params["x"] - 0.3) ** 2))
     for y, record in zip(campaign.agent.posterior.observed, campaign.records, strict=True):
-        lifted = campaign.agent.places.actions(y[None])[0]
+        lifted = campaign.agent.action_map.actions(y[None])[0]
         assert campaign.space.params(lifted) == record.params
 
 
@@ -77,7 +77,7 @@ def test_the_small_box_of_an_embedding_is_searched_whole():
 @pytest.mark.parametrize(
     ("agent", "settings"),
     [("bkb-ucb", {}), ("bkb-ei", {}), ("bkb-mpi", {}), ("ei", {"candidates": 64}),
-     ("gp-ucb", {"qbar": 5.0})],
+     ("gp-ucb", {"posterior": {"type": "nystrom", "qbar": 5.0}})],
 )  # fmt: skip
 def test_agents_that_learn_only_at_candidates_are_refused_before_anything_is_paid_for(
     agent, settings

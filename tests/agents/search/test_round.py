@@ -210,7 +210,7 @@ def test_points_apart():
 def test_batches_of_all_rules(name):
     """They lie in the box, and a snapshot goes on as the agent does."""
     problem = Problem(BOX, Matern52((0.2, 1.0)), 1e-4, batch_size=4)
-    settings = {"search": {"type": "round", "candidates": 40}, "standardise": True}
+    settings = {"search": {"type": "round", "candidates": 40}, "standardize": True}
     one = agents.make(name, problem, seed=1, **settings)
     rng = np.random.default_rng(0)
     for _ in range(3):

@@ -8,9 +8,9 @@ import numpy as np
 from fuzzing.case import Case
 from fuzzing.values import mutated, pick
 
+from gpbandits_env.agents.acquisitions.schedules import SCHEDULES, schedule_for
 from gpbandits_env.agents.batch import RULES, rule_for
-from gpbandits_env.agents.gate import COMPRESSIONS, gate_for
-from gpbandits_env.agents.schedules import SCHEDULES, schedule_for
+from gpbandits_env.agents.data.compression import COMPRESSIONS, gate_for
 from gpbandits_env.agents.search import search_for
 from gpbandits_env.datasets import check_table
 from gpbandits_env.domains import Arms, Box, domain_from_dict

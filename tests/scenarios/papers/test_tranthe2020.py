@@ -36,7 +36,7 @@ def test_the_papers_settings(scenario):
     ]
     assert {e.settings.get("d", 5) for e in scenario.agents} == {5}
     assert {str(e.settings["learn"]) for e in scenario.agents} == {"{'every': 20}"}
-    assert all(e.settings["standardise"] for e in scenario.agents)
+    assert all(e.settings["standardize"] for e in scenario.agents)
     assert scenario.panels[0].band == "deviation"
 
 

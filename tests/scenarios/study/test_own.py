@@ -17,8 +17,8 @@ from gpbandits_env.agents.acquisitions import LCB
 from gpbandits_env.drift import DRIFTS, Drift
 
 class Cautious(GPAgent):
-    def acquisition(self):
-        return LCB(4.0)
+    def __init__(self, problem, rng, **parts):
+        super().__init__(problem, rng, LCB(4.0), **parts)
 
 @DRIFTS.register("NAME-pace")
 @dataclass(frozen=True)

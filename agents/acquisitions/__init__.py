@@ -1,0 +1,14 @@
+"""Acquisitions score points; rules (`acquisitions.rules`) make those of each round."""
+
+from gpbandits_env.agents.acquisitions.functions import (
+    LCB,
+    UCB,
+    Acquisition,
+    LogEI,
+    LogPI,
+    Mean,
+    RegretToSigma,
+    Variance,
+)
+
+__all__ = ["LCB", "UCB", "Acquisition", "LogEI", "LogPI", "Mean", "RegretToSigma", "Variance"]

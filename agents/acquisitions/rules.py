@@ -1,0 +1,113 @@
+"""The acquisitions of the papers as rules: confidence bounds, and improvement."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from gpbandits_env.agents.acquisitions.functions import UCB, Acquisition, LogEI, LogPI
+from gpbandits_env.agents.acquisitions.schedules import Beta, Betas, schedule_for
+from gpbandits_env.agents.round import AcquisitionRule, Round
+from gpbandits_env.arrays import positive
+from gpbandits_env.errors import unknown
+from gpbandits_env.problem import Problem
+
+INCUMBENTS = ("posterior-mean", "observed", "max-mean")
+VARIANTS: dict[str, type[LogEI] | type[LogPI]] = {"improvement": LogEI, "probability": LogPI}
+# The usual margin of each, in reward units.
+MARGINS = {"ei": ("improvement", 0.0), "mpi": ("probability", 0.01)}
+NAMES = ("ucb", *MARGINS, "ts")
+
+
+class ConfidenceBound(AcquisitionRule):
+    """The upper confidence bound mu + sqrt(beta_t) sigma.
+
+    Args:
+        beta: a schedule, its dict, or a number; see `schedules`.
+        factor: multiplies beta_t.
+    Source: srinivas2010, eq. (6).
+    """
+
+    def __init__(self, beta: Beta, *, factor: float = 1.0) -> None:
+        self._beta, self._factor = beta, factor
+
+    def prepared(self, problem: Problem, arms: int | None) -> Self:
+        self.schedule = schedule_for(self._beta, problem, arms)
+        self._betas = Betas(self.schedule)
+        return self
+
+    def beta(self, t: int, gain: float) -> float:
+        """beta_t, given the information gained before it, in nats."""
+        return self._factor * self._betas(t, gain)
+
+    def at(self, now: Round) -> Acquisition:
+        return UCB(self.beta(now.t, now.posterior.information_gain))  # eq. (6)
+
+
+@dataclass(frozen=True)
+class Improvement(AcquisitionRule):
+    """Improvement on the incumbent, the best so far: expected, or how probable.
+
+    Args:
+        variant: "improvement", E max(f - incumbent - margin, 0), or "probability",
+            P(f > incumbent + margin); both computed in logarithms.
+        incumbent: "posterior-mean", the largest posterior mean at an observed point; "observed",
+            the largest reward that the posterior is conditioned on; or "max-mean", the largest
+            posterior mean of any action. Before any data all are the largest prior mean; so is the
+            first where all data have faded away.
+        margin: how far above the incumbent an improvement starts, at least 0, in reward units.
+    Raises:
+        UnknownName: no such variant or incumbent.
+        InvalidInput: a negative margin.
+    """
+
+    variant: str = "improvement"
+    incumbent: str = "posterior-mean"
+    margin: float = 0.0
+
+    def __post_init__(self) -> None:
+        for kind, value, known in (
+            ("variant of the improvement", self.variant, VARIANTS),
+            ("incumbent", self.incumbent, INCUMBENTS),
+        ):
+            if not isinstance(value, str) or value not in known:
+                raise unknown(kind, value, known)
+        positive(self.margin, "margin", zero=True)
+
+    def level(self, now: Round) -> float:
+        """The incumbent of a round."""
+        if self.incumbent == "max-mean":
+            return now.search.largest_mean(now.posterior)
+        if self.incumbent == "observed" and now.best_reward > -np.inf:
+            return now.best_reward
+        observed = now.posterior.mean_at_observed()  # nothing where all has faded
+        return float(np.max(observed if len(observed) else now.posterior.prior_mean))
+
+    def at(self, now: Round) -> LogEI | LogPI:
+        return VARIANTS[self.variant](self.level(now), self.margin)
+
+
+def rule_named(
+    name: str,
+    beta: Beta,
+    margin: float | None,
+) -> AcquisitionRule | None:
+    """The rule of an agent whose acquisition is a setting.
+
+    Args:
+        name: "ucb"; "ei" or "mpi", with the largest posterior mean at an observed point as the
+            incumbent; or "ts", which is None: the agent draws samples of the function.
+        beta: of "ucb".
+        margin: of "ei" (0 if not given) and "mpi" (0.01), in reward units.
+    Raises:
+        UnknownName: no such name.
+        InvalidInput: a negative margin.
+    """
+    if not isinstance(name, str) or name not in NAMES:
+        raise unknown("acquisition", name, NAMES)
+    if margin is not None:
+        positive(margin, "margin", zero=True)
+    if name in MARGINS:
+        variant, usual = MARGINS[name]
+        return Improvement(variant, margin=usual if margin is None else margin)
+    return ConfidenceBound(beta) if name == "ucb" else None

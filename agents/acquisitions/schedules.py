@@ -1,0 +1,332 @@
+"""How the confidence width beta_t grows with the round: declared, JSON-able, filled in by need."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.domains import Arms, Box, Domain
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.problem import Problem
+from gpbandits_env.specs import Family
+from gpbandits_env.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
+
+BLOCK = 1024
+# beta_t of the experiments of srinivas2010; of bedi2022, Theorem 3.2, which takes Theorem 1 in full
+# (its delta = 0.9 is the probability that the bounds hold: in beta it is 0.1); of bogunovic2016.
+THEOREM_OVER_5: Mapping[str, Any] = {"type": "srinivas2010", "delta": 0.1, "scale": 0.2}
+THEOREM_1: Mapping[str, Any] = {"type": "srinivas2010", "delta": 0.1, "scale": 1.0}
+LOG_TIME: Mapping[str, Any] = {"type": "log", "c1": 0.8, "c2": 4.0}
+
+
+class Schedule(ABC):
+    """beta_t as a declaration; it multiplies the variance under the root: mu + sqrt(beta) sigma.
+
+    Called with a round (or rounds) t = 1, 2, ... and the information gained before it, in nats.
+    What the formula needs of the problem may be left out; `filled` puts it in.
+    """
+
+    needs_gain: ClassVar[bool] = False
+
+    @abstractmethod
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
+        """beta_t, of the shape of t."""
+
+    def filled(self, problem: Problem, arms: int | None) -> "Schedule":
+        """The same schedule with what it needs of the problem, where that was left out.
+
+        Args:
+            problem: the learner's.
+            arms: how many arms it chooses among; in a box, its candidates, or None.
+        Raises:
+            InvalidInput: the problem does not tell.
+        """
+        return self
+
+
+# A schedule, its dict, or a number, which is constant.
+Beta: TypeAlias = Mapping[str, Any] | Schedule | float
+SCHEDULES: Family[Schedule] = Family("beta schedule")
+
+
+@SCHEDULES.register("finite")
+@dataclass(frozen=True)
+class Finite(Schedule):
+    """scale * 2 log(|D| t^2 pi^2 / (6 delta)): srinivas2010, Theorem 1 (experiments: scale 1/5).
+
+    Args:
+        delta: the failure probability.
+        scale: a factor, at least 0.
+        arms: |D|; the problem's when left out.
+    """
+
+    delta: float = 0.1
+    scale: float = 1.0
+    arms: int | None = None
+
+    def __post_init__(self) -> None:
+        _probability(self.delta)
+        positive(self.scale, "scale", zero=True)
+        if self.arms is not None:
+            whole(self.arms, "arms")
+
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
+        return self.scale * beta_finite(t, _known(self.arms, "arms"), self.delta)
+
+    def filled(self, problem: Problem, arms: int | None) -> Self:
+        return replace(self, arms=arms) if self.arms is None else self
+
+
+@SCHEDULES.register("continuous")
+@dataclass(frozen=True)
+class Continuous(Schedule):
+    """scale * (2 log(t^2 2 pi^2/(3 delta)) + 2d log(t^2 d b r sqrt(log(4da/delta)))): Theorem 2.
+
+    Args:
+        delta: the failure probability.
+        a: the derivatives' tail, P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).
+        b: the derivatives' tail, in units of f per unit of x.
+        r: the domain lies in [0, r]^d; the longest side of the problem's when left out.
+        scale: a factor, at least 0.
+        dim: d; the problem's when left out.
+    Source: srinivas2010, Theorem 2.
+    """
+
+    delta: float = 0.1
+    a: float = 1.0
+    b: float = 1.0
+    r: float | None = None
+    scale: float = 1.0
+    dim: int | None = None
+
+    def __post_init__(self) -> None:
+        _probability(self.delta)
+        for name in ("a", "b"):
+            positive(getattr(self, name), name)
+        positive(self.scale, "scale", zero=True)
+        if self.r is not None:
+            positive(self.r, "r")
+        if self.dim is not None:
+            whole(self.dim, "dim")
+
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
+        dim, side = _known(self.dim, "dim"), _known(self.r, "r")
+        return self.scale * beta_continuous(t, dim, self.delta, self.a, self.b, side)
+
+    def filled(self, problem: Problem, arms: int | None) -> Self:
+        side = _longest_side(problem.domain) if self.r is None else self.r
+        return replace(self, r=side, dim=problem.domain.dim if self.dim is None else self.dim)
+
+
+@SCHEDULES.register("srinivas2010")
+@dataclass(frozen=True)
+class Theorem(Schedule):
+    """Theorem 1 on arms ("finite"), Theorem 2 in a box ("continuous", with a = b = 1).
+
+    Args:
+        delta: the failure probability.
+        scale: a factor, at least 0; 1/5 in the experiments.
+    Source: srinivas2010, Theorems 1 and 2.
+    """
+
+    delta: float = 0.1
+    scale: float = 0.2
+
+    def __post_init__(self) -> None:
+        _probability(self.delta)
+        positive(self.scale, "scale", zero=True)
+
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
+        raise InvalidInput("the beta schedule 'srinivas2010' depends on the domain of a problem")
+
+    def filled(self, problem: Problem, arms: int | None) -> Schedule:
+        theorem = Continuous if arms is None else Finite
+        return theorem(delta=self.delta, scale=self.scale).filled(problem, arms)
+
+
+@SCHEDULES.register("rkhs")
+@dataclass(frozen=True)
+class RKHS(Schedule):
+    """scale * (2B + 300 gamma_t log^3(t/delta)): srinivas2010, Theorem 3.
+
+    Args:
+        delta: the failure probability.
+        norm_bound: B; the problem's max_norm when left out.
+        gamma: gamma_t as a number; when left out, the information gained so far over (1 - 1/e),
+            which bounds gamma_t only if the arms were played greedily by variance.
+        scale: a factor, at least 0.
+    Source: srinivas2010, Theorem 3.
+    """
+
+    needs_gain: ClassVar[bool] = True
+
+    delta: float = 0.1
+    norm_bound: float | None = None
+    gamma: float | None = None
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        _probability(self.delta)
+        positive(self.scale, "scale", zero=True)
+        for name in ("norm_bound", "gamma"):
+            if getattr(self, name) is not None:
+                positive(getattr(self, name), name, zero=True)
+
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
+        gamma = gain / (1.0 - np.exp(-1.0)) if self.gamma is None else self.gamma
+        bound = _known(self.norm_bound, "norm_bound")
+        return self.scale * beta_rkhs(t, gamma, self.delta, bound)
+
+    def filled(self, problem: Problem, arms: int | None) -> Self:
+        if self.gamma is None and problem.noise_var == 0.0:
+            raise InvalidInput(
+                "the beta schedule 'rkhs' takes gamma from the information gained, which is "
+                "infinite without noise: give it gamma, or a noise_var above 0"
+            )
+        if self.norm_bound is not None:
+            return self
+        if problem.max_norm is None:
+            raise InvalidInput(
+                "the beta schedule 'rkhs' needs a bound on the squared RKHS norm: give it "
+                "norm_bound, or the problem (or the agent) max_norm"
+            )
+        return replace(self, norm_bound=positive(problem.max_norm, "max_norm", zero=True))
+
+
+@SCHEDULES.register("constant")
+@dataclass(frozen=True)
+class Constant(Schedule):
+    """scale * value in every round."""
+
+    value: float
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive(self.value, "value", zero=True)
+        positive(self.scale, "scale", zero=True)
+
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
+        return np.full(np.shape(t), self.scale * self.value)
+
+
+@SCHEDULES.register("log")
+@dataclass(frozen=True)
+class LogTime(Schedule):
+    """scale * c1 log(c2 t), clipped at 0: bogunovic2016, Section 5 (c1 = 0.8, c2 = 4)."""
+
+    c1: float = 0.8
+    c2: float = 4.0
+    scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive(self.c1, "c1", zero=True)
+        positive(self.c2, "c2")
+        positive(self.scale, "scale", zero=True)
+
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
+        rounds = np.asarray(t, dtype=np.float64)
+        return self.scale * np.maximum(0.0, self.c1 * np.log(self.c2 * rounds))
+
+
+@SCHEDULES.register("subspaces")
+@dataclass(frozen=True)
+class SubspaceBeta(Schedule):
+    """scale * (2 log(pi^2 t^2/delta) + 2d log(2bd sqrt(log(6Da/delta)) t^2)): tranthe2020.
+
+    For d = 0 scale * 4 log(pi^2 t^2 / (2 delta)); for d = D Theorem 2 of srinivas2010.
+
+    Args:
+        subspace_dim: d.
+        delta: the failure probability.
+        a: the derivatives' tail, P(sup |df/dx_j| > L) <= a exp(-(L/b)^2), x in [-1, 1]^D.
+        b: the derivatives' tail, in units of f.
+        scale: a factor, at least 0.
+        dim: D; the problem's when left out.
+    Source: tranthe2020, Section 4.
+    """
+
+    subspace_dim: int
+    delta: float = 0.1
+    a: float = 1.0
+    b: float = 1.0
+    scale: float = 1.0
+    dim: int | None = None
+
+    def __post_init__(self) -> None:
+        whole(self.subspace_dim, "subspace_dim", 0)
+        positive(self.scale, "scale", zero=True)
+        if self.dim is not None:
+            whole(self.dim, "dim", max(1, self.subspace_dim))
+
+    def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
+        dim = _known(self.dim, "dim")
+        beta = beta_subspaces(t, dim, self.subspace_dim, self.delta, self.a, self.b)
+        return np.asarray(self.scale * beta)
+
+    def filled(self, problem: Problem, arms: int | None) -> Self:
+        return replace(self, dim=problem.domain.dim) if self.dim is None else self
+
+
+def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
+    """The schedule of a dict, a number (constant) or a schedule, filled in from the problem.
+
+    Args:
+        spec: e.g. {"type": "finite", "delta": 0.1, "scale": 0.2}.
+        problem: the learner's.
+        arms: how many arms it chooses among; None in a box.
+    Raises:
+        InvalidInput: a number out of range, or the problem lacks what the schedule needs.
+        UnknownName: no such type or field.
+    """
+    number = isinstance(spec, (int, float)) and not isinstance(spec, bool)
+    schedule = SCHEDULES.from_dict(Constant(positive(spec, "beta", zero=True)) if number else spec)  # type: ignore[arg-type]
+    schedule = schedule.filled(problem, arms)
+    schedule(1)
+    return schedule
+
+
+class Betas:
+    """The betas of a schedule as Python floats, computed a block of rounds at a time.
+
+    One at a time they would cost as much as the rest of a round.
+
+    Args:
+        schedule: filled in.
+    """
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule
+        self._block, self._values = -1, [0.0]
+
+    def __call__(self, t: int, gain: float) -> float:
+        """beta_t, given the information gained before it."""
+        if self.schedule.needs_gain:
+            return float(self.schedule(t, gain))
+        block, i = divmod(t - 1, BLOCK)
+        if block != self._block:
+            first = block * BLOCK + 1
+            self._values = self.schedule(np.arange(first, first + BLOCK)).tolist()
+            self._block = block
+        return self._values[i]
+
+
+def _longest_side(domain: Domain) -> float:
+    if isinstance(domain, Box):
+        return float((domain.high - domain.low).max())
+    assert isinstance(domain, Arms)
+    return float(np.ptp(domain.coordinates, axis=0).max()) or 1.0
+
+
+def _probability(delta: float) -> None:
+    if positive(delta, "delta") >= 1.0:
+        raise InvalidInput(f"delta must lie strictly between 0 and 1, got {delta!r}")
+
+
+def _known(value: Any, name: str) -> Any:
+    if value is None:
+        raise InvalidInput(f"the beta schedule was given no {name!r}, and no problem to take it of")
+    return value

@@ -1,0 +1,104 @@
+"""How the points of an agent's posterior are played as actions of its problem."""
+
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import qmc
+
+from gpbandits_env.arrays import IntArray, whole
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.problem import Problem
+from gpbandits_env.seeding import child
+
+# Candidate points: more are a slip.
+MOST = 2**24
+
+
+class ActionMap:
+    """The posterior is on the problem's own domain: points and actions are the same.
+
+    Attributes:
+        inner: the problem as the posterior sees it: its domain, kernel, noise and prior mean.
+    """
+
+    def __init__(self, inner: Problem) -> None:
+        self.inner = inner
+
+    @property
+    def fingerprint(self) -> int:
+        """A number that tells maps drawn differently apart; 0 if nothing was drawn."""
+        return 0
+
+    def actions(self, points: NDArray[Any]) -> NDArray[Any]:
+        """The actions that play these arms or points of the posterior's domain, fresh."""
+        return points
+
+    def points(self, actions: NDArray[Any]) -> NDArray[Any]:
+        """The arms or points of the posterior's domain that these checked actions play.
+
+        Raises:
+            InvalidInput: an action that plays none of them.
+        """
+        return actions
+
+
+def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Generator) -> ActionMap:
+    """The problem's own domain, or so many Sobol points of a box.
+
+    Args:
+        problem: the agent's.
+        candidates: how many points of a box; None for all of it. On arms it does not matter.
+        rng: the points are drawn from its child.
+    Raises:
+        InvalidInput: fewer than 2 points, or a domain of another kind.
+    """
+    domain = problem.domain
+    if not isinstance(domain, (Arms, Box)):
+        raise InvalidInput(f"a domain is Arms or a Box, got {type(domain).__name__}")
+    if candidates is not None:
+        whole(candidates, "candidates", 2, MOST)
+    if isinstance(domain, Arms) or candidates is None:
+        return ActionMap(problem)
+    return CandidateMap(problem, sobol_arms(domain, candidates, rng))
+
+
+class CandidateMap(ActionMap):
+    """The posterior is on some points of a box, numbered; actions are their coordinates.
+
+    Args:
+        problem: the agent's, in a box.
+        arms: the points.
+    """
+
+    def __init__(self, problem: Problem, arms: Arms) -> None:
+        self.arms = arms
+        super().__init__(problem.replaced(domain=arms))
+        self._index = {point.tobytes(): i for i, point in enumerate(arms.coordinates)}
+
+    @property
+    def fingerprint(self) -> int:
+        return zlib.crc32(self.arms.coordinates.tobytes())
+
+    def actions(self, points: NDArray[Any]) -> NDArray[Any]:
+        return self.arms.coordinates[points]
+
+    def points(self, actions: NDArray[Any]) -> IntArray:
+        rows = actions + 0.0  # contiguous, and -0.0 has the bytes of 0.0
+        found = [self._index.get(row.tobytes(), -1) for row in rows]
+        if -1 in found:
+            raise InvalidInput(
+                f"the point {rows[found.index(-1)].tolist()} is none of the agent's "
+                f"{self.arms.size} candidates; it can learn only at points that it chose among "
+                "(agent.posterior.arms.coordinates lists them)"
+            )
+        return np.array(found, dtype=np.int64)
+
+
+def sobol_arms(box: Box, count: int, rng: np.random.Generator) -> Arms:
+    """``count`` Sobol points of a box, scrambled by a child of the generator."""
+    power = int(np.ceil(np.log2(count)))
+    unit = qmc.Sobol(box.dim, rng=child(rng)).random_base2(power)[:count]
+    return Arms(np.minimum(box.low + (box.high - box.low) * unit, box.high))

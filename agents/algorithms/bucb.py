@@ -1,0 +1,43 @@
+"""BUCB (GP-BUCB).
+
+Paper: Desautels, Krause & Burdick (2014), Algorithm 2, as a baseline of ren2024.
+Assumes: Gaussian noise of known variance.
+Departures: 1. beta_t is that of GP-UCB over 5; the theory's factor, a bound on rho_m, is a setting
+and 1 by default; 2. beta_t counts rounds, not actions; 3. the theory's first points of largest
+variance are a setting (batch "initialised"); 4. those of `GPAgent`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
+from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5, Beta
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.arrays import positive
+from gpbandits_env.problem import Problem
+
+
+class BUCB(GPAgent):
+    """UCB with the mean held and the variance updated within the batch.
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        beta: as of `GPUCB`.
+        rho: multiplies sqrt(beta): a bound on the ratio by which the standard deviation can fall
+            within a batch (`theory.rho_bound`); 1 by default.
+        parts: those of `GPAgent`; the batch rule is "hallucinate".
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        beta: Beta = THEOREM_OVER_5,
+        rho: float = 1.0,
+        **parts: Any,
+    ) -> None:
+        bound = ConfidenceBound(beta, factor=positive(rho, "rho") ** 2)
+        super().__init__(problem, rng, bound, **parts)

@@ -1,0 +1,31 @@
+"""DPP-TS.
+
+Paper: Nava, Mutny & Krause (2022), Diversified sampling for batched Bayesian optimization with
+determinantal point processes, Algorithm 1, as a baseline of ren2024.
+Assumes: Gaussian noise of known variance, above 0.
+Departures: 1. a chain of 50 steps (a setting of the rule); 2. those of `GPAgent`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.batch import Batch
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
+
+
+class DPPTS(GPAgent):
+    """A Thompson batch diversified by a determinantal point process.
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        batch: a batch rule that draws samples of the function.
+        parts: those of `GPAgent`.
+    """
+
+    def __init__(
+        self, problem: Problem, rng: np.random.Generator, *, batch: Batch = "dpp", **parts: Any
+    ) -> None:
+        super().__init__(problem, rng, None, batch=batch, **parts)

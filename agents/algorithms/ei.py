@@ -1,0 +1,40 @@
+"""Expected improvement (EI).
+
+Paper: Mockus et al. (1978), as a baseline of srinivas2010, Section 6.
+Assumes: Gaussian noise of known variance.
+Departures: 1. computed in logarithms (Ament et al. 2023), the same argmax; 2. the incumbent is the
+largest posterior mean at an observed point, since srinivas2010 does not say (option: "observed");
+3. those of `GPAgent`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.acquisitions.rules import Improvement
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
+
+
+class EI(GPAgent):
+    """The action of the largest expected improvement E max(f(x) - incumbent - margin, 0).
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        incumbent: the value to improve on: "posterior-mean", "observed" or "max-mean"; see
+            `acquisitions.rules.Improvement`.
+        margin: how far above it an improvement starts, at least 0, in reward units.
+        parts: those of `GPAgent`.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        incumbent: str = "posterior-mean",
+        margin: float = 0.0,
+        **parts: Any,
+    ) -> None:
+        super().__init__(problem, rng, Improvement("improvement", incumbent, margin), **parts)

@@ -1,0 +1,41 @@
+"""GP-UCB.
+
+Paper: srinivas2010, Algorithm 1, eq. (6); beta_t of Theorem 1 over 5, as in its experiments.
+Assumes: k(x, x) <= 1, Gaussian noise of known variance.
+Departures: 1. ties go to the lowest index; 2. in a box the maximum of the bound is searched for
+locally, from many starts; 3. a batch is chosen by hallucinated variance (see `GPAgent`).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
+from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5, Beta
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
+
+
+class GPUCB(GPAgent):
+    """The action with the largest upper confidence bound mu + sqrt(beta_t) sigma.
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        beta: a schedule as a dict, e.g. {"type": "finite", "delta": 0.1, "scale": 0.2} (types:
+            srinivas2010, finite, continuous, rkhs, constant, log, subspaces), or a number. By
+            default Theorem 1 over 5; in a box Theorem 2 over 5 with a = b = 1, or Theorem 1 with
+            |D| the number of candidates.
+        parts: those of `GPAgent`.
+    Source: srinivas2010, Algorithm 1.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        beta: Beta = THEOREM_OVER_5,
+        **parts: Any,
+    ) -> None:
+        super().__init__(problem, rng, ConfidenceBound(beta), **parts)

@@ -1,0 +1,22 @@
+"""Maximum mean: pure exploitation.
+
+Paper: srinivas2010, Section 6 ("naive methods which choose points of maximum mean only").
+Assumes: nothing more than the model.
+Departures: those of `GPAgent`. With a constant prior mean all arms tie in the first round: arm 0 is
+played.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.acquisitions import Mean
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
+
+
+class MaxMean(GPAgent):
+    """The action of the largest posterior mean; a batch plays it m times."""
+
+    def __init__(self, problem: Problem, rng: np.random.Generator, **parts: Any) -> None:
+        super().__init__(problem, rng, Mean(), **parts)

@@ -1,0 +1,43 @@
+"""Most probable improvement (MPI), also known as probability of improvement.
+
+Paper: Mockus (1989), as a baseline of srinivas2010, Section 6; the other variant is bedi2022's.
+Assumes: Gaussian noise of known variance.
+Departures: 1. computed in logarithms, the same argmax; 2. the incumbent is the largest posterior
+mean at an observed point and the margin 0.01, since srinivas2010 does not say; 3. those of
+`GPAgent`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.acquisitions.rules import Improvement
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
+
+
+class MPI(GPAgent):
+    """The action of the largest probability P(f(x) > incumbent + margin).
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        variant: "probability"; or "improvement", sigma phi(z) + (mu - xi) Phi(z) with
+            z = (mu - xi) / sigma, which bedi2022 calls MPI, with xi = max_x mu(x): its settings are
+            variant="improvement", incumbent="max-mean", margin=0. ERRATUM: it prints xi = argmax.
+        incumbent: as of `EI`.
+        margin: without one, the arm played last is as probable to improve as any other.
+        parts: those of `GPAgent`.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        variant: str = "probability",
+        incumbent: str = "posterior-mean",
+        margin: float = 0.01,
+        **parts: Any,
+    ) -> None:
+        super().__init__(problem, rng, Improvement(variant, incumbent, margin), **parts)

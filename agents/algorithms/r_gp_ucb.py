@@ -1,0 +1,65 @@
+"""R-GP-UCB: GP-UCB that forgets everything at the start of each block of N rounds.
+
+Paper: bogunovic2016, Algorithm 1; N of Corollary 4.1 with the constants of its Section 5.1.
+Assumes: as GP-UCB, within a block.
+Departures: 1. ties go to the lowest index. beta_t uses the global t, as in the paper; c2 < 1 makes
+c1 log(c2 t) negative for small t: it is clipped at 0.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
+from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.problem import Problem
+from gpbandits_env.theory.time_varying import block_length_matern, block_length_se
+
+
+class RGPUCB(GPAgent):
+    """GP-UCB on the data since the last reset, at every t with t mod N = 1.
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        reset_every: N; when not given, the paper's: it needs the problem's epsilon and horizon.
+        beta: as of `GPUCB`; 0.8 log(4 t) by default.
+        parts: those of `GPAgent`.
+    Raises:
+        InvalidInput: no block length, and none to be had from the problem.
+    Source: bogunovic2016, Algorithm 1.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        reset_every: int | None = None,
+        beta: Beta = LOG_TIME,
+        **parts: Any,
+    ) -> None:
+        block = paper_block_length(problem) if reset_every is None else reset_every
+        super().__init__(problem, rng, ConfidenceBound(beta), reset_every=block, **parts)
+
+
+def paper_block_length(problem: Problem) -> int:
+    """N of Corollary 4.1 for the problem's kernel, epsilon and horizon.
+
+    Raises:
+        InvalidInput: one of them is not known, or the paper has no formula for the kernel.
+    """
+    if problem.epsilon is None or problem.horizon is None:
+        missing = "epsilon" if problem.epsilon is None else "horizon"
+        raise InvalidInput(f"r-gp-ucb needs reset_every: the problem does not tell its {missing}")
+    nu = problem.kernel.smoothness
+    if nu == np.inf:
+        return block_length_se(problem.epsilon, problem.horizon)
+    if nu is None:
+        raise InvalidInput(
+            f"r-gp-ucb needs reset_every: the paper has no block length for the kernel "
+            f"{problem.kernel.type_name!r}"
+        )
+    return block_length_matern(problem.epsilon, problem.horizon, nu, problem.domain.dim)

@@ -1,0 +1,121 @@
+"""RExp3: Exp3 that starts anew at times; it knows nothing of how arms are correlated.
+
+Paper: Besbes, Gur and Zeevi (2014), "Stochastic Multi-Armed-Bandit Problem with Non-stationary
+Rewards", Algorithm 1 and Theorem 2; the baseline of bogunovic2016, Section 5.2, footnote 3.
+Assumes: rewards within known limits, means whose total variation over the horizon is bounded.
+Departures: 1. rewards are scaled from [low, high] to [0, 1] and clipped there; by default the
+limits are the prior's, two standard deviations around the means; 2. all m actions of a round are
+drawn from the same weights; 3. in a box it plays candidate points, as `GPAgent` does.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gpbandits_env.agents.action_map import action_map_for
+from gpbandits_env.agents.agent import Agent
+from gpbandits_env.arrays import Array, finite_array, positive, whole
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.problem import Problem
+
+USUAL_HORIZON = 1000
+
+
+class RExp3(Agent):
+    """Exponential weights, made equal again after every block of rounds.
+
+    Args:
+        problem: where it acts, on K arms; of the model only the prior's range matters.
+        rng: its own randomness.
+        reset_every: rounds in a block; when not given, Theorem 2's,
+            ceil((K log K)^(1/3) (T / V)^(2/3)), with T = 1000 if the horizon is not known.
+        variation: V > 0, how much the scaled means may change over the horizon in all.
+        low: the smallest reward expected.
+        high: the largest.
+        candidates: the number of points in a box.
+    Raises:
+        InvalidInput: a number out of range.
+    Source: Besbes, Gur and Zeevi (2014), Algorithm 1.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        reset_every: int | None = None,
+        variation: float = 1.0,
+        low: float | None = None,
+        high: float | None = None,
+        candidates: int = 1024,
+    ) -> None:
+        super().__init__(problem, rng)
+        self._map = action_map_for(problem, whole(candidates, "candidates", 2), rng)
+        domain = self._map.inner.domain
+        assert isinstance(domain, Arms)
+        arms = domain.size
+        effort = arms * math.log(max(arms, 2))  # K log K
+        if reset_every is None:
+            rounds = (problem.horizon or USUAL_HORIZON) / positive(variation, "variation")
+            reset_every = math.ceil(effort ** (1.0 / 3.0) * rounds ** (2.0 / 3.0))
+        self.reset_every = whole(reset_every, "reset_every")
+        self.exploration = min(1.0, math.sqrt(effort / ((math.e - 1.0) * self.reset_every)))
+        self.low, self.high = _limits(problem, domain, low, high)
+        self._log_weights: Array = np.zeros(arms)
+
+    @property
+    def probabilities(self) -> Array:
+        """With which each arm is drawn, (K,): (1 - gamma) w / sum(w) + gamma / K."""
+        weights = np.exp(self._log_weights - self._log_weights.max())
+        weights *= (1.0 - self.exploration) / weights.sum()
+        probabilities: Array = weights + self.exploration / len(weights)
+        return probabilities
+
+    def ask(self) -> NDArray[Any]:
+        drawn = self.rng.choice(len(self._log_weights), self.batch_size, p=self.probabilities)
+        return self._map.actions(np.asarray(drawn, dtype=np.int64))
+
+    def tell(
+        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
+    ) -> None:
+        super().tell(actions, rewards, observed)
+        if self.round % self.reset_every == 0:
+            self._log_weights[:] = 0.0
+
+    def _learn(self, actions: NDArray[Any], rewards: Array) -> None:
+        arms = self._map.points(actions)
+        gains = np.clip((rewards - self.low) / (self.high - self.low), 0.0, 1.0)
+        # w_k <- w_k exp(gamma X_k / (K p_k))
+        steps = self.exploration * gains / (len(self._log_weights) * self.probabilities[arms])
+        np.add.at(self._log_weights, arms, steps)
+
+    def reset(self) -> None:
+        super().reset()
+        self._log_weights[:] = 0.0
+
+    def snapshot(self) -> dict[str, Any]:
+        weights = {"log_weights": self._log_weights.copy()}
+        return super().snapshot() | weights | {"candidates": self._map.fingerprint}
+
+    def _restore(self, state: Mapping[str, Any]) -> None:
+        if state["candidates"] != self._map.fingerprint:
+            raise InvalidInput("the agent of the snapshot has other candidate points: another seed")
+        self._log_weights[:] = finite_array(state["log_weights"], "log_weights", 1)
+        super()._restore(state)
+
+
+def _limits(
+    problem: Problem, arms: Arms, low: float | None, high: float | None
+) -> tuple[float, float]:
+    sd = 2.0 * np.sqrt(problem.kernel.diagonal(arms.coordinates))
+    ends = (
+        float(np.min(problem.prior_mean - sd) if low is None else finite_array(low, "low", 0)),
+        float(np.max(problem.prior_mean + sd) if high is None else finite_array(high, "high", 0)),
+    )
+    if not -math.inf < ends[0] < ends[1] < math.inf:
+        raise InvalidInput(f"low must be below high, and both finite, got {ends}")
+    return ends

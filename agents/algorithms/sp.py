@@ -1,0 +1,43 @@
+"""Stochastic policies (SP).
+
+Paper: Garcia-Barcos & Martinez-Cantin (2019), Fully distributed Bayesian optimization with
+stochastic policies, as a baseline of ren2024.
+Assumes: Gaussian noise of known variance.
+Departures: 1. how the policy sharpens with time is a choice of ours (see `batch.Boltzmann`); 2. in
+a box the action is drawn from a fresh set of candidates; 3. those of `EI`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.acquisitions.rules import Improvement
+from gpbandits_env.agents.batch import Batch
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
+
+
+class StochasticPolicy(GPAgent):
+    """Each action is drawn from a Boltzmann distribution over the expected improvement.
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        incumbent: as of `EI`.
+        margin: as of `EI`.
+        batch: a batch rule.
+        parts: those of `GPAgent`.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        incumbent: str = "posterior-mean",
+        margin: float = 0.0,
+        batch: Batch = "boltzmann",
+        **parts: Any,
+    ) -> None:
+        rule = Improvement("improvement", incumbent, margin)
+        super().__init__(problem, rng, rule, batch=batch, **parts)

@@ -1,0 +1,32 @@
+"""Thompson sampling (TS).
+
+Paper: Kandasamy et al. (2018), Algorithm 1 (synchronous), as a baseline of ren2024.
+Assumes: Gaussian noise of known variance.
+Departures: 1. on arms none, the joint samples are exact; in a box they are drawn by random features
+(exact in few dimensions for the squared exponential) and maximised from many starts, or exactly at
+the candidates of search="round".
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.batch import Batch
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
+
+
+class ThompsonSampling(GPAgent):
+    """Each action of the batch maximises a posterior sample of its own.
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        batch: a batch rule that draws samples of the function.
+        parts: those of `GPAgent`.
+    """
+
+    def __init__(
+        self, problem: Problem, rng: np.random.Generator, *, batch: Batch = "thompson", **parts: Any
+    ) -> None:
+        super().__init__(problem, rng, None, batch=batch, **parts)

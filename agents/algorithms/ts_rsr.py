@@ -1,0 +1,32 @@
+"""TS-RSR.
+
+Paper: ren2024, Algorithm 1, with the redraw rule of its Appendix C.
+Assumes: Gaussian noise of known variance.
+Departures: 1. a sample is drawn anew at most 10 times (see `batch.RegretToSigmaRatio`); 2. in a box
+samples are drawn by random features (exact in few dimensions for the squared exponential) and
+maximised from many starts, or exactly at the candidates of search="round"; 3. those of `GPAgent`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.batch import Batch
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
+
+
+class TSRSR(GPAgent):
+    """The smallest ratio of the regret that a sample promises to what can be learned.
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        batch: a batch rule that draws samples of the function.
+        parts: those of `GPAgent`.
+    """
+
+    def __init__(
+        self, problem: Problem, rng: np.random.Generator, *, batch: Batch = "ts-rsr", **parts: Any
+    ) -> None:
+        super().__init__(problem, rng, None, batch=batch, **parts)

@@ -1,0 +1,41 @@
+"""UCBPE (GP-UCB-PE).
+
+Paper: Contal, Buffoni, Robicquet & Vayatis (2013), Algorithm 1, as a baseline of ren2024.
+Assumes: Gaussian noise of known variance.
+Departures: 1. beta_t is that of GP-UCB over 5; 2. without the region by
+batch={"type": "explore", "region": false}, as in many public re-implementations; 3. those of
+`GPAgent`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
+from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5, Beta
+from gpbandits_env.agents.batch import Batch
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
+
+
+class UCBPE(GPAgent):
+    """The first action by UCB, the others by largest variance in the relevant region.
+
+    Args:
+        problem: where it acts and what it knows beforehand.
+        rng: its own randomness.
+        beta: as of `GPUCB`.
+        batch: a batch rule.
+        parts: those of `GPAgent`.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        beta: Beta = THEOREM_OVER_5,
+        batch: Batch = "explore",
+        **parts: Any,
+    ) -> None:
+        super().__init__(problem, rng, ConfidenceBound(beta), batch=batch, **parts)

@@ -1,0 +1,140 @@
+"""The one log of an agent's observations, in the order in which its posterior was given them."""
+
+from collections import deque
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.posterior import Posterior
+
+
+class Entry(NamedTuple):
+    """What was observed together, and by how much all data faded after it.
+
+    Args:
+        round: the round; 0 for what was known beforehand.
+        points: (k,) arms or (k, d) points of the posterior's domain.
+        rewards: (k,).
+        faded: epsilon: correlation fell by sqrt(1 - epsilon) before the next entry.
+    """
+
+    round: int
+    points: NDArray[Any]
+    rewards: Array
+    faded: float
+
+
+class ObservationLog:
+    """Observations by round; those before the last reset or window are kept to learn a model from.
+
+    Args:
+        rounds: how many entries to keep: 0 for none, None for all.
+
+    Attributes:
+        best_reward: the largest reward among the posterior's data, kept up even if no entry is;
+            -inf without data.
+        observations: how many rewards were logged in all since the start of the episode.
+    """
+
+    def __init__(self, rounds: int | None = 0) -> None:
+        self._entries: deque[Entry] = deque(maxlen=rounds)
+        self._keeps = rounds != 0
+        self.clear()
+
+    def append(self, round_: int, points: NDArray[Any], rewards: Array) -> None:
+        """Log what the posterior was just conditioned on; the arrays are copied."""
+        self.observations += len(rewards)
+        for reward in rewards.tolist():
+            if reward > self.best_reward:
+                self.best_reward = reward
+        if self._keeps:
+            if len(self._entries) == self._entries.maxlen:
+                self._start = max(0, self._start - 1)
+            self._entries.append(Entry(round_, points.copy(), rewards.copy(), 0.0))
+
+    def fade(self, epsilon: float) -> None:
+        """Time passes: the data so far lose correlation by sqrt(1 - epsilon)."""
+        if self._entries:
+            last = self._entries[-1]
+            self._entries[-1] = last._replace(faded=1.0 - (1.0 - last.faded) * (1.0 - epsilon))
+
+    def forget(self) -> None:
+        """The posterior was emptied: none of what is logged are its data any more."""
+        self._start = len(self._entries)
+        self.best_reward = -np.inf
+
+    def keep_last(self, entries: int) -> bool:
+        """Only the last entries are the posterior's data; True if any is dropped by that."""
+        start = max(self._start, len(self._entries) - entries)
+        if start == self._start:
+            return False
+        self._begin(start)
+        return True
+
+    def _begin(self, start: int) -> None:
+        self._start = start
+        self.best_reward = max((r for e in self.data for r in e.rewards.tolist()), default=-np.inf)
+
+    def keep_rounds(self, rounds: int, epsilon: float) -> None:
+        """Only the last rounds are kept, as if they had faded at another rate all along."""
+        kept = [entry._replace(faded=epsilon) for entry in self._entries if entry.round]
+        self._entries.clear()
+        self._entries.extend(kept[-rounds:])
+        self._begin(0)
+
+    def clear(self) -> None:
+        """Drop everything."""
+        self._entries.clear()
+        self.observations = 0
+        self.forget()
+
+    @property
+    def data(self) -> list[Entry]:
+        """The entries that are the posterior's data, oldest first."""
+        return list(islice(self._entries, self._start, None))
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All that is kept, oldest first."""
+        return list(self._entries)
+
+    def last(self, observations: int) -> tuple[NDArray[Any], Array]:
+        """The points and rewards of the last so many observations that are kept; at least one."""
+        chosen: list[Entry] = []
+        count = 0
+        for entry in reversed(self._entries):
+            if count >= observations:
+                break
+            chosen.append(entry)
+            count += len(entry.rewards)
+        points = np.concatenate([entry.points for entry in reversed(chosen)])
+        rewards = np.concatenate([entry.rewards for entry in reversed(chosen)])
+        return points[-observations:], rewards[-observations:]
+
+    def replay(self, posterior: Posterior) -> None:
+        """Condition an empty posterior, of any model, on its data; at once, if none has faded."""
+        posterior.replay((entry.points, entry.rewards, entry.faded) for entry in self.data)
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that changes, as plain copied data."""
+        entries = [(e.round, e.points.copy(), e.rewards.copy(), e.faded) for e in self._entries]
+        return {
+            "entries": entries,
+            "start": self._start,
+            "best_reward": self.best_reward,
+            "observations": self.observations,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Back to a snapshot."""
+        entries: Sequence[Any] = state["entries"]
+        found = [Entry(int(t), np.array(p), np.array(r), float(e)) for t, p, r, e in entries]
+        start, best = int(state["start"]), float(state["best_reward"])
+        self.observations = int(state["observations"])
+        self._entries.clear()
+        self._entries.extend(found)
+        self._start, self.best_reward = start, best

@@ -1,0 +1,84 @@
+"""The log of observations: what it keeps, and the posterior that is conditioned on it anew."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.agents.data.log import ObservationLog
+from gpbandits_env.domains import Arms
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.posterior import posterior_on
+
+OBSERVED = [([0, 3], [0.4, -0.3], (0.2, 0.3)), ([1], [0.9], ()), ([3, 2], [0.6, 0.3], (0.1,))]
+
+
+def logged(rounds=None, fading=False):
+    log = ObservationLog(rounds)
+    for round_, (arms, rewards, epsilons) in enumerate(OBSERVED, 1):
+        log.append(round_, np.array(arms), np.array(rewards))
+        for epsilon in epsilons if fading else ():
+            log.fade(epsilon)
+    return log
+
+
+@pytest.mark.parametrize("fading", [True, False])
+def test_a_posterior_conditioned_anew_is_the_one_before(fading):
+    before, after = (posterior_on(Arms.grid(6), SquaredExponential(0.3), 0.1) for _ in range(2))
+    for arms, rewards, epsilons in OBSERVED:
+        before.condition(arms, rewards)
+        for epsilon in epsilons if fading else ():
+            before.advance(epsilon)
+    log, again = logged(fading=fading), ObservationLog(None)
+    again.fade(0.5)  # of nothing
+    again.restore(log.snapshot())
+    again.replay(after)
+    assert after.mean == pytest.approx(before.mean, abs=1e-12)
+    assert after.var == pytest.approx(before.var, abs=1e-12)
+    log.clear()
+    fresh = posterior_on(Arms.grid(6), SquaredExponential(0.3), 0.1)
+    log.replay(fresh)
+    assert fresh.size == log.observations == 0
+
+
+def test_the_data_are_what_came_since_the_last_reset():
+    log = logged()
+    assert log.best_reward == 0.9
+    log.forget()
+    assert (log.data, log.best_reward) == ([], -np.inf)
+    log.append(4, np.array([5]), np.array([0.1]))
+    assert [entry.round for entry in log.data] == [4]
+    assert log.best_reward == 0.1
+    points, rewards = log.last(4)
+    assert points.tolist() == [1, 3, 2, 5]
+    assert rewards.tolist() == [0.9, 0.6, 0.3, 0.1]
+    assert log.observations == 6
+
+
+def test_a_window_drops_the_oldest_and_their_best_reward():
+    log = logged()
+    assert not log.keep_last(3)
+    assert log.keep_last(2)
+    assert log.best_reward == 0.9
+    assert log.keep_last(1)
+    assert log.best_reward == 0.6
+    assert [entry.round for entry in log.data] == [3]
+    assert len(log.entries) == 3
+
+
+def test_it_keeps_as_many_entries_as_it_was_told_to_and_arrays_of_its_own():
+    log = logged(rounds=2)
+    assert [entry.round for entry in log.entries] == [2, 3]
+    assert [entry.round for entry in log.data] == [2, 3]
+    assert logged(rounds=0).entries == []
+    assert logged(rounds=0).best_reward == 0.9
+    points = np.array([1])
+    log.append(4, points, np.array([0.0]))
+    points[:] = 9
+    assert log.entries[-1].points.tolist() == [1]
+
+
+def test_kept_rounds_fade_at_the_new_rate():
+    log = logged(fading=True)
+    log.keep_rounds(2, 0.25)
+    assert [entry.round for entry in log.data] == [2, 3]
+    assert [entry.faded for entry in log.data] == [0.25, 0.25]
+    assert log.best_reward == 0.9
