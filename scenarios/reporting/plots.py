@@ -12,6 +12,7 @@ from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.findings.rounds import resets
 from gpbandits_env.scenarios.reporting.style import (
     INK,
+    band,
     entitle,
     line_style,
     new_figure,
@@ -73,8 +74,9 @@ def plot(
                 axes.set_axis_off()
             block[0].set_title(f"{shown[0].title}  {params}".strip())
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
-        band = BANDS[shown[0].band]
-        title = f"{scenario['id']}: {scenario['title']} ({trials} trials, band: {band})"
+        title = (
+            f"{scenario['id']}: {scenario['title']} ({trials} trials, band: {BANDS[shown[0].band]})"
+        )
         entitle(figure, title)
         share_legend(figure, grid[0][0], min(len(scenario["agents"]) + bounds, 6))
         return write(figure, stem or store.path.with_suffix(""), suffixes)
@@ -87,31 +89,37 @@ def declared(store: Store) -> list[Panel]:
 
 
 def draw_panel(axes: "Axes", store: Store, cell: int, panel: Panel) -> None:
-    """One panel of all agents of a cell; a dot where an agent has just forgotten everything.
+    """One panel of all agents of a cell: `draw_curves`, a line for each agent."""
+    places = enumerate(store.scenario["agents"])
+    run = store.labels(cell)
+    draw_curves(axes, store, panel, [(a, cell, a, i) for i, a in places if a in run])
+
+
+def draw_curves(
+    axes: "Axes", store: Store, panel: Panel, lines: Sequence[tuple[str, int, str, int]]
+) -> None:
+    """Means with bands; a dot where an agent has just forgotten everything.
 
     Args:
         axes: an empty panel.
         store: an open store.
-        cell: which.
         panel: what it shows.
+        lines: of each its name, cell and agent, and the index of its style.
     """
     y, x = Y[panel.y], X[panel.x]
-    labels = list(store.scenario["agents"])
     top, end = 0.0, 0.0
-    for label in store.labels(cell):
+    for name, cell, label, index in lines:
         curves = y.curves(store, cell, label)
-        mean, band = curves.mean(axis=0), panel.band_of(curves)
+        mean, half = curves.mean(axis=0), panel.band_of(curves)
         at = x.curves(store, cell, label).mean(axis=0)
-        style: dict[str, Any] = line_style(labels.index(label))
+        style = line_style(index)
         forgotten = resets(store.arrays(cell, label, "model_order").mean(axis=0)) - 1
         axes.plot(at[forgotten], mean[forgotten], ".", color=style["color"], markersize=5)
         rounds = _shown(len(mean)) - 1
-        at, mean, band = at[rounds], mean[rounds], band[rounds]
-        axes.plot(at, mean, label=label, **style)
-        axes.fill_between(
-            at, mean - band, mean + band, color=style["color"], alpha=0.18, linewidth=0
-        )
-        top, end = max(top, float(np.max(mean + band))), max(end, float(at[-1]))
+        at, mean, half = at[rounds], mean[rounds], half[rounds]
+        axes.plot(at, mean, label=name, **style)
+        band(axes, at, mean - half, mean + half, style["color"])
+        top, end = max(top, float(np.max(mean + half))), max(end, float(at[-1]))
     axes.set_title(panel.title)
     axes.set_xlabel(x.label)
     axes.set_ylabel(y.label)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError
 
 if TYPE_CHECKING:
@@ -76,6 +77,11 @@ def line_style(index: int) -> dict[str, Any]:
     round_, colour = divmod(index, len(COLOURS))
     dash = (colour + round_) % len(DASHES)
     return {"color": COLOURS[colour], "linestyle": DASHES[dash]}
+
+
+def band(axes: "Axes", x: Array, low: Array, high: Array, color: str, **looks: Any) -> None:
+    """A shaded band between two curves."""
+    axes.fill_between(x, low, high, **{"color": color, "alpha": 0.18, "linewidth": 0, **looks})
 
 
 def write(figure: "Figure", stem: Path, suffixes: Sequence[str] = (".png", ".svg")) -> list[Path]:

@@ -1,7 +1,7 @@
 """Reference results: our mean and standard error of every agent, kept with the code.
 
 One JSON file a scenario, under the literal setting and under every CHOICE, made by
-`gpbandits reference SCENARIO` and checked by `gpbandits reference SCENARIO --check`.
+`python -m tools.reference SCENARIO` and checked by `gpbandits reference SCENARIO --check`.
 """
 
 import json
@@ -57,7 +57,6 @@ def to_reference(report: Report) -> dict[str, Any]:
     s = report.scenario
     return {
         "scenario": s["id"],
-        "command": f"gpbandits reference {s['id']}",
         "horizon": s["horizon"],
         "trials": s["trials"],
         "seed": s["seed"],

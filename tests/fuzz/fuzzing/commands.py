@@ -36,7 +36,7 @@ LINES: tuple[list[str], ...] = (
     ["animate", "bad.toml", "--agent", "random", "--rounds", "1", "--fps", "5"],
     ["animate", "small.toml", "--agent", "nobody", "--rounds", "1", "--out", "a.gif"],
     ["reference", "srinivas2010/fig-2", "--check"],
-    ["reference", "srinivas2010/nothing", "--root", "."],
+    ["reference", "srinivas2010/nothing", "--check"],
     ["agents"],
     ["tasks"],
 )

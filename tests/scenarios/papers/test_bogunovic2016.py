@@ -14,11 +14,11 @@ from gpbandits_env.scenarios import Picture, Scenario, Store, get, report, run_t
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.findings.drift_bounds import Theorem42, Theorem43, Theorem43Blocks
 from gpbandits_env.scenarios.papers import bogunovic2016
-from gpbandits_env.scenarios.reporting import figures
 from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.study.runner import Task, make_env, seeds
 from gpbandits_env.scenarios.study.tuning import training_rows, tune
 from gpbandits_env.theory import time_varying
+from tools import figures
 
 ALL = [s for s in bogunovic2016.SCENARIOS if isinstance(s, Scenario)]
 SIDE = 8

@@ -7,7 +7,6 @@ from click.testing import CliRunner
 from gpbandits_env.errors import MissingData
 from gpbandits_env.scenarios import Scenario, Store, report, scenarios
 from gpbandits_env.scenarios.cli import main
-from gpbandits_env.scenarios.reporting.pages import write_page
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.study.runner import make_env
 
@@ -79,11 +78,3 @@ def test_results_are_those_kept(scenario):
         pytest.skip(str(missing))
     result = CliRunner().invoke(main, ["reference", scenario.id, "--check"])
     assert result.exit_code == 0, result.output
-
-
-def test_a_page_begins_with_what_is_said_by_hand(tmp_path):
-    summary = tmp_path / "scenarios" / "reference" / "ren2024" / "summary.md"
-    summary.parent.mkdir(parents=True)
-    summary.write_text("## In short\n\nAll is well.\n", encoding="utf-8")
-    page = write_page(tmp_path, "ren2024").read_text(encoding="utf-8")
-    assert page.index("# Results: ren2024") < page.index("## In short") < page.index("All is well.")

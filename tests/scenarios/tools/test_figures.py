@@ -1,4 +1,4 @@
-"""Batches of several sizes: the figure, and what the table beside it says."""
+"""The figures of the documentation; batches of several sizes."""
 
 import itertools
 from dataclasses import replace
@@ -8,9 +8,9 @@ import pytest
 
 from gpbandits_env.scenarios import Store
 from gpbandits_env.scenarios.papers import ren2024
-from gpbandits_env.scenarios.reporting import batch_plot, figures
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.metrics import curves_of
+from tools import figures
 
 
 @pytest.fixture
@@ -34,25 +34,25 @@ def test_all_sizes_face_the_same_functions(store):
 
 
 def test_the_table(store):
-    (row,) = batch_plot.improvements(store)
+    (row,) = figures.improvements(store)
     assert (row.agent, row.sizes) == ("gp-ucb", (1, 2, 4))
     finals = {
         m: curves_of(store, i, "gp-ucb", "simple_regret")[:, -1] for i, m in enumerate((4, 1, 2))
     }
     np.testing.assert_allclose(row.mean, [finals[m].mean() for m in (1, 2, 4)])
-    assert row.worlds[1] == (finals[4] <= finals[2]).mean()
+    assert row.instances[1] == (finals[4] <= finals[2]).mean()
     assert row.falls == (finals[1].mean() > finals[2].mean() > finals[4].mean())
 
 
 def test_the_figure(store, tmp_path):
-    assert batch_plot.sweeps(store.scenario)
+    assert figures.sweeps_batches(store.scenario)
     (file,) = figures.draw(store, tmp_path / "batches")
     assert file.stat().st_size > 10_000
 
 
 def test_other_scenarios_are_drawn_as_ever(run):
     with Store.open(run().path) as opened:
-        assert not batch_plot.sweeps(opened.scenario)
+        assert not figures.sweeps_batches(opened.scenario)
 
 
 def test_larger_batches_end_lower_for_every_rule():

@@ -30,8 +30,8 @@ def write_page(root: Path, paper: str) -> Path:
     """
     parts = [
         f"# Results: {paper}",
-        "Mean over the trials ± standard error, at the last round. Each table was written by the "
-        "command above it, and `--check` repeats it. Last come other readings of the paper (its "
+        "Mean over the trials ± standard error, at the last round. The command above each table "
+        "repeats it. Last come other readings of the paper (its "
         "CHOICEs); the last column says which.",
     ]
     summary = root / "scenarios" / "reference" / paper / "summary.md"
@@ -64,7 +64,7 @@ def picture(found: Picture, root: Path) -> list[str]:
         return []
     return [
         f"{found.title[0].upper()}{found.title[1:]} ({found.source}), drawn by",
-        f"```sh\ngpbandits reference {found.id}\n```",
+        f"```sh\ngpbandits run {found.id}\n```",
         f"![{found.title}]({stem.name}.png)",
     ]
 
@@ -76,7 +76,7 @@ def section(scenario: Scenario, kept: dict[str, Any], root: Path) -> list[str]:
         f"## {scenario.id}",
         f"{scenario.title[0].upper()}{scenario.title[1:]} ({scenario.source}): "
         f"{kept['trials']} trials of {kept['horizon']} rounds, base seed {kept['seed']}.",
-        f"```sh\n{kept['command']}\n```",
+        f"```sh\ngpbandits reference {scenario.id} --check\n```",
     ]
     notes = {e.label: e.note for e in (*scenario.agents, *scenario.alternatives)}
     for cell in kept["cells"]:

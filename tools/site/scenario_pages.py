@@ -5,8 +5,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+import results_pages as results
+
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.reporting import pages as results
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 

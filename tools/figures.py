@@ -1,0 +1,223 @@
+"""The figures of the documentation, from a store alone.
+
+One panel an agent where cells differ in the size of the batch; one panel a cell with the scenario's
+own metric; regret against the swept setting where agents differ in one; else the scenario's panels,
+or all metrics, as `plots` draws them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.scenarios.reporting.plots import draw_bounds, draw_curves, draw_panel, plot
+from gpbandits_env.scenarios.reporting.style import (
+    COLOURS,
+    band,
+    entitle,
+    line_style,
+    new_figure,
+    share_legend,
+    write,
+)
+from gpbandits_env.scenarios.results.metrics import KNOWN, curves_of
+from gpbandits_env.scenarios.results.panels import Panel
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.statistics import mean_and_error, paired
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIZE = "batch_size"
+COLUMNS = 4
+# The spread over the instances that a sweep shows: from the 10th percentile to the 90th.
+SPREAD = (0.1, 0.9)
+
+
+def draw(store: Store, stem: Path, suffixes: Sequence[str] = (".png",)) -> list[Path]:
+    """Draw the figure that suits a study, and one with the theory's bounds if it has any.
+
+    Args:
+        store: an open store with a finished trial.
+        stem: the files' path less the suffix; "-bounds" is added for the second.
+        suffixes: the kinds of file.
+    Returns:
+        The files.
+    Raises:
+        StoreError: nothing to plot, or a file cannot be written.
+    """
+    scenario = store.scenario
+    if sweeps_batches(scenario):
+        return _batches(store, stem, suffixes)
+    if scenario.get("sweep"):
+        return _sweep(store, stem, suffixes)
+    own, beyond = bool(scenario.get("panels")), stem.with_name(f"{stem.name}-bounds")
+    if own or len(scenario["points"]) == 1:
+        files = plot(store, stem, suffixes=suffixes)
+        if own and store.bounds(0):
+            files += plot(store, beyond, bounds=True, suffixes=suffixes)
+        return files
+    files = _cells(store, stem, suffixes, bounds=False)
+    return files + (_cells(store, beyond, suffixes, bounds=True) if store.bounds(0) else [])
+
+
+def _cells(store: Store, stem: Path, suffixes: Sequence[str], *, bounds: bool) -> list[Path]:
+    """The scenario's metric, one panel a cell; with bounds on a logarithmic scale."""
+    scenario, metric = store.scenario, store.scenario["metric"]
+    cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
+    with new_figure(max(4.2 * len(cells), 10.5), 4.2 + 0.6 * bounds) as figure:
+        row: Any = figure.subplots(1, len(cells), squeeze=False, sharey=True)[0]
+        for axes, cell in zip(row, cells, strict=True):
+            draw_panel(axes, store, cell, Panel(metric, log=bounds))
+            if bounds:
+                draw_bounds(axes, store, cell, metric)
+            axes.set_title(", ".join(f"{k} = {v}" for k, v in scenario["points"][cell].items()))
+            axes.label_outer()
+        if not bounds:
+            row[0].set_ylim(0.0, max(_top(axes) for axes in row))
+        entitle(figure, _title(scenario))
+        share_legend(figure, row[0], 3 if bounds else 5)
+        return write(figure, stem, suffixes)
+
+
+def _top(axes: "Axes") -> float:
+    """What must be seen of a panel: all but the first rounds, when nobody knows anything."""
+    lines = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.get_lines()]
+    return 1.1 * max((float(y[len(y) // 20 :].max()) for y in lines if len(y)), default=1.0)
+
+
+def _sweep(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
+    """The metric at the last round against the swept setting; other agents as level lines."""
+    scenario = store.scenario
+    name, metric = scenario["sweep"], scenario["metric"]
+    finals = {label: curves_of(store, 0, label, metric)[:, -1] for label in store.labels(0)}
+    settings = {label: scenario["agents"][label]["settings"].get(name) for label in finals}
+    swept = sorted((v, finals[label]) for label, v in settings.items() if v is not None)
+    x, values = np.array([v for v, _ in swept], float), np.stack([y for _, y in swept])
+    with new_figure(10.5, 4.6) as figure:
+        axes = figure.subplots()
+        mean, error = mean_and_error(values, axis=1)
+        low, high = np.quantile(values, SPREAD, axis=1)
+        band(axes, x, low, high, COLOURS[0], label="10% to 90% of the worlds", alpha=0.13)
+        axes.errorbar(
+            x, mean, error, marker="o", capsize=3, label="mean ± standard error", **line_style(0)
+        )
+        for i, (label, final) in enumerate(finals.items()):
+            if settings[label] is None:
+                level, colour = float(final.mean()), COLOURS[1 + i % 5]
+                axes.axhline(level, color=colour, linestyle="--", label=label)
+        _scale(axes, x)
+        axes.set(xlabel=f"{name}, as the agent is told", ylim=(0, None))
+        axes.set_ylabel(f"{KNOWN[metric].title} at round {scenario['horizon']}")
+        entitle(figure, _title(scenario))
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        return write(figure, stem, suffixes)
+
+
+def _scale(axes: "Axes", x: Array) -> None:
+    """Logarithmic, or by square roots if 0 is there; every swept value is a tick."""
+    if min(x) > 0:
+        axes.set_xscale("log")
+        axes.set_xlim(min(x) / 1.15, 1.15 * max(x))
+    else:
+        axes.set_xscale("function", functions=(np.sqrt, np.square))
+        axes.set_xlim(0.0, 1.08 * max(x))
+    axes.set_xticks(x, [f"{value:g}" for value in x])
+    axes.set_xticks([], minor=True)
+
+
+def _title(scenario: dict[str, Any], more: str = "") -> str:
+    return f"{scenario['id']}: {scenario['title']} ({scenario['trials']} trials{more})"
+
+
+# -- Batches of several sizes ---------------------------------------------------------------------
+
+
+def sweeps_batches(scenario: dict[str, Any]) -> bool:
+    """Whether the cells of a scenario differ in the size of the batch, and in nothing else."""
+    points = scenario["points"]
+    return len(points) > 1 and all(set(point) == {SIZE} for point in points)
+
+
+def _batches(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
+    """One panel an agent, a line for each size."""
+    scenario, cells_of = store.scenario, _cells_of(store)
+    panel, points = Panel(scenario["metric"], log=True), scenario["points"]
+    rows = -(-len(cells_of) // COLUMNS)
+    with new_figure(13.0, 1.0 + 3.0 * rows) as figure:
+        grid: Any = figure.subplots(rows, COLUMNS, squeeze=False, sharex=True, sharey=True)
+        for axes, (label, cells) in zip(grid.ravel(), cells_of.items(), strict=False):
+            sizes = [(f"m = {points[c][SIZE]}", c, label, i) for i, c in enumerate(cells)]
+            draw_curves(axes, store, panel, sizes)
+            axes.set_title(label)
+            axes.label_outer()
+        for axes in grid.ravel()[len(cells_of) :]:
+            axes.set_axis_off()
+        entitle(figure, _title(scenario, ", band: s.e."))
+        share_legend(figure, grid[0][0], len(points))
+        return write(figure, stem, suffixes)
+
+
+def _cells_of(store: Store) -> dict[str, list[int]]:
+    """Agent -> the cells that it has run, by growing batches."""
+    points = store.scenario["points"]
+    order = sorted(range(len(points)), key=lambda i: int(points[i][SIZE]))
+    found = {k: [i for i in order if k in store.labels(i)] for k in store.scenario["agents"]}
+    return {label: cells for label, cells in found.items() if len(cells) > 1}
+
+
+@dataclass(frozen=True)
+class Improvement:
+    """One agent's figure at the last round, batch by batch.
+
+    Args:
+        agent: its label.
+        sizes: of the batches, growing.
+        mean: (sizes,) over the instances.
+        error: (sizes,) its standard error.
+        instances: (sizes - 1,) the part of them in which each size is no worse than the one before.
+        clear: whether the largest is below the smallest by two paired standard errors, in
+            logarithms.
+    """
+
+    agent: str
+    sizes: tuple[int, ...]
+    mean: Array
+    error: Array
+    instances: Array
+    clear: bool
+
+    @property
+    def falls(self) -> bool:
+        """Whether the mean falls from each size to the next."""
+        return bool((np.diff(self.mean) < 0.0).all())
+
+
+def improvements(store: Store) -> list[Improvement]:
+    """What larger batches bring each agent, over the instances that it has run in all sizes."""
+    found, scenario = [], store.scenario
+    for label, cells in _cells_of(store).items():
+        common = set.intersection(*(set(store.trials(cell, label)) for cell in cells))
+        if not common:
+            continue
+        finals = np.stack([
+            curves_of(store, cell, label, scenario["metric"])[
+                np.isin(store.trials(cell, label), list(common)), -1
+            ]
+            for cell in cells
+        ])  # fmt: skip
+        logs = np.log10(np.maximum(finals, 1e-12))
+        p = paired(logs[-1], logs[0])
+        found.append(
+            Improvement(
+                label,
+                tuple(scenario["points"][cell][SIZE] for cell in cells),
+                *mean_and_error(finals, axis=1),
+                (finals[1:] <= finals[:-1]).mean(axis=1),
+                p.difference < -2 * p.se,
+            )
+        )
+    return found

@@ -1,0 +1,58 @@
+"""`python -m tools.reference SCENARIO`: make the reference results that the docs show."""
+
+import tempfile
+from pathlib import Path
+
+import click
+
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.cli.reference import run_again
+from gpbandits_env.scenarios.reporting import pictures
+from gpbandits_env.scenarios.results import references
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import Picture
+from tools import figures
+from tools.site import results_pages as pages
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@click.command()
+@click.argument("scenario")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; one a processor by default.")
+@click.option("--trials", type=click.IntRange(1), help="Only to try: fewer trials, never kept.")
+@click.option("--out", type=click.Path(path_type=Path), help="Results file to keep and resume.")
+@click.option("--root", type=click.Path(path_type=Path), default=ROOT, help="The checkout.")
+def reference(
+    scenario: str, jobs: int | None, trials: int | None, out: Path | None, root: Path
+) -> None:
+    """Run SCENARIO with its agents and every CHOICE; keep the results, their figure and page.
+
+    An illustration, such as srinivas2010/fig-2, is drawn into the documentation.
+
+    \b
+    Examples:
+      python -m tools.reference srinivas2010/se-1d
+    """
+    found, stem = registry.get(scenario), pages.plot_stem(root, scenario)
+    if isinstance(found, Picture):
+        if trials or out:
+            raise InvalidInput(f"{scenario} only draws: it has no trials, and no results")
+        click.echo(pictures.save(found, stem, suffixes=(".png",))[0])
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            path = out or Path(folder) / "reference.sqlite"
+            result = run_again(found, path, jobs, trials)
+            if trials is not None:
+                return
+            with Store.open(path) as store:
+                # Other readings of the paper stand in the table.
+                store.restrict([e.label for e in found.agents])
+                figures.draw(store, stem)
+        click.echo(references.save(references.to_reference(result), root / "scenarios"))
+    click.echo(pages.write_page(root, scenario.partition("/")[0]))
+
+
+if __name__ == "__main__":
+    reference()
