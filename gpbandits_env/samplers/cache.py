@@ -22,9 +22,8 @@ class SamplerCache:
 
     def __init__(self, most_bytes: int, most_entries: int) -> None:
         self.most_bytes, self.most_entries = most_bytes, most_entries
-        self.nbytes = 0
-        self._kept: OrderedDict[Hashable, Sampler | None] = OrderedDict()
         self._lock = Lock()
+        self.clear()
 
     def __len__(self) -> int:
         return len(self._kept)
@@ -37,23 +36,18 @@ class SamplerCache:
                 return self._kept[key]  # type: ignore[return-value]
         made = make()
         with self._lock:
-            self._keep(key, made)
+            if key not in self._kept and _size(made) <= self.most_bytes:
+                self._kept[key] = made
+                self.nbytes += _size(made)
+            while self.nbytes > self.most_bytes or len(self._kept) > self.most_entries:
+                self.nbytes -= _size(self._kept.popitem(last=False)[1])
         return made
 
     def clear(self) -> None:
         """Forget all."""
         with self._lock:
-            self._kept.clear()
+            self._kept: OrderedDict[Hashable, Sampler | None] = OrderedDict()
             self.nbytes = 0
-
-    def _keep(self, key: Hashable, made: Sampler | None) -> None:
-        if key in self._kept or _size(made) > self.most_bytes:
-            return
-        self._kept[key] = made
-        self.nbytes += _size(made)
-        while self.nbytes > self.most_bytes or len(self._kept) > self.most_entries:
-            _, oldest = self._kept.popitem(last=False)
-            self.nbytes -= _size(oldest)
 
 
 def _size(sampler: Sampler | None) -> int:

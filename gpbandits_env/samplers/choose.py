@@ -9,13 +9,11 @@ from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.samplers.base import BoxSampler, Factor, Sampler
+from gpbandits_env.samplers.box import FourierFeatures, ProductFeatures
 from gpbandits_env.samplers.cache import SamplerCache
 from gpbandits_env.samplers.circulant import MOST_POINTS, can_embed, circulant_sampler
-from gpbandits_env.samplers.dense import dense_factor
-from gpbandits_env.samplers.fourier import FourierFeatures
+from gpbandits_env.samplers.factors import dense_factor, low_rank_factor
 from gpbandits_env.samplers.kronecker import kronecker_factor
-from gpbandits_env.samplers.lowrank import low_rank_factor, need_low_rank
-from gpbandits_env.samplers.products import ProductFeatures
 
 KINDS = ("auto", "dense", "lowrank", "kronecker", "circulant")
 BOX_KINDS = ("auto", "fourier", "product")
@@ -64,9 +62,7 @@ def sampler_for(
     make: dict[str, Callable[[], Sampler]] = {
         "auto": lambda: _cheapest(arms, kernel, tolerance),
         "kronecker": lambda: kronecker_factor(arms, kernel, tolerance),
-        "lowrank": lambda: need_low_rank(
-            low_rank_factor(arms, kernel, arms.size, tolerance), kernel, arms.size
-        ),
+        "lowrank": lambda: _low_rank(arms, kernel, tolerance),
         "circulant": lambda: circulant_sampler(arms, kernel, tolerance),
         "dense": lambda: dense_factor(arms, kernel),
     }
@@ -115,14 +111,30 @@ def box_sampler_for(
     kernel.check_points(box.low[None, :])
     if kind == "product":
         return ProductFeatures(box, kernel)
-    if kind == "auto":
-        try:
-            return ProductFeatures(box, kernel, MOST_PRODUCT_FEATURES)
-        except InvalidInput:
-            pass
+    if kind == "auto" and (exact := exact_features(box, kernel)) is not None:
+        return exact
     if rng is None:
         raise InvalidInput("random Fourier features are drawn: pass rng, a numpy Generator")
     return FourierFeatures(kernel, box.dim, features, rng)
+
+
+def exact_features(box: Box, kernel: Kernel) -> BoxSampler | None:
+    """Features whose products are the kernel to 1e-12, if there are few enough."""
+    try:
+        return ProductFeatures(box, kernel, MOST_PRODUCT_FEATURES)
+    except InvalidInput:
+        return None
+
+
+def _low_rank(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler:
+    factor = low_rank_factor(arms, kernel, arms.size, tolerance)
+    if factor is None:
+        raise InvalidInput(
+            f"the kernel {kernel.type_name!r} has a numerical rank above {arms.size} on these "
+            "arms; use the sampler 'circulant' on an even grid with a stationary kernel, else "
+            "'dense'"
+        )
+    return factor
 
 
 def _cheapest(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler:

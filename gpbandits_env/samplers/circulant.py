@@ -1,9 +1,13 @@
 """Stationary kernels on even grids: a periodic extension, diagonal in the Hartley basis."""
 
 import math
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import product
 
 import numpy as np
 from scipy.fft import fft, fftn, next_fast_len, rfft
+from scipy.special import betainc
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
@@ -11,18 +15,16 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.linalg import EPS
 from gpbandits_env.samplers.base import Sampler, held
-from gpbandits_env.samplers.torus import check_even, extensions, reach, rounding
 
 # The torus may hold this many points: 32 MB of coefficients, 0.1 s a draw.
 MOST_POINTS = 1 << 22
 GROWTH = 1.06
 # Axes whose covariance at half their period is below this part of the largest need not grow.
 UNEQUAL = 0.3
-
-
-def can_embed(arms: Arms, kernel: Kernel) -> bool:
-    """Whether the kernel is stationary and the arms are a product of evenly spaced axes."""
-    return kernel.is_stationary and arms.axes is not None and all(_even(a) for a in arms.axes)
+# Derivatives of a bent lag that are continuous. Measured: fewer or more need larger tori.
+SMOOTHNESS = 4
+# Mirror images of a covariance agree but for so much rounding.
+MIRRORED = 64.0 * EPS
 
 
 class CirculantSampler(Sampler):
@@ -59,6 +61,11 @@ class CirculantSampler(Sampler):
         return values.reshape(*lead, self.size)
 
 
+def can_embed(arms: Arms, kernel: Kernel) -> bool:
+    """Whether the kernel is stationary and the arms are a product of evenly spaced axes."""
+    return kernel.is_stationary and arms.axes is not None and all(map(_is_even, arms.axes))
+
+
 def circulant_sampler(
     arms: Arms, kernel: Kernel, tolerance: float = 1e-12, most_points: int = MOST_POINTS
 ) -> CirculantSampler:
@@ -91,19 +98,20 @@ def circulant_sampler(
     """
     if not can_embed(arms, kernel) or arms.axes is None:
         raise InvalidInput(_why_not(arms, kernel))
-    steps = [float(a[-1] - a[0]) / (len(a) - 1) if len(a) > 1 else 1.0 for a in arms.axes]
-    check_even(kernel, arms.shape, steps)
+    grid = _Grid(kernel, arms.axes)
+    grid.check_even()
     variance = float(kernel.diagonal(np.zeros((1, arms.dim)))[0])
     enough = max(tolerance, 4.0 * EPS) * variance
-    sizes = tuple(_fast(2 * (n - 1)) for n in arms.shape)
+    sizes = tuple(_fast(2 * (n - 1)) for n in grid.shape)
     while math.prod(sizes) <= most_points:
-        for covariance, moved in extensions(kernel, arms.shape, sizes, steps, enough):
-            eigenvalues = _eigenvalues(covariance)
-            error = moved + _lost(eigenvalues)
+        for covariance, moved in grid.extensions(sizes, enough):
+            # Real, since the circulant matrix's first row is even along every axis.
+            eigenvalues = np.ascontiguousarray(fftn(covariance).real)
+            error = moved + float(np.maximum(-eigenvalues, 0.0).sum()) / eigenvalues.size
             if error <= enough:
-                error += rounding(kernel, arms.axes, steps) + 32.0 * EPS * variance
-                return CirculantSampler(arms.shape, np.maximum(eigenvalues, 0.0), error)
-        sizes = _grown(kernel, sizes, steps)
+                error += grid.rounding() + 32.0 * EPS * variance
+                return CirculantSampler(grid.shape, np.maximum(eigenvalues, 0.0), error)
+        sizes = grid.larger(sizes)
     raise InvalidInput(
         f"the kernel {kernel.type_name!r} reaches too far beyond this grid: no torus of at most "
         f"{most_points} points has its covariance to {tolerance:g} of the variance; use "
@@ -111,25 +119,107 @@ def circulant_sampler(
     )
 
 
-def _grown(kernel: Kernel, sizes: tuple[int, ...], steps: list[float]) -> tuple[int, ...]:
-    """The next larger torus: by 6% along the axes on which the kernel is largest at half way."""
-    far = reach(kernel, [m // 2 * h for m, h in zip(sizes, steps, strict=True)])
-    far[np.array(sizes) == 1] = 0.0
-    grows = far >= UNEQUAL * far.max()
-    return tuple(
-        _fast(int(GROWTH * m) + 1) if grow and m > 1 else m
-        for m, grow in zip(sizes, grows, strict=True)
-    )
+class _Grid:
+    """A stationary kernel on a grid of even axes, and tori whose covariances agree with it there.
+
+    A torus is given by its periods: even or 1, and at least 2 (n - 1) for n points.
+    """
+
+    def __init__(self, kernel: Kernel, axes: tuple[Array, ...]) -> None:
+        self.kernel, self.axes = kernel, axes
+        self.shape = tuple(len(a) for a in axes)
+        self.steps = [float(a[-1] - a[0]) / (len(a) - 1) if len(a) > 1 else 1.0 for a in axes]
+        self.corner = [np.arange(float(n)) * h for n, h in zip(self.shape, self.steps, strict=True)]
+
+    def covariance(self, lags: Sequence[Array]) -> Array:
+        mesh = np.stack([g.ravel() for g in np.meshgrid(*lags, indexing="ij")], axis=1)
+        origin = np.zeros((1, len(lags)))
+        return self.kernel(mesh, origin).reshape([len(lag) for lag in lags])
+
+    @cached_property
+    def plain(self) -> Array:
+        """The covariance of the grid's points with its first."""
+        return self.covariance(self.corner)
+
+    def _changed(self, axis: int, lags: Array) -> float:
+        """The largest change of `plain` under other lags along one axis."""
+        moved = [lags if i == axis else c for i, c in enumerate(self.corner)]
+        return float(np.abs(self.covariance(moved) - self.plain).max())
+
+    def check_even(self) -> None:
+        """Refuse a kernel that changes with the sign of a lag, as one of rotated axes does."""
+        for i in range(1, len(self.shape)):
+            if self._changed(i, -self.corner[i]) > MIRRORED * np.abs(self.plain).max():
+                raise InvalidInput(
+                    f"the sampler 'circulant' needs a kernel even in each coordinate, and "
+                    f"{self.kernel.type_name!r} changes with the sign of coordinate {i}; use "
+                    "'lowrank' or 'dense'"
+                )
+
+    def rounding(self) -> float:
+        """What the covariance of two arms is off at most because the axes' points are rounded."""
+        total = 0.0
+        for i, (axis, lags) in enumerate(zip(self.axes, self.corner, strict=True)):
+            # Two points' lag is off by at most twice what a point is.
+            total += self._changed(i, lags + 2.0 * np.abs(axis - axis[0] - lags).max())
+        return total
+
+    def reach(self, lags: Sequence[float]) -> Array:
+        """|k| at one lag along each axis, (d,)."""
+        return np.abs(self.kernel(np.diag(lags), np.zeros((1, len(lags)))))[:, 0]
+
+    def larger(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
+        """The next torus: by 6% along the axes on which the kernel is largest at half way."""
+        far = self.reach([m // 2 * h for m, h in zip(sizes, self.steps, strict=True)])
+        far[np.array(sizes) == 1] = 0.0
+        grows = far >= UNEQUAL * far.max()
+        return tuple(
+            _fast(int(GROWTH * m) + 1) if grow and m > 1 else m
+            for m, grow in zip(sizes, grows, strict=True)
+        )
+
+    def extensions(self, sizes: tuple[int, ...], enough: float) -> Iterator[tuple[Array, float]]:
+        """Covariances of a torus's points with its first, and their errors at the grid's lags.
+
+        First the kernel at bent lags, exact at the grid's; then, where the nearest periodic images
+        are within ``enough``, the sum of the kernel's images, which takes smaller tori for kernels
+        as smooth as the squared exponential.
+        """
+        axes = list(zip(self.shape, sizes, self.steps, strict=True))
+        yield self.covariance([_bent_lags(n, m) * h for n, m, h in axes]), 0.0
+        nearest = self.reach([(m - n + 1) * h for n, m, h in axes])
+        if nearest[np.array(self.shape) > 1].max(initial=0.0) > enough:
+            return
+        images = np.zeros(sizes)
+        # An axis of one point has no images.
+        for turns in product(*((-1, 0, 1) if n > 1 else (0,) for n in self.shape)):
+            lags = [(_short_way(m) + t * m) * h for t, (_, m, h) in zip(turns, axes, strict=True)]
+            images += self.covariance(lags)
+        gap = np.abs(images[tuple(slice(n) for n in self.shape)] - self.plain)
+        yield images, float(gap.max())
 
 
-def _lost(eigenvalues: Array) -> float:
-    """What leaving out the negative eigenvalues changes in the covariance, at most."""
-    return float(np.maximum(-eigenvalues, 0.0).sum()) / eigenvalues.size
+def _bent_lags(n: int, period: int) -> Array:
+    """Lags 0, 1, ... of one axis the short way round: true up to n - 1, then slowing to a halt.
+
+    Without the halt, the covariance has a kink at half the period, and the kink's slowly decaying
+    spectrum is what makes eigenvalues negative. The lag's slope falls from 1 to 0 over the gap as
+    a regularised incomplete beta function, so the covariance stays smooth.
+    """
+    lags = np.abs(_short_way(period))
+    gap = period / 2 - (n - 1)
+    if gap <= 0:
+        return lags
+    w = np.maximum(lags - (n - 1), 0.0) / gap
+    a = SMOOTHNESS + 1.0
+    slowed = betainc(a, a, w) * w - betainc(a + 1.0, a, w) / 2.0  # the integral of betainc(a, a, .)
+    return lags - gap * slowed
 
 
-def _eigenvalues(covariance: Array) -> Array:
-    """Those of the circulant matrix; real, since its first row is even along every axis."""
-    return np.ascontiguousarray(fftn(covariance).real)
+def _short_way(period: int) -> Array:
+    """The signed lags 0, 1, ..., -1 of an axis."""
+    places = np.arange(float(period))
+    return np.where(places <= period / 2, places, places - period)
 
 
 def _fast(size: int) -> int:
@@ -137,7 +227,7 @@ def _fast(size: int) -> int:
     return 2 * int(next_fast_len((size + 1) // 2, real=True)) if size > 0 else 1
 
 
-def _even(axis: Array) -> bool:
+def _is_even(axis: Array) -> bool:
     """Whether an axis is evenly spaced, but for the rounding of its points."""
     if len(axis) < 3:
         return True

@@ -11,8 +11,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.linalg import EPS
 from gpbandits_env.samplers.base import Factor, MatrixFactor, held, row_products
-from gpbandits_env.samplers.dense import dense_factor
-from gpbandits_env.samplers.lowrank import low_rank_factor
+from gpbandits_env.samplers.factors import dense_factor, low_rank_factor
 
 # A batch is worked on in blocks of so many numbers (512 kB), that stay in the cache.
 BLOCK = 1 << 16

@@ -115,7 +115,7 @@ def test_a_rough_kernel_is_dropped_after_a_look_at_a_few_arms(monkeypatch):
     def refuse(*_):
         raise AssertionError("the long way")
 
-    monkeypatch.setattr("gpbandits_env.samplers.lowrank.pivoted_cholesky", refuse)
+    monkeypatch.setattr("gpbandits_env.samplers.factors.pivoted_cholesky", refuse)
     for kernel in (Matern32(0.2), Matern52(1.0), SquaredExponential(0.05)):
         assert low_rank_factor(arms, kernel, 256) is None
 
