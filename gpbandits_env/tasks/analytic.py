@@ -43,13 +43,11 @@ class Analytic(Task):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """x_1 to x_d."""
         box = self._process.box
         ends = zip(box.low.tolist(), box.high.tolist(), strict=True)
         return tuple(Axis(f"x{i}", low, high) for i, (low, high) in enumerate(ends, start=1))
 
     def values(self, points: Array, drawn: Array) -> Array:
-        """The formula's."""
         return self._function(points)
 
     def best(self, drawn: Array) -> Best:
@@ -58,7 +56,6 @@ class Analytic(Task):
         return Best(np.array(function.best_action), function.optimum, function.accuracy)
 
     def bounds(self) -> tuple[float, float]:
-        """Those of the formula in the box."""
         return self._process.bounds()
 
 

@@ -17,7 +17,7 @@ from gpbandits_env.arrays import Array, IntArray, flag
 from gpbandits_env.datasets.boston import PROPERTIES, ROWS, load_boston
 from gpbandits_env.seeding import stream
 from gpbandits_env.tasks.base import Axis, Best, Task
-from gpbandits_env.tasks.optimisers import RMSProp
+from gpbandits_env.tasks.training import RMSProp, Split
 
 UNITS = 100
 TRAINING, BATCH, EPOCHS = 404, 32, 50
@@ -29,23 +29,9 @@ BEST = (19.0, 0.003191348001855887, 0.18072456452885305, 0.45510831403093527)
 ACCURACY = 0.5
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
-    """Training and validation rows: properties with a column of ones, and values."""
-
-    inputs: Array
-    targets: Array
-    held_inputs: Array
-    held_targets: Array
-
-
 @cache
 def split() -> Split:
-    """The fixed split, standardised.
-
-    Raises:
-        MissingExtra: the package mlxtend is not installed.
-    """
+    """The fixed split, standardised: properties, and values."""
     housing = load_boston()
     order = stream("tasks/boston", "split").permutation(ROWS)
     train, held = order[:TRAINING], order[TRAINING:]
@@ -70,7 +56,7 @@ def batches() -> tuple[IntArray, ...]:
     return tuple(o[i : i + BATCH] for o in orders for i in range(0, TRAINING, BATCH))
 
 
-class Regression:
+class HousingNetwork:
     """A network with one hidden layer of rectified units: V' max(0, W'x) + v.
 
     The first units of one fixed draw, scaled by 1 / sqrt(their inputs) as is usual.
@@ -112,7 +98,7 @@ class Regression:
 def validation_loss(units: int, rate: float, decay: float, momentum: float) -> float:
     """The mean squared error on the validation rows after training; 10 to 40 ms."""
     data = split()
-    network = Regression(units)
+    network = HousingNetwork(units)
     optimiser = RMSProp(len(network.parameters), rate, decay, momentum)
     with np.errstate(over="ignore", invalid="ignore"):
         for rows in batches():
@@ -140,7 +126,6 @@ class Boston(Task):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """Hidden units, learning rate, weight decay, momentum."""
         return (
             Axis("nodes", 1, UNITS, "integer"),
             Axis("learning rate", 0.001, 0.1),
@@ -149,15 +134,9 @@ class Boston(Task):
         )
 
     def prepare(self) -> None:
-        """Read the table.
-
-        Raises:
-            MissingExtra: the package mlxtend is not installed.
-        """
         split()
 
     def values(self, points: Array, drawn: Array) -> Array:
-        """Negated validation losses, (n,)."""
         losses = [validation_loss(round(p[0]), p[1], p[2], p[3]) for p in points.tolist()]
         return -(np.sqrt(losses) if self.root else np.array(losses))
 
@@ -177,7 +156,6 @@ class Boston(Task):
         return Best(action, value, ACCURACY)
 
     def bounds(self) -> tuple[float, float]:
-        """From a training that diverged to no error at all."""
         return -WORST, 0.0
 
 

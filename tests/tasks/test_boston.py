@@ -3,7 +3,7 @@ import pytest
 
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.tasks import boston, make_task
-from gpbandits_env.tasks.boston import Regression, split, validation_loss
+from gpbandits_env.tasks.boston import HousingNetwork, split, validation_loss
 
 NOTHING = np.zeros(0)
 
@@ -16,7 +16,7 @@ def task(prepared):
 def test_the_gradient_is_that_of_the_mean_squared_error(task):
     data = split()
     inputs, targets = data.inputs[:20], data.targets[:20]
-    network = Regression(3)
+    network = HousingNetwork(3)
     network.backward(inputs, targets)
     gradient = network.gradient.copy()
     for i in range(len(gradient)):

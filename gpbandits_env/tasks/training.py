@@ -1,9 +1,32 @@
-"""The optimisers that train the tasks' networks, on one flat vector of parameters."""
+"""What the tasks' networks are trained with: data in two parts, and optimisers.
+
+Optimisers work on one flat vector of parameters.
+"""
+
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Vector = NDArray[np.floating]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Rows to train on, and rows that are held out.
+
+    Args:
+        inputs: (n, p), with a last column of ones.
+        targets: (n,) values, or (n, classes) one-hot.
+        held_inputs: (k, p).
+        held_targets: (k,) values, or labels.
+    """
+
+    inputs: NDArray[Any]
+    targets: NDArray[Any]
+    held_inputs: NDArray[Any]
+    held_targets: NDArray[Any]
 
 
 class RMSProp:

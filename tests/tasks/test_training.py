@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.tasks.optimisers import Adam, RMSProp
+from gpbandits_env.tasks.training import Adam, RMSProp
 
 RNG = np.random.default_rng(0)
 GRADIENTS = RNG.normal(size=(30, 4))
