@@ -11,6 +11,9 @@ from gpbandits_env.errors import InvalidInput, shown
 Array: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 
+INT, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
+# One action a round is the common case: its checks must cost next to nothing.
+ONE, SINGLE = (1,), (None, 1)
 # Squares of larger numbers, and sums of those, may be beyond what a float holds.
 LARGEST = 1e150
 # Far more than can be counted or held in memory.
@@ -27,6 +30,14 @@ def finite_array(value: ArrayLike, name: str, ndim: int | None = None) -> Array:
     Raises:
         InvalidInput: not numeric, not finite, too large, or of another dimension.
     """
+    if (
+        type(value) is np.ndarray
+        and value.dtype is FLOAT
+        and value.shape == ONE
+        and ndim in SINGLE
+        and -LARGEST <= value.item() <= LARGEST
+    ):
+        return value
     array = numbers(value, name)
     if ndim is not None and array.ndim != ndim:
         raise InvalidInput(f"{name} must have {ndim} dimension(s), got shape {array.shape}")

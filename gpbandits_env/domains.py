@@ -16,7 +16,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, whole
+from gpbandits_env.arrays import INT, ONE, SINGLE, Array, IntArray, finite_array, frozen, whole
 from gpbandits_env.errors import InvalidInput, shown
 
 # Coordinates of a grid: these are 1 GB, and 3 or 4 while an environment is made; more is a slip.
@@ -153,6 +153,14 @@ class Arms(Domain):
         return spaces.MultiDiscrete(np.full(whole(batch_size, "batch_size"), self.size))
 
     def check(self, actions: ArrayLike, batch_size: int | None = None) -> IntArray:
+        if (
+            type(actions) is np.ndarray
+            and actions.dtype is INT
+            and actions.shape == ONE
+            and batch_size in SINGLE
+            and 0 <= actions.item() < len(self.coordinates)
+        ):
+            return actions
         try:
             array = np.asarray(actions)
         except ValueError as error:

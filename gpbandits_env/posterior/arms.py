@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import (
-    LARGEST,
     Array,
     IntArray,
     finite_array,
@@ -141,36 +140,11 @@ class ArmPosterior(Posterior):
         """The posterior mean at each arm of `observed`, fresh."""
         return self.mean[self.observed]
 
-    def condition(self, actions: ArrayLike, rewards: ArrayLike) -> None:
-        """Learn from observations; hallucinated points are dropped first.
-
-        Args:
-            actions: (k,) indices of arms, k >= 0; repeats are allowed.
-            rewards: (k,) what was observed.
-
-        Raises:
-            InvalidInput: an arm out of range, a reward that is not finite, or lengths that differ;
-                nothing has changed then.
-        """
-        if (
-            type(actions) is np.ndarray
-            and type(rewards) is np.ndarray
-            and actions.size == 1 == rewards.size
-            and actions.dtype is INT
-            and rewards.dtype is FLOAT
-            and actions.ndim == 1 == rewards.ndim
-        ):
-            arm, reward = actions.item(), rewards.item()
-            if 0 <= arm < self._n and abs(reward) <= LARGEST:
-                if self._kept is not None:
-                    self.rollback()
-                with OneThread():
-                    self._absorb(arm, reward)
-                return
-        super().condition(actions, rewards)
-
     def _learn(self, points: IntArray, rewards: Array) -> None:
         with OneThread():
+            if len(points) == 1:
+                self._absorb(points.item(), rewards.item())
+                return
             for start in range(0, len(points), BLOCK):
                 self._absorb_block(points[start : start + BLOCK], rewards[start : start + BLOCK])
 
