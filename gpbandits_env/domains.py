@@ -174,7 +174,7 @@ class Arms(Domain):
             raise InvalidInput(f"actions must be whole numbers (arm indices), got {array.dtype}")
         # Seen as unsigned, a negative index is larger than any arm: one comparison for both ends.
         indices = array.astype(np.int64, copy=False)
-        if len(indices) and indices.view(np.uint64).max() >= self.size:
+        if len(indices) and np.maximum.reduce(indices.view(np.uint64)) >= self.size:
             raise InvalidInput(f"actions must lie in 0..{self.size - 1}, got {array.tolist()}")
         return indices
 

@@ -61,7 +61,7 @@ def counted(cumulative: float, simple: float, regret: Array) -> tuple[float, flo
     """R_t and S_t from R_{t-1}, S_{t-1} and the regret of each action of round t, (m,)."""
     cumulative += float(_sum(regret))
     if cumulative == cumulative:
-        return cumulative, min(simple, *regret.tolist())
+        return cumulative, min(simple, min(regret.tolist()))
     # NaN: some regret is not known; the simple regret is that of the others
     return cumulative, min(simple, float(_min(regret)))
 

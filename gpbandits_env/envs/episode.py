@@ -40,16 +40,16 @@ class Episode:
         inside: the stream of the noise inside the functions, if they have any.
 
     Attributes:
-        path: as given.
+        path, inside: as given.
         seconds: wall-clock time spent on evaluations that were observed.
     """
 
-    __slots__ = ("_inside", "_looked_up", "_memo", "_moves", "_skipped", "path", "seconds")
+    __slots__ = ("_looked_up", "_memo", "_moves", "_skipped", "inside", "path", "seconds")
 
     def __init__(
         self, bandit: Bandit, skipped: bool, path: RewardPath, inside: np.random.Generator | None
     ) -> None:
-        self.path, self._inside = path, inside
+        self.path, self.inside = path, inside
         self._skipped = skipped
         self._looked_up = isinstance(bandit.problem.domain, Arms)
         self._moves = bandit.process.moves
@@ -78,7 +78,7 @@ class Episode:
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that moves."""
-        inside = None if self._inside is None else self._inside.bit_generator.state
+        inside = None if self.inside is None else self.inside.bit_generator.state
         return {"path": self.path.snapshot(), "inside": inside}
 
     def values(self, actions: NDArray[Any], observed: BoolArray | None) -> Array:
@@ -87,7 +87,8 @@ class Episode:
         if observed is None or self._looked_up or observed.all():
             started = perf_counter()
             values = function(actions)
-            self._clock(started)
+            if self.inside is None:  # else what is observed is not the values
+                self.seconds += perf_counter() - started
             if observed is not None and not self._skipped:
                 values[~observed] = np.nan
             return values
@@ -95,25 +96,21 @@ class Episode:
         if observed.any():
             started = perf_counter()
             values[observed] = function(actions[observed])
-            self._clock(started)
+            if self.inside is None:
+                self.seconds += perf_counter() - started
         if self._skipped:
             for i in np.flatnonzero(~observed).tolist():
                 values[i] = self._alone(function, actions[i : i + 1])
         return values
 
-    def rewards(self, values: Array, actions: NDArray[Any], observed: BoolArray | None) -> Array:
-        """The rewards (m,) before noise is added; of noise inside, 0 where not observed."""
-        if self._inside is None:
-            return values
-        streams = [child(self._inside) for _ in actions]
+    def noisy(self, actions: NDArray[Any], observed: BoolArray | None) -> Array:
+        """The rewards (m,) of a function with noise inside; 0 where not observed."""
+        assert self.inside is not None
+        streams = [child(self.inside) for _ in actions]
         started = perf_counter()
         rewards = noisy_rewards(self.path.function, actions, observed, streams)
         self.seconds += perf_counter() - started
         return rewards
-
-    def _clock(self, started: float) -> None:
-        if self._inside is None:  # else what is observed is not the values
-            self.seconds += perf_counter() - started
 
     def _alone(self, function: Function, point: NDArray[Any]) -> float:
         """The value of one skipped point (1, d).
@@ -158,17 +155,18 @@ class Noise:
     blocks, so one instance and many, or one resumed in mid-block, see the same noise.
 
     Args:
-        instances: B.
+        instances: B; None for a single one, whose noise has no axis of instances.
         sd: the standard deviation, at least 0; at 0 nothing is drawn.
         batch_size: m.
     """
 
-    __slots__ = ("_block", "_next", "_rngs", "_rows", "_sd")
+    __slots__ = ("_block", "_next", "_rngs", "_rows", "_sd", "_which")
 
-    def __init__(self, instances: int, sd: float, batch_size: int) -> None:
+    def __init__(self, instances: int | None, sd: float, batch_size: int) -> None:
         self._sd = sd
-        self._rngs: list[np.random.Generator | None] = [None] * instances
-        self._block: Array = np.zeros((instances, rows_ahead(batch_size), batch_size))
+        self._which = 0 if instances is None else slice(None)
+        self._rngs: list[np.random.Generator | None] = [None] * (instances or 1)
+        self._block: Array = np.zeros((instances or 1, rows_ahead(batch_size), batch_size))
         self._rows = self._next = self._block.shape[1]
 
     def put(self, i: int, rng: np.random.Generator) -> None:
@@ -177,12 +175,12 @@ class Noise:
         self._fill(i, self._next)
 
     def next(self) -> Array:
-        """The next round's noise (B, m): a view, to be read before the next call."""
+        """The next round's noise, (B, m) or (m,): a view, to be read before the next call."""
         if self._next == self._rows:
             for i in range(len(self._rngs)):
                 self._fill(i, 0)
             self._next = 0
-        rows: Array = self._block[:, self._next]
+        rows: Array = self._block[self._which, self._next]
         self._next += 1
         return rows
 

@@ -94,7 +94,7 @@ class BanditEnv(gym.Env[Observation, Any]):
         self.observation_space = bandit.observation_space(self.selective)
         self._viewer = None if render_mode is None else Viewer(bandit, render_mode)
         self._episode: Episode | None = None
-        self._noise = Noise(1, bandit.noise_sd, self._batch_size)
+        self._noise = Noise(None, bandit.noise_sd, self._batch_size)
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
 
     @property
@@ -156,7 +156,7 @@ class BanditEnv(gym.Env[Observation, Any]):
         check_options(options)
         super().reset(seed=seed)
         episode, noise = Episode.begin(self.bandit, self._evaluate_skipped, self.np_random)
-        self._episode, self._noise = episode, Noise(1, self.bandit.noise_sd, self._batch_size)
+        self._episode, self._noise = episode, Noise(None, self.bandit.noise_sd, self._batch_size)
         self._noise.put(0, noise)
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
         if self._viewer is not None:
@@ -187,8 +187,10 @@ class BanditEnv(gym.Env[Observation, Any]):
         function = episode.path.function
         values = episode.values(actions, observed)
         regret = instantaneous(function.optimum, values)
-        rewards = episode.rewards(values, actions, observed) + self._noise.next()[0]
-        self._cumulative, self._simple = counted(self._cumulative, self._simple, regret)
+        clean = values if episode.inside is None else episode.noisy(actions, observed)
+        rewards = clean + self._noise.next()
+        cumulative, simple = counted(self._cumulative, self._simple, regret)
+        self._cumulative, self._simple = cumulative, simple
         self._round += 1
         if observed is not None:
             rewards[~observed] = 0.0
@@ -198,8 +200,8 @@ class BanditEnv(gym.Env[Observation, Any]):
         info = {
             "values": values,
             "regret": regret,
-            "cumulative_regret": self._cumulative,
-            "simple_regret": self._simple,
+            "cumulative_regret": cumulative,
+            "simple_regret": simple,
             "optimum": function.optimum,
             "best_action": best if isinstance(best, int) else best.copy(),
         }
@@ -259,7 +261,7 @@ class BanditEnv(gym.Env[Observation, Any]):
         """
         try:
             episode = Episode.restore(self.bandit, self._evaluate_skipped, state["episode"])
-            noise = Noise(1, self.bandit.noise_sd, self._batch_size)
+            noise = Noise(None, self.bandit.noise_sd, self._batch_size)
             noise.restore(state["noise"])
             rng = generator_at(state["generator"])
             seed = whole(state["seed"], "seed", -1, None)

@@ -298,12 +298,12 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self, values: Array, actions: NDArray[Any], observed: BoolArray | None
     ) -> Array:
         """The rewards (B, m) without noise; of noise inside, 0 where an episode begins anew."""
-        if self._functions[0].noisy is None:
+        if self._episodes[0].inside is None:
             return values
         rewards = np.zeros_like(values)
         for i in np.flatnonzero(~self._over).tolist():
             seen = None if observed is None else observed[i]
-            rewards[i] = self._episodes[i].rewards(values[i], actions[i], seen)
+            rewards[i] = self._episodes[i].noisy(actions[i], seen)
         return rewards
 
     def _advance(self) -> None:
