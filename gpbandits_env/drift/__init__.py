@@ -1,10 +1,10 @@
 """Drifts: how a function becomes the next round's function."""
 
 from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, FunctionDrift, Memory, as_drift
-from gpbandits_env.drift.changes import ChangePoints
+from gpbandits_env.drift.check import check_drift
 from gpbandits_env.drift.compose import Blend, Then
 from gpbandits_env.drift.cycles import Rotation, Seasonal
-from gpbandits_env.drift.markov import MarkovDrift, VaryingMarkovDrift, check_epsilon
+from gpbandits_env.drift.markov import ChangePoints, MarkovDrift, VaryingMarkovDrift, check_epsilon
 from gpbandits_env.drift.path import Path
 
 __all__ = [
@@ -22,5 +22,6 @@ __all__ = [
     "Then",
     "VaryingMarkovDrift",
     "as_drift",
+    "check_drift",
     "check_epsilon",
 ]

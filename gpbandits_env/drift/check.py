@@ -1,0 +1,172 @@
+"""`check_drift`: the laws that a drift keeps, tried on one of your own."""
+
+import json
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.drift.base import DRIFTS, Drift, as_drift
+from gpbandits_env.drift.path import Path
+from gpbandits_env.errors import GPBanditsError, LawBroken
+
+# A covariance of four points, its factor, and a map from two coefficients to three points.
+POINTS = np.linspace(0.0, 1.0, 4)
+K = np.exp(-((POINTS[:, None] - POINTS) ** 2) / (2 * 0.3**2))
+FACTOR = np.linalg.cholesky(K + 1e-12 * np.eye(4))
+FEATURES = np.array([[1.0, 0.5], [-0.3, 2.0], [0.8, -1.1]])
+ROUNDS, PATHS = 30, 2000
+
+
+def check_drift(drift: Any) -> None:
+    """Nothing, if a drift keeps all laws.
+
+    Tried are: the shape of its functions, that a path is a function of its generator alone and
+    the same for all agents, that nothing is changed in place, snapshots, and plain dicts (of a
+    drift that is registered). Of a drift that claims to keep the marginal law GP(0, k): the
+    covariance of each round by Monte Carlo, and that it acts on values and on coefficients alike,
+    as a box needs. It takes about half a second.
+
+    Args:
+        drift: a `Drift`, its dict, or a function ``step(f, fresh, t, rng) -> f_next``.
+    Raises:
+        LawBroken: names the law, and says what was found and what was expected.
+        InvalidInput: no drift.
+        UnknownName: a dict with a type that does not exist.
+    """
+    made = as_drift(drift)
+    for law in LAWS:
+        try:
+            law(made)
+        except GPBanditsError as broken:
+            raise LawBroken(
+                f"the drift {type(made).__name__} breaks the law of {law.__name__}: {broken}"
+            ) from None
+
+
+def shape(drift: Drift) -> None:
+    """Every f_t is an array of finite numbers of the shape of a draw; the memory is a tuple."""
+    rng = np.random.default_rng(0)
+    memory = drift.start(lambda: _draw(rng, 1)[0])
+    for t in range(1, ROUNDS):
+        if not isinstance(memory, tuple) or not all(isinstance(m, np.ndarray) for m in memory):
+            raise LawBroken(f"the memory of round {t} must be a tuple of arrays, got {memory!r}")
+        values = drift.values(memory, t)
+        if np.shape(values) != POINTS.shape or not np.isfinite(values).all():
+            raise LawBroken(f"f_{t} must be {POINTS.shape} finite numbers, got {values!r}")
+        memory = drift.step(memory, lambda: _draw(rng, 1)[0], t, rng)
+
+
+def the_seed(drift: Drift) -> None:
+    """A path is a function of its generator, streamed or drawn ahead; others differ."""
+    streamed = _path(drift, 5)
+    rows = [streamed.values.copy(), *(streamed.advance().copy() for _ in range(ROUNDS - 1))]
+    _agree("a path and the same path drawn ahead", _path(drift, 5).ahead(ROUNDS), np.array(rows))
+    if np.array_equal(_path(drift, 6).ahead(ROUNDS), rows):
+        raise LawBroken("the paths of two generators are the same")
+
+
+def the_same_path_for_all_agents(drift: Drift) -> None:
+    """Two paths that advance in turn are each what they are alone: all is in the memory."""
+    paths = [_path(drift, 5), _path(drift, 7)]
+    rows = np.array([[path.advance().copy() for path in paths] for _ in range(ROUNDS)])
+    for i, seed in enumerate((5, 7)):
+        alone = _path(drift, seed).ahead(ROUNDS + 1)[1:]
+        _agree("a path beside another, and alone", rows[:, i], alone)
+
+
+def no_change_in_place(drift: Drift) -> None:
+    """`step` leaves its memory as it is, and functions that were handed out stay."""
+    rng = np.random.default_rng(3)
+    memory = drift.start(lambda: _draw(rng, 1)[0])
+    for t in range(1, ROUNDS):
+        values, kept = drift.values(memory, t), tuple(m.copy() for m in memory)
+        before = values.copy()
+        after = drift.step(memory, lambda: _draw(rng, 1)[0], t, rng)
+        for old, copy in zip(memory, kept, strict=True):
+            _agree(f"the memory of round {t} after the step, and before", old, copy)
+        drift.values(after, t + 1)
+        _agree(f"f_{t} after the step, and before", values, before)
+        memory = after
+
+
+def snapshots(drift: Drift) -> None:
+    """A path goes on from a snapshot as it would have gone on, in another path's place too."""
+    path = _path(drift, 1)
+    path.ahead(11)
+    state = path.snapshot()
+    rest = path.ahead(ROUNDS)
+    for other in (path, _path(drift, 99)):
+        other.restore(state)
+        _agree("a path restored, and uninterrupted", other.ahead(ROUNDS), rest)
+
+
+def plain_dicts(drift: Drift) -> None:
+    """A registered drift is written as JSON and read back."""
+    if type(drift) not in DRIFTS.members.values():
+        return
+    spec = json.loads(json.dumps(DRIFTS.to_dict(drift)))
+    if as_drift(spec) != drift:
+        raise LawBroken(f"{spec} is read as {as_drift(spec)!r}, which is not {drift!r}")
+
+
+def the_marginal(drift: Drift) -> None:
+    """Every f_t has the mean and the covariance of a fresh draw, where that is claimed."""
+    if not drift.keeps_marginal:
+        return
+    paths = np.stack([_path(drift, seed).ahead(9) for seed in range(PATHS)])
+    # The standard error of an entry of the covariance is at most sqrt(2 / PATHS).
+    for t in (0, 3, 8):
+        mean, covariance = paths[:, t].mean(axis=0), paths[:, t].T @ paths[:, t] / PATHS
+        for name, off, variance in (("mean", mean, 1.0), ("covariance", covariance - K, 2.0)):
+            limit, worst = 4.5 * np.sqrt(variance / PATHS), np.abs(off).max()
+            if not worst <= limit:
+                raise LawBroken(
+                    f"the {name} of f_{t + 1} is {worst:.3g} off that of a draw (at most "
+                    f"{limit:.2g} by chance); set keeps_marginal = False if it is meant to be"
+                )
+
+
+def linearity(drift: Drift) -> None:
+    """It acts on the values Phi xi as on the coefficients xi, if it keeps the law of a GP."""
+    if not drift.keeps_marginal:
+        return
+
+    def white(rng: np.random.Generator, size: int) -> Array:
+        return rng.standard_normal((size, 2))
+
+    for seed in range(10):
+        coefficients = Path(drift, white, np.random.default_rng(seed))
+        values = Path(drift, lambda *given: white(*given) @ FEATURES.T, np.random.default_rng(seed))
+        off = np.abs(values.ahead(ROUNDS) - coefficients.ahead(ROUNDS) @ FEATURES.T).max()
+        if not off <= 1e-9:
+            raise LawBroken(
+                f"the values are {off:.3g} off what the coefficients make of them: mix draws "
+                "linearly, with weights that do not depend on them, or set keeps_marginal = False"
+            )
+
+
+LAWS = (
+    shape,
+    the_seed,
+    the_same_path_for_all_agents,
+    no_change_in_place,
+    snapshots,
+    plain_dicts,
+    the_marginal,
+    linearity,
+)
+
+
+def _draw(rng: np.random.Generator, size: int) -> Array:
+    return rng.standard_normal((size, 4)) @ FACTOR.T
+
+
+def _path(drift: Drift, seed: int) -> Path:
+    return Path(drift, _draw, np.random.default_rng(seed))
+
+
+def _agree(what: str, found: Array, expected: Array) -> None:
+    if not np.array_equal(found, expected):
+        off = np.abs(found - expected).max()
+        raise LawBroken(f"{what}, differ by up to {off:.3g}")
