@@ -1,34 +1,38 @@
-"""What an experiment is: a frozen declaration, and the plain dict that it resolves to."""
+"""What an experiment is: a frozen declaration, and its cells with every parameter filled in."""
 
 import copy
 import itertools
-import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from typing import Any
 
-from gpbandits_env import agents as learners
-from gpbandits_env.agents.registry import is_own
 from gpbandits_env.arrays import listed, whole
 from gpbandits_env.errors import InvalidInput, shown, unknown
-from gpbandits_env.scenarios.checks import (
-    check_grid,
-    check_items,
-    check_names,
-    check_plain_fields,
-)
+from gpbandits_env.scenarios.declare import check, check_distinct, check_items, check_names, plain
 from gpbandits_env.scenarios.findings import FINDINGS, Finding
-from gpbandits_env.scenarios.findings.bounds import BOUNDS, Bound
-from gpbandits_env.scenarios.results.metrics import metric_named
-from gpbandits_env.scenarios.results.panels import Panel
+from gpbandits_env.scenarios.metrics import metric_named
+from gpbandits_env.scenarios.panels import Panel
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+# More environment instances than this are a slip.
+MOST_TRIALS = 10**6
+
+
+def _about(default: Any = MISSING, *, later: bool = False) -> Any:
+    """A field that says what results are of, or how they are judged: it shapes none of them.
+
+    Runs that share a results file may differ in it. For ``later``, see `_later`.
+    """
+    return field(default=default, metadata={"about": True, "later": later})
+
+
+def _later(default: Any) -> Any:
+    """A field that results files have only where it is used: those without keep their digests."""
+    return field(default=default, metadata={"later": True})
 
 
 @dataclass(frozen=True)
 class AgentEntry:
-    """One learner of a scenario: a registered agent with its settings, under a label.
+    """One agent of a scenario: a registered agent with its settings, under a label.
 
     Args:
         label: its name in tables and plots; no commas and no dots.
@@ -43,79 +47,20 @@ class AgentEntry:
     note: str = ""
 
     def __post_init__(self) -> None:
-        check_plain_fields(self)
-        check_names(self.settings, "settings")
+        check(self)
         if not self.label or any(c in self.label for c in ",.\n"):
             raise InvalidInput(
-                "an agent's label is one line of text without comma and dot, "
-                f"got {shown(self.label)}"
+                f"label must be one line of text without comma and dot, got {shown(self.label)}"
             )
 
-    def to_dict(self) -> dict[str, Any]:
-        """A plain dict without the label."""
-        return {"agent": self.agent, "settings": dict(self.settings), "note": self.note}
 
-
-# What the lists of a scenario hold.
-ITEMS: dict[str, type[Any]] = {
-    "agents": AgentEntry,
-    "alternatives": AgentEntry,
-    "findings": Finding,
-    "choices": str,
-    "departures": str,
-    "bounds": Bound,
-    "openings": int,
-    "panels": Panel,
-}
-# So many worlds are a slip.
-MOST_TRIALS = 10**6
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One point of a scenario's parameter grid, everything filled in.
-
-    Args:
-        index: its place in the declared order.
-        params: the grid's values at this point; empty without a grid.
-        env_kwargs: keyword arguments of the environment.
-        horizon: rounds.
-        agents: the learners with their settings.
-        openings: the scenario's.
-        selective: the scenario's, and so are the others.
-        initial: random points told before round 1.
-        store_actions: whether actions are kept.
-    """
-
-    index: int
-    params: Mapping[str, Any]
-    env_kwargs: Mapping[str, Any]
-    horizon: int
-    agents: tuple[AgentEntry, ...]
-    openings: tuple[int, ...] = ()
-    selective: bool = False
-    initial: int = 0
-    store_actions: bool = True
-
-    @property
-    def made_with(self) -> dict[str, Any]:
-        """All keyword arguments of the environment as it is played."""
-        return {**self.env_kwargs, **({"selective": True} if self.selective else {})}
-
-    def opening(self, trial: int) -> int | None:
-        """The arm that every agent plays in round 1 of a trial; None where it is free."""
-        return self.openings[trial % len(self.openings)] if self.openings else None
-
-    @property
-    def world(self) -> dict[str, Any]:
-        """The part of ``params`` that changes the world; it names the world's random stream."""
-        kept = ("horizon", "batch_size")
-        return {k: v for k, v in self.params.items() if k not in kept and k[:7] != "agents."}
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scenario:
     """A named, declared experiment.
+
+    A field is declared here and nowhere else: its check, its key in a TOML file and its entry in
+    a results file follow from its type. One that is added later is ``name: type = _later(value)``,
+    or `_about` if it shapes no result; what runs a trial finds it as ``cell.scenario.name``.
 
     Args:
         id: "paper/name".
@@ -123,63 +68,61 @@ class Scenario:
         title: one line.
         env: the environment's Gymnasium id.
         env_kwargs: its JSON-able keyword arguments.
-        agents: the paper's learners.
-        horizon: rounds T.
-        trials: independent worlds; all agents face the same ones.
-        alternatives: learners under other readings of the paper (its CHOICEs); run by label, or
-            all with ``--agents all``.
         grid: a sweep: names to values (their product), or a sequence of points. A plain name is a
             keyword of the environment ("epsilon", "kernel.lengthscale"), "agents.NAME" a setting
             of every agent, "agents.LABEL.NAME" of one, "horizon" the horizon.
+        horizon: rounds T.
+        trials: independent environment instances; all agents face the same ones.
+        agents: the paper's agents.
+        metric: the figure that reports rank by (see `metrics.METRICS`).
         findings: what the paper found, as checks.
         choices: where the paper is silent, and what was chosen.
         departures: where this is not what the paper did.
-        metric: the figure that reports rank by (see `metrics.METRICS`).
-        bounds: theory curves that a plot can lay over the result.
+        bounds: theory curves that a plot can lay over the result, as in `findings.bounds`:
+            ``{"type": "theorem1"}``.
         openings: arms that are played in round 1 whatever an agent asks for: trial i plays the
             (i mod k)-th of these k.
         sweep: the setting in which the agents differ, if a plot should show regret against it.
         selective: whether evaluations that an agent calls uninformative are skipped (see
             `Agent.informative`); they count in the regret.
+        store_actions: whether actions are kept; too many never are (`records.MOST_ACTIONS`).
+        panels: what its plot shows; the three metrics against rounds if not given.
         initial: a number of uniformly random points, one draw a trial for all agents, that are
             evaluated and told as prior data before round 1.
         initial_counts: whether the best so far (simple regret) begins with them.
-        store_actions: whether actions are kept; too many never are (`records.MOST_ACTIONS`).
-        panels: what its plot shows; the three metrics against rounds if not given.
+        alternatives: agents under other readings of the paper (its CHOICEs); run by label, or
+            all with ``--agents all``.
     """
 
     id: str
-    source: str
-    title: str
+    source: str = _about()
+    title: str = _about()
     env: str
     env_kwargs: Mapping[str, Any]
-    agents: tuple[AgentEntry, ...]
-    horizon: int
-    trials: int
-    alternatives: tuple[AgentEntry, ...] = ()
     grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] = ()
-    findings: tuple[Finding, ...] = ()
-    choices: tuple[str, ...] = ()
-    departures: tuple[str, ...] = ()
-    metric: str = "average_regret"
-    bounds: tuple[Bound, ...] = ()
-    openings: tuple[int, ...] = ()
-    sweep: str = ""
-    selective: bool = False
-    initial: int = 0
-    initial_counts: bool = False
-    store_actions: bool = True
-    panels: tuple[Panel, ...] = ()
+    horizon: int
+    trials: int = _about()
+    agents: tuple[AgentEntry, ...] = _about()
+    metric: str = _about("average_regret")
+    findings: tuple[Finding, ...] = _about(())
+    choices: tuple[str, ...] = _about(())
+    departures: tuple[str, ...] = _about(())
+    bounds: tuple[Any, ...] = _about(())
+    openings: tuple[int, ...] = _later(())
+    sweep: str = _about("", later=True)
+    selective: bool = _later(False)
+    store_actions: bool = _later(True)
+    panels: tuple[Panel, ...] = _about((), later=True)
+    initial: int = _later(0)
+    initial_counts: bool = _later(False)
+    alternatives: tuple[AgentEntry, ...] = _about((), later=True)
 
     def __post_init__(self) -> None:
+        check(self)
         whole(self.horizon, "horizon")
         whole(self.trials, "trials", maximum=MOST_TRIALS)
-        check_plain_fields(self)
         metric_named(self.metric)
-        check_names(self.env_kwargs, "env_kwargs")
-        check_grid(self.grid)
-        for name, kind in ITEMS.items():
-            check_items(getattr(self, name), kind, name)
+        _check_grid(self.grid)
         if whole(self.initial, "initial", 0) == 0 and self.initial_counts:
             raise InvalidInput(f"{self.id}: initial_counts needs initial points")
         labels = [e.label for e in (*self.agents, *self.alternatives)]
@@ -193,7 +136,7 @@ class Scenario:
             return tuple(dict(zip(self.grid, row, strict=True)) for row in values)
         return tuple(dict(point) for point in self.grid) or ({},)
 
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> "tuple[Cell, ...]":
         """The grid's points with every parameter put in its place.
 
         Raises:
@@ -204,7 +147,7 @@ class Scenario:
         except RecursionError:
             raise InvalidInput(f"{self.id}: a setting is nested too deeply") from None
 
-    def _cell(self, index: int, point: Mapping[str, Any]) -> Cell:
+    def _cell(self, index: int, point: Mapping[str, Any]) -> "Cell":
         env_kwargs = copy.deepcopy(dict(self.env_kwargs))
         settings = {e.label: copy.deepcopy(dict(e.settings)) for e in self.agents}
         horizon = self.horizon
@@ -220,17 +163,11 @@ class Scenario:
                 for target in [settings[label]] if one else settings.values():
                     _put(target, key if one else rest, value)
         agents = tuple(replace(e, settings=settings[e.label]) for e in self.agents)
-        return Cell(
-            index,
-            dict(point),
-            env_kwargs,
-            horizon,
-            agents,
-            self.openings,
-            self.selective,
-            self.initial,
-            self.store_actions,
-        )
+        # What shapes no result is left behind: a cell goes to a worker with each of its trials.
+        left = {f.name: f.default for f in fields(self) if f.metadata.get("about")}
+        left = {name: default for name, default in left.items() if default is not MISSING}
+        here = replace(self, **left, grid=(), env_kwargs=env_kwargs, horizon=horizon, agents=agents)
+        return Cell(index, dict(point), here)
 
     def select(
         self,
@@ -244,7 +181,7 @@ class Scenario:
         Args:
             agents: labels of agents and alternatives, names in ``known``, your own as
                 "module:Class", or "all"; None keeps the paper's.
-            trials: the number of worlds; None keeps it.
+            trials: the number of environment instances; None keeps it.
             horizon: rounds; None keeps it.
             known: registered agents that may be added under their own name.
         Raises:
@@ -264,13 +201,12 @@ class Scenario:
         entries = {e.label: e for e in (*self.agents, *self.alternatives)}
         chosen: dict[str, AgentEntry] = {}
         for name in listed(names, "agents"):
-            if not isinstance(name, str):
-                raise unknown("agent", name, {*entries, *known}, "'gpbandits agents' lists them")
+            own = isinstance(name, str) and (name in known or ":" in name)
             if name == "all":
                 chosen |= entries
-            elif name in entries:
+            elif isinstance(name, str) and name in entries:
                 chosen[name] = entries[name]
-            elif name in known or is_own(name):
+            elif own:
                 entry = AgentEntry(label_of(name), name)
                 chosen[entry.label] = entry
             else:
@@ -279,46 +215,70 @@ class Scenario:
             raise InvalidInput("agents: name at least one")
         return tuple(chosen.values())
 
-    def resolved(self, seed: int = 0) -> dict[str, Any]:
-        """Everything that fixes the result, as a plain JSON dict.
-
-        Args:
-            seed: the base seed that all streams of the run depend on.
-        Raises:
-            InvalidInput: an environment's keyword or an agent's setting is not JSON-able.
-        """
-        plain = {
-            "id": self.id,
-            "source": self.source,
-            "title": self.title,
-            "env": self.env,
-            "env_kwargs": dict(self.env_kwargs),
-            "points": list(self.points()),
-            "horizon": self.horizon,
-            "trials": self.trials,
-            "seed": seed,
-            "agents": {
-                e.label: {**e.to_dict(), "defaults": _defaults(e.agent)} for e in self.agents
-            },
-            "metric": self.metric,
-            "findings": [FINDINGS.to_dict(f) for f in self.findings],
-            "choices": list(self.choices),
-            "departures": list(self.departures),
-            "bounds": [BOUNDS.to_dict(b) for b in self.bounds],
-        }
-        # Only where they are used, so that results without them keep their digests.
-        plain |= {"openings": list(self.openings)} if self.openings else {}
-        plain |= {"sweep": self.sweep} if self.sweep else {}
-        plain |= {"selective": True} if self.selective else {}
-        plain |= {} if self.store_actions else {"store_actions": False}
-        plain |= {"panels": [panel.to_dict() for panel in self.panels]} if self.panels else {}
-        if self.initial:
-            plain["initial"] = {"points": self.initial, "counts": self.initial_counts}
-        try:
-            result: dict[str, Any] = json.loads(json.dumps(plain, allow_nan=False))
-        except (TypeError, ValueError, RecursionError) as error:
-            raise InvalidInput(f"{self.id}: a scenario must be JSON-able: {error}") from None
+    def to_dict(self, seed: int = 0) -> dict[str, Any]:
+        """The plain dict that a results file keeps, before `study.resolve` fills in defaults."""
+        found: dict[str, Any] = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if not (f.metadata.get("later") and value == f.default):
+                found[f.name] = value
+            if f.name == "grid":
+                found["points"] = list(self.points())
+            if f.name == "trials":
+                found["seed"] = seed
+        if "initial" in found:
+            found["initial"] = {"points": self.initial, "counts": self.initial_counts}
+        found["agents"] = {e.label: plain(e) for e in self.agents}
+        found["findings"] = [FINDINGS.to_dict(f) for f in self.findings]
+        hidden = ("grid", "initial_counts", "alternatives")
+        result = {key: plain(value) for key, value in found.items() if key not in hidden}
+        for entry in result["agents"].values():
+            del entry["label"]
         return result
+
+
+# The entries of a results file that shape its results: runs that share the file agree in these.
+IDENTITY = (
+    *("points", "seed"),
+    *(f.name for f in fields(Scenario) if not f.metadata.get("about") and f.name != "grid"),
+)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point of a scenario's parameter grid, everything filled in.
+
+    Args:
+        index: its place in the declared order.
+        params: the grid's values at this point; empty without a grid.
+        scenario: the scenario at this point: its environment, horizon and agents; without grid,
+            findings and whatever else shapes no result.
+    """
+
+    index: int
+    params: Mapping[str, Any]
+    scenario: Scenario
+
+    @property
+    def made_with(self) -> dict[str, Any]:
+        """All keyword arguments of the environment."""
+        selective = {"selective": True} if self.scenario.selective else {}
+        return {**self.scenario.env_kwargs, **selective}
+
+    def opening(self, trial: int) -> int | None:
+        """The arm that every agent plays in round 1 of a trial; None where it is free."""
+        openings = self.scenario.openings
+        return openings[trial % len(openings)] if openings else None
+
+    @property
+    def instance_params(self) -> dict[str, Any]:
+        """The part of ``params`` that shapes the environment; it names its random stream."""
+        kept = ("horizon", "batch_size")
+        return {
+            name: value
+            for name, value in self.params.items()
+            if name not in kept and not name.startswith("agents.")
+        }
 
 
 @dataclass(frozen=True)
@@ -329,13 +289,13 @@ class Picture:
         id: "paper/name".
         source: paper and figure.
         title: one line.
-        draw: draws on an empty figure, from the given seed.
+        draw: "module:function" of what draws on an empty figure, from the given seed.
     """
 
     id: str
     source: str
     title: str
-    draw: Callable[["Figure", int], None]
+    draw: str
 
 
 def label_of(agent: str) -> str:
@@ -343,18 +303,20 @@ def label_of(agent: str) -> str:
     return agent.rpartition(":")[2]
 
 
-def _defaults(agent: str) -> dict[str, Any]:
-    """The settings that an agent has when none are given: they fix the result as well."""
-    found = learners.settings_of(agent)
-    return {k: v if _is_plain(v) else repr(v) for k, v in found.items()}
-
-
-def _is_plain(value: Any) -> bool:
-    try:
-        json.dumps(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+def _check_grid(grid: Any) -> None:
+    """A dict of lists, or a list of dicts, and nothing twice in a list."""
+    if not isinstance(grid, Mapping):
+        check_items(grid, Mapping, "grid")
+        for point in grid:
+            check_names(point, "a point of the grid")
+        check_distinct([dict(sorted(point.items())) for point in grid], "grid")
+        return
+    check_names(grid, "grid")
+    for key, values in grid.items():
+        check_items(values, object, f"grid.{key}")
+        if not values:
+            raise InvalidInput(f"grid.{key} has no values; give one or more, or leave it out")
+        check_distinct(values, f"grid.{key}")
 
 
 def _put(target: dict[str, Any], path: str, value: Any) -> None:

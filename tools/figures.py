@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpbandits_env.arrays import Array
+from gpbandits_env.scenarios.findings.statistics import mean_and_error, paired
+from gpbandits_env.scenarios.metrics import KNOWN
+from gpbandits_env.scenarios.panels import Panel
 from gpbandits_env.scenarios.reporting.plots import draw_bounds, draw_curves, draw_panel, plot
 from gpbandits_env.scenarios.reporting.style import (
     COLOURS,
@@ -23,10 +26,8 @@ from gpbandits_env.scenarios.reporting.style import (
     share_legend,
     write,
 )
-from gpbandits_env.scenarios.results.metrics import KNOWN, curves_of
-from gpbandits_env.scenarios.results.panels import Panel
+from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.statistics import mean_and_error, paired
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.scenarios.files import find
 from gpbandits_env.scenarios.reporting.animation import animate as draw
 from gpbandits_env.scenarios.scenario import Picture
+from gpbandits_env.scenarios.study.files import find
 
 
 @click.command()

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
+from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.reporting.comparison_plot import draw
 from gpbandits_env.scenarios.reporting.tables import aligned
 from gpbandits_env.scenarios.results.comparison import Suite, compare, gather
-from gpbandits_env.scenarios.results.metrics import METRICS
 
 
 @click.command("compare")

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from gpbandits_env.errors import InvalidInput, StoreError
-from gpbandits_env.scenarios.files import template
+from gpbandits_env.scenarios.study.files import template
 
 
 @click.command()

@@ -13,7 +13,7 @@ from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.report import Report, report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Picture, Scenario
-from gpbandits_env.scenarios.study.study import run_study
+from gpbandits_env.scenarios.study.run import run_study
 
 
 @click.command()

@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.html import save_page
 from gpbandits_env.scenarios.reporting.plots import plot as draw
 from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.export import export_csv, export_parquet
-from gpbandits_env.scenarios.results.metrics import KNOWN
 from gpbandits_env.scenarios.results.report import report as summarise
 from gpbandits_env.scenarios.results.store import Store
 

@@ -8,7 +8,6 @@ import click
 from gpbandits_env import agents as learners
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.cli.group import INTERRUPTED
-from gpbandits_env.scenarios.files import find
 from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.tables import text
@@ -16,7 +15,8 @@ from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 from gpbandits_env.scenarios.study.engines import NAMES, Engine
-from gpbandits_env.scenarios.study.study import Outcome, run_study
+from gpbandits_env.scenarios.study.files import find
+from gpbandits_env.scenarios.study.run import Outcome, run_study
 
 
 @click.command()

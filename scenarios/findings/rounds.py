@@ -7,7 +7,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.scenarios.findings.finding import FINDINGS, CellResults, Check, Finding
-from gpbandits_env.scenarios.statistics import mean_and_error, paired
+from gpbandits_env.scenarios.findings.statistics import mean_and_error, paired
 
 
 def _limits(limits: Mapping[str, float | None]) -> str:

@@ -8,8 +8,7 @@ at two budgets whose gate works.
 from typing import Any
 
 from gpbandits_env.scenarios.findings import AtMost, Finding, LessTime, ModelOrder
-from gpbandits_env.scenarios.findings.compression_bounds import ModelOrderBound, Theorem32
-from gpbandits_env.scenarios.results.panels import Panel
+from gpbandits_env.scenarios.panels import Panel
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 DELTA = 0.1
@@ -159,8 +158,9 @@ def _scenario(
     )
 
 
-def _bounds(budgets: dict[str, float]) -> tuple[Theorem32 | ModelOrderBound, ...]:
-    return tuple(b(e) for e in budgets.values() for b in (Theorem32, ModelOrderBound))
+def _bounds(budgets: dict[str, float]) -> tuple[dict[str, Any], ...]:
+    kinds = ("bedi3.2", "bedi-model-order")
+    return tuple({"type": k, "epsilon": e} for e in budgets.values() for k in kinds)
 
 
 def _pair(

@@ -18,10 +18,9 @@ from gpbandits_env.scenarios.findings import (
     SlowerRise,
     Wider,
 )
-from gpbandits_env.scenarios.findings.drift_bounds import Theorem42, Theorem43, Theorem43Blocks
-from gpbandits_env.scenarios.reporting.drift_pictures import distant_times, sensors
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
+PICTURES = "gpbandits_env.scenarios.reporting.drift_pictures"
 BETA = {"type": "log", "c1": 0.8, "c2": 4.0}
 EPSILONS = (0.001, 0.01, 0.03)
 TRUE_EPSILON = 0.01
@@ -98,7 +97,12 @@ def _matched(name: str, kernel: str, figure: str, title: str) -> Scenario:
             "the tail constants of the theorems are not stated: a = b = a0 = b0 = 1, delta = 0.1",
         ),
         departures=(BESIDE,),
-        bounds=(Theorem43(), Theorem43Blocks(), Theorem43Blocks(as_printed=True), Theorem42()),
+        bounds=(
+            {"type": "theorem4.3"},
+            {"type": "theorem4.3-blocks"},
+            {"type": "theorem4.3-blocks", "as_printed": True},
+            {"type": "theorem4.2"},
+        ),
     )
 
 
@@ -318,12 +322,12 @@ SCENARIOS = (
         id="bogunovic2016/fig-1",
         source="bogunovic2016, Fig. 1",
         title="draws at distant times, epsilon = 0.01",
-        draw=distant_times,
+        draw=f"{PICTURES}:distant_times",
     ),
     Picture(
         id="bogunovic2016/fig-3b",
         source="bogunovic2016, Fig. 3(b)",
         title="the temperatures of 46 sensors over five days",
-        draw=sensors,
+        draw=f"{PICTURES}:sensors",
     ),
 )

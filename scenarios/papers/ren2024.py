@@ -4,18 +4,17 @@ Twelve problems: draws from Gaussian processes, test functions, a network to tun
 and a robot that pushes a disc.
 """
 
+import math
 from typing import Any
 
-import numpy as np
-
 from gpbandits_env.scenarios.findings import Finding, NearlyBest, WithinPublished
+from gpbandits_env.scenarios.panels import Panel
 from gpbandits_env.scenarios.papers.published import REN2024
-from gpbandits_env.scenarios.results.panels import Panel
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 METRIC = "simple_regret"
 INITIAL, NOISE_VAR = 15, 1e-6
-LN2 = float(np.log(2.0))
+LN2 = math.log(2.0)
 NAMES = ("dpp-ts", "bucb", "ucbpe", "sp", "ts", "qei", "ts-rsr", "random")
 PAPERS = NAMES[:-1]
 BATCHES = (1, 2, 5, 10)

@@ -5,11 +5,11 @@ Five agents on functions drawn from a kernel, on temperature readings and on tra
 """
 
 from gpbandits_env.scenarios.findings import Below, Finding, Level
-from gpbandits_env.scenarios.findings.bounds import Theorem1
-from gpbandits_env.scenarios.reporting.pictures import draws, information, two_iterations
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
+PICTURES = "gpbandits_env.scenarios.reporting.pictures"
 DELTA = 0.1
+BOUND = {"type": "theorem1", "delta": DELTA}
 MARGIN = 0.01
 RIVALS = ("mpi", "max-mean", "max-variance")
 FIVE = ("gp-ucb", "ei", *RIVALS)
@@ -97,7 +97,7 @@ SCENARIOS = (
         trials=30,
         findings=MPI_KEEPS_UP,
         choices=CHOICES,
-        bounds=(Theorem1(DELTA),),
+        bounds=(BOUND,),
     ),
     Scenario(
         id="srinivas2010/temperature",
@@ -111,7 +111,7 @@ SCENARIOS = (
         trials=2000,
         findings=CLEARLY_AHEAD,
         choices=(*CHOICES, *REAL_DATA),
-        bounds=(Theorem1(DELTA),),
+        bounds=(BOUND,),
     ),
     Scenario(
         id="srinivas2010/traffic",
@@ -139,7 +139,7 @@ SCENARIOS = (
             "the findings about MPI hang on its margin, which the paper does not state: see "
             "mpi/margin-relative",
         ),
-        bounds=(Theorem1(DELTA),),
+        bounds=(BOUND,),
     ),
     Scenario(
         id="srinivas2010/traffic-i880",
@@ -158,24 +158,24 @@ SCENARIOS = (
             "`i880.csv` in the folder that `GPBANDITS_DATA` names (`gpbandits data`); a public "
             "week stands in for it in srinivas2010/traffic",
         ),
-        bounds=(Theorem1(DELTA),),
+        bounds=(BOUND,),
     ),
     Picture(
         id="srinivas2010/fig-2",
         source="srinivas2010, Fig. 2(b, c)",
         title="two iterations of GP-UCB: the band and the choice",
-        draw=two_iterations,
+        draw=f"{PICTURES}:two_iterations",
     ),
     Picture(
         id="srinivas2010/fig-3",
         source="srinivas2010, Fig. 3",
         title="spectra and information gain bounds of four kernels of equal trace",
-        draw=information,
+        draw=f"{PICTURES}:information",
     ),
     Picture(
         id="srinivas2010/fig-4",
         source="srinivas2010, Fig. 4",
         title="draws from linear, squared exponential and Matern kernels",
-        draw=draws,
+        draw=f"{PICTURES}:draws",
     ),
 )

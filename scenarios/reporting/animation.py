@@ -49,7 +49,9 @@ def animate(
     whole(frames_per_second, "frames per second")
     chosen = scenario.select([agent], horizon=whole(rounds, "rounds"), known=learners.names())
     cell = chosen.cells()[0]
-    frames = _frames(scenario.env, dict(cell.env_kwargs), cell.agents[0], rounds, seed)
+    frames = _frames(
+        scenario.env, dict(cell.scenario.env_kwargs), cell.scenario.agents[0], rounds, seed
+    )
     images = [_image(pixels, reset) for pixels, reset in frames]
     try:
         images[0].save(

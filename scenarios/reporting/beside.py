@@ -9,10 +9,10 @@ from scipy.stats import rankdata
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.findings.statistics import paired
 from gpbandits_env.scenarios.papers.published import TABLES, Published
 from gpbandits_env.scenarios.results.report import final
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.statistics import paired
 
 
 @dataclass(frozen=True)

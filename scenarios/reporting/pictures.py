@@ -1,6 +1,7 @@
 """The illustrations of srinivas2010, drawn with this library's own kernels, theory and agents."""
 
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,8 @@ def save(
         StoreError: a file cannot be written.
     """
     with new_figure(11.0, 3.6) as figure:
-        picture.draw(figure, seed)
+        module, _, name = picture.draw.partition(":")
+        getattr(import_module(module), name)(figure, seed)
         entitle(figure, f"{picture.source}: {picture.title}")
         return write(figure, path.with_suffix(""), suffixes)
 

@@ -9,7 +9,10 @@ import numpy as np
 
 from gpbandits_env.arrays import IntArray
 from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.findings.rounds import resets
+from gpbandits_env.scenarios.metrics import METRICS
+from gpbandits_env.scenarios.panels import BANDS, BRIEF, Panel, X, Y
 from gpbandits_env.scenarios.reporting.style import (
     INK,
     band,
@@ -19,8 +22,7 @@ from gpbandits_env.scenarios.reporting.style import (
     share_legend,
     write,
 )
-from gpbandits_env.scenarios.results.metrics import METRICS
-from gpbandits_env.scenarios.results.panels import BANDS, BRIEF, Panel, X, Y, panel_from_dict
+from gpbandits_env.scenarios.results.curves import along
 from gpbandits_env.scenarios.results.store import Store
 
 if TYPE_CHECKING:
@@ -85,7 +87,7 @@ def plot(
 def declared(store: Store) -> list[Panel]:
     """The panels of a scenario: its own, or every metric against rounds."""
     own = store.scenario.get("panels", [])
-    return [panel_from_dict(plain) for plain in own] or [Panel(name) for name in METRICS]
+    return [read(Panel, plain, "a panel") for plain in own] or [Panel(name) for name in METRICS]
 
 
 def draw_panel(axes: "Axes", store: Store, cell: int, panel: Panel) -> None:
@@ -109,9 +111,9 @@ def draw_curves(
     y, x = Y[panel.y], X[panel.x]
     top, end = 0.0, 0.0
     for name, cell, label, index in lines:
-        curves = y.curves(store, cell, label)
+        curves = along(store, cell, label, panel.y)
         mean, half = curves.mean(axis=0), panel.band_of(curves)
-        at = x.curves(store, cell, label).mean(axis=0)
+        at = along(store, cell, label, panel.x).mean(axis=0)
         style = line_style(index)
         forgotten = resets(store.arrays(cell, label, "model_order").mean(axis=0)) - 1
         axes.plot(at[forgotten], mean[forgotten], ".", color=style["color"], markersize=5)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from gpbandits_env.scenarios.results.metrics import KNOWN, shown
+from gpbandits_env.scenarios.metrics import KNOWN, shown
 from gpbandits_env.scenarios.results.report import AgentResult, CellReport, Report
 
 

@@ -20,10 +20,10 @@ from scipy import stats
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, StoreError, unknown
-from gpbandits_env.scenarios.results.metrics import metric_named
+from gpbandits_env.scenarios.findings.statistics import mean_ranks
+from gpbandits_env.scenarios.metrics import metric_named
 from gpbandits_env.scenarios.results.report import final
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.statistics import mean_ranks
 
 # Scenario -> agent -> (trials,) regret at the last round.
 Regrets = Mapping[str, Mapping[str, Array]]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError, require_extra
-from gpbandits_env.scenarios.results.metrics import METRICS, curves_of
+from gpbandits_env.scenarios.metrics import METRICS
+from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.records import SECONDS_FIELDS, TrialKey
 from gpbandits_env.scenarios.results.store import Store
 

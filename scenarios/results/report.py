@@ -10,9 +10,10 @@ import numpy as np
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.findings import FINDINGS, Check
-from gpbandits_env.scenarios.results.metrics import curves_of, metric_named, shown
+from gpbandits_env.scenarios.findings.statistics import Paired, mean_and_error, mean_ranks, paired
+from gpbandits_env.scenarios.metrics import metric_named, shown
+from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.statistics import Paired, mean_and_error, mean_ranks, paired
 
 
 @dataclass(frozen=True)

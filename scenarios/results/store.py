@@ -20,9 +20,12 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError, unknown
-from gpbandits_env.scenarios.checks import check_resolved
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey, TrialRecord
-from gpbandits_env.scenarios.results.store_errors import making_sense_of, speaking_of
+from gpbandits_env.scenarios.results.store_errors import (
+    check_resolved,
+    making_sense_of,
+    speaking_of,
+)
 from gpbandits_env.scenarios.results.store_format import (
     APPLICATION_ID,
     SCHEMA,

@@ -3,11 +3,68 @@
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
+from typing import Any, get_origin
 
-from gpbandits_env.errors import StoreError
+from gpbandits_env.errors import StoreError, shown
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.specs import kinds_of
+
+_JSON = {str: str, int: int, bool: bool, Mapping: dict, tuple: list}
+
+
+def _json_kinds(cls: Any) -> dict[str, type[Any]]:
+    """The kinds of the entries of a declaration as JSON, by its fields; not of unions."""
+    kinds = {name: _JSON.get(get_origin(kind) or kind) for name, kind in kinds_of(cls).items()}
+    return {name: kind for name, kind in kinds.items() if kind is not None}
+
+
+# What a results file keeps of its scenario, and is read back: the entries and their kinds.
+SCENARIO = _json_kinds(Scenario) | {"points": list, "seed": int, "agents": dict, "initial": dict}
+OPTIONAL = {f.name for f in fields(Scenario) if f.metadata.get("later")}
+# The entries that hold dicts, and what stands in each of them.
+HOLDING: dict[str, dict[str, type[Any]]] = {
+    "points": {},
+    "agents": {name: kind for name, kind in _json_kinds(AgentEntry).items() if name != "label"},
+    "findings": {"type": str},
+    "bounds": {"type": str},
+}
+
+
+def check_resolved(plain: Any, path: Path) -> dict[str, Any]:
+    """The scenario of a results file, if it is one.
+
+    Raises:
+        StoreError: something in it is missing or of another kind.
+    """
+    if not isinstance(plain, dict):
+        raise _damaged(path, "it does not say what was run")
+    required = {key: kind for key, kind in SCENARIO.items() if key in plain or key not in OPTIONAL}
+    _check(plain, required, "scenario", path)
+    for key, kinds in HOLDING.items():
+        held = plain[key]
+        for inner in held.values() if isinstance(held, dict) else held:
+            if not isinstance(inner, dict):
+                raise _damaged(path, f"the scenario's {key} cannot be read")
+            _check(inner, kinds, key, path)
+    if plain["horizon"] < 1 or plain["trials"] < 1:
+        raise _damaged(path, "the scenario has no rounds or no trials")
+    return plain
+
+
+def _check(plain: Mapping[str, Any], kinds: Mapping[str, type[Any]], of: str, path: Path) -> None:
+    for key, kind in kinds.items():
+        if key not in plain:
+            raise _damaged(path, f"{of}: {key!r} is missing")
+        if not isinstance(plain[key], kind) or isinstance(plain[key], bool) != (kind is bool):
+            raise _damaged(path, f"{of}: {key!r} is {shown(plain[key])}")
+
+
+def _damaged(path: Path, what: object) -> StoreError:
+    return StoreError(f"{path} is damaged ({what}); restore a copy or run again with --fresh")
 
 
 @contextmanager
@@ -34,9 +91,7 @@ def making_sense_of(path: Path) -> Iterator[None]:
     try:
         yield
     except (zlib.error, ValueError, TypeError, OverflowError, MemoryError) as error:
-        raise StoreError(
-            f"{path} is damaged ({error}); restore a copy or run again with --fresh"
-        ) from None
+        raise _damaged(path, error) from None
 
 
 def _explain(message: str) -> str:

@@ -1,6 +1,7 @@
-"""Playing a scenario: the loop of one trial, and a trial as the task of a worker."""
+"""Running a trial: one agent in one environment instance, here or as the task of a worker."""
 
 import json
+import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-import gpbandits_env  # noqa: F401  (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.registration import register_all
 from gpbandits_env.regret import instantaneous
-from gpbandits_env.scenarios.folders import look_in
 from gpbandits_env.scenarios.results.records import (
     MOST_ACTIONS,
     Rounds,
@@ -28,72 +28,51 @@ from gpbandits_env.scenarios.results.records import (
 from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Scenario
 from gpbandits_env.seeding import seed_for
 
+# `import gpbandits_env` does it too, but for the command line (see there).
+register_all()
 
-@dataclass(frozen=True)
-class Initial:
-    """Random points that are evaluated and told before round 1.
+# Folders whose modules scenario files name: those beside the files that were read.
+FOLDERS: list[str] = []
 
-    Args:
-        points: how many, uniform and independent.
-        seed: of their stream, and of their noise.
-    """
 
-    points: int
-    seed: int
-
-    def tell(self, world: Any, agent: Any) -> dict[str, NDArray[Any]]:
-        """Tell them to an agent as prior data; returns the arrays of `records.INITIAL_FIELDS`."""
-        rng = np.random.default_rng(self.seed)
-        actions = world.problem.domain.sample(rng, self.points)
-        rewards, values = world.prior_data(actions, rng)
-        agent.prior_data(actions, rewards)
-        return {
-            "initial_actions": actions,
-            "initial_rewards": rewards,
-            "initial_values": values,
-            "initial_regret": instantaneous(world.function.optimum, values),
-        }
+def look_in(folder: str) -> None:
+    """Find modules in a folder too, after all others: no file there hides an installed module."""
+    for places in (sys.path, FOLDERS):
+        if folder not in places:
+            places.append(folder)
 
 
 @dataclass(frozen=True)
 class Task:
-    """A trial for a worker to play.
+    """A trial for a worker to run.
 
     Args:
-        scenario: the scenario's id, which names the random streams.
-        env: the environment's id.
-        cell: the parameters.
+        cell: the scenario at one point of its grid.
         key: which trial.
-        seed: the study's base seed.
+        seed: the study's base seed, which all streams depend on.
         folders: where modules of the user's own are, besides the usual places.
     """
 
-    scenario: str
-    env: str
     cell: Cell
     key: TrialKey
     seed: int
     folders: tuple[str, ...] = ()
 
+    def stream(self, purpose: str, label: str = "") -> int:
+        """The seed of one of the trial's streams.
 
-def seeds(task: Task, label: str, trial: int) -> tuple[int, int]:
-    """The seeds of the world and of the agent.
+        That of an agent depends on its label and on all parameters. The others depend on what
+        shapes the environment only: all agents of a trial, and all settings of an agent that the
+        grid sweeps, face the same environment instance and the same initial points.
 
-    The world's depends on the trial and on what shapes the world, not on the agent: all agents
-    of a trial, and all settings of an agent that the grid sweeps, face the same world.
-    """
-    world = json.dumps(task.cell.world, sort_keys=True)
-    params = json.dumps(dict(task.cell.params), sort_keys=True)
-    return (
-        seed_for(task.scenario, world, "world", trial, task.seed),
-        seed_for(task.scenario, params, "agent", label, trial, task.seed),
-    )
-
-
-def initial_seed(task: Task, trial: int) -> int:
-    """The seed of a trial's initial points and their noise: the same for all agents."""
-    world = json.dumps(task.cell.world, sort_keys=True)
-    return seed_for(task.scenario, world, "initial", trial, task.seed)
+        Args:
+            purpose: "world" (the environment), "initial" (points and their noise) or "agent".
+            label: the agent's.
+        """
+        params = self.cell.params if label else self.cell.instance_params
+        named = json.dumps(dict(params), sort_keys=True)
+        labels = (label,) if label else ()
+        return seed_for(self.cell.scenario.id, named, purpose, *labels, self.key.trial, self.seed)
 
 
 def make_env(env: str, kwargs: Mapping[str, Any], horizon: int) -> gym.Env[Any, Any]:
@@ -112,7 +91,7 @@ def _make_env(env: str, kwargs: str, horizon: int) -> gym.Env[Any, Any]:
             env, max_episode_steps=horizon, disable_env_checker=True, **json.loads(kwargs)
         )
     except (gym.error.Error, TypeError) as error:
-        raise InvalidInput(f"environment {env!r}: {error}") from None
+        raise InvalidInput(f"environment {env!r}: {error}") from error
 
 
 def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
@@ -123,61 +102,77 @@ def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
         raise InvalidInput(f"agent {entry.label!r}: {error}") from None
 
 
-def play(
+def initial_points(
+    env: gym.Env[Any, Any], agent: Any, count: int, seed: int
+) -> dict[str, NDArray[Any]]:
+    """Evaluate random points and tell them to an agent as prior data, after the reset.
+
+    Args:
+        env: the environment.
+        agent: the agent.
+        count: how many, uniform and independent.
+        seed: of their stream, and of their noise.
+    Returns:
+        The arrays of `records.INITIAL_FIELDS`.
+    """
+    instance: Any = env.unwrapped
+    rng = np.random.default_rng(seed)
+    actions = instance.problem.domain.sample(rng, count)
+    rewards, values = instance.prior_data(actions, rng)
+    agent.prior_data(actions, rewards)
+    return {
+        "initial_actions": actions,
+        "initial_rewards": rewards,
+        "initial_values": values,
+        "initial_regret": instantaneous(instance.function.optimum, values),
+    }
+
+
+def run_rounds(
     env: gym.Env[Any, Any],
     agent: Any,
     horizon: int,
-    seed: int,
+    *,
     opening: int | None = None,
-    initial: Initial | None = None,
     store_actions: bool = True,
+    spent: int = 0,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """One agent in one world.
+    """One agent in one environment instance, which has been reset.
 
     In a selective environment the agent is asked which of its actions would be informative, and
-    only these are evaluated. An agent with a method ``reveal`` (the genie of bogunovic2016) is
-    shown each round's function after it was played.
+    only these are evaluated. An agent with a method ``reveal`` (an oracle, the genie of
+    bogunovic2016) is shown each round's function after the round.
 
     Args:
         env: the environment.
         agent: a fresh agent.
-        horizon: rounds to play.
-        seed: of the environment's reset.
+        horizon: the number of rounds.
         opening: an arm to play in round 1 instead of the agent's own choice.
-        initial: random points told before round 1, if any.
         store_actions: whether to return actions, if they are not too many.
+        spent: evaluations before round 1.
     Returns:
-        The arrays of `records.ROUND_FIELDS` and `INITIAL_FIELDS`, and those of `SECONDS_FIELDS`.
+        The arrays of `records.ROUND_FIELDS`, and those of `SECONDS_FIELDS`.
     """
     rounds, seconds = Rounds(horizon), Rounds(horizon)
-    world: Any = env.unwrapped
-    selective, observed = bool(getattr(world, "selective", False)), None
-    # Only a yardstick such as the genie has this method: learners never see the truth.
+    instance: Any = env.unwrapped
+    selective = bool(getattr(instance, "selective", False))
     reveal = getattr(agent, "reveal", None)
-    env.reset(seed=seed)
-    first = {} if initial is None else initial.tell(world, agent)
-    spent = len(first.get("initial_regret", ()))
     for t in range(horizon):
         start = perf_counter()
         actions = agent.ask()
         if t == 0 and opening is not None:
             actions = np.full(len(actions), opening)
-        if selective:
-            observed = agent.informative(actions)
+        observed = (agent.informative(actions),) if selective else ()
         asked = perf_counter()
-        if t == 0 and store_actions:
-            store_actions = horizon * np.size(actions) <= MOST_ACTIONS
-        clock = getattr(world, "evaluation_seconds", 0.0)
-        observation, _, _, _, info = env.step((actions, observed) if selective else actions)
+        clock = getattr(instance, "evaluation_seconds", 0.0)
+        observation, _, _, _, info = env.step((actions, *observed) if selective else actions)
         stepped = perf_counter()
-        if selective:
-            agent.tell(actions, observation["rewards"], observed)
-        else:
-            agent.tell(actions, observation["rewards"])
+        agent.tell(actions, observation["rewards"], *observed)
         told = perf_counter()
         if reveal is not None:
-            reveal(env.unwrapped.function.values)  # type: ignore[attr-defined]
-        spent += len(actions) if observed is None else int(np.count_nonzero(observed))
+            reveal(instance.function.values)
+        spent += int(np.count_nonzero(observed[0])) if selective else len(actions)
+        store_actions = store_actions and horizon * np.size(actions) <= MOST_ACTIONS
         if store_actions:
             rounds.put(t, actions=actions)
         rounds.put(
@@ -189,11 +184,9 @@ def play(
             model_order=model_order(agent),
             evaluations=spent,
         )
-        evaluating = getattr(world, "evaluation_seconds", 0.0) - clock
+        evaluating = getattr(instance, "evaluation_seconds", 0.0) - clock
         seconds.put(t, ask=asked - start, tell=told - stepped, evaluate=evaluating)
-    if not store_actions:
-        first.pop("initial_actions", None)
-    return rounds.arrays | first, seconds.arrays
+    return rounds.arrays, seconds.arrays
 
 
 def model_order(agent: Any) -> int:
@@ -202,25 +195,25 @@ def model_order(agent: Any) -> int:
 
 
 def run_task(task: Task) -> TrialRecord | TrialFailure:
-    """Play a task's trial; one that raises, or would end its process, becomes a failure."""
+    """Run a task's trial; one that raises, or would end its process, becomes a failure."""
     return run_tasks([task])[0]
 
 
 def run_tasks(tasks: Sequence[Task]) -> list[TrialRecord | TrialFailure]:
-    """Play the trials of several tasks, as `run_task`.
+    """Run the trials of several tasks, as `run_task`.
 
     BLAS is held to one thread, here rather than by the caller, so that every engine has it; once
     for all, because to find out which libraries are loaded takes about 2 ms.
     """
     with threadpool_limits(limits=1):
-        return [_run(task) for task in tasks]
+        return [_run_or_fail(task) for task in tasks]
 
 
-def _run(task: Task) -> TrialRecord | TrialFailure:
+def _run_or_fail(task: Task) -> TrialRecord | TrialFailure:
     for folder in task.folders:
         look_in(folder)
     try:
-        return _play(task)
+        return _run(task)
     except (Exception, SystemExit) as error:
         # No environment is kept that an error may have left half way through a step.
         _make_env.cache_clear()
@@ -234,26 +227,35 @@ def died(task: Task, why: object) -> TrialFailure:
         task: which.
         why: what is known of the last death.
     """
-    words = "WorkerDied: its worker process died whenever it played this trial (out of memory?)"
+    words = "WorkerDied: its worker process died whenever it ran this trial (out of memory?)"
     return TrialFailure(task.key, words, f"{words}: {why}\n")
 
 
 def run_trial(scenario: Scenario, label: str, trial: int, seed: int = 0) -> TrialRecord:
-    """Play a single trial of a scenario without parameter grid; what it raises comes through."""
+    """Run a single trial of a scenario without parameter grid; what it raises comes through."""
     cell = scenario.cells()[0]
-    key = TrialKey(cell.index, label, trial)
     with threadpool_limits(limits=1):
-        return _play(Task(scenario.id, scenario.env, cell, key, seed))
+        return _run(Task(cell, TrialKey(cell.index, label, trial), seed))
 
 
-def _play(task: Task) -> TrialRecord:
-    cell, label, trial = task.cell, task.key.agent, task.key.trial
-    entry = next(e for e in cell.agents if e.label == label)
-    world_seed, agent_seed = seeds(task, label, trial)
-    env = make_env(task.env, cell.made_with, cell.horizon)
+def _run(task: Task) -> TrialRecord:
+    cell, here, label = task.cell, task.cell.scenario, task.key.agent
+    entry = next(e for e in here.agents if e.label == label)
+    env_seed, agent_seed = task.stream("world"), task.stream("agent", label)
+    env = make_env(here.env, cell.made_with, here.horizon)
     agent = make_agent(entry, env, agent_seed)
-    initial = Initial(cell.initial, initial_seed(task, trial)) if cell.initial else None
-    rounds, seconds = play(
-        env, agent, cell.horizon, world_seed, cell.opening(trial), initial, cell.store_actions
+    env.reset(seed=env_seed)
+    first: dict[str, Any] = {}
+    if here.initial:
+        first = initial_points(env, agent, here.initial, task.stream("initial"))
+    rounds, seconds = run_rounds(
+        env,
+        agent,
+        here.horizon,
+        opening=cell.opening(task.key.trial),
+        store_actions=here.store_actions,
+        spent=here.initial,
     )
-    return TrialRecord(task.key, world_seed, agent_seed, rounds, seconds)
+    if "actions" not in rounds:
+        first.pop("initial_actions", None)
+    return TrialRecord(task.key, env_seed, agent_seed, rounds | first, seconds)

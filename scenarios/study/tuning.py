@@ -20,7 +20,7 @@ from gpbandits_env.kernels import Empirical
 from gpbandits_env.learning import Series, epsilon_interval, fit, log_marginal_likelihood
 from gpbandits_env.model import Model
 from gpbandits_env.scenarios.scenario import Scenario
-from gpbandits_env.scenarios.study.runner import play
+from gpbandits_env.scenarios.study.runner import run_rounds
 
 BLOCKS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 144)
 
@@ -145,6 +145,7 @@ def _held_out(parts: Sequence[Array], block: int, noise_var: float, beta: Any) -
             model_noise_var=noise_var,
         )
         agent = agents.make("r-gp-ucb", env, seed=0, beta=beta, reset_every=block)
-        regret = play(env, agent, len(part), seed=0)[0]["regret"]
+        env.reset(seed=0)
+        regret = run_rounds(env, agent, len(part))[0]["regret"]
         total, rounds = total + float(regret.sum()), rounds + len(part)
     return total / rounds

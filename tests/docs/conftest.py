@@ -14,7 +14,7 @@ BLOCK = re.compile(r"(?:<!-- ([a-z]+)(?:: (\S+))? -->\n)?```(\w+)\n(.*?)```", re
 SKIM = """
 import runpy, sys
 from pathlib import Path
-from gpbandits_env.scenarios.files import load
+from gpbandits_env.scenarios.study.files import load
 sys.path.insert(0, "")
 for script in sys.argv[1:]:
     runpy.run_path(script, run_name="__main__")

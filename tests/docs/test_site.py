@@ -100,7 +100,7 @@ def test_every_difference_has_its_reason_or_says_that_none_is_known(site):
 
 def test_the_reference_has_signatures_and_formulas(site):
     assert 'id="gpbandits_env.agents.make"' in read(site, "api/gpbandits_env.agents.html")
-    assert 'id="gpbandits_env.scenarios.study.study.run_study"' in read(
+    assert 'id="gpbandits_env.scenarios.study.run.run_study"' in read(
         site, "api/gpbandits_env.scenarios.html"
     )
     kernels = read(site, "api/gpbandits_env.kernels.html")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from gpbandits_env.scenarios.files import load
 from gpbandits_env.scenarios.study.engines import Engine
-from gpbandits_env.scenarios.study.study import run_study
+from gpbandits_env.scenarios.study.files import load
+from gpbandits_env.scenarios.study.run import run_study
 
 FILE = """
 id = "my/beside"

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from gpbandits_env.scenarios import AgentEntry, Outcome, Scenario, run_study
+from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.findings import Below, Level
-from gpbandits_env.scenarios.folders import look_in
+from gpbandits_env.scenarios.study import Outcome, run_study
+from gpbandits_env.scenarios.study.runner import look_in
 
 Run = Callable[..., Outcome]
 

@@ -6,6 +6,7 @@ import pytest
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios import AgentEntry, Scenario, get, scenarios
 from gpbandits_env.scenarios.findings import FINDINGS
+from gpbandits_env.scenarios.study.rehearsal import resolved
 
 
 @pytest.mark.parametrize(("grid", "words"), [
@@ -21,7 +22,8 @@ def test_grids_that_are_a_slip(tiny, grid, words):
 def test_cells_are_the_product_of_the_grid_in_declared_order(tiny):
     swept = replace(tiny, grid={"noise_var": (0.1, 0.2), "kernel.lengthscale": (1.0, 2.0)})
     got = [
-        (c.env_kwargs["noise_var"], c.env_kwargs["kernel"]["lengthscale"]) for c in swept.cells()
+        (c.scenario.env_kwargs["noise_var"], c.scenario.env_kwargs["kernel"]["lengthscale"])
+        for c in swept.cells()
     ]
     assert got == [(0.1, 1.0), (0.1, 2.0), (0.2, 1.0), (0.2, 2.0)]
     assert tiny.env_kwargs["kernel"]["lengthscale"] == 0.2  # the declaration stays as it is
@@ -29,27 +31,27 @@ def test_cells_are_the_product_of_the_grid_in_declared_order(tiny):
 
 def test_points_may_be_listed_with_a_horizon_of_their_own(tiny):
     listed = replace(tiny, grid=({"noise_var": 0.1, "horizon": 5}, {"noise_var": 0.2}))
-    assert [c.horizon for c in listed.cells()] == [5, 12]
+    assert [c.scenario.horizon for c in listed.cells()] == [5, 12]
 
 
 def test_a_parameter_reaches_all_agents_or_one(tiny):
     swept = replace(tiny, grid=({"agents.noise_var": 0.5, "agents.ei.margin": 0.3},))
     cell = swept.cells()[0]
-    settings = {e.label: e.settings for e in cell.agents}
+    settings = {e.label: e.settings for e in cell.scenario.agents}
     assert settings["random"] == {"noise_var": 0.5}
     assert settings["ei"] == {"noise_var": 0.5, "margin": 0.3}
-    assert "noise_var" not in cell.env_kwargs
+    assert "noise_var" not in cell.scenario.env_kwargs
 
 
 def test_settings_of_agents_do_not_change_the_world(tiny):
     cell = replace(tiny, grid=({"agents.noise_var": 0.5, "horizon": 4, "noise_var": 0.1},)).cells()[
         0
     ]
-    assert cell.world == {"noise_var": 0.1}
+    assert cell.instance_params == {"noise_var": 0.1}
 
 
 def test_resolved_is_plain_json_and_has_everything(tiny):
-    plain = tiny.resolved(seed=3)
+    plain = resolved(tiny, seed=3)
     assert json.loads(json.dumps(plain)) == plain
     assert plain["seed"] == 3
     assert plain["points"] == [{"noise_var": 0.01}, {"noise_var": 0.1}]
@@ -59,7 +61,7 @@ def test_resolved_is_plain_json_and_has_everything(tiny):
 
 def test_what_is_not_json_is_refused(tiny):
     with pytest.raises(InvalidInput, match="JSON-able"):
-        replace(tiny, env_kwargs={"kernel": object()}).resolved()
+        resolved(replace(tiny, env_kwargs={"kernel": object()}))
 
 
 def test_select_takes_labels_alternatives_and_registered_names(tiny):
@@ -97,4 +99,4 @@ def test_get_says_what_was_meant():
 def test_every_finding_speaks_of_agents_that_are_there(scenario):
     labels = {e.label for e in (*scenario.agents, *scenario.alternatives)}
     assert all(set(f.labels) <= labels for f in scenario.findings)
-    assert scenario.resolved()["id"] == scenario.id
+    assert resolved(scenario)["id"] == scenario.id

@@ -5,8 +5,8 @@ from typing import Any
 
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.results import references
-from gpbandits_env.scenarios.results.metrics import KNOWN
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 
 MARKS = {True: "holds", False: "**does not hold**", None: "not checked"}

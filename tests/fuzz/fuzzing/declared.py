@@ -28,8 +28,9 @@ from gpbandits_env.kernels import (
 from gpbandits_env.learning import diagnose
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.problem import Problem
+from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.findings import FINDINGS, Finding
-from gpbandits_env.scenarios.results.panels import panel_from_dict
+from gpbandits_env.scenarios.panels import Panel
 from gpbandits_env.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 
 ARMS = Arms.grid((3, 2))
@@ -188,7 +189,7 @@ SPECS = (
         1,
     ),
     (*_of(FINDING_SPECS, "FINDINGS.from_dict", FINDINGS.from_dict), _look, 1),
-    (*_of(PANEL_SPECS, "panel_from_dict", panel_from_dict), lambda p: p.title, 1),
+    (*_of(PANEL_SPECS, "a panel", lambda s: read(Panel, s)), lambda p: p.title, 1),
 )
 WEIGHTS = np.array([spec[4] for spec in SPECS], dtype=float)
 

@@ -15,11 +15,15 @@ from fuzzing.case import Case, nothing
 from fuzzing.declared import FINDING_SPECS, spoilt
 from fuzzing.values import mutated, near_miss, pick
 
-from gpbandits_env.scenarios import AgentEntry, Scenario, Store, report, run_study
-from gpbandits_env.scenarios.files import load, read
+from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.findings import FINDINGS
 from gpbandits_env.scenarios.results.comparison import compare, gather
 from gpbandits_env.scenarios.results.export import export_csv
+from gpbandits_env.scenarios.results.report import report
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study import run_study
+from gpbandits_env.scenarios.study.files import load, read
+from gpbandits_env.scenarios.study.rehearsal import resolved
 
 DECLARED: dict[str, Any] = {
     "id": "my/small",
@@ -105,7 +109,7 @@ def _resolve(scenario: Scenario) -> None:
     """What a run does first."""
     for cell in scenario.cells():
         cell.opening(0)
-    scenario.resolved()
+    resolved(scenario)
     scenario.select(["all"], 1, 2)
 
 

@@ -12,7 +12,7 @@ from gpbandits_env.scenarios.findings import (
     Wider,
     WithinPublished,
 )
-from gpbandits_env.scenarios.statistics import mean_and_error, mean_ranks, paired
+from gpbandits_env.scenarios.findings.statistics import mean_and_error, mean_ranks, paired
 
 WORLDS = np.random.default_rng(0).normal(size=50)
 

@@ -3,7 +3,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpbandits_env.scenarios import report
 from gpbandits_env.scenarios.findings import (
     BelowAt,
     LessTime,
@@ -13,6 +12,7 @@ from gpbandits_env.scenarios.findings import (
     ShareOf,
 )
 from gpbandits_env.scenarios.findings.rounds import first_refusal, resets
+from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 
 TRIALS, ROUNDS, MANY = 40, 60, 100

@@ -8,9 +8,13 @@ from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
-from gpbandits_env.scenarios import Store, get, report, run_trial
+from gpbandits_env.scenarios import get
 from gpbandits_env.scenarios.findings.compression_bounds import ModelOrderBound, Theorem32
 from gpbandits_env.scenarios.papers import bedi2022
+from gpbandits_env.scenarios.results.report import report
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study import run_trial
+from gpbandits_env.scenarios.study.rehearsal import resolved
 
 ALL = bedi2022.SCENARIOS
 
@@ -38,7 +42,7 @@ def test_the_papers_settings():
 def test_findings_speak_of_agents_that_can_run(scenario):
     labels = {e.label for e in (*scenario.agents, *scenario.alternatives)}
     assert all(set(f.labels) <= labels for f in scenario.findings)
-    scenario.resolved()
+    resolved(scenario)
     backs = {e.settings["back"] for e in scenario.agents if "back" in e.settings}
     assert backs == {"rows"}
 

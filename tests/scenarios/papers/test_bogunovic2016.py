@@ -10,12 +10,17 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, MissingData
 from gpbandits_env.kernels import Matern52, SquaredExponential
 from gpbandits_env.problem import Problem
-from gpbandits_env.scenarios import Picture, Scenario, Store, get, report, run_trial
+from gpbandits_env.scenarios import Picture, Scenario, get
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.findings.drift_bounds import Theorem42, Theorem43, Theorem43Blocks
 from gpbandits_env.scenarios.papers import bogunovic2016
 from gpbandits_env.scenarios.reporting.pictures import save
-from gpbandits_env.scenarios.study.runner import Task, make_env, seeds
+from gpbandits_env.scenarios.results.records import TrialKey
+from gpbandits_env.scenarios.results.report import report
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study import run_trial
+from gpbandits_env.scenarios.study.rehearsal import resolved
+from gpbandits_env.scenarios.study.runner import Task, make_env
 from gpbandits_env.scenarios.study.tuning import training_rows, tune
 from gpbandits_env.theory import time_varying
 from tools import figures
@@ -44,7 +49,7 @@ def test_the_papers_sizes():
 def test_findings_speak_of_agents_that_run(scenario):
     labels = {e.label for e in scenario.agents}
     assert all(set(f.labels) <= labels for f in scenario.findings)
-    scenario.resolved()
+    resolved(scenario)
 
 
 def test_block_lengths_are_the_papers():
@@ -52,7 +57,7 @@ def test_block_lengths_are_the_papers():
     for id in ("se", "matern52"):
         scenario = small(id, horizon=500)
         for cell in scenario.cells():
-            agent = agents.make("r-gp-ucb", make_env(scenario.env, cell.env_kwargs, 500))
+            agent = agents.make("r-gp-ucb", make_env(scenario.env, cell.scenario.env_kwargs, 500))
             made[id, cell.params["epsilon"]] = agent.forgetting.every
     # 12 eps^(-1/4), and 24 eps^(-1/(4 - c)) with c = 6/(5 + 6).
     assert [made["se", e] for e in (0.001, 0.01, 0.03)] == [68, 38, 29]
@@ -62,8 +67,8 @@ def test_block_lengths_are_the_papers():
 
 def test_all_agents_of_a_sweep_face_the_same_worlds():
     found = get("bogunovic2016/mismatch-eps")
-    task = Task(found.id, found.env, found.cells()[0], (), 0)
-    worlds = {seeds(task, e.label, 3)[0] for e in found.agents}
+    cell = found.cells()[0]
+    worlds = {Task(cell, TrialKey(0, e.label, 3), 0).stream("world") for e in found.agents}
     assert len(worlds) == 1
     optima = [run_trial(small("mismatch-eps"), label, 1).rounds["optimum"]
               for label in ("tv/0", "tv/1e-1", "gp-ucb")]  # fmt: skip
@@ -96,8 +101,8 @@ def test_an_opening_is_played_by_everyone():
     for trial, arm in enumerate((5, 60, 5)):
         for label in ("tv/0", "gp-ucb"):
             assert run_trial(scenario, label, trial).rounds["actions"][0] == arm
-    assert scenario.resolved()["openings"] == [5, 60]
-    assert "openings" not in small("mismatch-eps").resolved()
+    assert resolved(scenario)["openings"] == [5, 60]
+    assert "openings" not in resolved(small("mismatch-eps"))
 
 
 def problem(kernel=None, **changes):

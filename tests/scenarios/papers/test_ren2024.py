@@ -4,10 +4,12 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from gpbandits_env.scenarios import Store, get, report
+from gpbandits_env.scenarios import get
 from gpbandits_env.scenarios.findings import WithinPublished
 from gpbandits_env.scenarios.papers import ren2024
 from gpbandits_env.scenarios.papers.published import REN2024
+from gpbandits_env.scenarios.results.report import report
+from gpbandits_env.scenarios.results.store import Store
 
 LN2 = np.log(2.0)
 # Table 5-7: m, T, and whether the kernel is Matern 3/2 of lengthscale ln 2.
@@ -80,8 +82,8 @@ def test_all_search_the_same_way_and_ts_rsr_alone_refines(name):
 
 def test_batches_of_all_sizes_face_the_same_functions():
     cells = get("ren2024/batches").cells()
-    assert [c.env_kwargs["batch_size"] for c in cells] == list(ren2024.BATCHES)
-    assert all(c.world == cells[0].world for c in cells)
+    assert [c.scenario.env_kwargs["batch_size"] for c in cells] == list(ren2024.BATCHES)
+    assert all(c.instance_params == cells[0].instance_params for c in cells)
 
 
 @pytest.mark.parametrize("name", SIZES)

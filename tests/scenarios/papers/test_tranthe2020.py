@@ -6,8 +6,11 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.posterior.subspaces import Subspaces
-from gpbandits_env.scenarios import Store, get, report
+from gpbandits_env.scenarios import get
 from gpbandits_env.scenarios.papers import tranthe2020
+from gpbandits_env.scenarios.results.report import report
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study.rehearsal import resolved
 from gpbandits_env.scenarios.study.runner import make_env
 
 ALL = tranthe2020.SCENARIOS
@@ -45,7 +48,7 @@ def test_findings_speak_of_agents_that_can_run(scenario):
     labels = {e.label for e in scenario.agents}
     assert scenario.findings
     assert all(set(f.labels) <= labels for f in scenario.findings)
-    scenario.resolved()
+    resolved(scenario)
 
 
 @pytest.mark.parametrize("name", ["camelback-20", "schwefel-20-shifted"])

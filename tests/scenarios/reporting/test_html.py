@@ -12,7 +12,7 @@ from gpbandits_env.scenarios.findings import Below
 from gpbandits_env.scenarios.reporting.html import page, save_page
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
-from gpbandits_env.scenarios.study.study import run_study
+from gpbandits_env.scenarios.study.run import run_study
 
 VOID = {"meta", "link", "br", "img", "path", "use", "rect"}
 

@@ -12,7 +12,7 @@ from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.results.comparison import PROFILE, compare, gather
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
-from gpbandits_env.scenarios.study.study import run_study
+from gpbandits_env.scenarios.study.run import run_study
 
 REGRETS = {
     "easy": {"a": np.array([0.0, 1.0, 2.0, 3.0]), "b": np.array([2.0, 3.0, 4.0, 5.0])},

@@ -7,13 +7,18 @@ import numpy as np
 import pytest
 
 from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
-from gpbandits_env.scenarios import AgentEntry, Panel, Store, TrialKey, report, run_trial
+from gpbandits_env.scenarios import AgentEntry, Panel
+from gpbandits_env.scenarios.declare import read
+from gpbandits_env.scenarios.metrics import FLOOR, log_simple
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results import records as kept
+from gpbandits_env.scenarios.results.curves import along, curves_of
 from gpbandits_env.scenarios.results.export import export_csv
-from gpbandits_env.scenarios.results.metrics import FLOOR, curves_of, log_simple
-from gpbandits_env.scenarios.results.panels import X, Y, panel_from_dict
+from gpbandits_env.scenarios.results.records import TrialKey
+from gpbandits_env.scenarios.results.report import report
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.study.runner import make_env
 
 PANELS = (
@@ -153,12 +158,12 @@ def test_the_log_of_the_distance_has_a_floor():
 
 
 def test_panels_show_means_against_rounds_time_and_evaluations(store):
-    time = X["total_seconds"].curves(store, 0, "cei")
+    time = along(store, 0, "cei", "total_seconds")
     parts = sum(store.seconds(0, "cei", name) for name in ("ask", "tell", "evaluate"))
     assert np.allclose(time, np.cumsum(parts, axis=1))
-    assert (X["seconds"].curves(store, 0, "cei") < time).all()
-    assert X["rounds"].curves(store, 0, "cei")[3].tolist() == list(range(1, 13))
-    curves = Y["average_regret"].curves(store, 0, "ei")
+    assert (along(store, 0, "cei", "seconds") < time).all()
+    assert along(store, 0, "cei", "rounds")[3].tolist() == list(range(1, 13))
+    curves = along(store, 0, "ei", "average_regret")
     assert np.allclose(
         Panel("average_regret", band="deviation").band_of(curves), curves.std(0, ddof=1)
     )
@@ -167,7 +172,7 @@ def test_panels_show_means_against_rounds_time_and_evaluations(store):
 
 
 def test_the_plot_has_the_declared_panels(store, tmp_path):
-    assert [panel_from_dict(p) for p in store.scenario["panels"]] == list(PANELS)
+    assert [read(Panel, p) for p in store.scenario["panels"]] == list(PANELS)
     own, other = plot(store), plot(store, tmp_path / "o", panels=[Panel("evaluations", log=True)])
     assert own[0].read_bytes()[:4] == b"\x89PNG"
     assert own[0].stat().st_size > other[0].stat().st_size
@@ -181,5 +186,5 @@ def test_a_panel_of_nothing_known_is_refused(bad):
 
 def test_a_selective_scenario_is_played_in_a_selective_environment(thrifty):
     (cell,) = thrifty.cells()
-    assert "selective" not in cell.env_kwargs
+    assert "selective" not in cell.scenario.env_kwargs
     assert make_env(thrifty.env, cell.made_with, 5).unwrapped.selective

@@ -5,9 +5,11 @@ import pytest
 from click.testing import CliRunner
 
 from gpbandits_env.errors import MissingData
-from gpbandits_env.scenarios import Scenario, Store, report, scenarios
+from gpbandits_env.scenarios import Scenario, scenarios
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.results import references
+from gpbandits_env.scenarios.results.report import report
+from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study.runner import make_env
 
 KEPT = [s for s in scenarios().values() if isinstance(s, Scenario) and references.load(s.id)]

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 from gpbandits_env.errors import MissingExtra, StoreError, UnknownName
-from gpbandits_env.scenarios import Store, TrialKey, report
 from gpbandits_env.scenarios.findings.bounds import Theorem1
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.export import export_csv, export_parquet
+from gpbandits_env.scenarios.results.records import TrialKey
+from gpbandits_env.scenarios.results.report import report
+from gpbandits_env.scenarios.results.store import Store
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from gpbandits_env.errors import StoreError
-from gpbandits_env.scenarios import Store, TrialKey, TrialRecord
+from gpbandits_env.scenarios.results.records import TrialKey, TrialRecord
+from gpbandits_env.scenarios.results.store import Store
 
 META = {"scenario": {"agents": {"a": {}}, "points": [{}]}}
 

@@ -11,13 +11,13 @@ import pytest
 from gpbandits_env.errors import ClusterLost
 from gpbandits_env.scenarios.study import engines
 from gpbandits_env.scenarios.study.engines import Engine
-from gpbandits_env.scenarios.study.study import plan, run_study
+from gpbandits_env.scenarios.study.run import plan, run_study
 
 
 def test_on_dask_results_come_as_they_are_done(odd, dask_cluster):
     from distributed import Client
 
-    tasks = plan(odd("Slow"), odd("Slow").cells(), set(), 0)
+    tasks = plan(odd("Slow").cells(), odd("Slow").trials, 0)
     with dask_cluster(2) as cluster:
         engine = Engine("dask", cluster.scheduler_address)
         with engines.results([tasks[0], tasks[1], tasks[3]], 2, engine) as stream:
@@ -52,7 +52,7 @@ def test_a_dask_cluster_without_workers_is_told(odd, dask_cluster, caplog, monke
     from gpbandits_env.scenarios.study import engine_dask
 
     monkeypatch.setattr(engine_dask, "WATCH", 0.2)
-    task = plan(odd("Slow", quick_first=True), odd("Slow").cells(), set(), 0)[
+    task = plan(odd("Slow").cells(), odd("Slow", quick_first=True).trials, 0)[
         1
     ]  # of the quick agent
     with dask_cluster(0) as cluster, caplog.at_level(logging.WARNING):

@@ -4,12 +4,12 @@ import time
 
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.study import engine_local, engines
-from gpbandits_env.scenarios.study.study import plan
+from gpbandits_env.scenarios.study.run import plan
 
 
 def test_results_come_as_they_are_done_not_in_order(odd):
     """The first task sleeps for a minute; the others are there long before."""
-    tasks = plan(odd("Slow"), odd("Slow").cells(), set(), 0)
+    tasks = plan(odd("Slow").cells(), odd("Slow").trials, 0)
     labels = [task.key.agent for task in tasks]
     assert labels == ["odd", "quick", "odd", "quick"]
     begun = time.monotonic()
@@ -55,7 +55,7 @@ def test_what_a_process_died_of_is_played_one_by_one_and_given_up_in_the_end():
 
 def test_idle_processes_end_and_the_next_task_has_a_new_one(odd, monkeypatch):
     monkeypatch.setattr(engine_local, "IDLE", 1.0)
-    worker, task = engine_local.Worker(), plan(odd("Slow"), odd("Slow").cells(), set(), 0)[1]
+    worker, task = engine_local.Worker(), plan(odd("Slow").cells(), odd("Slow").trials, 0)[1]
     try:
         assert worker.play([task]).result(30)[0][0].key == task.key
         deadline = time.monotonic() + 20
@@ -76,7 +76,7 @@ def test_what_was_given_with_a_trial_that_kills_its_worker_is_played_once(odd, m
         engine_local.Queue, "take", lambda self: taken.append(take(self)) or taken[-1]
     )
     study = odd("Poison", trials=24)
-    every = plan(study, study.cells(), set(), 0)
+    every = plan(study.cells(), study.trials, 0)
     quick = [task for task in every if task.key.agent == "quick"]
     (poison,) = [task for task in every if task.key == TrialKey(0, "odd", 0)]
     tasks = [*quick[:8], poison, *quick[8:]]

@@ -14,7 +14,7 @@ from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study import engines
 from gpbandits_env.scenarios.study.engines import Engine
-from gpbandits_env.scenarios.study.study import run_study
+from gpbandits_env.scenarios.study.run import run_study
 
 SCENARIO = Scenario(
     id="test/cluster",

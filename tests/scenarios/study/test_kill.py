@@ -14,7 +14,9 @@ import pytest
 DRIVER = """
 import json, os, random, signal, sys, time
 from pathlib import Path
-from gpbandits_env.scenarios import AgentEntry, Scenario, Store, run_study
+from gpbandits_env.scenarios import AgentEntry, Scenario
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study import run_study
 
 folder = Path(sys.argv[1])
 scenario = Scenario(

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.cli import main
-from gpbandits_env.scenarios.files import load
+from gpbandits_env.scenarios.study.files import load
 
 MODULE = """
 from dataclasses import dataclass

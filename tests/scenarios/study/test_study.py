@@ -8,12 +8,15 @@ import pytest
 
 from gpbandits_env import agents as learners
 from gpbandits_env.errors import ClusterLost, InvalidInput, StoreError, UnknownName
-from gpbandits_env.scenarios import AgentEntry, Store, TrialKey, report, run_trial
+from gpbandits_env.scenarios import AgentEntry
 from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.export import export_csv
-from gpbandits_env.scenarios.results.records import TrialFailure
-from gpbandits_env.scenarios.study.runner import Task, run_task, seeds
-from gpbandits_env.scenarios.study.study import plan
+from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
+from gpbandits_env.scenarios.results.report import report
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study import run_trial
+from gpbandits_env.scenarios.study.run import plan
+from gpbandits_env.scenarios.study.runner import Task, run_task
 
 TIMING = {"seconds", "sessions"}
 
@@ -63,8 +66,8 @@ def test_all_agents_of_a_trial_face_the_same_world(run):
 
 def test_streams_are_named_by_what_shapes_them(tiny):
     def both(scenario, cell, label, trial, seed=0):
-        task = Task(scenario.id, scenario.env, scenario.cells()[cell], None, seed)
-        return seeds(task, label, trial)
+        task = Task(scenario.cells()[cell], TrialKey(cell, label, trial), seed)
+        return task.stream("world"), task.stream("agent", label)
 
     world, agent = both(tiny, 0, "ei", 0)
     assert both(tiny, 0, "random", 0)[0] == world
@@ -183,22 +186,21 @@ def test_ctrl_c_keeps_what_is_done(run, monkeypatch):
     assert contents(again.path) == contents(whole.path)
 
 
-def test_the_plan_is_every_missing_trial_once_in_declared_order(tiny):
-    done = {TrialKey(0, "ei", 0), TrialKey(1, "random", 3)}
+def test_the_plan_is_every_trial_once_in_declared_order(tiny):
     wanted = [
         TrialKey(c, label, trial)
         for c in range(2)
         for trial in range(4)
         for label in ("gp-ucb", "ei", "random")
     ]
-    tasks = plan(tiny, tiny.cells(), done, 0)
-    assert [task.key for task in tasks] == [k for k in wanted if k not in done]
+    tasks = plan(tiny.cells(), tiny.trials, 0)
+    assert [task.key for task in tasks] == wanted
     assert [task.cell.index for task in tasks] == [task.key.cell for task in tasks]
 
 
 def test_nothing_shows_in_what_order_trials_were_done(run, tiny, tmp_path, monkeypatch):
     """Tables, findings, pages, exports, failures and the digest, of one set of results."""
-    tasks = plan(tiny, tiny.cells(), set(), 0)
+    tasks = plan(tiny.cells(), tiny.trials, 0)
     done = [run_task(task) for task in tasks]
     for i in (5, 14):
         done[i] = TrialFailure(done[i].key, "ValueError: no", "Traceback: no")
@@ -224,7 +226,7 @@ def test_nothing_shows_in_what_order_trials_were_done(run, tiny, tmp_path, monke
 
 
 def test_a_lost_cluster_is_told_with_what_is_kept(run, tiny, monkeypatch):
-    tasks = plan(tiny, tiny.cells(), set(), 0)
+    tasks = plan(tiny.cells(), tiny.trials, 0)
 
     @contextmanager
     def results(*_):
@@ -242,7 +244,9 @@ def test_a_lost_cluster_is_told_with_what_is_kept(run, tiny, monkeypatch):
 
 
 def test_a_trial_that_would_end_the_program_is_a_failure(run, monkeypatch):
-    monkeypatch.setattr("gpbandits_env.scenarios.study.runner.play", lambda *_: sys.exit(4))
+    monkeypatch.setattr(
+        "gpbandits_env.scenarios.study.runner.run_rounds", lambda *_, **__: sys.exit(4)
+    )
     outcome = run()
     assert outcome.done == 0
     assert {f.error for f in outcome.failures} == {"SystemExit: 4"}

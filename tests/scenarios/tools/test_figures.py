@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpbandits_env.scenarios import Store
 from gpbandits_env.scenarios.papers import ren2024
 from gpbandits_env.scenarios.results import references
-from gpbandits_env.scenarios.results.metrics import curves_of
+from gpbandits_env.scenarios.results.curves import curves_of
+from gpbandits_env.scenarios.results.store import Store
 from tools import figures
 
 

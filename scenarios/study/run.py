@@ -1,6 +1,5 @@
-"""A whole study: plan what is missing, have it played, write it down."""
+"""A whole study: plan what is missing, have it run, write it down."""
 
-import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
@@ -14,19 +13,14 @@ from tqdm import tqdm
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import ClusterLost, StoreError
 from gpbandits_env.problem import Problem
-from gpbandits_env.scenarios.folders import looked_in
+from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.results.machine import machine, versions
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.scenario import Cell, Scenario
+from gpbandits_env.scenarios.scenario import IDENTITY, Cell, Scenario
 from gpbandits_env.scenarios.study import engines
-from gpbandits_env.scenarios.study.runner import Task, make_agent, make_env
-
-# What shapes a result; a store with other values of these is of another study.
-IDENTITY = (
-    *("id", "env", "env_kwargs", "points", "horizon", "seed"),
-    *("openings", "selective", "initial", "store_actions"),
-)
+from gpbandits_env.scenarios.study.rehearsal import describe, rehearse, resolved
+from gpbandits_env.scenarios.study.runner import FOLDERS, Task
 
 
 @dataclass(frozen=True)
@@ -35,7 +29,7 @@ class Outcome:
 
     Args:
         path: the store.
-        done: trials in it (one agent in one world each).
+        done: trials in it (one agent in one environment instance each).
         total: trials asked for.
         failures: those that raised.
         interrupted: whether Ctrl-C ended the run.
@@ -58,13 +52,13 @@ def run_study(
     fresh: bool = False,
     progress: bool = True,
 ) -> Outcome:
-    """Play what a store does not hold yet, and keep it there.
+    """Run what a store does not hold yet, and keep it there.
 
     A store may be extended: by more trials, and by more agents. With everything else the same,
     the result does not depend on ``jobs``, the engine, or how often the run was stopped.
 
     Args:
-        scenario: what to play.
+        scenario: what to run.
         path: the store; made if it is not there, resumed if it is.
         jobs: worker processes; None for one a processor.
         engine: where they run: this machine, or a Dask or Ray cluster.
@@ -74,14 +68,14 @@ def run_study(
     Raises:
         StoreError: the file is of another study, or cannot be read or written.
         ClusterLost: the cluster went away; what it had finished is kept.
-        InvalidInput, UnknownName, MissingData: the scenario cannot be played; nothing was.
+        InvalidInput, UnknownName, MissingData: the scenario cannot be run; nothing was.
     """
     jobs = engines.default_jobs() if jobs is None else whole(jobs, "jobs")
     whole(seed, "seed", 0, None)
     cells = scenario.cells()
-    problems = [_rehearse(scenario, cell) for cell in cells]
+    problems = [rehearse(cell) for cell in cells]
     meta = {
-        "scenario": scenario.resolved(seed),
+        "scenario": resolved(scenario, seed),
         "versions": versions(),
         "machine": machine(),
         "problems": [describe(problem) for problem in problems],
@@ -90,62 +84,26 @@ def run_study(
         _keep_bounds(store, scenario, cells, problems)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         store.add_session(now, {"jobs": jobs, "versions": versions(), "machine": machine()})
-        wanted = _wanted(scenario, cells)
-        tasks = plan(scenario, cells, store.done(), seed)
+        tasks = plan(cells, scenario.trials, seed)
+        wanted, present = {task.key for task in tasks}, store.done()
+        left = [task for task in tasks if task.key not in present]
         try:
-            interrupted = _play(store, tasks, jobs, engine, len(wanted), progress)
+            interrupted = _run(store, left, jobs, engine, len(wanted), progress)
         except ClusterLost as error:
             kept = f"{len(store.done() & wanted)} of {len(wanted)} trials are kept in {store.path}"
             raise ClusterLost(f"{error}. {kept}; the same command goes on from there") from error
-        return Outcome(
-            store.path,
-            len(store.done() & wanted),
-            len(wanted),
-            tuple(store.failures()),
-            interrupted,
-        )
+        done = len(store.done() & wanted)
+        return Outcome(store.path, done, len(wanted), tuple(store.failures()), interrupted)
 
 
-def plan(scenario: Scenario, cells: Sequence[Cell], done: set[TrialKey], seed: int) -> list[Task]:
-    """The trials that are missing, in declared order: cells, then worlds, then agents."""
-    keys = [
-        (cell, TrialKey(cell.index, entry.label, trial))
-        for cell in cells
-        for trial in range(scenario.trials)
-        for entry in cell.agents
-    ]
-    folders = looked_in()
+def plan(cells: Sequence[Cell], trials: int, seed: int) -> list[Task]:
+    """Every trial, in declared order: cells, then environment instances, then agents."""
     return [
-        Task(scenario.id, scenario.env, cell, key, seed, folders)
-        for cell, key in keys
-        if key not in done
+        Task(cell, TrialKey(cell.index, entry.label, trial), seed, tuple(FOLDERS))
+        for cell in cells
+        for trial in range(trials)
+        for entry in cell.scenario.agents
     ]
-
-
-def describe(problem: Problem) -> dict[str, Any]:
-    """What learners are told, in short: a change of data or of defaults changes it."""
-    mean = problem.prior_mean
-    return {
-        "domain": _digest(problem.domain.to_dict()),
-        "kernel": _digest(problem.kernel.to_dict()),
-        "prior_mean": _digest(mean if isinstance(mean, float) else mean.tolist()),
-        "noise_var": problem.noise_var,
-        "batch_size": problem.batch_size,
-    }
-
-
-def _digest(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, default=lambda a: a.tolist())
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _rehearse(scenario: Scenario, cell: Cell) -> Problem:
-    """Make the environment and every agent once, so that mistakes are told before work starts."""
-    env = make_env(scenario.env, cell.made_with, cell.horizon)
-    for entry in cell.agents:
-        make_agent(entry, env, 0)
-    problem: Problem = env.unwrapped.problem  # type: ignore[attr-defined]
-    return problem
 
 
 def _open(path: Path, meta: Mapping[str, Any], fresh: bool) -> Store:
@@ -214,27 +172,19 @@ def _short(value: Any) -> str:
     return text if len(text) <= 120 else text[:117] + "..."
 
 
-def _wanted(scenario: Scenario, cells: Sequence[Cell]) -> set[TrialKey]:
-    return {
-        TrialKey(cell.index, entry.label, trial)
-        for cell in cells
-        for entry in cell.agents
-        for trial in range(scenario.trials)
-    }
-
-
 def _keep_bounds(
     store: Store, scenario: Scenario, cells: Sequence[Cell], problems: Sequence[Problem]
 ) -> None:
     for cell, problem in zip(cells, problems, strict=True):
         known = store.bounds(cell.index)
-        missing = [b for b in scenario.bounds if b.title not in known]
-        curves = {b.title: (b.metric, b.curve(problem, cell.horizon)) for b in missing}
+        missing = [b for b in map(BOUNDS.from_dict, scenario.bounds) if b.title not in known]
+        horizon = cell.scenario.horizon
+        curves = {b.title: (b.metric, b.curve(problem, horizon)) for b in missing}
         if curves:
             store.add_bounds(cell.index, curves)
 
 
-def _play(
+def _run(
     store: Store,
     tasks: Sequence[Task],
     jobs: int,
@@ -242,8 +192,9 @@ def _play(
     total: int,
     progress: bool,
 ) -> bool:
-    """Play the tasks, and store each as it is done; True when Ctrl-C ended it."""
-    title, done = tasks[0].scenario if tasks else "all done", total - len(tasks)
+    """Run the tasks, and store each as it is done; True when Ctrl-C ended it."""
+    title = tasks[0].cell.scenario.id if tasks else "all done"
+    done = total - len(tasks)
     bar = tqdm(total=total, initial=done, unit="trial", desc=title, disable=not progress)
     try:
         with bar, engines.results(tasks, jobs, engine) as stream:

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput, MissingData
 from gpbandits_env.scenarios.cli import main
-from gpbandits_env.scenarios.files import load, read, template
+from gpbandits_env.scenarios.study.files import load, read, template
 
 SMALL = """
 id = "my/small"
@@ -86,8 +86,8 @@ def test_a_grid_is_swept(tmp_path):
     ("old", "new", "says"),
     [
         ("horizon = 6", "horizon = 0", "horizon"),
-        ("horizon = 6", 'horizon = "six"', "horizon: must be a whole number"),
-        ("horizon = 6", "", "horizon: is missing"),
+        ("horizon = 6", 'horizon = "six"', "horizon must be a whole number"),
+        ("horizon = 6", "", "horizon is missing"),
         ("horizon = 6", "horzion = 6", "'horzion'; did you mean 'horizon'"),
         ("epsilon = 0.1", "epsilon = 2", "environment.*epsilon must lie in"),
         ("epsilon = 0.1", "epsilom = 0.1", "environment.*epsilom.*did you mean 'epsilon'"),
@@ -150,10 +150,10 @@ def test_skipping_initial_points_and_panels_are_declared(tmp_path):
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("selective = 1", "selective: must be true or false, got 1"),
-        ("initial = true", "initial: must be a whole number, got True"),
-        ('panels = "regret"', "panels: must be a list"),
-        ('panels = [{ y = "evaluations", x = [1] }]', r"panels\[0\].x: must be a string"),
+        ("selective = 1", "selective must be true or false, got 1"),
+        ("initial = true", "initial must be a whole number, got True"),
+        ('panels = "regret"', "panels must be a list"),
+        ('panels = [{ y = "evaluations", x = [1] }]', r"panels\[0\].x must be a string"),
         ("panels = [1]", r"panels\[0\] must be a table"),
         ('panels = [{ y = "regrets" }]', r"panels\[0\]: no y axis named 'regrets'"),
         ('panels = [{ z = "x" }]', "key"),

@@ -8,7 +8,6 @@ import numpy as np
 from gpbandits_env import regret
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import unknown
-from gpbandits_env.scenarios.results.store import Store
 
 # A distance to the optimum below this counts as this: log10 of 0 is drawn nowhere.
 FLOOR = 1e-12
@@ -31,10 +30,6 @@ class Metric:
     curve: Callable[[Array], Array]
     best: bool = False
     signed: bool = False
-
-    def curves(self, regrets: Array) -> Array:
-        """The curve of each trial: (trials, T, m) -> (trials, T)."""
-        return np.stack([self.curve(one) for one in regrets])
 
 
 def log_simple(regrets: Array) -> Array:
@@ -70,20 +65,3 @@ def metric_named(name: str) -> Metric:
 def shown(metric: str) -> list[str]:
     """The metrics of a report that ranks by one: this one first."""
     return list(dict.fromkeys([metric, *METRICS]))
-
-
-def curves_of(store: Store, cell: int, label: str, name: str) -> Array:
-    """A metric of all trials of an agent, in order: (trials, T).
-
-    The best so far begins with the initial points, where the scenario says that they count.
-
-    Raises:
-        UnknownName: no such metric.
-        StoreError: the agent has no trials there.
-    """
-    metric, regrets = metric_named(name), store.arrays(cell, label, "regret")
-    if metric.best and store.scenario.get("initial", {}).get("counts"):
-        before = np.fmin.reduce(store.arrays(cell, label, "initial_regret"), axis=1)
-        regrets = regrets.copy()
-        regrets[:, 0] = np.fmin(regrets[:, 0], before[:, None])
-    return metric.curves(regrets)

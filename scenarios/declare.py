@@ -1,0 +1,140 @@
+"""Declarations: frozen dataclasses whose fields are listed once.
+
+From the types of the fields follow the checks when one is made in Python, the keys and checks of a
+table in a TOML file, the JSON that a results file keeps, and the errors about all of these.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, TypeVar, get_args, get_origin
+
+from gpbandits_env.errors import GPBanditsError, InvalidInput, shown, unknown
+from gpbandits_env.specs import check_kind, kinds_of
+
+T = TypeVar("T")
+
+
+def check(declared: Any) -> None:
+    """Nothing, if every field of a dataclass is of the kind that it declares.
+
+    Raises:
+        InvalidInput: one is not; the message begins with its name.
+    """
+    kinds = kinds_of(type(declared))  # type: ignore[arg-type]
+    for field in fields(declared):
+        _check(field.name, getattr(declared, field.name), kinds[field.name])
+
+
+def read(
+    cls: type[T],
+    table: Any,
+    where: str = "",
+    readers: Mapping[Any, Callable[[Any], Any]] | None = None,
+) -> T:
+    """The declaration of a plain table, whose keys are the names of the fields.
+
+    Args:
+        cls: a dataclass that calls `check` when it is made.
+        table: the table.
+        where: its place in the file, e.g. "panels[0]", for the messages.
+        readers: item type -> how to read an item of a list, if not as another table.
+    Raises:
+        InvalidInput: no table, a key that is missing, or a value that does not fit.
+        UnknownName: a key or a name that there is not.
+    """
+    if not isinstance(table, Mapping):
+        raise InvalidInput(f"{where or 'a scenario'} must be a table, got {shown(table)}")
+    start = f"{where}." if where else ""
+    known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
+    check_keys(table, known, start)
+    for name, field in known.items():
+        if name not in table and field.default is MISSING and field.default_factory is MISSING:
+            raise InvalidInput(f"{start}{name} is missing")
+    kinds, given = kinds_of(cls), {}  # type: ignore[arg-type]
+    for name, value in table.items():
+        read_item = (readers or {}).get(kind := _item_kind(kinds[name]))
+        if isinstance(value, (list, tuple)) and read_item is not None:
+            value = tuple(read_item(item) for item in value)
+        elif isinstance(value, (list, tuple)) and is_dataclass(kind):
+            value = tuple(read(kind, v, f"{start}{name}[{i}]") for i, v in enumerate(value))
+        elif isinstance(value, list) and kind is not None:
+            value = tuple(value)
+        _check(f"{start}{name}", value, kinds[name])
+        given[name] = value
+    try:
+        return cls(**given)
+    except GPBanditsError as error:
+        joint = "." if str(error).split()[0] in known else ": "
+        raise InvalidInput(f"{where}{joint}{error}" if where else str(error)) from None
+
+
+def plain(value: Any) -> Any:
+    """A value of a declaration as JSON has it."""
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return dict(value)
+    return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value
+
+
+def check_keys(table: Mapping[str, Any], known: Collection[str], start: str = "") -> None:
+    """Nothing, if a table has no other keys than those known.
+
+    Raises:
+        UnknownName: it has; the message has the nearest of those.
+    """
+    for key in table:
+        if key not in known:
+            raise unknown("key", f"{start}{key}", [f"{start}{name}" for name in known])
+
+
+def check_names(table: Any, name: str) -> None:
+    """Nothing, if it is a dict whose keys are strings.
+
+    Raises:
+        InvalidInput: it is not.
+    """
+    if not isinstance(table, Mapping) or not all(isinstance(key, str) for key in table):
+        raise InvalidInput(f"{name} must be a table with names for keys, got {shown(table)}")
+
+
+def check_items(values: Any, kind: type[Any], name: str) -> None:
+    """Nothing, if it is a list of such things.
+
+    Raises:
+        InvalidInput: it is not.
+    """
+    if not isinstance(values, (tuple, list)):
+        raise InvalidInput(f"{name} must be a list, got {shown(values)}")
+    for item in values:
+        if not isinstance(item, kind):
+            raise InvalidInput(f"{name} must be a list of {kind.__name__}, got {shown(item)} in it")
+
+
+def check_distinct(values: Collection[Any], name: str) -> None:
+    """Nothing, if nothing is in a list twice.
+
+    Raises:
+        InvalidInput: something is.
+    """
+    seen = set()
+    for value in values:
+        if repr(value) in seen:
+            raise InvalidInput(f"{name} has {shown(value)} twice")
+        seen.add(repr(value))
+
+
+def _item_kind(kind: Any) -> Any:
+    """What a field that is a tuple holds; None for other fields."""
+    return get_args(kind)[0] if get_origin(kind) is tuple else None
+
+
+def _check(name: str, value: Any, kind: Any) -> None:
+    origin = get_origin(kind)
+    if origin is tuple:
+        item = _item_kind(kind)
+        check_items(value, object if item is Any else item, name)
+    elif origin is Mapping:
+        check_names(value, name)
+    else:
+        check_kind(name, value, kind)

@@ -1,0 +1,172 @@
+"""Scenarios of your own, declared in a TOML file.
+
+Everything is tried before anything runs: the environment and every agent are made once at every
+point of the grid. An error names the file and the key. Modules that a file names (an agent
+"module:Class", an environment "module:gpbandits/Name-v0") are looked for beside it too.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from gpbandits_env import agents as learners
+from gpbandits_env.agents.registry import is_own, own_class
+from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, shown, unknown
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.declare import check_keys
+from gpbandits_env.scenarios.declare import read as read_table
+from gpbandits_env.scenarios.findings.finding import FINDINGS, Finding
+from gpbandits_env.scenarios.scenario import Picture, Scenario, label_of
+from gpbandits_env.scenarios.study.rehearsal import rehearse
+from gpbandits_env.scenarios.study.runner import look_in
+
+# The keys of a file: the fields of a scenario, but that its environment is a table with an id.
+KEYS = ("environment", *(f.name for f in fields(Scenario) if not f.name.startswith("env")))
+
+
+def load(path: Path) -> Scenario:
+    """The scenario of a TOML file, checked.
+
+    Raises:
+        MissingData: there is no such file.
+        InvalidInput: not TOML, or a key or value that does not fit; the message names it.
+    """
+    try:
+        declared = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise MissingData(f"{path}: no such file; 'gpbandits new {path}' writes one") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidInput(f"{path}: {error}") from None
+    look_in(str(path.resolve().parent))
+    try:
+        scenario = read(declared, path.stem)
+        for cell in scenario.cells():
+            rehearse(cell)
+    except GPBanditsError as error:
+        raise InvalidInput(f"{path}: {error}") from None
+    return scenario
+
+
+def find(name: str) -> Scenario | Picture:
+    """The scenario of an id, or of a file whose name ends in .toml.
+
+    Raises:
+        UnknownName: no such id.
+        MissingData: no such file.
+        InvalidInput: the file declares no scenario; see `load`.
+    """
+    return load(Path(name)) if name.endswith(".toml") else registry.get(name)
+
+
+def read(declared: Any, name: str = "scenario") -> Scenario:
+    """The scenario of a plain dict in the form of the files.
+
+    Args:
+        declared: the file's contents.
+        name: names the scenario if it has no id.
+    Raises:
+        InvalidInput: a key that is missing, or a value of another type.
+        UnknownName: a key that no file has.
+    """
+    if not isinstance(declared, Mapping):
+        raise InvalidInput(f"a scenario must be a table, got {shown(declared)}")
+    check_keys(declared, KEYS)
+    table = {"id": f"my/{name}", "source": "a scenario file", "title": name, **declared}
+    environment = table.pop("environment", None)
+    if not isinstance(environment, Mapping) or not isinstance(environment.get("id"), str):
+        raise InvalidInput(
+            f"environment must be a table with an id in quotes, got {shown(environment)}"
+        )
+    table["env"] = environment["id"]
+    table["env_kwargs"] = {key: value for key, value in environment.items() if key != "id"}
+    for kind in ("agents", "alternatives"):
+        if isinstance(entries := table.get(kind), list):
+            table[kind] = [_entry(entry, f"{kind}[{i}]") for i, entry in enumerate(entries)]
+    if not table.get("agents"):
+        raise InvalidInput("agents: at least one [[agents]] table is needed")
+    return read_table(Scenario, table, readers={Finding: FINDINGS.from_dict})
+
+
+def _entry(entry: Any, where: str) -> Any:
+    """The table of an agent that there is, with a label."""
+    name = entry.get("agent") if isinstance(entry, Mapping) else None
+    if not isinstance(name, str):
+        return entry
+    try:
+        if is_own(name):
+            own_class(name)
+        elif name not in (known := learners.names() + learners.adapter_names()):
+            raise unknown("agent", name, known)
+    except GPBanditsError as error:
+        raise InvalidInput(f"{where}.agent: {error}") from error
+    return {"label": label_of(name), **entry}
+
+
+TEMPLATE = """\
+# A scenario of your own: `gpbandits run {name}` plays it.
+# Every line may be changed; what a key means stands beside it.
+
+title = "a drifting function with sudden breaks"
+horizon = 200                   # rounds in a trial
+trials = 6                      # independent worlds; all agents face the same ones
+
+[environment]
+id = "gpbandits/Drifting-v0"    # 'docs/environments.md' has all; arguments follow
+grid = [25, 25]                 # arms: a grid on [0, 1]^2
+noise_var = 0.01                # variance of the noise on a reward
+batch_size = 1                  # actions a round
+
+[environment.kernel]            # se, matern12, matern32, matern52, linear, sum, product, ...
+type = "se"
+lengthscale = 0.2
+
+[environment.drift]             # how the function moves: 'docs/drift.md' has all
+type = "then"                   # one after the other, every round:
+drifts = [
+    {{ type = "markov", epsilon = 0.005 }},         # a steady drift,
+    {{ type = "change-points", times = [100] }},    # and one break
+]
+
+[[agents]]                      # 'gpbandits agents' lists them
+agent = "gp-ucb"
+settings = {{ beta = {{ type = "log", c1 = 0.8, c2 = 4.0 }} }}
+
+[[agents]]
+label = "tv-gp-ucb"             # its name in tables and plots
+agent = "tv-gp-ucb"
+settings = {{ epsilon = 0.01 }}
+
+[[agents]]
+agent = "r-gp-ucb"
+settings = {{ reset_every = 50 }}
+
+[[agents]]
+label = "ei-fading"             # any agent with a posterior can let its data fade
+agent = "ei"
+settings = {{ epsilon = 0.01 }}
+
+[[agents]]
+agent = "random"
+
+# initial = 10                  # above [environment]: random points that all agents are told first
+# selective = true              # above [environment]: skip what an agent calls uninformative
+
+# [[panels]]                    # what the plot shows; the regrets against rounds by default
+# y = "simple_regret"           # or another metric, model_order, evaluations
+# x = "seconds"                 # rounds, seconds, total_seconds, evaluations
+
+# [grid]                        # a sweep: every combination is played
+# noise_var = [0.01, 0.1]       # an argument of the environment
+# "agents.tv-gp-ucb.epsilon" = [0.005, 0.01, 0.02]
+"""
+
+
+def template(name: str) -> str:
+    """A commented scenario file that runs as it stands.
+
+    Args:
+        name: the file's name, for its first line.
+    """
+    return TEMPLATE.format(name=name)

@@ -1,0 +1,120 @@
+"""Before anything runs: every part of a scenario is made once, so that mistakes are told first.
+
+And what then fixes the results, in full: the scenario with all defaults, what agents are told.
+"""
+
+import hashlib
+import json
+from importlib import import_module
+from typing import Any
+
+import gymnasium as gym
+
+from gpbandits_env import agents as learners
+from gpbandits_env.drift import as_drift
+from gpbandits_env.errors import GPBanditsError, InvalidInput
+from gpbandits_env.kernels import kernel_from_dict
+from gpbandits_env.problem import Problem
+from gpbandits_env.scenarios.findings import compression_bounds as compression_bounds  # registers
+from gpbandits_env.scenarios.findings import drift_bounds as drift_bounds  # its bounds
+from gpbandits_env.scenarios.findings.bounds import BOUNDS
+from gpbandits_env.scenarios.scenario import Cell, Scenario
+from gpbandits_env.scenarios.study.runner import make_agent, make_env
+
+# Parts of an environment that are read by themselves first, so that an error can name them.
+PARTS = {"kernel": kernel_from_dict, "drift": as_drift}
+
+
+def rehearse(cell: Cell) -> Problem:
+    """Make a cell's environment and every agent once; what agents are told of it.
+
+    Raises:
+        GPBanditsError: one cannot be made; the message names its place, as in a scenario file.
+    """
+    at = f" (at {dict(cell.params)})" if cell.params else ""
+    env = _environment(cell, at)
+    for place, entry in enumerate(cell.scenario.agents):
+        try:
+            make_agent(entry, env, 0)
+        except GPBanditsError as error:
+            named = next((f".{key}" for key in entry.settings if key in str(error)), "")
+            raise _at(f"agents[{place}].settings{named}{at}", error) from None
+    problem: Problem = env.unwrapped.problem  # type: ignore[attr-defined]
+    return problem
+
+
+def _environment(cell: Cell, at: str) -> gym.Env[Any, Any]:
+    env_id, given = cell.scenario.env, cell.scenario.env_kwargs
+    if ":" in env_id:
+        _import_for(env_id)
+    for key, parse in PARTS.items():
+        try:
+            parse(given[key]) if key in given else None
+        except GPBanditsError as error:
+            raise _at(f"environment.{key}{at}", error) from None
+    try:
+        return make_env(env_id, cell.made_with, cell.scenario.horizon)
+    except GPBanditsError as error:
+        where = "environment.id" if isinstance(error.__cause__, gym.error.Error) else "environment"
+        raise _at(f"{where}{at}", error) from None
+
+
+def _import_for(env_id: str) -> None:
+    """Import the module of "module:gpbandits/Name-v0", which registers what the file names."""
+    module = env_id.partition(":")[0]
+    try:
+        import_module(module)
+    except Exception as error:  # whatever the module itself raises
+        problem = f"{module!r} cannot be imported: {type(error).__name__}: {error}"
+        raise InvalidInput(f"environment.id: the module {problem}") from error
+
+
+def _at(where: str, error: GPBanditsError) -> GPBanditsError:
+    return type(error)(f"{where}: {error}")
+
+
+def resolved(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
+    """Everything that fixes the result, as a plain JSON dict.
+
+    Args:
+        scenario: the declaration.
+        seed: the base seed that all streams of the run depend on.
+    Raises:
+        InvalidInput: an environment's keyword or an agent's setting is not JSON-able.
+    """
+    plain = scenario.to_dict(seed)
+    for entry in plain["agents"].values():
+        # The settings that an agent has when none are given fix the result as well.
+        known = learners.settings_of(entry["agent"])
+        entry["defaults"] = {k: v if _is_plain(v) else repr(v) for k, v in known.items()}
+    plain["bounds"] = [BOUNDS.to_dict(BOUNDS.from_dict(spec)) for spec in scenario.bounds]
+    try:
+        result: dict[str, Any] = json.loads(json.dumps(plain, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"{scenario.id}: a scenario must be JSON-able: {error}") from None
+    return result
+
+
+def _is_plain(value: Any) -> bool:
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def describe(problem: Problem) -> dict[str, Any]:
+    """What agents are told, in short: a change of data or of defaults changes it."""
+    mean = problem.prior_mean
+    return {
+        "domain": _digest(problem.domain.to_dict()),
+        "kernel": _digest(problem.kernel.to_dict()),
+        "prior_mean": _digest(mean if isinstance(mean, float) else mean.tolist()),
+        "noise_var": problem.noise_var,
+        "batch_size": problem.batch_size,
+    }
+
+
+def _digest(value: Any) -> str:
+    text = json.dumps(value, sort_keys=True, default=lambda a: a.tolist())
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
