@@ -65,8 +65,8 @@ class Bare:
         self.lengthscale = lengthscale
         self.z = learner.observed / lengthscale
         self.norms = np.square(self.z).sum(axis=1)
-        white = learner.regression.white
-        self.inverse, self.alpha = white.T @ white, learner.regression.alpha
+        white = learner.predictor.white
+        self.inverse, self.alpha = white.T @ white, learner.predictor.alpha
 
     def gradients(self, x: np.ndarray) -> tuple[np.ndarray, ...]:
         x = x / self.lengthscale

@@ -61,7 +61,7 @@ def by_differences(posterior, x, active):
     r = np.sqrt(5.0 * np.einsum("btd,btd->bt", gap, gap)) / ell
     k = kernel.variance * (1.0 + r + r**2 / 3.0) * np.exp(-r)
     slope = -kernel.variance * 5.0 / (3.0 * ell**2) * (1.0 + r) * np.exp(-r)
-    white, beta = posterior.regression.white, posterior.regression.beta
+    white, beta = posterior.predictor.white, posterior.predictor.beta
     v = k @ white.T
     mean, var = posterior.prior_mean + v @ beta, kernel.variance - np.einsum("bt,bt->b", v, v)
     alpha, pulled = white.T @ beta, v @ white

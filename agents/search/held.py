@@ -4,9 +4,9 @@ import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.posterior import BoxPosterior
-from gpbandits_env.posterior.elimination import root
-from gpbandits_env.posterior.regression import pieces
+from gpbandits_env.posterior.predictor import pieces
 from gpbandits_env.posterior.threads import OneThread
+from gpbandits_env.posterior.whitening import root
 
 # A draw carries this part of the prior variance as noise of its own: rounding is smaller.
 LEAST = 1e-10
@@ -30,7 +30,7 @@ class HeldCandidates:
         self.points = points
         self._posterior, self._size = posterior, posterior.size
         self._known = posterior.conditioned
-        self._beta = posterior.regression.beta.copy()
+        self._beta = posterior.predictor.beta.copy()
         self._root: Array | None = None
         count = len(self._known)
         self._k = np.empty((len(points), count + 8))
@@ -44,7 +44,7 @@ class HeldCandidates:
         with OneThread():
             for part in pieces(len(points), count):
                 k = self._k[part, :count] = columns(points[part])
-                gained, known = posterior.regression.moments(k)
+                gained, known = posterior.predictor.moments(k)
                 self.mean[part] += gained
                 self.var[part] -= known
         np.maximum(self.var, 0.0, out=self.var)
@@ -64,7 +64,7 @@ class HeldCandidates:
         """The lower triangle of the posterior covariance (n, n), in strips that fit the cache."""
         posterior, points = self._posterior, self.points
         with OneThread():
-            v = self._k[:, : len(self._known)] @ posterior.regression.white.T
+            v = self._k[:, : len(self._known)] @ posterior.predictor.white.T
             covariance = np.zeros((len(points), len(points)))
             for start in range(0, len(points), STRIP):
                 stop = min(start + STRIP, len(points))
@@ -82,7 +82,7 @@ class HeldCandidates:
             or posterior.size != self._size
             or len(now) < count
             or not np.array_equal(now[:count], self._known)
-            or not np.array_equal(posterior.regression.beta[:count], self._beta)
+            or not np.array_equal(posterior.predictor.beta[:count], self._beta)
         ):
             return False
         total = len(now)
@@ -93,7 +93,7 @@ class HeldCandidates:
             grown[:, :count] = self._k[:, :count]
             self._k = grown
         self._k[:, count:total] = posterior.kernel(self.points, now[count:])
-        v = self._k[:, :total] @ posterior.regression.white[count:total].T
+        v = self._k[:, :total] @ posterior.predictor.white[count:total].T
         self.var = np.maximum(self.var - np.einsum("ij,ij->i", v, v), 0.0)
-        self._known, self._beta, self._root = now, posterior.regression.beta.copy(), None
+        self._known, self._beta, self._root = now, posterior.predictor.beta.copy(), None
         return True

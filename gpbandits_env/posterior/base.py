@@ -11,9 +11,10 @@ from gpbandits_env.arrays import Array, finite_array, positive
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
+from gpbandits_env.posterior.state import Stateful
 
 
-class Posterior(ABC):
+class Posterior(Stateful, ABC):
     r"""What is known of f ~ GP(m, k) from noisy observations y_i = f(x_i) + noise.
 
     .. math::
@@ -81,10 +82,6 @@ class Posterior(ABC):
             self.condition(points, rewards)
             self.advance(epsilon)
 
-    @abstractmethod
-    def _learn(self, points: NDArray[Any], rewards: Array) -> None:
-        """Learn from checked observations, at least one."""
-
     @property
     @abstractmethod
     def observed(self) -> NDArray[Any]:
@@ -105,6 +102,22 @@ class Posterior(ABC):
     def moments(self, points: NDArray[Any]) -> tuple[Array, Array]:
         """Posterior mean and variance (k,) at checked points, fresh."""
         return self.mean_at(points), self.var_at(points)
+
+    def var_given(self, points: ArrayLike, at: ArrayLike) -> Array:
+        """(n,) the variance at n points if others were observed too; the state stays as it is.
+
+        Args:
+            points: (k,) or (k, d) the points observed besides those observed and hallucinated.
+            at: (n,) or (n, d).
+
+        Raises:
+            InvalidInput: a point outside the domain.
+        """
+        where, before = self._checked(at), self.snapshot()
+        self.hallucinate(points)
+        var = self.var_at(where)
+        self.restore(before)
+        return var
 
     @abstractmethod
     def covariance(self, points: ArrayLike) -> Array:
@@ -128,7 +141,6 @@ class Posterior(ABC):
     def rollback(self) -> None:
         """Drop all hallucinated points."""
 
-    @abstractmethod
     def advance(self, epsilon: float, dt: float = 1.0) -> None:
         """Time passes: past data lose correlation by (1 - epsilon)^(dt / 2).
 
@@ -142,14 +154,16 @@ class Posterior(ABC):
         Raises:
             InvalidInput: a number out of range, or a representation that cannot follow a drift.
         """
+        drift, passed = positive(epsilon, "epsilon", zero=True), positive(dt, "dt", zero=True)
+        if drift > 1.0:
+            raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
+        self.rollback()
+        if drift > 0.0 and passed > 0.0:
+            self._advance(drift, passed)
 
     @abstractmethod
     def forget(self) -> None:
         """Back to the prior: no data, no jitter, no information."""
-
-    @abstractmethod
-    def snapshot(self) -> dict[str, Any]:
-        """The whole state as a plain dict of arrays, numbers and strings, all copied."""
 
     @abstractmethod
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -159,14 +173,14 @@ class Posterior(ABC):
             InvalidInput: the snapshot does not fit; nothing has changed then.
         """
 
+    @abstractmethod
+    def _learn(self, points: NDArray[Any], rewards: Array) -> None:
+        """Learn from checked observations, at least one; nothing is hallucinated."""
 
-def rate(epsilon: float) -> float:
-    """A drift in [0, 1], or a clear error.
+    @abstractmethod
+    def _advance(self, epsilon: float, dt: float) -> None:
+        """Time passes; both are above 0, and nothing is hallucinated."""
 
-    Raises:
-        InvalidInput: anything else.
-    """
-    number = positive(epsilon, "epsilon", zero=True)
-    if number > 1.0:
-        raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
-    return number
+    def _checked(self, points: ArrayLike) -> NDArray[Any]:
+        """Points to look at, checked."""
+        return self.domain.check(points)

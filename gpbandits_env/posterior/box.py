@@ -1,37 +1,54 @@
 """A Gaussian-process posterior at any point of a box, grown an observation at a time."""
 
-from collections.abc import Mapping
-from typing import Any
+import math
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, finite_array, positive, whole
+from gpbandits_env.arrays import Array, finite_array, flag, positive, whole
 from gpbandits_env.domains import Box
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
+from gpbandits_env.kernels.columns import Columns
 from gpbandits_env.posterior.base import Posterior
-from gpbandits_env.posterior.box_model import checked_model
-from gpbandits_env.posterior.conditioning import Conditioning
-from gpbandits_env.posterior.draws import draw_paths, draw_values
-from gpbandits_env.posterior.paths import Paths
-from gpbandits_env.posterior.regression import Regression, pieces
-from gpbandits_env.posterior.state import check_keys
+from gpbandits_env.posterior.box_data import BoxData
+from gpbandits_env.posterior.paths import Paths, exact_features, seen_by
+from gpbandits_env.posterior.predictor import Predictor, pieces
+from gpbandits_env.posterior.state import Entry, amount, check_state, count, gain
 from gpbandits_env.posterior.threads import OneThread
-from gpbandits_env.samplers import BoxSampler
+from gpbandits_env.posterior.whitening import BLOCK, FLOOR, Whitening, observed_gain, root
+from gpbandits_env.samplers import BoxSampler, FourierFeatures
+
+# Every observation carries so much noise, as a part of the largest prior variance. Without it a
+# smooth kernel's residual covariances are soon nothing but rounding, which a kept inverse
+# multiplies by its own size with every point: below 1e-11 it can overflow.
+LEAST_NOISE = 1e-10
+# Points whose correlation with the present has shrunk below this are dropped: the mean then errs
+# by at most 1e-8 of its size, the variance by 1e-16.
+FADED = 1e-8
+# Dropping means a new factor, so it waits until it pays: for so many, and for a quarter of all.
+FEWEST_DROPPED, PART_DROPPED = 32, 0.25
+# A snapshot that reserves room for more points than this (34 GB) is none of ours.
+MOST_RESERVED = 2**16
+# What holds until the state changes.
+WORKED_OUT = ("predictor", "_columns")
+# Up to so many points a joint draw is always by a factor.
+FEW_POINTS = 128
+
+
+def _reserved(value: Any, name: str) -> int:
+    return whole(value, name, 0, MOST_RESERVED)
 
 
 class BoxPosterior(Posterior):
-    r"""What is known of f ~ GP(prior_mean, k) at every point of a box from noisy observations.
+    """A posterior at every point of a box, through W, the inverse of its data's Cholesky factor.
 
-    .. math::
-        \mu_t(x) = m + \tilde k_t(x)^T (K_t \circ D_t + s^2 I)^{-1} (y_t - m), \quad
-        \sigma_t^2(x) = k(x, x) - \tilde k_t(x)^T (K_t \circ D_t + s^2 I)^{-1} \tilde k_t(x)
-
-    (srinivas2010, Section 2.2; bogunovic2016, eqs. (7)-(8)), where D and the tilde stand for the
-    correlation lost by `advance`: all ones as long as nothing drifts. The inverse W of the Cholesky
-    factor is grown by rows; drift does not touch it, since the correlations among past points stay
-    as they are, only those with the present shrink.
+    W is grown by rows; drift does not touch it, since the correlations among past points stay as
+    they are, only those with the present shrink. Points that have faded away are dropped now and
+    then, by a new factor of those left.
 
     Appending k points costs O(k t (d + t)); moments and gradients at n points O(n t (d + t)), in
     few matrix products.
@@ -47,154 +64,113 @@ class BoxPosterior(Posterior):
 
     Attributes:
         box: where.
-        size: the number of observations since the prior.
+        version: a number that grows with every change of the state.
 
     Raises:
         InvalidInput: a kernel for other points, a negative noise variance, or a prior mean that is
             no number.
     """
 
-    def __init__(self, box: Box, kernel: Kernel, noise_var: float, prior_mean: float = 0.0) -> None:
+    prior_mean: float
+    STATE: ClassVar[Mapping[str, Entry]] = {
+        "size": count,
+        "jitter": amount,
+        "information_gain": gain,
+        "hallucinated": flag,
+        "kept": "t",
+        "kept_jitter": amount,
+    }
+
+    def __init__(
+        self, box: Box, kernel: Kernel, noise_var: float, prior_mean: ArrayLike = 0.0
+    ) -> None:
         self.domain = self.box = box
-        self.size = 0
-        self._data = Conditioning(checked_model(box, kernel, noise_var, prior_mean))
-
-    @property
-    def kernel(self) -> Kernel:
-        """The prior covariance."""
-        return self._data.model.kernel
-
-    @property
-    def noise_var(self) -> float:
-        """Variance of the noise on a reward."""
-        return self._data.model.noise_var
-
-    @property
-    def prior_mean(self) -> float:
-        """The prior mean, everywhere."""
-        return self._data.model.prior_mean
-
-    @property
-    def jitter(self) -> float:
-        """The largest amount that was added to a squared pivot; 0.0 if none was needed."""
-        return self._data.jitter
-
-    @property
-    def information_gain(self) -> float:
-        """1/2 sum log(1 + var / noise_var) over the observations (srinivas2010, Lemma 5.3).
-
-        The variance of each is that just before it. Infinite without noise.
-        """
-        return self._data.gain
-
-    @property
-    def version(self) -> int:
-        """A number that grows with every change of the state."""
-        return self._data.version
+        self._take_model(kernel, noise_var, prior_mean)
+        self._data, self._whitening = BoxData(box.dim), Whitening()
+        self.version, self._hallucinated = 0, False
+        self.forget()
 
     @property
     def observed(self) -> Array:
-        """(t, d) the points observed since the prior, oldest first; fresh.
-
-        Points that have faded away are no longer among them.
-        """
-        return self._data.log.points[: self._data.n_observed].copy()
+        """(t, d) the observed points that have not faded away, oldest first; fresh."""
+        return self._data.points[: self._n_observed].copy()
 
     @property
     def rewards(self) -> Array:
         """(t,) what was observed there; fresh."""
-        return self._data.log.rewards[: self._data.n_observed].copy()
+        return self._data.rewards[: self._n_observed].copy()
 
     @property
     def conditioned(self) -> Array:
         """(t, d) the points the variance is conditioned on, observed and hallucinated; fresh."""
-        return self._data.log.points.copy()
+        return self._data.points.copy()
 
-    @property
-    def regression(self) -> Regression:
+    @cached_property
+    def predictor(self) -> Predictor:
         """How moments follow from covariances with the points at hand; good until a change."""
-        return self._data.regression
+        return Predictor(self._whitening.matrix, self._data.beta, self._data.fade())
 
-    def _learn(self, points: Array, rewards: Array) -> None:
-        self._data.append(points, rewards)
-        self.size += len(points)
+    def replay(self, log: Iterable[tuple[NDArray[Any], Array, float]]) -> None:
+        """Learn a whole log, oldest first, by one factor of all data: O(t^2 (d + t)).
+
+        `jitter` and `information_gain` become those of the data at hand.
+        """
+        self.rollback()
+        for points, rewards, epsilon in log:
+            self._data.extend(self.box.check(points), finite_array(rewards, "rewards", 1), 0.0)
+            self.size += len(points)
+            self._pass(epsilon, 1.0)
+        self._drop_faded()
+        self._refactor()
 
     def hallucinate(self, points: ArrayLike) -> None:
-        """Shrink the variance as if these points had been observed too; the mean stays.
-
-        May be called again and again; `rollback` undoes all of it, to the bit.
-
-        Args:
-            points: (k, d).
-
-        Raises:
-            InvalidInput: a point outside the box.
-        """
         x = self.box.check(points)
-        self._data.mark()
-        self._data.append(x, None)
+        if not self._hallucinated:
+            self._hallucinated = True
+            self._kept, self._kept_jitter = self._data.count, self.jitter
+        self._append(x, None)
 
     def rollback(self) -> None:
-        """Drop all hallucinated points."""
-        self._data.rollback()
+        if self._hallucinated:
+            self._truncate(self._kept)
+            self.jitter, self._hallucinated = self._kept_jitter, False
+            self._kept, self._kept_jitter = 0, 0.0
 
-    def var_given(self, points: ArrayLike, at: ArrayLike) -> Array:
-        """(n,) the variance at n points if others were observed too; the state stays as it is.
-
-        Args:
-            points: (k, d) the points observed, besides those observed and hallucinated.
-            at: (n, d).
-
-        Raises:
-            InvalidInput: a point outside the box.
-        """
-        x, where = self.box.check(points), self._points(at)
-        before = self._data.count, self.jitter
-        self._data.append(x, None)
-        var = self.moments(where)[1]
-        self._data.truncate(*before)
-        return var
-
-    def moments(self, x: ArrayLike) -> tuple[Array, Array]:
-        """Posterior mean and variance at points; hallucinated points count in the variance only.
-
-        O(n t (d + t)), in pieces, so that memory stays O(n).
+    def moments(self, points: ArrayLike) -> tuple[Array, Array]:
+        """Posterior mean and variance (n,) at points, in pieces, so that memory stays O(n).
 
         Args:
-            x: (n, d).
+            points: (n, d), inside or outside.
 
         Raises:
             InvalidInput: another shape.
         """
-        x = self._points(x)
+        x = self._checked(points)
         mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
         if self._data.count:
             with OneThread():
                 for part in pieces(len(x), self._data.count):
-                    gained, known = self.regression.moments(self._data.columns(x[part]))
+                    gained, known = self.predictor.moments(self._columns(x[part]))
                     mean[part] += gained
                     var[part] -= known
             np.maximum(var, 0.0, out=var)
         return mean, var
 
-    def gradients(self, x: ArrayLike) -> tuple[Array, Array, Array, Array]:
+    def gradients(self, points: ArrayLike) -> tuple[Array, Array, Array, Array]:
         """Posterior mean (n,) and variance (n,) at points, and their gradients (n, d).
 
         Where the variance is 0 to rounding, so is its gradient. O(n t (d + t)).
 
-        Args:
-            x: (n, d).
-
         Raises:
-            InvalidInput: another shape.
+            InvalidInput: another shape than (n, d).
         """
-        x = self._points(x)
+        x = self._checked(points)
         mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
         mean_slope, var_slope = np.zeros(x.shape), self.kernel.diagonal_gradient(x)
         if self._data.count:
             with OneThread():
                 for part in pieces(len(x), self._data.count):
-                    found = self.regression.gradients(*self._data.columns.pull(x[part]))
+                    found = self.predictor.gradients(*self._columns.pull(x[part]))
                     mean[part] += found[0]
                     var[part] -= found[1]
                     mean_slope[part] = found[2]
@@ -202,48 +178,32 @@ class BoxPosterior(Posterior):
             np.maximum(var, 0.0, out=var)
         return mean, var, mean_slope, var_slope
 
-    def mean_at(self, x: ArrayLike) -> Array:
-        """(n,) the posterior mean alone, O(n t d).
-
-        Args:
-            x: (n, d).
-
-        Raises:
-            InvalidInput: another shape.
-        """
-        x = self._points(x)
+    def mean_at(self, points: ArrayLike) -> Array:
+        """(n,) the posterior mean alone, O(n t d)."""
+        x = self._checked(points)
         mean = np.full(len(x), self.prior_mean)
         if self._data.count:
             with OneThread():
                 for part in pieces(len(x), self._data.count):
-                    mean[part] += self._data.columns(x[part]) @ self.regression.alpha
+                    mean[part] += self._columns(x[part]) @ self.predictor.alpha
         return mean
 
-    def var_at(self, points: Array) -> Array:
-        """(k,) the variance at points, hallucinated ones included."""
+    def var_at(self, points: ArrayLike) -> Array:
         return self.moments(points)[1]
 
     def mean_at_observed(self) -> Array:
         """(t,) the posterior means at the observed points, now; O(t) if nothing has faded."""
-        if self.jitter or self._data.log.fade() is not None:
-            return self.mean_at(self._data.log.points[: self._data.n_observed])
+        if self.jitter or self._data.fade() is not None:
+            return self.mean_at(self.observed)
         # m + K alpha, and (K + s^2 I) alpha = y - m.
-        return self.rewards - self.noise_var * self.regression.alpha[: self._data.n_observed]
+        return self.rewards - self.noise_var * self.predictor.alpha[: self._n_observed]
 
     def covariance(self, points: ArrayLike) -> Array:
-        """(k, k) posterior covariance among points, hallucinated points included.
-
-        Args:
-            points: (k, d).
-
-        Raises:
-            InvalidInput: another shape.
-        """
-        x = self._points(points)
+        x = self._checked(points)
         covariance = self.kernel(x, x)
         if self._data.count:
             with OneThread():
-                v = self._data.columns(x) @ self.regression.white.T
+                v = self._columns(x) @ self.predictor.white.T
                 covariance -= v @ v.T
         return 0.5 * (covariance + covariance.T)
 
@@ -267,7 +227,25 @@ class BoxPosterior(Posterior):
         Raises:
             InvalidInput: a kernel without exact features or a known spectral density.
         """
-        return draw_paths(self._data, rng, whole(size, "size", 0), features)
+        size, n, data = whole(size, "size", 0), self._n_observed, self._data
+        with OneThread():
+            if isinstance(features, BoxSampler):
+                basis = features
+            else:
+                basis = self._exact_features or FourierFeatures(
+                    self.kernel, self.box.dim, features, rng
+                )
+            xi = rng.standard_normal((size, basis.rank))
+            if not n:
+                return Paths(self.prior_mean, basis, xi, None, np.zeros((size, 0)))
+            points, fade = data.points[:n].copy(), data.fade()
+            fade = None if fade is None else fade[:n]
+            seen = seen_by(rng, basis.features(points), xi, self.noise_var, fade, data.stamps[:n])
+            white = self._whitening.matrix[:n, :n]
+            weights = ((data.rewards[:n] - self.prior_mean - seen) @ white.T) @ white
+            if fade is not None:
+                weights *= fade
+            return Paths(self.prior_mean, basis, xi, self._kernel_at(points), weights)
 
     def sample(self, rng: np.random.Generator, size: int, x: ArrayLike) -> Array:
         """(size, n) exact joint draws of f at points given the data (not the hallucinated points).
@@ -283,34 +261,28 @@ class BoxPosterior(Posterior):
         Raises:
             InvalidInput: another shape.
         """
-        x = self._points(x)
-        return draw_values(self._data, rng, whole(size, "size", 0), x)
-
-    def advance(self, epsilon: float, dt: float = 1.0) -> None:
-        """The world drifts: past data lose correlation by (1 - epsilon)^(dt / 2).
-
-        Observations of one batch share a time, and `advance` stands between batches. epsilon = 1
-        brings the prior back. Hallucinated points are dropped; points that have faded away are
-        dropped now and then, by a new factor of those left.
-
-        Args:
-            epsilon: the drift, in [0, 1]; may differ from call to call.
-            dt: the time that passes, at least 0, in rounds.
-
-        Raises:
-            InvalidInput: a number out of range.
-        """
-        if positive(epsilon, "epsilon", zero=True) > 1:
-            raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
-        passed = positive(dt, "dt", zero=True)
-        self.rollback()
-        if epsilon > 0.0 and passed > 0.0 and self._data.count:
-            self._data.fade(float(epsilon), passed)
+        x, size, n = self._checked(x), whole(size, "size", 0), self._n_observed
+        exact = self._exact_features if len(x) > FEW_POINTS else None
+        if exact is not None and exact.rank < len(x):
+            return self.paths(rng, size, exact)(x)
+        draws: Array = rng.standard_normal((size, len(x)))
+        covariance = self.kernel(x, x)
+        with OneThread():
+            if n:
+                v = self._columns(x)[:, :n] @ self.predictor.white[:n, :n].T
+                covariance -= v @ v.T
+            draws = draws @ root(0.5 * (covariance + covariance.T)).T
+            draws += self.prior_mean
+            if n:
+                draws += v @ self._data.beta[:n]
+        return draws
 
     def forget(self) -> None:
-        """Back to the prior: no data, no jitter, no information."""
+        self._truncate(0)
         self._data.clear()
         self.size = 0
+        self.jitter, self.information_gain = 0.0, 0.0
+        self._hallucinated, self._kept, self._kept_jitter = False, 0, 0.0
 
     def replace_model(
         self,
@@ -318,10 +290,7 @@ class BoxPosterior(Posterior):
         noise_var: float | None = None,
         prior_mean: float | None = None,
     ) -> None:
-        """The same data under another model: a new factor, O(t^2 (d + t)).
-
-        Hallucinated points are dropped. `jitter` and `information_gain` become those of the data
-        at hand under the new model.
+        """The same data under another model, as `replay` on a fresh posterior: O(t^2 (d + t)).
 
         Args:
             kernel: the new prior covariance, if it changes.
@@ -331,31 +300,151 @@ class BoxPosterior(Posterior):
         Raises:
             InvalidInput: as in the constructor; nothing has changed then.
         """
-        model = checked_model(
-            self.box,
+        self._take_model(
             self.kernel if kernel is None else kernel,
             self.noise_var if noise_var is None else noise_var,
             self.prior_mean if prior_mean is None else prior_mean,
         )
-        self._data.refactor(model)
+        self.rollback()
+        self._refactor()
 
     def snapshot(self) -> dict[str, Any]:
-        """The whole state as a plain dict of arrays and numbers, all copied; not the model."""
-        return self._data.snapshot() | {"size": self.size}
+        white = {"white": self._whitening.matrix.copy(), "reserved": self._whitening.reserved}
+        return {**self._data.snapshot(), **white, **super().snapshot()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Back to a snapshot, of this posterior or of one made alike (same box and model).
+        data = self._data
+        white: dict[str, Entry] = {"white": ("t", "t"), "reserved": _reserved}
+        check_state(state, {**data.GROWN, **data.STATE, **white, **self.STATE}, d=self.box.dim)
+        data.restore(state)
+        self._whitening = Whitening(state["white"], int(state["reserved"]))
+        self.put(state)
+        self._changed()
 
-        Raises:
-            InvalidInput: the snapshot does not fit; nothing has changed then.
-        """
-        check_keys(state, self.snapshot())
-        self._data.check(state)
-        self.size = whole(state["size"], "snapshot entry 'size'", 0)
-        self._data.restore(state)
+    @property
+    def _n_observed(self) -> int:
+        """The number of observed points; they come before the hallucinated ones."""
+        return self._kept if self._hallucinated else self._data.count
 
-    def _points(self, x: ArrayLike) -> Array:
-        points = finite_array(x, "points")
-        if points.ndim != 2 or points.shape[1] != self.box.dim:
-            raise InvalidInput(f"points must have shape (n, {self.box.dim}), got {points.shape}")
-        return points
+    @cached_property
+    def _exact_features(self) -> BoxSampler | None:
+        """Features whose products are the kernel to 1e-12, if there are few enough."""
+        return exact_features(self.box, self.kernel)
+
+    @cached_property
+    def _columns(self) -> Columns:
+        """The kernel at the points, good until a change."""
+        return self._kernel_at(self._data.points)
+
+    def _kernel_at(self, points: Array) -> Columns:
+        """The kernel at fixed points (t, d), prepared for many calls."""
+        return self.kernel.columns(points, 0.5 * (self.box.low + self.box.high))
+
+    def _checked(self, points: ArrayLike) -> Array:
+        x = finite_array(points, "points")
+        if x.ndim != 2 or x.shape[1] != self.box.dim:
+            raise InvalidInput(f"points must have shape (n, {self.box.dim}), got {x.shape}")
+        return x
+
+    def _take_model(self, kernel: Kernel, noise_var: float, prior_mean: ArrayLike) -> None:
+        """Check kernel, noise and prior mean together, then take them over."""
+        box = self.box
+        if not isinstance(box, Box) or not isinstance(kernel, Kernel):
+            raise InvalidInput(
+                f"a box and a kernel are needed, got {shown(box)} and {shown(kernel)}"
+            )
+        noise_var = positive(noise_var, "noise_var", zero=True)
+        mean = finite_array(prior_mean, "prior_mean")
+        if mean.ndim:
+            raise InvalidInput(f"prior_mean must be one number in a box, got shape {mean.shape}")
+        # A convex prior variance, as the linear kernel's, is largest at a corner.
+        farthest = np.where(np.abs(box.low) > np.abs(box.high), box.low, box.high)
+        corners = np.stack([box.low, box.high, farthest])
+        kernel.check_points(corners)
+        self._floor = max(FLOOR * float(kernel.diagonal(corners).max()), np.finfo(float).tiny)
+        self._noise = max(noise_var, LEAST_NOISE * self._floor / FLOOR)
+        self.kernel, self.noise_var, self.prior_mean = kernel, noise_var, float(mean)
+        self.__dict__.pop("_exact_features", None)
+
+    def _learn(self, points: Array, rewards: Array) -> None:
+        self._append(points, rewards)
+        self.size += len(points)
+
+    def _append(self, x: Array, rewards: Array | None) -> None:
+        """Points (k, d) seen now, with their rewards (k,) or without; block by block."""
+        data = self._data
+        with OneThread():
+            for start in range(0, len(x), BLOCK):
+                part = x[start : start + BLOCK]
+                y = None if rewards is None else rewards[start : start + BLOCK]
+                cross = np.zeros((len(part), 0))
+                if data.count:
+                    cross, fade = self._columns(part), data.fade()
+                    if fade is not None:
+                        cross *= fade
+                beta = self._grow(cross, self.kernel(part, part), y)
+                data.extend(part, 0.0 if y is None else y, beta)
+                self._changed()
+
+    def _grow(self, cross: Array, gram: Array, rewards: Array | None) -> Array | float:
+        """One more block of W; the new points' whitened surprises (k,)."""
+        past, noise_var = self._data.beta[: self._whitening.count], self.noise_var
+        gram.flat[:: len(gram) + 1] += self._noise
+        left, corner, pivots, jitter = self._whitening.extend(cross, gram, self._floor)
+        self.jitter = max(self.jitter, jitter, self._noise - noise_var)
+        if rewards is None:
+            return 0.0
+        for pivot in pivots.tolist():
+            self.information_gain += observed_gain(max(pivot - noise_var, 0.0), noise_var)
+        return np.asarray(corner @ (rewards - self.prior_mean - left @ past))
+
+    def _refactor(self) -> None:
+        """W and all that hangs on it anew from the observed points."""
+        data, self._whitening = self._data, Whitening()
+        self.jitter, self.information_gain = 0.0, 0.0
+        with OneThread():
+            for start in range(0, data.count, BLOCK):
+                part = slice(start, min(start + BLOCK, data.count))
+                cross = self.kernel(data.points[part], data.points[: part.stop])
+                cross *= np.exp(-np.abs(data.stamps[part, None] - data.stamps[: part.stop]))
+                data.beta[part] = self._grow(cross[:, :start], cross[:, start:], data.rewards[part])
+        self._changed()
+
+    def _advance(self, epsilon: float, dt: float) -> None:
+        self._pass(epsilon, dt)
+        jitter, known = self.jitter, self.information_gain
+        if self._drop_faded():
+            self._refactor()
+            self.jitter, self.information_gain = max(jitter, self.jitter), known
+        self._changed()
+
+    def _pass(self, epsilon: float, dt: float) -> None:
+        """Time passes for the data, if there are any."""
+        if epsilon == 1.0:
+            self._truncate(0)
+            self._data.clear()
+        elif self._data.count:
+            self._data.clock -= 0.5 * dt * math.log1p(-epsilon)
+
+    def _drop_faded(self) -> bool:
+        """Drop the points that have faded away, if it pays; W then waits for a new factor."""
+        data, dead = self._data, self._data.faded(FADED)
+        if not dead or dead < min(data.count, max(FEWEST_DROPPED, PART_DROPPED * data.count)):
+            return False
+        data.drop(dead)
+        return True
+
+    def _truncate(self, n: int) -> None:
+        """Back to the first ``n`` points, to the bit."""
+        self._data.count = n
+        self._whitening.truncate(n)
+        self._changed()
+
+    def _changed(self) -> None:
+        """Forget what was worked out from the state as it was."""
+        self.version += 1
+        for name in WORKED_OUT:
+            self.__dict__.pop(name, None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in WORKED_OUT}

@@ -5,14 +5,14 @@ O(r^2 + n r), or less when F has structure, for ever.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.posterior.elimination import root
-from gpbandits_env.posterior.representation import Representation, Rows
-from gpbandits_env.posterior.state import check_shape
+from gpbandits_env.posterior.representation import Representation
+from gpbandits_env.posterior.state import Entry
+from gpbandits_env.posterior.whitening import root
 from gpbandits_env.samplers import Factor
 
 # Measured at ranks 19 to 266: carrying this many rows along is cheaper than folding each at once.
@@ -30,61 +30,54 @@ class Coefficients(Representation):
     """
 
     name = "coefficients"
+    STATE: ClassVar[Mapping[str, Entry]] = {
+        **Representation.STATE,
+        "coefficients": ("w",),
+        "coefficient_covariance": ("w", "w"),
+    }
+    GROWN: ClassVar[Mapping[str, Entry]] = {**Representation.GROWN, "surprises": ("t",)}
 
     def __init__(self, factor: Factor, fold_every: int = FOLD_EVERY) -> None:
-        self.factor = factor
         rank = factor.rank
-        self.prior_var = factor.squared_norms()
-        self.rows = Rows(rank)
-        self._fold_every = fold_every
-        self._mean = np.zeros(rank)
-        self._covariance = np.eye(rank)
+        super().__init__(rank, factor.squared_norms())
+        self.factor, self._fold_every = factor, fold_every
+        self._coefficients, self._coefficient_covariance = np.zeros(rank), np.eye(rank)
         self._surprises: list[float] = []
-        self._scratch = np.empty(rank)
-        self._outer = np.empty((rank, rank))
-        self._root: Array | None = None
+        self._scratch, self._outer = np.empty(rank), np.empty((rank, rank))
 
     def direction(self, arm: int, inverse_s: float) -> Array:
-        rows = self.rows
-        count = rows.count
-        slot = rows.slot()
-        features = self.factor.row(arm)
-        np.dot(self._covariance, features, out=slot)
-        if count:
-            past = rows.block[:count]
-            np.dot(past.dot(features), past, out=self._scratch)
-            np.subtract(slot, self._scratch, out=slot)
-        if rows.scale != 1.0:
-            shrink = rows.scale**2
-            np.multiply(slot, shrink, out=slot)
+        slot, features = self.slot(), self.factor.row(arm)
+        self._coefficient_covariance.dot(features, slot)
+        if self.count:
+            past = self.block[: self.count]
+            np.subtract(slot, past.dot(features).dot(past, self._scratch), slot)
+        if self.scale != 1.0:
+            shrink = self.scale**2
+            np.multiply(slot, shrink, slot)
             slot += (1.0 - shrink) * features
-        np.multiply(slot, inverse_s, out=slot)
-        return self.factor(slot)
+        return self.factor(np.multiply(slot, inverse_s, slot))
 
     def push(self, surprise: float) -> None:
-        self.rows.push()
+        super().push(surprise)
         self._surprises.append(surprise)
-        self._root = None
 
-    def block(self, arms: IntArray) -> tuple[Array, Array]:
+    def cross(self, arms: IntArray) -> tuple[Array, Array]:
         features = self.factor.rows(arms)
-        past = self.rows.block[: self.rows.count]
-        rows = features @ self._covariance
+        past = self.block[: self.count]
+        rows = features @ self._coefficient_covariance
         rows -= (features @ past.T) @ past
-        if self.rows.scale != 1.0:
-            shrink = self.rows.scale**2
+        if self.scale != 1.0:
+            shrink = self.scale**2
             rows *= shrink
             rows += (1.0 - shrink) * features
         return rows, rows @ features.T
 
     def extend(self, rows: Array, surprises: Array | None) -> Array:
-        self.rows.extend(rows)
         self._surprises += [0.0] * len(rows) if surprises is None else surprises.tolist()
-        self._root = None
-        return self.factor(rows)
+        return self.factor(super().extend(rows, surprises))
 
     def settle(self) -> Array | None:
-        if self.rows.count >= self._fold_every or self.rows.scale < FADED:
+        if self.count >= self._fold_every or self.scale < FADED:
             self._fold()
         return None
 
@@ -93,74 +86,53 @@ class Coefficients(Representation):
         var = np.empty(self.factor.size)
         for start in range(0, len(var), STRIP):
             features = self.factor.rows(np.arange(start, min(start + STRIP, len(var))))
-            known = features @ self._covariance
+            known = features @ self._coefficient_covariance
             np.einsum("ij,ij->i", known, features, out=var[start : start + STRIP])
-        return self.factor(self._mean), var
-
-    def fade(self, rho: float) -> None:
-        self.rows.scale *= rho
-        self._root = None
+        return self.factor(self._coefficients), var
 
     def deviations(
         self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
     ) -> Array:
         if self._root is None:
-            past = self.rows.block[:kept]
-            shrink = self.rows.scale**2
-            covariance = shrink * (self._covariance - past.T @ past)
-            covariance.flat[:: self.factor.rank + 1] += 1.0 - shrink
+            past = self.block[:kept]
+            shrink = self.scale**2
+            covariance = shrink * (self._coefficient_covariance - past.T @ past)
+            covariance.flat[:: self.width + 1] += 1.0 - shrink
             self._root = root(covariance)
-        return self.factor(rng.standard_normal((size, self.factor.rank)) @ self._root.T)
+        return self.factor(rng.standard_normal((size, self.width)) @ self._root.T)
 
     def truncate(self, count: int) -> None:
-        self.rows.count = count
+        super().truncate(count)
         del self._surprises[count:]
-        self._root = None
 
     def clear(self) -> None:
-        self.rows.clear()
+        super().clear()
         self._surprises.clear()
-        self._mean[:] = 0.0
-        self._covariance[:] = 0.0
-        self._covariance.flat[:: self.factor.rank + 1] = 1.0
-        self._root = None
+        self._coefficients[:] = 0.0
+        self._coefficient_covariance[:] = 0.0
+        self._coefficient_covariance.flat[:: self.width + 1] = 1.0
 
     def snapshot(self) -> dict[str, Any]:
-        return self.rows.snapshot() | {
-            "surprises": np.array(self._surprises),
-            "coefficients": self._mean.copy(),
-            "coefficient_covariance": self._covariance.copy(),
-        }
-
-    def check(self, state: Mapping[str, Any]) -> None:
-        rank = self.factor.rank
-        self.rows.check(state)
-        check_shape(state, "surprises", (len(state["rows"]),))
-        check_shape(state, "coefficients", (rank,))
-        check_shape(state, "coefficient_covariance", (rank, rank))
+        return {**super().snapshot(), "surprises": np.array(self._surprises)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        self.clear()
-        self.rows.restore(state)
+        super().restore(state)
         self._surprises = state["surprises"].tolist()
-        self._mean[:] = state["coefficients"]
-        self._covariance[:] = state["coefficient_covariance"]
 
     def _fold(self) -> None:
-        """Take the rows and their decay into m and P.
+        """Take the rows and their decay into the mean and the covariance.
 
-        P stays symmetric to the bit, so it never needs to be symmetrised: each entry of W^T W is
-        the same sum of products as its mirror image.
+        The covariance stays symmetric to the bit, so it never needs to be symmetrised: each entry
+        of W^T W is the same sum of products as its mirror image.
         """
-        rows = self.rows
-        past = rows.block[: rows.count]
-        self._mean += np.dot(self._surprises, past) if rows.count else 0.0
+        past, covariance = self.block[: self.count], self._coefficient_covariance
+        self._coefficients += np.dot(self._surprises, past) if self.count else 0.0
         np.dot(past.T, past, out=self._outer)
-        np.subtract(self._covariance, self._outer, out=self._covariance)
-        if rows.scale != 1.0:
-            self._mean *= rows.scale
-            shrink = rows.scale**2
-            self._covariance *= shrink
-            self._covariance.flat[:: self.factor.rank + 1] += 1.0 - shrink
-        rows.clear()
+        np.subtract(covariance, self._outer, out=covariance)
+        if self.scale != 1.0:
+            shrink = self.scale**2
+            self._coefficients *= self.scale
+            covariance *= shrink
+            covariance.flat[:: self.width + 1] += 1.0 - shrink
+        super().clear()
         self._surprises.clear()

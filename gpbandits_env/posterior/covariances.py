@@ -4,16 +4,15 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array, IntArray, finite_array
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 
 MATRIX_BYTES = 64 * 2**20
 """The largest n x n matrix that is kept: n up to 2896."""
-
-
 STRIP_ENTRIES = 2**14
 """How many entries are computed at a time."""
 
@@ -90,3 +89,15 @@ class PriorCovariance:
 def prior_covariance(arms: Arms, kernel: Kernel) -> PriorCovariance:
     """The shared `PriorCovariance` of these arms and this kernel."""
     return PriorCovariance(arms, kernel)
+
+
+def one_per_arm(value: ArrayLike, n: int) -> Array:
+    """A prior mean as (n,) fresh numbers, from one number or one per arm.
+
+    Raises:
+        InvalidInput: another shape, or not finite.
+    """
+    mean = finite_array(value, "prior_mean")
+    if mean.shape not in ((), (n,)):
+        raise InvalidInput(f"prior_mean must be a number or have shape ({n},), got {mean.shape}")
+    return np.array(np.broadcast_to(mean, (n,)))

@@ -6,15 +6,15 @@ every `fold_every` rows, and a step costs the same for ever.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, whole
 from gpbandits_env.posterior.covariances import PriorCovariance
-from gpbandits_env.posterior.elimination import root
-from gpbandits_env.posterior.representation import Representation, Rows
-from gpbandits_env.posterior.state import check_shape
+from gpbandits_env.posterior.representation import Representation
+from gpbandits_env.posterior.state import Entry
+from gpbandits_env.posterior.whitening import root
 from gpbandits_env.samplers import sampler_for
 
 STRIP = 256
@@ -32,13 +32,17 @@ class DenseRows(Representation):
     """
 
     name = "rows"
+    GROWN: ClassVar[Mapping[str, Entry]] = {
+        **Representation.GROWN,
+        "base": [("w", "w"), (0, 0)],
+        "due": whole,
+    }
 
     def __init__(
         self, prior: PriorCovariance, noise_var: float, first_fold: int, fold_every: int
     ) -> None:
+        super().__init__(len(prior.diagonal), prior.diagonal)
         self.prior = prior
-        self.prior_var = prior.diagonal
-        self.rows = Rows(len(prior.diagonal))
         self._noise_var = noise_var
         self._first_fold, self._fold_every = first_fold, fold_every
         # A dropped row may change a gain by its relative size over the noise.
@@ -46,59 +50,36 @@ class DenseRows(Representation):
         self._dead = min(max(1e-10 * noise_var / (noise_var + scale or 1.0), 1e-16), 1e-12)
         self._due = first_fold
         self._base: Array | None = None
-        self._root: Array | None = None
 
     def direction(self, arm: int, inverse_s: float) -> Array:
-        rows = self.rows
-        count = rows.count
-        slot = rows.slot()
-        known = self._known(arm)
-        if count:
-            past = rows.block[:count]
-            np.dot(past[:, arm], past, out=slot)
-            if rows.scale != 1.0:
-                np.multiply(slot, rows.scale**2, out=slot)
-            np.subtract(known, slot, out=slot)
-            np.multiply(slot, inverse_s, out=slot)
-        else:
-            np.multiply(known, inverse_s, out=slot)
-        return slot
+        slot, known = self.slot(), self._known(arm)
+        if self.count:
+            past = self.block[: self.count]
+            past[:, arm].dot(past, slot)
+            if self.scale != 1.0:
+                np.multiply(slot, self.scale**2, slot)
+            np.subtract(known, slot, slot)
+            known = slot
+        return np.multiply(known, inverse_s, slot)
 
-    def push(self, surprise: float) -> None:
-        self.rows.push()
-        self._root = None
-
-    def block(self, arms: IntArray) -> tuple[Array, Array]:
+    def cross(self, arms: IntArray) -> tuple[Array, Array]:
         rows = self._known(arms)
-        past = self.rows.block[: self.rows.count]
-        rows -= (past[:, arms].T * self.rows.scale**2) @ past
+        past = self.block[: self.count]
+        rows -= (past[:, arms].T * self.scale**2) @ past
         return rows, rows[:, arms]
 
-    def extend(self, rows: Array, surprises: Array | None) -> Array:
-        self.rows.extend(rows)
-        self._root = None
-        return rows
-
     def settle(self) -> Array | None:
-        rows = self.rows
-        if rows.count < self._due and rows.scale > FADED:
+        if self.count < self._due and self.scale > FADED:
             return None
-        if self._base is not None and rows.scale**2 < self._dead:
+        if self._base is not None and self.scale**2 < self._dead:
             self._base = None
         if self._base is None:
-            if rows.scale != 1.0:
-                rows.drop_dead(self._dead)
-            if not self.prior.fits or rows.count <= self._first_fold // 2:
-                self._due = max(self._first_fold, 2 * rows.count)
+            if self.scale != 1.0:
+                self.drop_dead(self._dead)
+            if not self.prior.fits or self.count <= self._first_fold // 2:
+                self._due = max(self._first_fold, 2 * self.count)
                 return None
         return self._fold()
-
-    def refreshed(self) -> tuple[Array, Array] | None:
-        return None
-
-    def fade(self, rho: float) -> None:
-        self.rows.scale *= rho
-        self._root = None
 
     def deviations(
         self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
@@ -109,28 +90,16 @@ class DenseRows(Representation):
             self._root = root(self._dense(kept))
         return rng.standard_normal((size, len(self.prior_var))) @ self._root.T
 
-    def truncate(self, count: int) -> None:
-        self.rows.count = count
-        self._root = None
-
     def clear(self) -> None:
-        self.rows.clear()
-        self._base = self._root = None
-        self._due = self._first_fold
+        super().clear()
+        self._base, self._due = None, self._first_fold
 
     def snapshot(self) -> dict[str, Any]:
         base = np.empty((0, 0)) if self._base is None else self._base.copy()
-        return self.rows.snapshot() | {"base": base, "due": self._due}
-
-    def check(self, state: Mapping[str, Any]) -> None:
-        n = len(self.prior_var)
-        self.rows.check(state)
-        check_shape(state, "base", (n, n), (0, 0))
-        whole(state["due"], "snapshot entry 'due'")
+        return {**super().snapshot(), "base": base, "due": self._due}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        self.clear()
-        self.rows.restore(state)
+        super().restore(state)
         self._base = np.array(state["base"]) if state["base"].size else None
         self._due = int(state["due"])
 
@@ -140,9 +109,9 @@ class DenseRows(Representation):
         if self._base is None:
             return prior(arms)
         known: Array = self._base[arms]
-        if self.rows.scale != 1.0:
+        if self.scale != 1.0:
             before = prior(arms)
-            known = before + self.rows.scale**2 * (known - before)
+            known = before + self.scale**2 * (known - before)
         return known
 
     def _fold(self) -> Array:
@@ -150,8 +119,8 @@ class DenseRows(Representation):
 
         In strips of the upper half: half the work, and the base stays symmetric to the bit.
         """
-        shrink = self.rows.scale**2
-        rows = self.rows.block[: self.rows.count] * self.rows.scale
+        shrink = self.scale**2
+        rows = self.block[: self.count] * self.scale
         if self._base is None:
             base, weight = self.prior.matrix().copy(), 0.0
         else:
@@ -164,14 +133,13 @@ class DenseRows(Representation):
                 strip += weight * self.prior.matrix()[start:end, start:]
             strip -= rows[:, start:end].T @ rows[:, start:]
             base[end:, start:end] = base[start:end, end:].T
-        self._base = base
-        self.rows.clear()
-        self._due = self._fold_every
+        super().clear()
+        self._base, self._due = base, self._fold_every
         return base.diagonal().copy()
 
     def _dense(self, kept: int) -> Array:
         """(n, n) covariance of all arms given the first ``kept`` rows."""
-        past = self.rows.block[:kept] * self.rows.scale
+        past = self.block[:kept] * self.scale
         dense = self._known(np.arange(len(self.prior_var)))
         dense -= past.T @ past
         return dense
@@ -189,7 +157,7 @@ class DenseRows(Representation):
         pulls = counts[seen]
         noise = np.sqrt(pulls * noise_var) * rng.standard_normal((size, len(seen)))
         shown = (pulls * draw[:, seen] + noise) / noise_var
-        past = self.rows.block[:kept]
+        past = self.block[:kept]
         draw -= shown @ self._known(seen)
         draw += (shown @ past[:, seen].T) @ past
         return draw

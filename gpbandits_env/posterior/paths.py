@@ -22,9 +22,9 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.columns import Columns
-from gpbandits_env.posterior.elimination import root
-from gpbandits_env.posterior.regression import pieces
+from gpbandits_env.posterior.predictor import pieces
 from gpbandits_env.posterior.threads import OneThread
+from gpbandits_env.posterior.whitening import root
 from gpbandits_env.samplers import BoxSampler, ProductFeatures
 
 # Exact features are used up to this number, since a call reads all of them at every point.
@@ -103,7 +103,7 @@ class Paths:
         return values, gradients
 
 
-def shown(
+def seen_by(
     rng: np.random.Generator,
     features: Array,
     xi: Array,
@@ -111,7 +111,7 @@ def shown(
     fade: Array | None,
     stamps: Array,
 ) -> Array:
-    """What prior functions would have shown at the observed points, noise included: (size, t).
+    """What would have been seen of prior functions at the observed points, with noise: (size, t).
 
     Args:
         rng: the source of randomness.

@@ -1,4 +1,4 @@
-"""What the two backs of a posterior share: coordinates, and rows of information about them.
+"""What the two representations of a posterior on arms share: rows of information on coordinates.
 
 The reward function is linear in coordinates u: f(arm) = <phi(arm), u>. In data space u is f itself
 on the n arms; in coefficient space u = xi, with f = F xi. An observation of an arm, given all that
@@ -16,108 +16,31 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, positive
-from gpbandits_env.posterior.state import check_shape
+from gpbandits_env.posterior.state import Entry, Stateful
 
 
-class Rows:
-    """A growing (t, width) block of rows that all shrink together.
+class Representation(Stateful, ABC):
+    """The covariance of the coordinates given the data.
 
-    The true rows are ``scale`` times the stored ones, so that one multiplication lets all past
-    information fade.
+    The rows are a growing (count, width) block that shrinks together: the true ones are ``scale``
+    times the stored ones, so that one multiplication lets all past information fade. The last rows
+    may be hallucinated; the owner drops them by `truncate`.
 
     Args:
         width: the number of coordinates.
-    """
-
-    def __init__(self, width: int) -> None:
-        self.block = np.empty((16, width))
-        self.births = np.ones(16)
-        self.count = 0
-        self.scale = 1.0
-
-    def slot(self) -> Array:
-        """(width,) the next free row, to be filled and then counted by `push`."""
-        if self.count == len(self.block):
-            self._reserve(self.count + 1)
-        row: Array = self.block[self.count]
-        return row
-
-    def push(self) -> None:
-        """Count the row in the slot, which holds true values."""
-        if self.scale != 1.0:
-            self.block[self.count] /= self.scale
-        self.births[self.count] = self.scale
-        self.count += 1
-
-    def extend(self, rows: Array) -> None:
-        """Append true rows (k, width)."""
-        end = self.count + len(rows)
-        if end > len(self.block):
-            self._reserve(end)
-        np.divide(rows, self.scale, out=self.block[self.count : end])
-        self.births[self.count : end] = self.scale
-        self.count = end
-
-    def drop_dead(self, tolerance: float) -> None:
-        """Set the scale to 1, and drop the rows whose squares have shrunk by ``tolerance``."""
-        shrunk = self.scale / self.births[: self.count]
-        # The oldest rows come first, and have shrunk most.
-        dead = int(np.searchsorted(shrunk * shrunk, tolerance))
-        kept = self.count - dead
-        self.block[:kept] = self.block[dead : self.count] * self.scale
-        self.births[:kept] = self.births[dead : self.count] / self.scale
-        self.count, self.scale = kept, 1.0
-
-    def clear(self) -> None:
-        """Drop all rows."""
-        self.count, self.scale = 0, 1.0
-
-    def _reserve(self, rows: int) -> None:
-        size = max(rows, 2 * len(self.block))
-        self.block = np.concatenate([self.block, np.empty((size - len(self.block), self.width))])
-        self.births = np.concatenate([self.births, np.ones(size - len(self.births))])
-
-    @property
-    def width(self) -> int:
-        """The number of coordinates."""
-        return int(self.block.shape[1])
-
-    def snapshot(self) -> dict[str, Any]:
-        """A copy of the state, as arrays and numbers."""
-        return {
-            "rows": self.block[: self.count].copy(),
-            "births": self.births[: self.count].copy(),
-            "scale": self.scale,
-        }
-
-    def check(self, state: Mapping[str, Any]) -> None:
-        """Nothing, if `restore` can take the snapshot.
-
-        Raises:
-            InvalidInput: it cannot.
-        """
-        count = len(state["births"])
-        check_shape(state, "births", (count,))
-        check_shape(state, "rows", (count, self.width))
-        positive(state["scale"], "snapshot entry 'scale'")
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Back to a snapshot that was checked."""
-        self.clear()
-        self.extend(state["rows"])
-        self.births[: self.count] = state["births"]
-        self.scale = float(state["scale"])
-
-
-class Representation(ABC):
-    """The covariance of the coordinates given the data, in one of two representations.
-
-    Rows beyond the first ``kept`` are hallucinated; the owner drops them by `truncate`.
+        prior_var: (n,) of all arms.
     """
 
     name: ClassVar[str]
-    rows: Rows
-    prior_var: Array
+    STATE: ClassVar[Mapping[str, Entry]] = {"scale": positive}
+    # Of arrays that grow; t counts the rows, w is their width.
+    GROWN: ClassVar[Mapping[str, Entry]] = {"births": ("t",), "rows": ("t", "w")}
+
+    def __init__(self, width: int, prior_var: Array) -> None:
+        self.width, self.prior_var = width, prior_var
+        self.block, self.births = np.empty((16, width)), np.ones(16)
+        self.count, self.scale = 0, 1.0
+        self._root: Array | None = None
 
     @abstractmethod
     def direction(self, arm: int, inverse_s: float) -> Array:
@@ -129,28 +52,16 @@ class Representation(ABC):
         """
 
     @abstractmethod
-    def push(self, surprise: float) -> None:
-        """Count the row in the slot; ``surprise`` is (reward - mean) / s, 0 if there is none."""
-
-    @abstractmethod
-    def block(self, arms: IntArray) -> tuple[Array, Array]:
+    def cross(self, arms: IntArray) -> tuple[Array, Array]:
         """cov(u, f(arms)) as rows (k, width), fresh, and cov(f(arms)) (k, k)."""
-
-    @abstractmethod
-    def extend(self, rows: Array, surprises: Array | None) -> Array:
-        """Append whitened rows (k, width) and their surprises (k,); return values (k, n)."""
 
     @abstractmethod
     def settle(self) -> Array | None:
         """Bound memory and cost when due; return a fresh variance (n,) if one was found."""
 
-    @abstractmethod
     def refreshed(self) -> tuple[Array, Array] | None:
         """Mean minus prior mean, and variance, computed anew; None if there is no need."""
-
-    @abstractmethod
-    def fade(self, rho: float) -> None:
-        """Past data lose correlation: the cross-covariance with all of them times ``rho``."""
+        return None
 
     @abstractmethod
     def deviations(
@@ -166,26 +77,73 @@ class Representation(ABC):
             noise_var: of the observations.
         """
 
-    @abstractmethod
+    def slot(self) -> Array:
+        """(width,) the next free row, to be filled and then counted by `push`."""
+        if self.count == len(self.block):
+            self._reserve(self.count + 1)
+        row: Array = self.block[self.count]
+        return row
+
+    def push(self, surprise: float) -> None:
+        """Count the row in the slot, which holds true values.
+
+        Args:
+            surprise: (reward - mean) / s.
+        """
+        if self.scale != 1.0:
+            self.block[self.count] /= self.scale
+        self.births[self.count] = self.scale
+        self.count += 1
+        self._root = None
+
+    def extend(self, rows: Array, surprises: Array | None) -> Array:
+        """Append true rows (k, width) and their surprises (k,), if any; return values (k, n)."""
+        self._append(rows)
+        return rows
+
+    def fade(self, rho: float) -> None:
+        """Past data lose correlation: the cross-covariance with all of them times ``rho``."""
+        self.scale *= rho
+        self._root = None
+
+    def drop_dead(self, tolerance: float) -> None:
+        """Set the scale to 1, and drop the rows whose squares have shrunk by ``tolerance``."""
+        shrunk = self.scale / self.births[: self.count]
+        # The oldest rows come first, and have shrunk most.
+        dead = int(np.searchsorted(shrunk * shrunk, tolerance))
+        kept = self.count - dead
+        self.block[:kept] = self.block[dead : self.count] * self.scale
+        self.births[:kept] = self.births[dead : self.count] / self.scale
+        self.count, self.scale = kept, 1.0
+
     def truncate(self, count: int) -> None:
         """Drop all rows but the first ``count``."""
+        self.count, self._root = count, None
 
-    @abstractmethod
     def clear(self) -> None:
         """Back to the prior."""
+        self.count, self.scale, self._root = 0, 1.0, None
 
-    @abstractmethod
     def snapshot(self) -> dict[str, Any]:
-        """A copy of the state, as arrays and numbers."""
+        rows, births = self.block[: self.count].copy(), self.births[: self.count].copy()
+        return {"representation": self.name, "rows": rows, "births": births, **super().snapshot()}
 
-    @abstractmethod
-    def check(self, state: Mapping[str, Any]) -> None:
-        """Nothing, if `restore` can take the snapshot.
-
-        Raises:
-            InvalidInput: it cannot.
-        """
-
-    @abstractmethod
     def restore(self, state: Mapping[str, Any]) -> None:
         """Back to a snapshot that was checked."""
+        self.clear()
+        self._append(state["rows"])
+        self.births[: self.count] = state["births"]
+        self.put(state)
+
+    def _append(self, rows: Array) -> None:
+        end = self.count + len(rows)
+        if end > len(self.block):
+            self._reserve(end)
+        np.divide(rows, self.scale, out=self.block[self.count : end])
+        self.births[self.count : end] = self.scale
+        self.count, self._root = end, None
+
+    def _reserve(self, rows: int) -> None:
+        size = max(rows, 2 * len(self.block))
+        self.block = np.concatenate([self.block, np.empty((size - len(self.block), self.width))])
+        self.births = np.concatenate([self.births, np.ones(size - len(self.births))])

@@ -1,46 +1,101 @@
-"""Checks of a snapshot before anything is restored from it."""
+"""Snapshots: what an object's state consists of is declared once; copying and checking follow."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.arrays import positive, whole
+from gpbandits_env.errors import InvalidInput
+
+# How an entry is checked: a function of value and name; or an array's shape, or several that it may
+# have, in which a letter is a size that is the same everywhere; or a letter alone, for a whole
+# number up to that size.
+Entry: TypeAlias = Callable[[Any, str], Any] | tuple[int | str, ...] | list[tuple[Any, ...]] | str
 
 
-def check_keys(state: Mapping[str, Any], keys: Iterable[str]) -> None:
-    """Nothing, if the snapshot has just these entries.
+def count(value: Any, name: str) -> int:
+    """A whole number, at least 0, or a clear error."""
+    return whole(value, name, 0)
+
+
+def amount(value: Any, name: str) -> float:
+    """A number, at least 0, or a clear error."""
+    return positive(value, name, zero=True)
+
+
+def gain(value: Any, name: str) -> float:
+    """An amount that may be infinite, as information is without noise, or a clear error."""
+    return math.inf if value == math.inf else positive(value, name, zero=True)
+
+
+class Stateful:
+    """An object whose state is some of its attributes, under their names without underscores.
+
+    Arrays keep their place in memory when they are restored.
+    """
+
+    STATE: ClassVar[Mapping[str, Entry]] = {}
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state as a plain dict of arrays, numbers and strings, all copied."""
+        values = {key: vars(self)[self._attribute(key)] for key in self.STATE}
+        return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+
+    def put(self, state: Mapping[str, Any]) -> None:
+        """Take over the entries of a checked snapshot."""
+        for key in self.STATE:
+            name = self._attribute(key)
+            now = vars(self)[name]
+            if isinstance(now, np.ndarray):
+                now[:] = state[key]
+            else:
+                setattr(self, name, type(now)(state[key]))
+
+    def _attribute(self, key: str) -> str:
+        return f"_{key}" if f"_{key}" in vars(self) else key
+
+
+def check_state(state: Any, entries: Mapping[str, Entry], **sizes: int) -> None:
+    """Nothing, if a snapshot has just these entries, each as declared.
+
+    Args:
+        state: the snapshot.
+        entries: how each is checked, in this order.
+        sizes: those letters whose size is known.
 
     Raises:
         InvalidInput: it has not, or is no mapping.
     """
-    if not isinstance(state, Mapping) or set(state) != set(keys):
+    if not isinstance(state, Mapping) or set(state) != set(entries):
         got = sorted(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
-        raise InvalidInput(f"a snapshot of this posterior has entries {sorted(keys)}, got {got}")
+        raise InvalidInput(f"a snapshot of this posterior has entries {sorted(entries)}, got {got}")
+    for key, entry in entries.items():
+        name, value = f"snapshot entry {key!r}", state[key]
+        if isinstance(entry, str):
+            whole(value, name, 0, sizes[entry])
+        elif callable(entry):
+            entry(value, name)
+        else:
+            shapes = entry if isinstance(entry, list) else [entry]
+            _check_array(value, name, shapes, sizes)
 
 
-def entries(state: Mapping[str, Any], key: str) -> int:
-    """The length of an entry that must be a list of numbers (k,).
-
-    Raises:
-        InvalidInput: it is no array (k,).
-    """
-    value = state[key]
-    if not isinstance(value, np.ndarray) or value.ndim != 1:
-        raise InvalidInput(f"snapshot entry {key!r} must be an array (k,), got {shown(value)}")
-    return len(value)
-
-
-def check_shape(state: Mapping[str, Any], key: str, *shapes: tuple[int, ...]) -> None:
-    """Nothing, if the entry is an array of finite numbers of one of these shapes.
-
-    Raises:
-        InvalidInput: it is not.
-    """
-    value = state[key]
-    if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.shape not in shapes:
-        want = " or ".join(map(str, shapes))
-        got = value.shape if isinstance(value, np.ndarray) else type(value).__name__
-        raise InvalidInput(f"snapshot entry {key!r} must be an array of shape {want}, got {got}")
-    if not np.isfinite(value).all():
-        raise InvalidInput(f"snapshot entry {key!r} must be finite")
+def _check_array(
+    value: Any, name: str, shapes: list[tuple[Any, ...]], sizes: dict[str, int]
+) -> None:
+    """Nothing, if it is an array of finite numbers of one of the shapes; sets unknown sizes."""
+    got = value.shape if isinstance(value, np.ndarray) else type(value).__name__
+    for shape in shapes:
+        if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == len(shape):
+            wanted = [
+                sizes.setdefault(part, size) if isinstance(part, str) else part
+                for part, size in zip(shape, value.shape, strict=True)
+            ]
+            if value.shape == tuple(wanted):
+                if not np.isfinite(value).all():
+                    raise InvalidInput(f"{name} must be finite")
+                return
+    known = [tuple(sizes.get(part, part) for part in shape) for shape in shapes]
+    raise InvalidInput(f"{name} must be an array of shape {known}, got {got}")

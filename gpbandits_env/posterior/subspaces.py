@@ -17,7 +17,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, Radial
 from gpbandits_env.kernels.distances import squares
 from gpbandits_env.posterior.box import BoxPosterior
-from gpbandits_env.posterior.regression import pieces
+from gpbandits_env.posterior.predictor import pieces
 from gpbandits_env.posterior.subspace_parts import Distances, FixedParts
 from gpbandits_env.posterior.threads import OneThread
 
@@ -117,7 +117,7 @@ class Subspaces:
                     r, _ = self._radii(y[part], rows[part])
                     k = kernel.profile(r)
                     k *= kernel.variance
-                    gained, known = posterior.regression.moments(k)
+                    gained, known = posterior.predictor.moments(k)
                     mean[part] += gained
                     var[part] -= known
             np.maximum(var, 0.0, out=var)
@@ -155,7 +155,7 @@ class Subspaces:
             out *= kernel.variance * self._inverse_active
             return out
 
-        return self.posterior.regression.gradients(k, pulled)
+        return self.posterior.predictor.gradients(k, pulled)
 
     def _radii(self, y: Array, rows: IntArray) -> tuple[Array, Array]:
         """Scaled distances (B, t) of points to the data, and y in units of the lengthscale."""

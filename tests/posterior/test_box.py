@@ -16,7 +16,7 @@ from gpbandits_env.kernels import (
     SquaredExponential,
 )
 from gpbandits_env.posterior import BoxPosterior
-from gpbandits_env.posterior.regression import Regression
+from gpbandits_env.posterior.predictor import Predictor
 
 KERNELS = {
     "se-2": (2, SquaredExponential(0.5)),
@@ -363,6 +363,6 @@ def test_products_by_strips_are_the_whole_products():
     rng, t = np.random.default_rng(0), 300  # Of strips of 128.
     white, beta = np.tril(rng.standard_normal((t, t))), rng.standard_normal(t)
     k = rng.standard_normal((7, t))
-    known, pulled = Regression(white, beta, None).gradients(k, lambda weights: weights)[1::2]
+    known, pulled = Predictor(white, beta, None).gradients(k, lambda weights: weights)[1::2]
     np.testing.assert_allclose(known, ((k @ white.T) ** 2).sum(axis=1))
     np.testing.assert_allclose(pulled, 2.0 * k @ white.T @ white, atol=1e-9)

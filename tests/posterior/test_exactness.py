@@ -97,7 +97,7 @@ def test_drift_on_more_arms_than_a_matrix_is_kept_for(dense_of, monkeypatch, eps
             assert_equal(posterior, dense)
     assert not prior.fits
     # What has died is dropped: 27.6 / epsilon rounds keep a variance above 1e-12.
-    assert representation.rows.count < 2 * 28 / epsilon
+    assert representation.count < 2 * 28 / epsilon
 
 
 def test_refreshing_keeps_what_it_should(make, dense_of, monkeypatch, representation):

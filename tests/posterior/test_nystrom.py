@@ -10,7 +10,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Matern32, SquaredExponential
 from gpbandits_env.posterior import NystromPosterior, posterior_on
-from gpbandits_env.posterior.nystrom_features import nystrom_features
+from gpbandits_env.posterior.nystrom import nystrom_features
 
 ARMS = Arms.grid(50)
 X = ARMS.coordinates

@@ -7,7 +7,7 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.posterior import BoxPosterior
-from gpbandits_env.posterior.paths import shown
+from gpbandits_env.posterior.paths import seen_by
 from gpbandits_env.samplers import FourierFeatures, ProductFeatures
 
 DRAWS = 20_000
@@ -86,7 +86,7 @@ def test_past_values_of_prior_functions():
     phi = features.features(x)
     ages = np.array([2.0, 2.0, 0.5, 0.1])
     xi = rng.standard_normal((DRAWS, features.rank))
-    then = shown(rng, phi, xi, 0.1, np.exp(-ages), -ages)
+    then = seen_by(rng, phi, xi, 0.1, np.exp(-ages), -ages)
     kernel = SquaredExponential(0.3)(x)
     apart = kernel * np.exp(-np.abs(ages[:, None] - ages)) + 0.1 * np.eye(4)
     both = np.block([[apart, kernel * np.exp(-ages)[:, None]], [kernel * np.exp(-ages), kernel]])

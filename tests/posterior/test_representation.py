@@ -1,14 +1,15 @@
 import numpy as np
 
-from gpbandits_env.posterior.representation import Rows
+from gpbandits_env.posterior.coefficients import Coefficients
+from gpbandits_env.samplers import MatrixFactor
 
 
 def filled(count, fade):
     """Rows of ones that fade by the same factor after each."""
-    rows = Rows(3)
+    rows = Coefficients(MatrixFactor(np.eye(3), 0.0))
     for _ in range(count):
         rows.slot()[:] = 1.0
-        rows.push()
+        rows.push(0.0)
         rows.scale *= fade
     return rows
 
@@ -32,10 +33,10 @@ def test_the_dead_are_dropped_by_their_whole_age():
 def test_extending_equals_pushing():
     pushed, extended = filled(4, 0.5), filled(4, 0.5)
     more = np.arange(60.0).reshape(20, 3)
-    extended.extend(more)
+    extended.extend(more, None)
     for row in more:
         pushed.slot()[:] = row
-        pushed.push()
+        pushed.push(0.0)
     assert pushed.count == extended.count == 24
     np.testing.assert_array_equal(pushed.block[:24], extended.block[:24])
     np.testing.assert_array_equal(pushed.births[:24], extended.births[:24])

@@ -96,14 +96,20 @@ def test_bad_data_change_nothing(make, representation, same, actions, rewards):
     same(before, posterior.snapshot())
 
 
-@pytest.mark.parametrize("method", ["hallucinate", "var_given", "covariance"])
+@pytest.mark.parametrize("method", ["hallucinate", "var_given", "covariance", "at"])
 @pytest.mark.parametrize("actions", [[30], [-1], [0.5], 3, [[1]]])
 def test_bad_points_change_nothing(make, representation, same, method, actions):
     posterior = make("se", representation)
     play(posterior, 6, 8)
     before = posterior.snapshot()
+    calls = {
+        "hallucinate": posterior.hallucinate,
+        "covariance": posterior.covariance,
+        "var_given": lambda actions: posterior.var_given(actions, [0]),
+        "at": lambda actions: posterior.var_given([0], actions),
+    }
     with pytest.raises(InvalidInput):
-        getattr(posterior, method)(actions)
+        calls[method](actions)
     same(before, posterior.snapshot())
 
 

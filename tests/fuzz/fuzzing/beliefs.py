@@ -93,11 +93,11 @@ def call_case(rng: np.random.Generator) -> Case:
     posterior, before = _learned(name)
     where = BOX if name == "box" else ARMS
     places = where.sample(rng, 2)
-    at = "points" if name == "box" else "actions"
     goods: dict[str, dict[str, Any]] = {
-        "condition": {at: places, "rewards": rng.normal(size=2)},
-        "hallucinate": {at: places},
-        "covariance": {at: places},
+        "condition": {"points": places, "rewards": rng.normal(size=2)},
+        "hallucinate": {"points": places},
+        "covariance": {"points": places},
+        "var_given": {"points": places, "at": places},
         "advance": {"epsilon": 0.1, "dt": 1.0},
         "restore": {"state": before},
         "sample": {"rng": np.random.default_rng(0), "size": 2},
@@ -105,14 +105,11 @@ def call_case(rng: np.random.Generator) -> Case:
     if name == "box":
         goods |= {
             "sample": {"rng": np.random.default_rng(0), "size": 2, "x": places},
-            "var_given": {"points": places, "at": places},
-            "moments": {"x": places},
-            "gradients": {"x": places},
-            "mean_at": {"x": places},
+            "moments": {"points": places},
+            "gradients": {"points": places},
+            "mean_at": {"points": places},
             "replace_model": {"kernel": KERNEL, "noise_var": 0.2, "prior_mean": 0.0},
         }
-    elif name != "nystrom":
-        goods |= {"var_given": {"actions": places}}
     what = str(pick(rng, list(goods)))
     given = spoilt(rng, goods[what])
     given |= {"rng": np.random.default_rng(0)} if what == "sample" else {}

@@ -14,7 +14,7 @@ PIECE, FEWEST = 1 << 16, 96
 STRIP = 128
 
 
-class Regression:
+class Predictor:
     r"""What t observations say at points whose prior covariances with them are k (n, t).
 
     With v = W (k o fade): the mean grows by v^T beta, the variance shrinks by |v|^2. All in matrix

@@ -1,17 +1,17 @@
-"""What a posterior on a box keeps of its observations, and how much they have faded."""
+"""What a posterior in a box keeps of its observations, and how much they have faded."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.posterior.state import check_shape, entries
+from gpbandits_env.posterior.state import Entry, Stateful, amount
 
 COLUMNS = ("rewards", "stamps", "beta")
 
 
-class Log:
+class BoxData(Stateful):
     """Observed points, rewards, times and whitened surprises, in storage that doubles.
 
     Time is counted in units of lost correlation: what was seen at clock c' is correlated with the
@@ -26,9 +26,11 @@ class Log:
         clock: the present.
     """
 
+    STATE: ClassVar[Mapping[str, Entry]] = {"clock": amount}
+    GROWN: ClassVar[Mapping[str, Entry]] = {"points": ("t", "d"), **dict.fromkeys(COLUMNS, ("t",))}
+
     def __init__(self, dim: int) -> None:
-        self._points = np.empty((16, dim))
-        self._columns = np.zeros((len(COLUMNS), 16))
+        self._points, self._columns = np.empty((16, dim)), np.zeros((len(COLUMNS), 16))
         self.count, self.clock = 0, 0.0
 
     @property
@@ -51,13 +53,18 @@ class Log:
         """(t,) W (y - m), 0 for hallucinated points, a view."""
         return self._columns[2, : self.count]
 
-    def extend(self, points: Array, rewards: Array, beta: Array) -> None:
+    def extend(self, points: Array, rewards: Array | float, beta: Array | float) -> None:
         """Append what is seen at the present clock."""
         start, end = self.count, self.count + len(points)
         if end > len(self._points):
-            self._reserve(max(end, 2 * len(self._points)))
+            size = max(end, 2 * len(self._points))
+            old, columns = self.points, self._columns[:, :start]
+            self._points = np.empty((size, points.shape[1]))
+            self._columns = np.zeros((len(COLUMNS), size))
+            self._points[:start], self._columns[:, :start] = old, columns
         self._points[start:end] = points
-        self._columns[:, start:end] = rewards, np.full(len(points), self.clock), beta
+        for row, values in zip(self._columns, (rewards, self.clock, beta), strict=True):
+            row[start:end] = values
         self.count = end
 
     def fade(self) -> Array | None:
@@ -82,32 +89,12 @@ class Log:
         """Drop all points."""
         self.count, self.clock = 0, 0.0
 
-    def _reserve(self, size: int) -> None:
-        points, columns = self.points, self._columns[:, : self.count]
-        self._points = np.empty((size, points.shape[1]))
-        self._columns = np.zeros((len(COLUMNS), size))
-        self._points[: self.count], self._columns[:, : self.count] = points, columns
-
     def snapshot(self) -> dict[str, Any]:
-        """A copy of the state."""
-        named = dict(zip(COLUMNS, self._columns[:, : self.count].copy(), strict=True))
-        return {"points": self.points.copy(), "clock": self.clock, **named}
-
-    def check(self, state: Mapping[str, Any]) -> int:
-        """The number of points of a snapshot that `restore` can take.
-
-        Raises:
-            InvalidInput: it cannot.
-        """
-        count = entries(state, "rewards")
-        check_shape(state, "points", (count, self._points.shape[1]))
-        for name in COLUMNS:
-            check_shape(state, name, (count,))
-        return count
+        return {**super().snapshot(), **{key: getattr(self, key).copy() for key in self.GROWN}}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Back to a snapshot that was checked."""
         self.clear()
         self.extend(state["points"], state["rewards"], state["beta"])
         self.stamps[:] = state["stamps"]
-        self.clock = float(state["clock"])
+        self.put(state)

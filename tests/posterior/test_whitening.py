@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.posterior.elimination import root, whitener
+from gpbandits_env.posterior.whitening import root, whitener
 
 
 def gram(rank, size=6):
