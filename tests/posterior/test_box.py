@@ -366,3 +366,23 @@ def test_products_by_strips_are_the_whole_products():
     known, pulled = Predictor(white, beta, None).gradients(k, lambda weights: weights)[1::2]
     np.testing.assert_allclose(known, ((k @ white.T) ** 2).sum(axis=1))
     np.testing.assert_allclose(pulled, 2.0 * k @ white.T @ white, atol=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 0.05])
+def test_a_replayed_log_is_the_same_data_under_another_model(epsilon):
+    posterior, rng = world("matern52-6")
+    log = []
+    for _ in range(40):
+        log.append((posterior.box.sample(rng, 3), rng.standard_normal(3), epsilon))
+        posterior.condition(*log[-1][:2])
+        posterior.advance(epsilon)
+    kernel = SquaredExponential(2.0, variance=3.0)
+    fresh = BoxPosterior(posterior.box, kernel, 0.5, 1.5)
+    fresh.hallucinate(posterior.box.sample(rng, 1))
+    fresh.replay(log)
+    posterior.replace_model(kernel, 0.5, 1.5)
+    x = posterior.box.sample(rng, 20)
+    for one, other in zip(fresh.gradients(x), posterior.gradients(x), strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert fresh.information_gain == posterior.information_gain
+    assert fresh.size == posterior.size
