@@ -2,19 +2,43 @@
 
 import copy
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import finite_array, numbers, whole
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
 
-if TYPE_CHECKING:
-    from gpbandits_env.agents.agent import Agent
-
 KEYS = ("actions", "rewards", "round")
+
+
+class Learner(Protocol):
+    """What a policy asks of its agent; see `Agent`."""
+
+    problem: Problem
+    rng: np.random.Generator
+    round: int
+
+    def ask(self) -> NDArray[Any]:
+        """The next actions."""
+        ...
+
+    def tell(
+        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
+    ) -> None:
+        """Learn the rewards of one round."""
+        ...
+
+    def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
+        """Which actions would teach something."""
+        ...
+
+    def reset(self) -> None:
+        """Forget everything."""
+        ...
 
 
 class Policy:
@@ -23,14 +47,14 @@ class Policy:
     Round 0 is a new episode and resets the agent; a round it has been told already is not told
     again. Where actions can be skipped (the observation has "observed") what it returns is the pair
     (actions, observe) of such an environment: what the agent calls informative is observed. With a
-    leading axis (vector environments) each world has an agent of its own: the first
+    leading axis (vector environments) each instance has an agent of its own: the first
     is the agent itself, the others copies whose generators are children of its own.
 
     Args:
         agent: whose policy this is.
     """
 
-    def __init__(self, agent: "Agent") -> None:
+    def __init__(self, agent: Learner) -> None:
         self._agents = [agent]
 
     def __call__(
@@ -88,7 +112,7 @@ class Policy:
             agent.tell(actions, rewards, observed=observed)
         return agent.ask()
 
-    def _another(self) -> "Agent":
+    def _another(self) -> Learner:
         first = self._agents[0]
         agents, self._agents = self._agents, []
         try:
@@ -123,5 +147,5 @@ def _rounds(rounds: NDArray[Any], worlds: int, episode_start: ArrayLike | None) 
         return [whole(int(t), "round", 0) for t in counts.tolist()]
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
-            f"round and episode_start must be one per world ({worlds}), got round {rounds.shape}"
+            f"round and episode_start must be one per environment instance ({worlds}), got round {rounds.shape}"
         ) from None

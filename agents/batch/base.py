@@ -51,6 +51,8 @@ def rule_for(spec: Batch) -> BatchRule:
     Raises:
         UnknownName: no such rule, or it has no such field.
     """
+    if isinstance(spec, BatchRule):
+        return spec
     return RULES.from_dict({"type": spec} if isinstance(spec, str) else spec)
 
 
