@@ -6,6 +6,7 @@ agent.tell(actions, rewards)
 """
 
 from gpbandits_env.agents.agent import Agent
+from gpbandits_env.agents.check import check_agent
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.minimize import maximize, minimize
@@ -16,6 +17,7 @@ __all__ = [
     "Campaign",
     "GPAgent",
     "adapter_names",
+    "check_agent",
     "make",
     "maximize",
     "minimize",

@@ -147,5 +147,5 @@ def _rounds(rounds: NDArray[Any], worlds: int, episode_start: ArrayLike | None) 
         return [whole(int(t), "round", 0) for t in counts.tolist()]
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
-            f"round and episode_start must be one per environment instance ({worlds}), got round {rounds.shape}"
+            f"round and episode_start must be one per instance ({worlds}), got {rounds.shape}"
         ) from None

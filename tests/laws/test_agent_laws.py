@@ -125,7 +125,7 @@ def test_what_was_known_before_counts_no_round(laws, fresh):
         one.prior_data(actions, laws.truth(actions, 0))
         assert one.round == 0
         assert getattr(one, "duplicates", 0) == 0
-    if isinstance(agent, agents.GPAgent) and agent.gate.open:
+    if isinstance(agent, agents.GPAgent) and agent.compression.off:
         assert agent.posterior.size > 0
     assert np.array_equal(laws.play(agent, 4), laws.play(other, 4))
     assert laws.same(agent.snapshot(), other.snapshot())
@@ -135,8 +135,8 @@ def test_repeats_within_a_batch_are_counted(laws, fresh):
     agent = fresh()
     if not isinstance(agent, agents.GPAgent):
         pytest.skip("it does not look at its data twice")
-    if not agent.gate.open:
-        pytest.skip("its gate may turn repeats away")
+    if not agent.compression.off:
+        pytest.skip("compression may drop repeats")
     first, *others = np.unique(np.concatenate([agent.ask() for _ in range(9)]), axis=0)
     second = others[0] if others else first
     agent.tell(np.array([first, second, first, first]), [0.1, 0.2, 0.3, 0.4])

@@ -1,0 +1,241 @@
+"""The laws of agents, to be tried on an agent of your own."""
+
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.agents.agent import Agent
+from gpbandits_env.agents.registry import make
+from gpbandits_env.arrays import Array
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
+
+ROUNDS = 5
+# Makes a fresh agent, always of the same seed.
+Fresh: TypeAlias = Callable[[], Agent]
+
+
+def check_agent(
+    agent: str | type[Agent],
+    problems: Problem | Sequence[Problem] | None = None,
+    **settings: Any,
+) -> None:
+    """Nothing, if an agent keeps all laws on some problems.
+
+    Tried are: actions of the right shape inside the domain, the same seed giving the same actions,
+    asking that teaches nothing, mistakes that are refused and change nothing, rewards that were not
+    observed, data from before round 1, snapshots, pickles, resets. It takes about a second.
+
+    Args:
+        agent: a class, "module:Class", or the name of a registered agent.
+        problems: to try it on; when not given 6 x 5 arms and a box, in batches of 1 and 3, of which
+            those are left out that the agent refuses.
+        settings: of the agent.
+    Raises:
+        LawBroken: names the law, and says what was found.
+        InvalidInput: the agent refuses all problems; with its reason.
+    """
+    given = [problems] if isinstance(problems, Problem) else problems
+    tried = usual_problems() if given is None else list(given)
+    named = repr(agent) if isinstance(agent, str) else agent.__name__
+    refused: list[GPBanditsError] = []
+    for problem in tried:
+
+        def fresh(problem: Problem = problem) -> Agent:
+            if isinstance(agent, str):
+                return make(agent, problem, seed=7, **settings)
+            return agent(problem, np.random.default_rng(7), **settings)
+
+        try:
+            fresh()
+        except InvalidInput as error:
+            refused.append(error)
+            continue
+        for law in LAWS:
+            try:
+                law(fresh)
+            except GPBanditsError as broken:
+                where = "arms" if isinstance(problem.domain, Arms) else "a box"
+                raise LawBroken(
+                    f"the agent {named} breaks the law of {law.__name__} on {where}, in batches "
+                    f"of {problem.batch_size}: {broken}"
+                ) from broken
+    if len(refused) == len(tried) and refused:
+        raise InvalidInput(f"the agent {named} refuses all problems: {refused[0]}")
+
+
+def usual_problems() -> list[Problem]:
+    """Small problems on arms and in a box, of batches of 1 and 3."""
+    kernel = SquaredExponential(0.3)
+    domains = (Arms.grid((6, 5)), Box([-1.0, 0.0], [1.0, 3.0]))
+    known = {"horizon": 50, "prior_mean": 0.2, "epsilon": 0.05}
+    return [
+        Problem(domain, kernel, 0.05, batch_size=m, **known) for domain in domains for m in (1, 3)
+    ]
+
+
+def actions_in_the_domain(fresh: Fresh) -> None:
+    """`ask` gives m fresh actions that fit `env.step`."""
+    agent = fresh()
+    space = agent.problem.domain.action_space(agent.batch_size)
+    for actions in played(agent):
+        _expect(actions in space, f"ask gave {actions!r}, which is not in {space}")
+    actions = agent.ask()
+    actions[:] = 0
+    _expect(agent.ask() in space, "changing what ask gave changed the agent")
+
+
+def the_seed_decides(fresh: Fresh) -> None:
+    """Two agents of one seed choose the same actions."""
+    one, other = fresh(), fresh()
+    _expect(np.array_equal(played(one), played(other)), "two agents of one seed differ")
+    _expect(same(one.snapshot(), other.snapshot()), "their snapshots differ")
+
+
+def asking_teaches_nothing(fresh: Fresh) -> None:
+    """`ask` changes at most the generator."""
+    agent = fresh()
+    for rounds in (0, 3):
+        played(agent, rounds)
+        before = agent.snapshot()
+        agent.ask()
+        after = {**agent.snapshot(), "rng": before["rng"]}
+        _expect(same(after, before), "ask changed what snapshot gives, besides the generator")
+
+
+def mistakes_change_nothing(fresh: Fresh) -> None:
+    """What cannot be learned is refused with `InvalidInput`, before anything changes."""
+    agent = fresh()
+    played(agent, 2)
+    actions = agent.ask()
+    good = truth(agent, actions, 0)
+    mistakes = (
+        (actions, good[:-1]),
+        (actions, np.full(len(good), np.nan)),
+        (actions, good[:, None]),
+        (actions[:0], good[:0]),
+        (None, good),
+    )
+    for wrong, rewards in mistakes:
+        before = agent.snapshot()
+        try:
+            agent.tell(wrong, rewards)  # type: ignore[arg-type]
+        except InvalidInput:
+            _expect(same(agent.snapshot(), before), "a mistake that was refused changed the agent")
+        else:
+            raise LawBroken(f"tell({wrong!r}, {rewards!r}) was not refused")
+
+
+def not_observed_teaches_nothing(fresh: Fresh) -> None:
+    """A round of which nothing was observed counts, and its rewards do not matter."""
+    one, other = fresh(), fresh()
+    for agent in (one, other):
+        played(agent, 2)
+    actions = one.ask()
+    other.ask()
+    nothing = np.zeros(len(actions), dtype=np.bool_)
+    one.tell(actions, np.full(len(actions), np.nan), observed=nothing)
+    other.tell(actions, np.full(len(actions), 1e3), observed=nothing)
+    _expect(one.round == 3, f"after 3 rounds round is {one.round}")
+    _expect(same(one.snapshot(), other.snapshot()), "rewards that were not observed were used")
+
+
+def prior_data_count_no_round(fresh: Fresh) -> None:
+    """`prior_data` leaves the round at 0."""
+    agent = fresh()
+    actions = agent.ask()
+    agent.prior_data(actions, truth(agent, actions, 0))
+    _expect(agent.round == 0, f"after prior_data round is {agent.round}")
+
+
+def snapshots_resume(fresh: Fresh) -> None:
+    """A snapshot is a copy that pickles, and resuming it equals never having stopped."""
+    agent = fresh()
+    played(agent, 3)
+    state = agent.snapshot()
+    kept = pickle.loads(pickle.dumps(state))
+    ahead = played(agent)
+    _expect(same(state, kept), "a snapshot changed when the agent went on")
+    other = fresh()
+    played(other, 2)
+    other.restore(kept)
+    _expect(same(other.snapshot(), kept), "restore left something of what was there before")
+    _expect(np.array_equal(played(other), ahead), "a resumed agent chooses other actions")
+    before = other.snapshot()
+    try:
+        other.restore({})
+    except InvalidInput:
+        _expect(same(other.snapshot(), before), "a restore that was refused changed the agent")
+    else:
+        raise LawBroken("restore({}) was not refused")
+
+
+def pickles_resume(fresh: Fresh) -> None:
+    """A pickled agent goes on as the agent does."""
+    agent = fresh()
+    played(agent, 3)
+    twin = pickle.loads(pickle.dumps(agent))
+    _expect(np.array_equal(played(twin), played(agent)), "a pickled agent chooses other actions")
+
+
+def reset_forgets(fresh: Fresh) -> None:
+    """After `reset` an agent is as a new one, but for its generator."""
+    agent, new = fresh(), fresh()
+    played(agent, 4)
+    agent.reset()
+    state = {**agent.snapshot(), "rng": None}
+    _expect(same(state, {**new.snapshot(), "rng": None}), "reset left something of an episode")
+
+
+LAWS = (
+    actions_in_the_domain,
+    the_seed_decides,
+    asking_teaches_nothing,
+    mistakes_change_nothing,
+    not_observed_teaches_nothing,
+    prior_data_count_no_round,
+    snapshots_resume,
+    pickles_resume,
+    reset_forgets,
+)
+
+
+def played(agent: Agent, rounds: int = ROUNDS) -> NDArray[Any]:
+    """The actions (rounds, m, ...) of an agent that is told what a smooth function gives."""
+    asked = []
+    for _ in range(rounds):
+        actions = agent.ask()
+        asked.append(np.array(actions))
+        agent.tell(actions, truth(agent, actions, agent.round))
+    return np.array(asked)
+
+
+def truth(agent: Agent, actions: NDArray[Any], t: int) -> Array:
+    """(m,) rewards of a smooth function with a little that depends on the round."""
+    points = agent.problem.domain.points(agent.problem.domain.check(actions))
+    return np.asarray(
+        np.sin(3.0 * points).sum(axis=1) + 0.01 * np.cos(7.0 * t + np.arange(len(points)))
+    )
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two snapshots are equal to the bit."""
+    if isinstance(one, Mapping):
+        return (
+            isinstance(other, Mapping)
+            and one.keys() == other.keys()
+            and all(same(one[key], other[key]) for key in one)
+        )
+    if isinstance(one, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(np.array_equal(one, other, equal_nan=isinstance(one, float)))
+
+
+def _expect(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise LawBroken(otherwise)

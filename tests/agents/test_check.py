@@ -1,0 +1,138 @@
+"""`check_agent` passes agents that keep the laws, and names the law that one breaks."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.agents import Agent, check_agent
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput, LawBroken
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
+
+
+class Greedy(Agent):
+    """The best action so far, or a random one."""
+
+    def __init__(self, problem, rng, *, explore=0.3):
+        super().__init__(problem, rng)
+        self.explore, self.best = explore, (-np.inf, None)
+
+    def ask(self):
+        actions = self.problem.domain.sample(self.rng, self.batch_size)
+        if self.best[1] is not None:
+            actions[self.rng.random(len(actions)) > self.explore] = self.best[1]
+        return actions
+
+    def _learn(self, actions, rewards):
+        if len(rewards) and rewards.max() > self.best[0]:
+            top = int(rewards.argmax())
+            self.best = (float(rewards[top]), actions[top].copy())
+
+    def reset(self):
+        super().reset()
+        self.best = (-np.inf, None)
+
+    def snapshot(self):
+        return super().snapshot() | {"best": self.best}
+
+    def _restore(self, state):
+        self.best = state["best"]
+        super()._restore(state)
+
+
+@pytest.mark.parametrize("agent", ["random", "rexp3", "sp", "bkb-ucb", Greedy])
+def test_agents_that_keep_the_laws(agent):
+    check_agent(agent)
+
+
+def test_problems_and_settings_may_be_given():
+    problem = Problem(Arms.grid(7), SquaredExponential(0.2), 0.1, batch_size=2)
+    check_agent("gp-ucb", problem, epsilon=0.1, compress=0.05)
+    check_agent(Greedy, [problem], explore=0.9)
+    with pytest.raises(InvalidInput, match=r"refuses all problems: .*box"):
+        check_agent("hesbo", problem)
+
+
+class TooMany(Greedy):
+    def ask(self):
+        return np.concatenate([super().ask()] * 2)
+
+
+class Unseeded(Greedy):
+    def ask(self):
+        return self.problem.domain.sample(np.random.default_rng(), self.batch_size)
+
+
+class LearnsByAsking(Greedy):
+    def ask(self):
+        self.best = (self.best[0], super().ask()[0])
+        return super().ask()
+
+
+class Believes(Greedy):
+    def tell(self, actions, rewards, observed=None):
+        self.best = (0.0, None)
+        super().tell(actions, rewards, observed)
+
+
+class Gullible(Greedy):
+    def tell(self, actions, rewards, observed=None):
+        try:
+            super().tell(actions, rewards, observed)
+        except InvalidInput:
+            return
+
+
+class UsesAll(Greedy):
+    def tell(self, actions, rewards, observed=None):
+        super().tell(actions, rewards, observed)
+        if observed is not None:
+            self.best = (float(np.nan_to_num(np.max(rewards))), self.best[1])
+
+
+class CountsPrior(Greedy):
+    def prior_data(self, actions, rewards):
+        self.tell(actions, rewards)
+
+
+class ForgetsToSave(Greedy):
+    def snapshot(self):
+        return Agent.snapshot(self)
+
+    def _restore(self, state):
+        Agent._restore(self, state)
+
+
+class Unpicklable(Greedy):
+    def __getstate__(self):
+        return {**self.__dict__, "best": (-np.inf, None)}
+
+
+class Remembers(Greedy):
+    def reset(self):
+        Agent.reset(self)
+
+
+@pytest.mark.parametrize(
+    ("broken", "law"),
+    [
+        (TooMany, "actions_in_the_domain"),
+        (Unseeded, "the_seed_decides"),
+        (LearnsByAsking, "asking_teaches_nothing"),
+        (Believes, "mistakes_change_nothing"),
+        (Gullible, "mistakes_change_nothing"),
+        (UsesAll, "not_observed_teaches_nothing"),
+        (CountsPrior, "prior_data_count_no_round"),
+        (ForgetsToSave, "snapshots_resume"),
+        (Unpicklable, "pickles_resume"),
+        (Remembers, "reset_forgets"),
+    ],
+)
+def test_the_law_that_is_broken_is_named(broken, law):
+    with pytest.raises(LawBroken, match=f"{broken.__name__} breaks the law of {law}"):
+        check_agent(broken)
+
+
+def test_an_agent_that_cannot_be_asked_breaks_a_law():
+    with pytest.raises(LawBroken, match=r"'genie' breaks the law .* was not shown"):
+        check_agent("genie")
