@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.acquisitions.functions import Acquisition
+from gpbandits_env.agents.acquisitions.round import AcquisitionRule, Fixed, Round
 from gpbandits_env.agents.action_map import ActionMap, action_map_for
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.batch import Batch, rule_for
@@ -14,7 +15,6 @@ from gpbandits_env.agents.data.compression import Budget, compression_for
 from gpbandits_env.agents.data.forgetting import forgetting_for
 from gpbandits_env.agents.data.learning import Refit, learning_for
 from gpbandits_env.agents.data.log import ObservationLog
-from gpbandits_env.agents.round import AcquisitionRule, Fixed, Round
 from gpbandits_env.agents.search import Search, search_for
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms

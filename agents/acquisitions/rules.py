@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 
 from gpbandits_env.agents.acquisitions.functions import UCB, Acquisition, LogEI, LogPI
+from gpbandits_env.agents.acquisitions.round import AcquisitionRule, Round
 from gpbandits_env.agents.acquisitions.schedules import Beta, Betas, schedule_for
-from gpbandits_env.agents.round import AcquisitionRule, Round
 from gpbandits_env.arrays import positive
 from gpbandits_env.errors import unknown
 from gpbandits_env.problem import Problem

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from gpbandits_env.agents.acquisitions.round import Round
 from gpbandits_env.agents.any_acquisition import AnyAcquisition
 from gpbandits_env.agents.data.learning import Refit, learning_for
 from gpbandits_env.agents.embeddings import Coordinates
 from gpbandits_env.agents.embeddings.places import kernel_on_y
-from gpbandits_env.agents.round import Round
 from gpbandits_env.agents.search import search_for
 from gpbandits_env.arrays import Array, IntArray, positive, whole
 from gpbandits_env.domains import Box

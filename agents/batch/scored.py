@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpbandits_env.agents.acquisitions.round import AcquisitionRule, Round
 from gpbandits_env.agents.acquisitions.rules import Improvement
 from gpbandits_env.agents.batch.base import (
     RULES,
@@ -14,7 +15,6 @@ from gpbandits_env.agents.batch.base import (
     needs_acquisition,
     rolled_back,
 )
-from gpbandits_env.agents.round import AcquisitionRule, Round
 from gpbandits_env.arrays import Array, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
