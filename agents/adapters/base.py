@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.arrays import Array, finite_array
@@ -36,7 +36,7 @@ class Adapter(Agent):
         super().__init__(problem, rng)
         assert isinstance(problem.domain, (Arms, Box))
         self._domain = problem.domain
-        self._actions = problem.domain.sample(np.random.default_rng(0), 0)
+        self._actions: NDArray[Any] = problem.domain.sample(np.random.default_rng(0), 0)
         self._rewards: Array = np.zeros(0)
 
     def ask(self) -> NDArray[Any]:
@@ -61,11 +61,9 @@ class Adapter(Agent):
         """(t, d) the points told of."""
         return self._domain.points(self._actions)
 
-    def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
-        super()._learn(actions, rewards)  # it checks
-        checked = self._domain.check(actions)
-        self._actions = np.concatenate([self._actions, checked])
-        self._rewards = np.concatenate([self._rewards, finite_array(rewards, "rewards")])
+    def _learn(self, actions: NDArray[Any], rewards: Array) -> None:
+        self._actions = np.concatenate([self._actions, actions])
+        self._rewards = np.concatenate([self._rewards, rewards])
 
     def reset(self) -> None:
         super().reset()

@@ -10,10 +10,10 @@ largest posterior mean at a point told of; 3. in float64; 4. data do not fade.
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported, one_of
-from gpbandits_env.arrays import Array, finite_array, flag, positive, whole
+from gpbandits_env.arrays import Array, flag, positive, whole
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
@@ -61,8 +61,8 @@ class BoTorch(Adapter):
         self._given = StationaryModel.of(problem, "BoTorch")
         imported("botorch", "botorch")
 
-    def _learn(self, actions: ArrayLike, rewards: ArrayLike) -> None:
-        largest = float(np.abs(finite_array(rewards, "rewards")).max(initial=0.0))
+    def _learn(self, actions: NDArray[Any], rewards: Array) -> None:
+        largest = float(np.abs(rewards).max(initial=0.0))
         if largest > MOST_REWARD:
             raise InvalidInput(
                 f"rewards must be at most {MOST_REWARD:g} in size for BoTorch, got {largest:g}"
