@@ -75,6 +75,8 @@ class GPAgent(Agent):
     """
 
     posterior: Posterior
+    # Whether it is for a function that drifts, whatever its settings say.
+    assumes_drift = False
 
     # A composition root: it has as many parameters as there are parts.
     def __init__(

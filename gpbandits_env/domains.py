@@ -228,6 +228,15 @@ class Box(Domain):
     def dim(self) -> int:
         return len(self.low)
 
+    @property
+    def free(self) -> Array | None:
+        """(d,) 0.0 for the coordinates that have some values only, else 1.0; None where all may."""
+        return None
+
+    def snap(self, points: Array) -> Array:
+        """The actions nearest to points (n, d); here each point is one."""
+        return points
+
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Box)

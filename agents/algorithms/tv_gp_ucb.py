@@ -44,6 +44,8 @@ class TVGPUCB(GPAgent):
     Source: bogunovic2016, Algorithm 2.
     """
 
+    assumes_drift = True
+
     def __init__(
         self,
         problem: Problem,

@@ -4,8 +4,7 @@ Several asks before a tell, values that come back late or never, readings that w
 clock time, settings that are whole numbers or choices, a process that may be killed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,8 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.agent import BROKEN
-from gpbandits_env.agents.data.forgetting import Fade, Keep
-from gpbandits_env.agents.optimize.asked import Asked
 from gpbandits_env.agents.optimize.dimensions import number
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
-from gpbandits_env.agents.optimize.model import agent_for
 from gpbandits_env.agents.optimize.records import (
     DONE,
     FAILED,
@@ -27,9 +23,10 @@ from gpbandits_env.agents.optimize.records import (
     measured,
 )
 from gpbandits_env.agents.optimize.space import Space
+from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.agents.search.starts import spread
 from gpbandits_env.arrays import flag, listed, positive, whole
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.seeding import stream
 
@@ -51,8 +48,8 @@ class Campaign:
         file: where the campaign is saved, now and at every change; `resume` goes on from there.
             There must be none yet.
         settings: of the agent, and kernel, noise_var, prior_mean. Unless they say otherwise the
-            values are standardised, and where the kernel is not given and data do not fade it is
-            learned: see `model.agent_for`.
+            values are standardized, and where the kernel is not given and data do not fade it is
+            learned: see `space_agent.agent_for`.
 
     Attributes:
         agent: as it is now; its posterior is over ``space.domain``.
@@ -85,11 +82,18 @@ class Campaign:
         self._seed = whole(seed, "seed", 0, None)
         self.maximize = flag(maximize, "maximize")
         self.agent = agent_for(self.space, agent, self._seed, settings)
-        self._asked = Asked(self.agent, self.space)
-        self._declared = {"agent": agent, "settings": settings}
-        most = self.space.domain.size // 2 if isinstance(self.space.domain, Arms) else None
+        self._in_space = SpaceAgent(self.space, self.agent)
         count = 2 * self.space.dim + 2 if n_initial is None else whole(n_initial, "n_initial", 0)
-        self.n_initial = count if most is None else min(count, most)
+        domain = self.space.domain
+        self.n_initial = min(count, domain.size // 2) if isinstance(domain, Arms) else count
+        self._declared = {
+            "space": self.space.to_dict(),
+            "agent": agent,
+            "maximize": self.maximize,
+            "seed": self._seed,
+            "n_initial": self.n_initial,
+            "settings": settings,
+        }
         self.records: list[Record] = []
         self.now = 0.0
         self._file: CampaignFile | None = None
@@ -106,7 +110,10 @@ class Campaign:
             time: when they will be evaluated, not before ``now``; data fade until then.
         """
         count = whole(n, "n")
-        self._pass_until(self._time(time))
+        if time is not None:
+            when = self._time(time)
+            self._in_space.wait(when - self.now)
+            self.now = when
         asked = []
         for _ in range(count):
             self.records.append(Record(len(self.records), params := self._next()))
@@ -120,20 +127,14 @@ class Campaign:
         Args:
             id: of the suggestion.
             value: as measured; noisy, in any unit. NaN, or the infinity that is no best value
-                (-inf when maximising, inf when minimising), says that it failed.
+                (-inf when maximizing, inf when minimizing), says that it failed.
             time: when it was measured, not before ``now``. Data then fade by
                 (1 - epsilon)^(dt / 2), if the agent's do; without a time, one unit passes.
         Raises:
             InvalidInput: nothing of that id is pending, a value that is no number or the other
                 infinity, or a time before now; nothing has changed then.
         """
-        record = self._pending(id)
-        found = self._measured(value)
-        if np.isnan(found):
-            return self.fail(record.id, _no_value(value))
-        when = self._time(time)
-        self._learn(record, found, when)
-        return self._close(replace(record, status=DONE, value=found, time=self.now))
+        return self._close(self._pending(id), value, time, asked=True)
 
     def fail(self, id: int, reason: str = "") -> Record:
         """A pending evaluation came to nothing: it is recorded, and teaches nothing.
@@ -142,7 +143,7 @@ class Campaign:
             InvalidInput: nothing of that id is pending.
         """
         record = self._pending(id)
-        return self._close(replace(record, status=FAILED, time=self.now, reason=str(reason)))
+        return self._put(replace(record, status=FAILED, time=self.now, reason=str(reason)))
 
     def observe(
         self, params: Mapping[str, Any], value: float, *, time: float | None = None
@@ -156,18 +157,7 @@ class Campaign:
         Raises:
             InvalidInput: params out of the space, or as `tell`; nothing has changed then.
         """
-        record = Record(len(self.records), self.space.check(params))
-        found = self._measured(value)
-        if np.isnan(found):
-            self.records.append(record)
-            return self.fail(record.id, _no_value(value))
-        when = self._time(time)
-        if when is None:
-            self.agent.prior_data(self._asked.action(record), [self._sign * found])
-        else:
-            self._learn(record, found, when)
-        self.records.append(record)
-        return self._close(replace(record, status=DONE, value=found, time=self.now))
+        return self._close(Record(len(self.records), self.space.check(params)), value, time)
 
     def expect(self, params: Mapping[str, Any]) -> Suggestion:
         """Something that is being evaluated without having been asked for: pending from now on.
@@ -175,52 +165,59 @@ class Campaign:
         Raises:
             InvalidInput: params out of the space.
         """
-        known = self.space.check(params)
-        self.records.append(Record(len(self.records), known))
-        self._save()
-        return Suggestion(self.records[-1].id, dict(known))
+        record = self._put(Record(len(self.records), self.space.check(params)))
+        return Suggestion(record.id, dict(record.params))
 
     @property
     def pending(self) -> list[Record]:
         """What was asked for and not yet told."""
-        return [record for record in self.records if record.status == PENDING]
+        return self._records_of(PENDING)
 
     @property
     def failed(self) -> list[Record]:
         """What came to nothing."""
-        return [record for record in self.records if record.status == FAILED]
+        return self._records_of(FAILED)
 
     @property
     def best(self) -> Record | None:
         """The evaluation of the best value so far; the values may be noisy."""
-        done = [record for record in self.records if record.value is not None]
+        done = self._records_of(DONE)
         return max(done, key=lambda r: self._sign * float(r.value or 0.0), default=None)
 
     @property
     def recommended(self) -> dict[str, Any] | None:
         """The parameters told of at which the agent now expects the best value."""
-        told = self.agent.posterior.observed
-        if not len(told):
-            return None
-        top = told[int(self.agent.posterior.mean_at_observed().argmax())]
-        done = [record for record in self.records if record.value is not None]
-        away = np.abs(self._asked.places(done) - top).reshape(len(done), -1).sum(axis=1)
-        return dict(done[int(away.argmin())].params)
+        found = self._in_space.recommended(self._records_of(DONE))
+        return None if found is None else dict(found.params)
 
     def snapshot(self) -> dict[str, Any]:
-        """All of it, as plain data with arrays."""
-        return {
-            "format": FORMAT,
-            "space": self.space.to_dict(),
-            **self._declared,
-            "maximize": self.maximize,
-            "seed": self._seed,
-            "n_initial": self.n_initial,
-            "records": [asdict(record) for record in self.records],
-            "now": self.now,
-            "state": self.agent.snapshot(),
-            "asked": self._asked.snapshot(),
-        }
+        """All of it, what was declared too, as plain data with arrays."""
+        records = [asdict(record) for record in self.records]
+        own = {"format": FORMAT, "records": records, "now": self.now}
+        return own | self._declared | self._in_space.snapshot()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from a snapshot of a campaign that was declared like this one.
+
+        Raises:
+            InvalidInput: something in it that no campaign writes; nothing has changed then.
+        """
+        before = self._in_space.snapshot()
+        try:
+            if {key: state[key] for key in self._declared} != self._declared:
+                raise InvalidInput("another campaign was declared")
+            now = positive(state["now"], "now", zero=True)
+            records = [
+                Record.restored(fields, index, self.space, now)
+                for index, fields in enumerate(listed(state["records"], "records"))
+            ]
+            self._in_space.restore(state)
+            if len(self.agent.posterior.observed) > sum(r.status == DONE for r in records):
+                raise InvalidInput("records are missing: the agent observed more")
+        except BROKEN as error:
+            self._in_space.restore(before)
+            raise InvalidInput(f"not a snapshot of this campaign: {error}") from error
+        self.now, self.records = now, records
 
     def save(self, file: str | Path) -> None:
         """Write the campaign to a JSON file, in one step: a kill leaves the old one or the new.
@@ -246,32 +243,18 @@ class Campaign:
         try:
             keys = ("space", "agent", "maximize", "seed", "n_initial")
             campaign = cls(**{key: state[key] for key in keys}, **state["settings"])
-            whole(state["seed"], "seed", 0, None)  # None would be drawn anew
-            whole(state["n_initial"], "n_initial", 0)
-            campaign._restore(state)
+            campaign.restore(state)
         except BROKEN as error:
-            raise InvalidInput(f"{source.path} holds no campaign: {shown(error)}") from error
+            raise InvalidInput(f"{source.path} holds no campaign: {error}") from error
         campaign._file = source
         return campaign
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
-        self.agent.restore(state["state"])
-        self.now = positive(state["now"], "now", zero=True)
-        for index, fields in enumerate(listed(state["records"], "records")):
-            try:
-                self.records.append(Record.restored(fields, index, self.space, self.now))
-            except BROKEN as error:
-                raise InvalidInput(f"record {index}: {shown(error)}") from None
-        self._asked.restore(state.get("asked", []))
-        if len(self.agent.posterior.observed) > sum(r.status == DONE for r in self.records):
-            raise InvalidInput("records are missing: the agent was told of more")
+    def _records_of(self, status: str) -> list[Record]:
+        return [record for record in self.records if record.status == status]
 
     @property
     def _sign(self) -> float:
         return 1.0 if self.maximize else -1.0
-
-    def _measured(self, value: Any) -> float:
-        return measured(value, worst=-self._sign * np.inf)
 
     def _next(self) -> dict[str, Any]:
         """What is next: spread at first, then the agent's choice, away from what is on its way."""
@@ -279,44 +262,32 @@ class Campaign:
         if useful < self.n_initial:
             point = self.space.decode(self._spread(len(self.records)))
             return self.space.params(self.space.action(point))
-        agent, around = self.agent, [r for r in self.records if r.status in (PENDING, FAILED)]
-        agent.search.renew()
-        try:
-            if around:
-                agent.posterior.hallucinate(self._asked.places(around))
-            place = agent.choose()
-            self._asked.note(len(self.records), place)
-            return self.space.params(agent.action_map.actions(place)[0])
-        finally:
-            agent.posterior.rollback()
+        around = [r for r in self.records if r.status in (PENDING, FAILED)]
+        return self._in_space.next(len(self.records), around)
 
     def _spread(self, index: int) -> Any:
-        cube = Box(np.zeros(self.space.dim), np.ones(self.space.dim))
         count = 1 << max(index, 7).bit_length()
-        return spread(cube, count, stream("campaign", self._seed))[index]
+        return spread(self.space.cube, count, stream("campaign", self._seed))[index]
 
-    def _learn(self, record: Record, value: float, when: float | None) -> None:
-        rewards = [self._sign * value]
-        if when is None:
-            self.agent.tell(self._asked.action(record), rewards)
-            self.now += 1.0
-            return
-        self._pass_until(when)
-        with _clock_stands(self.agent):
-            self.agent.tell(self._asked.action(record), rewards)
-
-    def _pass_until(self, when: float | None) -> None:
-        """Correlations with the past are multiplied by (1 - epsilon)^(dt / 2)."""
-        if when is None or when == self.now:
-            return
-        if isinstance(self.agent.forgetting, Fade):
-            left = (1.0 - self.agent.forgetting.epsilon) ** (when - self.now)
-            self.agent.fade(1.0 - left)
-        self.now = when
-
-    def _time(self, time: float | None) -> float | None:
+    def _close(
+        self, record: Record, value: float, time: float | None, *, asked: bool = False
+    ) -> Record:
+        """The record with what was measured, learned unless it failed; checks first."""
+        found = measured(value, worst=-self._sign * np.inf)
+        if np.isnan(found):
+            reason = "the value was NaN" if np.isnan(value) else "the value was infinite"
+            return self._put(replace(record, status=FAILED, time=self.now, reason=reason))
+        reward = self._sign * found
         if time is None:
-            return None
+            self._in_space.tell(record, reward, counts=asked)
+            self.now += 1.0 if asked else 0.0
+        else:
+            when = self._time(time)
+            self._in_space.tell_after(when - self.now, record, reward)
+            self.now = when
+        return self._put(replace(record, status=DONE, value=found, time=self.now))
+
+    def _time(self, time: float) -> float:
         when = number(time, "time")
         if when < self.now:
             raise InvalidInput(
@@ -332,30 +303,11 @@ class Campaign:
             raise InvalidInput(f"nothing of id {index} is pending; pending are {shown(known)}")
         return self.records[index]
 
-    def _close(self, record: Record) -> Record:
-        self.records[record.id] = record
+    def _put(self, record: Record) -> Record:
+        self.records[record.id :] = [record, *self.records[record.id + 1 :]]
         self._save()
         return record
 
     def _save(self) -> None:
         if self._file is not None:
             self._file.write(self.snapshot())
-
-
-def _no_value(value: Any) -> str:
-    return "the value was NaN" if np.isnan(value) else "the value was infinite"
-
-
-@contextmanager
-def _clock_stands(agent: Any) -> Iterator[None]:
-    """No round passes meanwhile: time is counted by the clock."""
-    usual = agent.forgetting
-    if not isinstance(usual, Fade):
-        yield
-        return
-    still = agent.forgetting = Keep()
-    try:
-        yield
-    finally:
-        if agent.forgetting is still:
-            agent.forgetting = usual

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from gpbandits_env.agents.agent import BROKEN
+from gpbandits_env.agents.optimize.old_files import from_format_1
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 
 FORMAT = 2
@@ -88,10 +90,10 @@ class CampaignFile:
             text = self.path.read_bytes()
             state = json.loads(text, object_hook=_lively)
             if state["format"] == 1:
-                state = _from_format_1(state)
+                state = from_format_1(state)
             elif state["format"] != FORMAT:
                 raise ValueError(f"format {state['format']} of another version")
-        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        except (OSError, *BROKEN) as error:
             raise InvalidInput(f"{self.path} holds no campaign: {shown(error)}") from None
         self._digest = sha256(text).digest()
         return dict(state)
@@ -123,12 +125,3 @@ def _lively(value: dict[str, Any]) -> Any:
         data = np.frombuffer(base64.b64decode(value["__array__"]), dtype=value["dtype"])
         return data.reshape(value["shape"]).copy()
     return tuple(value["__tuple__"]) if "__tuple__" in value else value
-
-
-def _from_format_1(state: dict[str, Any]) -> dict[str, Any]:
-    """A state of the first format, in the words of today."""
-    renamed = state | {"maximize": state["maximise"]}
-    posterior = state["state"]["posterior"]
-    if "back" in posterior:
-        posterior["representation"] = posterior.pop("back")
-    return renamed

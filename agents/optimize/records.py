@@ -57,24 +57,25 @@ class Record:
             space: of its params.
             now: the time of the file.
         Raises:
-            InvalidInput, TypeError: something that no campaign writes.
+            InvalidInput: something that no campaign writes.
         """
-        record = cls(**state)
-        if whole(record.id, "id", 0) != index:
-            raise InvalidInput(f"id must be {index}, got {shown(record.id)}")
-        if record.status not in (PENDING, DONE, FAILED):
-            raise InvalidInput(
-                f"status must be pending, done or failed, got {shown(record.status)}"
-            )
-        if (record.value is None) == (record.status == DONE):
-            raise InvalidInput(f"a value belongs to what is done, got {shown(record.value)}")
-        if record.value is not None:
-            number(record.value, "value")
-        if record.time is not None and positive(record.time, "time", zero=True) > now:
-            raise InvalidInput(f"time must be {now} at most, got {record.time}")
-        if not isinstance(record.reason, str):
-            raise InvalidInput(f"reason must be a string, got {shown(record.reason)}")
-        return replace(record, params=space.check(record.params))
+        try:
+            record = cls(**state)
+            if whole(record.id, "id", 0) != index:
+                raise InvalidInput(f"id must be {index}")
+            if record.status not in (PENDING, DONE, FAILED):
+                raise InvalidInput("status must be pending, done or failed")
+            if (record.value is None) == (record.status == DONE):
+                raise InvalidInput(f"a value belongs to what is done, got {shown(record.value)}")
+            if record.value is not None:
+                number(record.value, "value")
+            if record.time is not None and positive(record.time, "time", zero=True) > now:
+                raise InvalidInput(f"time must be {now} at most, got {record.time}")
+            if not isinstance(record.reason, str):
+                raise InvalidInput(f"reason must be a string, got {shown(record.reason)}")
+            return replace(record, params=space.check(record.params))
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"record {index}: {error}, in {shown(state)}") from None
 
 
 def measured(value: Any, *, worst: float) -> float:

@@ -2,6 +2,8 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise, product
 from typing import Any
 
@@ -17,6 +19,41 @@ from gpbandits_env.errors import InvalidInput, shown, unknown
 MOST_ARMS = 4096
 
 
+@dataclass(frozen=True, eq=False)
+class Cube(Box):
+    """A unit cube in which only some points stand for values, where dimensions are not all real.
+
+    An acquisition maximized anywhere and rounded afterwards can ask for one and the same value for
+    ever, because its maximum lies between two. So a search looks only at points that stand for
+    values, and climbs move the continuous coordinates alone. (Agents that search somewhere else, in
+    the small box of an embedding or along a line, are rounded afterwards: on a line the point
+    played is learned and the next line is another; for an embedding see `SpaceAgent`.)
+
+    Departures from Garrido-Merchan & Hernandez-Lobato (2020), who round inside the kernel: 1. the
+    candidates are rounded instead, and the kernel sees only rounded points, which is the same
+    posterior.
+    """
+
+    dimensions: tuple[Dimension, ...]
+
+    @cached_property
+    def free(self) -> Array | None:
+        sizes = np.repeat(
+            [d.size or 0 for d in self.dimensions], [d.width for d in self.dimensions]
+        )
+        return (sizes == 0).astype(np.float64) if sizes.any() else None
+
+    def snap(self, points: Array) -> Array:
+        snapped, start = points.copy(), 0
+        for dimension in self.dimensions:
+            part = slice(start, start + dimension.width)
+            start = part.stop
+            if dimension.size is not None:
+                rows = points[:, part]
+                snapped[:, part] = [dimension.encode(dimension.decode(row)) for row in rows]
+        return snapped
+
+
 class Space:
     """Named dimensions, and the way from their values to points of [0, 1]^d and back.
 
@@ -28,7 +65,8 @@ class Space:
     Attributes:
         dimensions: by name.
         dim: the number d of coordinates.
-        domain: `Arms` if there are at most 4096 combinations, else the unit `Box`.
+        cube: [0, 1]^d, which knows the points that stand for values.
+        domain: `Arms` if there are at most 4096 combinations, else the cube.
 
     Raises:
         InvalidInput: no dimensions, or something that is none.
@@ -40,18 +78,13 @@ class Space:
         self.dim: int = ends[-1]
         parts = [slice(a, b) for a, b in pairwise(ends)]
         self._parts = list(zip(self.dimensions.items(), parts, strict=True))
-        self.domain: Domain = Box(np.zeros(self.dim), np.ones(self.dim))
+        self.cube = Cube(np.zeros(self.dim), np.ones(self.dim), tuple(self.dimensions.values()))
+        self.domain: Domain = self.cube
         sizes = [dimension.size for dimension in self.dimensions.values()]
         if None not in sizes and math.prod(filter(None, sizes)) <= MOST_ARMS:
             every = product(*(d.values() for d in self.dimensions.values()))
             points = [self.encode(dict(zip(self.dimensions, row, strict=True))) for row in every]
             self.domain = Arms(np.array(points))
-
-    @property
-    def free(self) -> Array:
-        """(d,) 1.0 for the coordinates that any number may have, 0.0 for the others."""
-        kinds = self.dimensions.values()
-        return np.concatenate([np.full(d.width, float(d.size is None)) for d in kinds])
 
     def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Named values as they are kept: those given, to the bit, in the space's order.
@@ -87,15 +120,6 @@ class Space:
     def decode(self, point: Array) -> dict[str, Any]:
         """The named values nearest to a point (d,) of the unit cube."""
         return {name: dimension.decode(point[part]) for (name, dimension), part in self._parts}
-
-    def snap(self, points: Array) -> Array:
-        """Points (n, d) of the cube moved to the nearest ones that stand for values; fresh."""
-        snapped = points.copy()
-        for (_, dimension), part in self._parts:
-            if dimension.size is not None:
-                rows = points[:, part]
-                snapped[:, part] = [dimension.encode(dimension.decode(row)) for row in rows]
-        return snapped
 
     def action(self, params: Mapping[str, Any]) -> Any:
         """An agent's action for named values: an arm's index, or a point (d,)."""

@@ -171,7 +171,7 @@ class BoxSearch(Search):
         tops = tops.reshape(size, count)
         top = tops.argmax(axis=1)
         # Values at candidates are in single precision; a climb begins at the best and never falls.
-        return self._lift(found.reshape(size, count, -1)[own, top]), tops[own, top]
+        return self._lift(self.box.snap(found.reshape(size, count, -1)[own, top])), tops[own, top]
 
     def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         held = self._candidates(posterior)
@@ -184,6 +184,8 @@ class BoxSearch(Search):
         self._held: HeldCandidates | None = None
 
     def _climb(self, climbed: Surface, starts: Array, budget: int) -> tuple[Array, Array]:
+        if (free := self.box.free) is not None:
+            climbed = _along(free, climbed)
         return climb(climbed, starts, self.box.low, self.box.high, evaluations=budget)
 
     def _climb_and_cross(
@@ -193,12 +195,8 @@ class BoxSearch(Search):
         last = self.settings.evaluations // (len(starts) + 1)
         ends, values = self._climb(climbed, starts, self.settings.evaluations - last)
         between = crossed(lambda y: score(self._lift(y)), ends, values, self.rng)[0][None]
-        end, value = self._climb(climbed, self._admitted(between), last)
+        end, value = self._climb(climbed, self.box.snap(between), last)
         return np.concatenate([ends, end]), np.concatenate([values, value])
-
-    def _admitted(self, points: Array) -> Array:
-        """The points that may be played nearest to some: here all may."""
-        return points
 
     def _lift(self, y: Array) -> Array:
         """The points of the posterior's box that points of the searched one stand for."""
@@ -227,7 +225,11 @@ class BoxSearch(Search):
         return held
 
     def _draw(self, posterior: BoxPosterior) -> Array:
-        """Points of the searched box: spread, and near what is best so far."""
+        """Points of the searched box, fit to be played: spread, and near what is best so far."""
+        y = self._around(posterior)
+        return y if self.box.free is None else np.unique(self.box.snap(y), axis=0)
+
+    def _around(self, posterior: BoxPosterior) -> Array:
         y = spread(self.box, self.settings.candidates, self.rng)
         if self.through is not None:
             best = np.argsort(-posterior.mean_at_observed(), kind="stable")[: self.settings.starts]
@@ -240,6 +242,16 @@ class BoxSearch(Search):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_held": None}
+
+
+def _along(free: Array, climbed: Surface) -> Surface:
+    """A surface that climbs move along some coordinates only."""
+
+    def moved(x: Array, rows: IntArray) -> tuple[Array, Array]:
+        values, gradients = climbed(x, rows)
+        return values, gradients * free
+
+    return moved
 
 
 def surface(

@@ -306,8 +306,8 @@ def test_a_record_that_no_campaign_writes_is_found_when_it_is_read(key, value, t
         ("records", 5),
         ("seed", None),
         ("n_initial", None),
-        ("asked", [1]),
-        ("asked", [[0, 1, [[9.0, 9.0]]]]),
+        ("points", [1]),
+        ("points", [[0, 1, [[9.0, 9.0]]]]),
     ],
 )
 def test_a_state_that_no_campaign_writes_is_found_when_it_is_read(key, value, tmp_path):

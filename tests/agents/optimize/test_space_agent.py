@@ -3,6 +3,7 @@
 import pytest
 
 from gpbandits_env.agents.optimize import Campaign, Integer
+from gpbandits_env.agents.registry import AGENTS
 from gpbandits_env.errors import InvalidInput
 
 MIXED = {
@@ -90,3 +91,22 @@ def test_agents_that_learn_only_at_candidates_are_refused_before_anything_is_pai
         (suggestion,) = campaign.ask()
         campaign.tell(suggestion.id, float(suggestion.params["n"]))
     assert campaign.best.value >= 1.0
+
+
+def test_names_do_not_decide_whether_a_model_is_learned(monkeypatch):
+    """Their classes do: whether they assume a function that drifts."""
+    monkeypatch.setitem(AGENTS, "my-tv-thing", "algorithms.gp_ucb:GPUCB")
+    monkeypatch.setitem(AGENTS, "my-thing", "algorithms.tv_gp_ucb:TVGPUCB")
+    learned = {}
+    for agent, settings in (
+        ("my-tv-thing", {}),
+        ("my-thing", {"epsilon": None, "learn_every": 99}),
+    ):
+        campaign = Campaign({"x": (0.0, 1.0)}, agent, seed=0, n_initial=2, **settings)
+        for _ in range(6):
+            (suggestion,) = campaign.ask()
+            campaign.tell(suggestion.id, -((suggestion.params["x"] - 0.3) ** 2))
+        learned[agent] = [found["log_likelihood"] for found in campaign.agent.learned]
+    assert all(likelihood is not None for likelihood in learned["my-tv-thing"])
+    assert len(learned["my-tv-thing"]) == 1
+    assert set(learned["my-thing"]) == {None}  # values are standardized, nothing is learned

@@ -1,0 +1,182 @@
+"""An agent over a space of named values, and what its model is when the user says nothing."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.agents.data.forgetting import Fade, Keep
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.optimize.records import Record
+from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
+from gpbandits_env.agents.registry import agent_class, make
+from gpbandits_env.arrays import whole
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import Matern52
+from gpbandits_env.problem import Problem
+
+# On the unit cube, of values of variance 1.
+LENGTHSCALE, NOISE_VAR = 0.3, 1e-4
+LEARN_EVERY = 3
+# Settings that make data fade or drop out; a model is not learned from such data unasked.
+FORGETTING = ("epsilon", "reset_every", "window")
+
+
+class SpaceAgent:
+    """An agent that is asked for named values, and told of them.
+
+    The posterior of an embedding is on a small box of its own. Many points of that box may play one
+    and the same point of the space, and what is played is rounded where dimensions are whole
+    numbers or choices. The function that the agent searches is the one of the small box: so it is
+    told at the point that it asked for there, which is kept by evaluation.
+
+    Args:
+        space: the dimensions.
+        agent: from `agent_for`.
+    """
+
+    def __init__(self, space: Space, agent: GPAgent) -> None:
+        self.space, self.agent = space, agent
+        self._elsewhere = agent.action_map.inner.domain != space.domain
+        self._points: dict[int, tuple[int, NDArray[Any]]] = {}
+
+    def next(self, id: int, around: Sequence[Record]) -> dict[str, Any]:
+        """The values to evaluate next, away from some, which change the variance meanwhile.
+
+        Args:
+            id: of the evaluation.
+            around: what is pending, or failed.
+        """
+        agent = self.agent
+        agent.search.renew()
+        try:
+            if around:
+                agent.posterior.hallucinate(self._points_of(around))
+            point = agent.choose()
+        finally:
+            agent.posterior.rollback()
+        if self._elsewhere:
+            self._points[id] = agent.action_map.fingerprint, np.array(point)
+        return self.space.params(agent.action_map.actions(point)[0])
+
+    def tell(self, record: Record, reward: float, *, counts: bool = True) -> None:
+        """Learn a reward; one round passes, unless it is prior data."""
+        learn = self.agent.tell if counts else self.agent.prior_data
+        learn(self._action(record), [reward])
+
+    def tell_after(self, elapsed: float, record: Record, reward: float) -> None:
+        """Learn a reward when so much time has passed; the round itself takes none."""
+        self.wait(elapsed)
+        agent, usual = self.agent, self.agent.forgetting
+        still = agent.forgetting = Keep() if isinstance(usual, Fade) else usual
+        try:
+            self.tell(record, reward)
+        finally:
+            if agent.forgetting is still:  # it may have learned another epsilon
+                agent.forgetting = usual
+
+    def wait(self, elapsed: float) -> None:
+        """Correlations with the past are multiplied by (1 - epsilon)^(elapsed / 2)."""
+        if elapsed and isinstance(self.agent.forgetting, Fade):
+            self.agent.fade(1.0 - (1.0 - self.agent.forgetting.epsilon) ** elapsed)
+
+    def recommended(self, records: Sequence[Record]) -> Record | None:
+        """Of records whose values it was told, the one of the largest posterior mean."""
+        posterior = self.agent.posterior
+        if not len(posterior.observed):
+            return None
+        top = posterior.observed[int(posterior.mean_at_observed().argmax())]
+        away = np.abs(self._points_of(records) - top).reshape(len(records), -1).sum(axis=1)
+        return records[int(away.argmin())]
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that changes."""
+        points = [[id, of, point.copy()] for id, (of, point) in self._points.items()]
+        return {"state": self.agent.snapshot(), "points": points}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Back to a snapshot.
+
+        Raises:
+            InvalidInput, ValueError, TypeError, KeyError: it is none.
+        """
+        self.agent.restore(state["state"])
+        domain = self.agent.action_map.inner.domain
+        self._points = {
+            whole(id, "id", 0): (whole(of, "fingerprint", 0), domain.check(point, 1))
+            for id, of, point in state["points"]
+        }
+
+    def _action(self, record: Record) -> NDArray[Any]:
+        """What the agent is told of for a record: (1,) an arm, or (1, d) a point of the space.
+
+        Tell it at once: only that asked for last is remembered by an embedding.
+        """
+        if (point := self._point(record)) is not None:
+            return self.agent.action_map.actions(point)
+        return np.array([self.space.action(record.params)])
+
+    def _points_of(self, records: Sequence[Record]) -> NDArray[Any]:
+        """Where the posterior has records, (n,) arms or (n, d) points; n >= 1."""
+        found = [self._point(record) for record in records]
+        missing = [r for r, point in zip(records, found, strict=True) if point is None]
+        if not missing:
+            return np.concatenate([point for point in found if point is not None])
+        actions = np.array([self.space.action(record.params) for record in missing])
+        checked = self.agent.problem.domain.check(actions)
+        others = iter(self.agent.action_map.points(checked))
+        return np.array([next(others) if point is None else point[0] for point in found])
+
+    def _point(self, record: Record) -> NDArray[Any] | None:
+        of, point = self._points.get(record.id, (None, None))
+        return point if of == self.agent.action_map.fingerprint else None
+
+
+def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -> GPAgent:
+    """An agent over a space.
+
+    Unless the settings say otherwise: a Matern-5/2 kernel of lengthscale 0.3 sqrt(d) on the unit
+    cube and variance 1, noise of variance 1e-4; values standardized; and if the kernel is not
+    given, data do not fade and the agent assumes no drift, lengthscales (one a coordinate),
+    variance and noise learned at every third value.
+
+    Args:
+        space: the dimensions.
+        name: a registered agent, or one of your own.
+        seed: of the agent.
+        settings: as `agents.make` takes them, but for the batch size.
+    Raises:
+        UnknownName: no such agent or setting.
+        InvalidInput: an agent without a posterior, or one that learns only at candidates of its
+            own in a space that is no list of arms; settings out of range.
+    """
+    cls = agent_class(name)
+    if not issubclass(cls, GPAgent):
+        raise InvalidInput(
+            f"a campaign needs an agent with a Gaussian-process posterior, to hold what is "
+            f"pending; {name!r} has none: take ei, gp-ucb, ts, ..."
+        )
+    if "batch_size" in settings:
+        raise InvalidInput("leave out batch_size: ask(n) gives as many suggestions as you want")
+    given = {"standardize": True, **settings}
+    problem = Problem(space.domain, Matern52(LENGTHSCALE * math.sqrt(space.dim)), NOISE_VAR)
+    forgets = cls.assumes_drift or any(given.get(key) is not None for key in FORGETTING)
+    if "learn" not in given and "kernel" not in given and not forgets:
+        what = ["lengthscale", "variance"] + ["noise_var"] * ("noise_var" not in given)
+        given["learn"] = {"every": LEARN_EVERY, "what": what, "ard": space.dim > 1}
+    agent = make(name, problem, seed=np.random.default_rng(seed), **given)
+    assert isinstance(agent, GPAgent)
+    # What is known before, spread or rounded lies anywhere: an agent must be able to learn it.
+    anywhere = space.action(space.decode(np.full(space.dim, 1.0 / math.pi)))
+    try:
+        agent.action_map.points(np.array([anywhere]))
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"{name!r} with these settings cannot run a campaign in this space: it learns only at "
+            "its own candidates, and the first points are spread and yours may lie anywhere; take "
+            f"an agent that learns everywhere (ei, gp-ucb, ts, ...), or a space of at most "
+            f"{MOST_ARMS} combinations"
+        ) from error
+    return agent
