@@ -7,7 +7,7 @@ import numpy as np
 
 
 def seed_for(*keys: str | int) -> int:
-    """A seed that is a function of the keys, e.g. ("srinivas2010/se-1d", "world", 3).
+    """A seed that is a function of the keys, e.g. ("srinivas2010/se-1d", "agent", 3).
 
     The same keys give the same seed on every machine and in every process; different keys give
     independent streams (128 bits of SHA-256).

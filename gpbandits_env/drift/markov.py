@@ -99,7 +99,7 @@ class ChangePoints(Drift):
 def fade(values: Array, fresh: Fresh, epsilon: float) -> Array:
     """Eq. (4): sqrt(1 - epsilon) f + sqrt(epsilon) g.
 
-    At epsilon = 0 nothing is drawn, so a static world costs nothing a round.
+    At epsilon = 0 nothing is drawn, so a static function costs nothing a round.
     """
     if epsilon == 0.0:
         return values

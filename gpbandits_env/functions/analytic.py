@@ -14,7 +14,7 @@ from gpbandits_env.functions.function import ArmFunction, Function
 from gpbandits_env.functions.motion import Motion, from_cube, stays_inside, to_cube
 from gpbandits_env.functions.process import RewardProcess, RoundPath
 
-# A shift that is drawn takes the maximiser to within this part of the cube (or of what room a
+# A shift that is drawn takes the maximizer to within this part of the cube (or of what room a
 # motion leaves), so that the maximum is not at the edge.
 PART = 0.8
 
@@ -68,7 +68,7 @@ class AnalyticProcess(RewardProcess):
         active: in the cube, the number k of coordinates that matter, at places drawn at each
             reset; or which ones, k distinct indices in the function's order. None for as many as
             the function takes: all D, if it takes any number.
-        shift: in the cube, False; True to draw at each reset where the maximiser goes, uniformly
+        shift: in the cube, False; True to draw at each reset where the maximizer goes, uniformly
             in [-0.8 r, 0.8 r]^k, r being the room that the motion leaves (1 without one); or s
             itself, a number or (k,), in units of the cube.
     Raises:
@@ -104,7 +104,7 @@ class AnalyticProcess(RewardProcess):
         self.box = self.domain if isinstance(self.domain, Box) and not cube else usual
         self._within = None if given.everywhere else usual
         self.peak = given.peak(k)
-        self._best = to_cube(given.maximiser(k), self.box)
+        self._best = to_cube(given.maximizer(k), self.box)
         self._active = _places(places, k, size)
         self._shift = None if shift is True else _shift(shift, k)
         moved = np.zeros(k) if self._shift is None else self._best + self._shift
@@ -174,11 +174,11 @@ class AnalyticProcess(RewardProcess):
         return self._formula(x)
 
     def best(self, drawn: Mapping[str, Any], phase: float) -> Array:
-        """The maximiser (D,)."""
+        """The maximizer (D,)."""
         peak = self._best + drawn["shift"]
         if self.motion is not None:
             peak = self.motion.back(peak[None], phase)[0]
-        # Rounding alone may take a maximiser at the edge out of the cube.
+        # Rounding alone may take a maximizer at the edge out of the cube.
         peak = np.clip(peak, -1.0, 1.0)
         if not self._cube:
             return from_cube(peak, self.box)

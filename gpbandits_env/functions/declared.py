@@ -1,4 +1,4 @@
-"""The test functions there are, one declaration each. All are maximised."""
+"""The test functions there are, one declaration each. All are maximized."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class TestFunction:
         formula: (n, d) points to (n,) values.
         low: the usual domain's lower end, of every coordinate or one per coordinate.
         high: its upper end.
-        best: a maximiser: one number for every coordinate, (d,) of them, or ``best(d)``.
+        best: a maximizer: one number for every coordinate, (d,) of them, or ``best(d)``.
         maximum: the value there, or ``maximum(d)``.
         least: ``least(d, b)`` is below every value where all |x_i| <= b.
         dim: the number of coordinates; None for any.
@@ -45,8 +45,8 @@ class TestFunction:
         """The usual domain."""
         return Box(np.broadcast_to(self.low, (dim,)), np.broadcast_to(self.high, (dim,)))
 
-    def maximiser(self, dim: int) -> Array:
-        """A maximiser (d,)."""
+    def maximizer(self, dim: int) -> Array:
+        """A maximizer (d,)."""
         best = self.best(dim) if callable(self.best) else self.best
         return np.array(np.broadcast_to(best, (dim,)), dtype=np.float64)
 
@@ -82,22 +82,10 @@ TEST_FUNCTIONS: dict[str, TestFunction] = {
         dim=2,
     ),
     "bird": TestFunction(
-        f.bird,
-        -2.0 * np.pi,
-        2.0 * np.pi,
-        f.BEST_BIRD,
-        106.76453674926468,
-        f.least_bird,
-        dim=2,
+        f.bird, -2.0 * np.pi, 2.0 * np.pi, f.BEST_BIRD, 106.76453674926468, f.least_bird, dim=2
     ),
     "hartmann-6": TestFunction(
-        f.hartmann,
-        0.0,
-        1.0,
-        f.BEST_HARTMANN,
-        3.3223680114155147,
-        f.least_hartmann,
-        dim=6,
+        f.hartmann, 0.0, 1.0, f.BEST_HARTMANN, 3.3223680114155147, f.least_hartmann, dim=6
     ),
     "ackley": TestFunction(f.ackley, -32.768, 32.768, 0.0, 0.0, f.least_ackley),
     "levy": TestFunction(f.levy, -10.0, 10.0, 1.0, 0.0, f.least_levy),
@@ -141,9 +129,9 @@ def add_test_function(name: str, function: TestFunction) -> None:
     if name in TEST_FUNCTIONS or name == "gp":
         raise InvalidInput(f"there is a function named {name!r} already; take another name")
     dim = function.dim or 2
-    top, stated = float(function.formula(function.maximiser(dim)[None])[0]), function.peak(dim)
+    top, stated = float(function.formula(function.maximizer(dim)[None])[0]), function.peak(dim)
     if not abs(top - stated) <= ROUNDING * max(1.0, abs(stated)):
-        raise InvalidInput(f"{name!r} is {top!r} at its maximiser, but {stated!r} is its maximum")
+        raise InvalidInput(f"{name!r} is {top!r} at its maximizer, but {stated!r} is its maximum")
     TEST_FUNCTIONS[name] = function
 
 

@@ -1,7 +1,7 @@
-"""Formulas of test functions, negated where they are minimised.
+"""Formulas of test functions, negated where they are minimized.
 
 Each takes points (n, d) to values (n,) in O(n d), fast at d = 5000. ``least_*`` bounds a formula
-from below where all |x_i| <= b. The first ones have a fixed dimension; their maximisers were
+from below where all |x_i| <= b. The first ones have a fixed dimension; their maximizers were
 found by Newton's method with 40 digits, but for `BEST_EXAMPLE`, which has a closed form.
 
 Source: Surjanovic and Bingham, Virtual Library of Simulation Experiments; `example`: bedi2022.
@@ -192,7 +192,7 @@ def least_michalewicz(dim: int, b: float) -> float:
 
 
 def best_michalewicz(dim: int) -> Array:
-    """The maximiser (d,) in [0, pi]^d.
+    """The maximizer (d,) in [0, pi]^d.
 
     The sum is separable. Coordinate i has ridges round pi sqrt((k + 1/2) / i); on each the
     logarithm is concave, and Newton's method ends at its top. The highest is among those next to

@@ -60,7 +60,9 @@ class _Translation(Motion):
     period: float = 100.0
 
     def __post_init__(self) -> None:
-        _check(self.radius, self.period)
+        positive(self.period, "period")
+        if positive(self.radius, "radius") >= 1:
+            raise InvalidInput(f"radius must be below 1 (half the box's side), got {self.radius!r}")
 
     @property
     def reach(self) -> float:
@@ -116,25 +118,22 @@ class Turn(Motion):
     period: float = 100.0
 
     def __post_init__(self) -> None:
-        _check(0.5, self.period)
+        positive(self.period, "period")
 
     @property
     def reach(self) -> float:
         return float(np.sqrt(2.0))
 
-    def _turn(self, u: Array, angle: float) -> Array:
+    def onto(self, u: Array, phase: float) -> Array:
+        return self.back(u, -phase)
+
+    def back(self, u: Array, phase: float) -> Array:
         if u.shape[1] < 2:
             raise InvalidInput("the motion 'turn' needs at least 2 dimensions")
-        turned = u.copy()
+        turned, angle = u.copy(), 2.0 * np.pi * phase
         c, s = np.cos(angle), np.sin(angle)
         turned[:, 0], turned[:, 1] = c * u[:, 0] - s * u[:, 1], s * u[:, 0] + c * u[:, 1]
         return turned
-
-    def onto(self, u: Array, phase: float) -> Array:
-        return self._turn(u, -2.0 * np.pi * phase)
-
-    def back(self, u: Array, phase: float) -> Array:
-        return self._turn(u, 2.0 * np.pi * phase)
 
 
 @MOTIONS.register("stretch")
@@ -153,7 +152,7 @@ class Stretch(Motion):
     period: float = 100.0
 
     def __post_init__(self) -> None:
-        _check(0.5, self.period)
+        positive(self.period, "period")
         if positive(self.factor, "factor") <= 1:
             raise InvalidInput(f"factor must be above 1, got {self.factor!r}")
 
@@ -198,9 +197,3 @@ def to_cube(x: Array, box: Box) -> Array:
 def from_cube(u: Array, box: Box) -> Array:
     """Points of [-1, 1]^d in a box."""
     return 0.5 * (u * (box.high - box.low) + (box.low + box.high))
-
-
-def _check(radius: float, period: float) -> None:
-    positive(period, "period")
-    if positive(radius, "radius") >= 1:
-        raise InvalidInput(f"radius must be below 1 (half the box's side), got {radius!r}")

@@ -37,7 +37,7 @@ def points(given, dim, power):
 
 def test_the_maximum_is_reached_where_it_is_stated(case):
     given, dim = case
-    best = given.maximiser(dim)
+    best = given.maximizer(dim)
     given.box(dim).check(best[None])
     assert given.formula(best[None])[0] == pytest.approx(given.peak(dim), rel=1e-9, abs=1e-9)
 
@@ -68,8 +68,8 @@ def test_no_local_search_climbs_above_the_maximum(case):
     bounds = list(zip(box.low, box.high, strict=True))
     width = box.high - box.low
     rng = np.random.default_rng(0)
-    starts = given.maximiser(dim) + 1e-3 * width * rng.uniform(-1, 1, (4, dim))
-    for start in [given.maximiser(dim), *np.clip(starts, box.low, box.high)]:
+    starts = given.maximizer(dim) + 1e-3 * width * rng.uniform(-1, 1, (4, dim))
+    for start in [given.maximizer(dim), *np.clip(starts, box.low, box.high)]:
         end = minimize(lambda x: -given.formula(x[None])[0], start, bounds=bounds)
         assert -end.fun <= peak + 1e-9 * max(1.0, abs(peak))
 
@@ -154,7 +154,7 @@ def test_published_maxima(name, dim, published, places):
 def test_each_coordinate_of_michalewicz_is_at_its_top():
     """Against a dense grid of every coordinate of 60, and of some far beyond."""
     given = TEST_FUNCTIONS["michalewicz"]
-    best, grid = given.maximiser(5000), np.linspace(0.0, np.pi, 400_001)
+    best, grid = given.maximizer(5000), np.linspace(0.0, np.pi, 400_001)
     for i in [*range(1, 61), 500, 4999, 5000]:
         heights = np.sin(grid) * np.sin(i * grid**2 / np.pi) ** 20
         at = best[i - 1]
@@ -165,7 +165,7 @@ def test_each_coordinate_of_michalewicz_is_at_its_top():
 
 def test_both_maximisers_of_bird_are_worth_the_same():
     given = TEST_FUNCTIONS["bird"]
-    other = given.maximiser(2) + 2 * np.pi
+    other = given.maximizer(2) + 2 * np.pi
     given.box(2).check(other[None])
     np.testing.assert_allclose(other, [4.70104, 3.15294], atol=5e-5)
     assert given.formula(other[None])[0] == pytest.approx(given.peak(2), rel=1e-14)
@@ -184,7 +184,7 @@ def test_a_function_of_your_own(monkeypatch):
     assert (function.optimum, function.best_action.tolist()) == (0.0, [0.5] * 3)
     with pytest.raises(InvalidInput, match="already"):
         add_test_function("bowl", mine)
-    with pytest.raises(InvalidInput, match=r"-0\.5 at its maximiser"):
+    with pytest.raises(InvalidInput, match=r"-0\.5 at its maximizer"):
         add_test_function("lies", TestFunction(bowl, -1.0, 1.0, 0.0, 0.0, mine.least))
     with pytest.raises(UnknownName, match="ackley"):
         function_named("akley")

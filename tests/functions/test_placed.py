@@ -100,7 +100,7 @@ def test_places_are_drawn_at_each_reset_uniformly():
     assert np.abs(counts - 1000).max() < 5 * np.sqrt(1000 * 2 / 3)
     first = np.mean([s["active"][0] < s["active"][1] for s in states])
     assert abs(first - 0.5) < 5 * 0.5 / np.sqrt(3000)
-    given = TEST_FUNCTIONS["camelback"].maximiser(2) / [3.0, 2.0]
+    given = TEST_FUNCTIONS["camelback"].maximizer(2) / [3.0, 2.0]
     peaks = np.stack([s["shift"] for s in states]) + given
     assert np.abs(peaks).max() <= 0.8
     assert np.abs(peaks.mean(axis=0)).max() < 5 * 0.8 / np.sqrt(3 * 3000)
