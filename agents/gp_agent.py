@@ -12,8 +12,8 @@ from gpbandits_env.agents.action_map import ActionMap, action_map_for
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.batch import Batch, rule_for
 from gpbandits_env.agents.data.compression import Budget, compression_for
-from gpbandits_env.agents.data.forgetting import forgetting_for
-from gpbandits_env.agents.data.learning import Refit, learning_for
+from gpbandits_env.agents.data.forgetting import Fade, forgetting_for
+from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.search import Search, search_for
 from gpbandits_env.arrays import Array
@@ -25,6 +25,8 @@ from gpbandits_env.problem import Problem
 
 # A Nystrom posterior is on arms: in a box it is given so many points.
 NYSTROM_CANDIDATES = 1024
+# Where epsilon starts that is to be learned, if the problem does not tell its drift.
+FIRST_EPSILON = 0.01
 
 
 class GPAgent(Agent):
@@ -63,8 +65,8 @@ class GPAgent(Agent):
         batch: how a batch is chosen: a rule's name or dict (see `batch`); by default one action
             after the other by hallucinated variance.
         learn: if given, hyper-parameters are learned from the rewards every so many rounds:
-            {"every": 10, "what": ["lengthscale", "variance", "noise_var"], ...}, or true (see
-            `data.learning`); `learned` lists what was.
+            {"every": 10, "what": ["lengthscale", "variance", "noise_var", "epsilon"], ...}, or
+            true for the kernel's and the noise (see `data.learning`); `learned` lists what was.
         standardize: whether rewards are of unknown mean and scale: the model is then that of the
             problem for rewards of mean 0 and variance 1.
 
@@ -94,10 +96,13 @@ class GPAgent(Agent):
         candidates: int | None = None,
         search: Mapping[str, Any] | Search | str | None = None,
         batch: Batch = "hallucinate",
-        learn: Mapping[str, Any] | Sequence[str] | bool | None = None,
+        learn: Learning | Mapping[str, Any] | Sequence[str] | bool | None = None,
         standardize: bool = False,
     ) -> None:
         super().__init__(problem, rng)
+        learning = learning_for(learn, standardize)
+        if learning is not None and learning.drifts and epsilon is None:
+            epsilon = FIRST_EPSILON if problem.epsilon is None else problem.epsilon
         self._kind = posterior_kind(posterior, epsilon)
         if self._kind["type"] == "nystrom" and candidates is None:
             candidates = NYSTROM_CANDIDATES
@@ -109,13 +114,13 @@ class GPAgent(Agent):
                 "posterior 'nystrom', which needs them"
             )
         self.action_map, inner = action_map, action_map.inner
-        learning = learning_for(learn, standardize)
-        self.refit = None if learning is None else Refit(learning, inner, inner.domain)
         self.forgetting = forgetting_for(epsilon, reset_every, window)
+        model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0)
+        self.refit = None if learning is None else self._refit(learning, model)
         self.log = ObservationLog(self.forgetting.rounds if self.refit is None else None)
         self._compress = compress
         self.compression = compression_for(compress, problem)
-        self.posterior = self._prior(Model(inner.kernel, inner.noise_var, inner.prior_mean))
+        self.posterior = self._prior(model)
         self.search = search_for(inner.domain, search, rng)
         if isinstance(acquisition, Acquisition):
             acquisition = Fixed(acquisition)
@@ -158,15 +163,13 @@ class GPAgent(Agent):
         self.log.append(self.round, points, values)
         self.duplicates += repeats(points)
         self.forgetting.advance(self.round, self.posterior, self.log)
-        if self.refit is not None and self.refit.update(self.round, self.log):
-            self._replace_model(self.refit.model)
+        self._learn_model()
 
     def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         points, values = self._received(actions, rewards, None)
         self.posterior.condition(points, values)
         self.log.append(0, points, values)
-        if self.refit is not None and self.refit.update(self.round, self.log):
-            self._replace_model(self.refit.model)
+        self._learn_model()
 
     def _received(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None
@@ -205,7 +208,7 @@ class GPAgent(Agent):
         self.log.clear()
         if self.refit is not None:
             self.refit.clear()
-            self._replace_model(self.refit.model)
+            self._use(self.refit.model)
 
     def snapshot(self) -> dict[str, Any]:
         own = {
@@ -224,7 +227,7 @@ class GPAgent(Agent):
         self.log.restore(state["log"])
         if self.refit is not None:
             self.refit.restore(state["refit"])
-            self._replace_model(self.refit.model)
+            self._use(self.refit.model)
         self.posterior.restore(state["posterior"])
         self.duplicates = int(state["duplicates"])
         super()._restore(state)
@@ -269,12 +272,27 @@ class GPAgent(Agent):
             rng=self.rng,
         )
 
-    def _replace_model(self, model: Model) -> None:
+    def _refit(self, learning: Learning, given: Model) -> Refit:
+        """What learns the model, from that of the problem on the posterior's domain."""
+        return Refit(learning, given, self.action_map.inner.domain)
+
+    def _learn_model(self) -> None:
+        """Use a model fitted to the log, if it is time for one."""
+        if self.refit is not None and self.refit.update(self.round, self.log):
+            self._use(self.refit.model)
+
+    def _use(self, model: Model) -> None:
         """The same data under another model; compression weighs against its noise."""
-        self.compression = compression_for(
-            self._compress, self.problem.replaced(noise_var=model.noise_var)
-        )
-        self.posterior = self._prior(model)
+        assert self.refit is not None
+        if self.refit.learning.drifts:
+            self.forgetting = Fade(model.epsilon)
+        if self.refit.keeps_prior:
+            self.posterior.forget()
+        else:
+            self.compression = compression_for(
+                self._compress, self.problem.replaced(noise_var=model.noise_var)
+            )
+            self.posterior = self._prior(model)
         self.log.replay(self.posterior)
 
 

@@ -8,14 +8,15 @@ is filled on its own; 3. those of `GPAgent`, in the box of the d coordinates.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions.round import Round
 from gpbandits_env.agents.any_acquisition import AnyAcquisition
-from gpbandits_env.agents.data.learning import Refit, learning_for
+from gpbandits_env.agents.data.learning import Learning, Refit
 from gpbandits_env.agents.embeddings import Coordinates
 from gpbandits_env.agents.embeddings.places import kernel_on_y
 from gpbandits_env.agents.search import search_for
@@ -46,10 +47,9 @@ class DropoutUCB(AnyAcquisition):
             they are random.
         p: of "mix".
         search: as of `GPAgent`.
-        learn: as of `GPAgent`, from the round's coordinates alone; several lengthscales of the
+        settings: those of `AnyAcquisition`, but not ``epsilon`` and ``candidates``. What ``learn``
+            says is learned from the round's coordinates alone; several lengthscales of the
             problem's kernel then count by their geometric mean.
-        standardize: as of `GPAgent`.
-        settings: those of `AnyAcquisition`, but not ``epsilon``, ``qbar`` and ``candidates``.
     Source: Li et al. (2017), Algorithm 1 and Section 3.2 (the three fills).
     """
 
@@ -62,8 +62,6 @@ class DropoutUCB(AnyAcquisition):
         fill: str = "mix",
         p: float = 0.1,
         search: Mapping[str, Any] | str | None = None,
-        learn: Any = None,
-        standardize: bool = False,
         **settings: Any,
     ) -> None:
         if not isinstance(fill, str) or fill not in FILLS:
@@ -78,21 +76,13 @@ class DropoutUCB(AnyAcquisition):
         self._low_dim = min(whole(d, "d"), problem.domain.dim)
         self._how, self._p, self._search_spec = fill, p, search
         self._key = rng.integers(0, 2**63, size=4).tolist()
-        super().__init__(problem, rng, **settings)
         self._cube = Box(-np.ones(self._low_dim), np.ones(self._low_dim))
         self._scaling = InputScaling.of(problem.domain)
-        learning = learning_for(learn, standardize)
-        pooled = problem.replaced(kernel=kernel_on_y(problem.kernel, self._scaling, 1.0))
-        self._own_refit = Refit(learning, pooled, self._cube) if learning else None
+        super().__init__(problem, rng, **settings)
 
     def default_beta(self) -> Mapping[str, Any]:
         """Theorem 2 over 5, for d coordinates of [-1, 1]."""
         return {"type": "continuous", "scale": 0.2, "dim": self._low_dim, "r": 2.0}
-
-    @property
-    def learned(self) -> list[dict[str, Any]]:
-        """What was learned, fit by fit."""
-        return self._own_refit.learned if self._own_refit else []
 
     def coordinates(self, t: int) -> IntArray:
         """(d,) the coordinates of round t, in increasing order."""
@@ -125,8 +115,8 @@ class DropoutUCB(AnyAcquisition):
         return posterior
 
     def _model(self, active: IntArray) -> Model:
-        if self._own_refit and self._own_refit.learned:
-            return self._own_refit.model
+        if self.refit is not None and self.refit.learned:
+            return self.refit.model
         problem = self.problem
         kernel = self._kernel(problem.kernel, active)
         return Model(kernel, problem.noise_var, problem.prior_mean)
@@ -146,32 +136,25 @@ class DropoutUCB(AnyAcquisition):
         best = self._scaling.scale(told.observed[[int(told.rewards.argmax())]])
         return np.where(coins[:, None], drawn, best)
 
-    def tell(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
-    ) -> None:
-        super().tell(actions, rewards, observed)
-        told = self.box_posterior
-        if self._own_refit and self._own_refit.due(self.round, len(told.rewards)):
-            active = self.coordinates(self.round + 1)
-            self._own_refit.fit(
-                self.round, self._scaling.scale(told.observed)[:, active], told.rewards
-            )
+    def _refit(self, learning: Learning, given: Model) -> Refit:
+        if learning.drifts:
+            raise InvalidInput("dropout-ucb has no epsilon to learn: its data do not fade")
+        pooled = kernel_on_y(given.kernel, self._scaling, 1.0)
+        return Refit(learning, replace(given, kernel=pooled), self._cube)
 
-    def reset(self) -> None:
-        super().reset()
-        if self._own_refit:
-            self._own_refit.clear()
+    def _learn_model(self) -> None:
+        told = self.box_posterior
+        if self.refit and self.round and self.refit.due(self.round, len(told.rewards)):
+            active = self.coordinates(self.round + 1)
+            self.refit.fit(self.round, self._scaling.scale(told.observed)[:, active], told.rewards)
+
+    def _use(self, model: Model) -> None:
+        """Nothing: the posterior of a round is made of the model in that round."""
 
     def snapshot(self) -> dict[str, Any]:
-        own = {
-            "key": list(self._key),
-            "refit": self._own_refit.snapshot() if self._own_refit else None,
-        }
-        return super().snapshot() | {"dropout": own}
+        return super().snapshot() | {"key": list(self._key)}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        if state["dropout"]["key"] != self._key:
+        if state["key"] != self._key:
             raise InvalidInput("the agent of the snapshot draws other coordinates: another seed")
         super()._restore(state)
-        if self._own_refit:
-            self._own_refit.restore(state["dropout"]["refit"])

@@ -114,8 +114,7 @@ class SRE(EmbeddedAgent):
             reward = np.array([self._best_reward])
             self.posterior.condition(there, reward)
             self.log.append(self.round, there, reward)
-            if self.refit is not None and self.refit.update(self.round, self.log):
-                self._replace_model(self.refit.model)
+            self._learn_model()
 
     def reset(self) -> None:
         self._best_reward = -np.inf

@@ -1,27 +1,31 @@
-"""A model learned as the data come in: refitted every so many rounds, and recorded.
+"""A model learned as the data come in: fitted every so many rounds, and recorded.
 
-Assumes: a stationary kernel, one function for all the data it learns from.
-Departures: 1. data that fade (`epsilon`) are learned from as if they did not; ``last`` bounds how
-far back.
+Assumes: one function for all the data it learns from, or one that drifts if epsilon is learned.
+Departures: 1. data that fade are learned from as if they did not, unless epsilon is learned too;
+``last`` bounds how far back; 2. when epsilon is learned, what is older than ``window`` is dropped.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.data.log import ObservationLog
-from gpbandits_env.arrays import Array, finite_array, flag, listed, positive, whole
+from gpbandits_env.arrays import Array, flag, listed, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite, unknown
 from gpbandits_env.kernels import Kernel
-from gpbandits_env.learning import HyperPriors, InputScaling, Observations, OutputScaling, fit
+from gpbandits_env.learning import (
+    HyperPriors,
+    InputScaling,
+    Observations,
+    OutputScaling,
+    fit,
+    learnable,
+)
 from gpbandits_env.model import Model
-from gpbandits_env.problem import Problem
-
-WHAT = ("lengthscale", "variance", "noise_var")
 
 
 @dataclass(frozen=True)
@@ -30,36 +34,43 @@ class Learning:
 
     Args:
         every: rounds from one fit to the next.
-        what: of "lengthscale", "variance" and "noise_var"; empty to learn none of them.
-        starts: of each fit; the first is what was learned before (see `learn`).
+        what: names of the kernel's hyper-parameters, "kernel" for all of them, "lengthscale" for
+            one or all of several; "noise_var"; "epsilon". Empty to learn none of them.
+        starts: of each fit; the first is what was learned before (see `learning.fit`).
         ard: a lengthscale per coordinate.
         standardize: the prior mean and the scale of what is not learned come from the rewards too:
             the model is that of the problem for rewards of mean 0 and variance 1, brought to the
-            units of the rewards told. (Rewards themselves are never changed.)
+            units of the rewards. (Rewards themselves are never changed.)
         first: observations before the first fit.
         last: a fit looks at so many last observations, since it costs O(n^3).
+        window: with epsilon, fits come in rounds that ``every`` divides, and look at so many last
+            rounds instead; a fit costs O((m window)^3).
     """
 
     every: int = 10
-    what: tuple[str, ...] = WHAT
+    what: tuple[str, ...] = ("kernel", "noise_var")
     starts: int = 2
     ard: bool = False
     standardize: bool = False
     first: int = 5
     last: int = 500
+    window: int = 200
 
     def __post_init__(self) -> None:
-        for name, least in (("every", 1), ("starts", 1), ("first", 2), ("last", 2)):
-            whole(getattr(self, name), name, least)
+        least = {"every": 1, "starts": 1, "first": 2, "last": 2, "window": 2}
+        for name, minimum in least.items():
+            whole(getattr(self, name), name, minimum)
         object.__setattr__(self, "what", listed(self.what, "what to learn"))
         flag(self.ard, "ard")
-        for word in self.what:
-            if not isinstance(word, str) or word not in WHAT:
-                raise unknown("hyper-parameter to learn", word, WHAT)
+
+    @property
+    def drifts(self) -> bool:
+        """Whether epsilon is learned."""
+        return "epsilon" in self.what
 
 
 def learning_for(
-    spec: Mapping[str, Any] | Sequence[str] | bool | None, standardize: bool
+    spec: Learning | Mapping[str, Any] | Sequence[str] | bool | None, standardize: bool
 ) -> Learning | None:
     """What the settings ``learn`` and ``standardize`` of an agent say; None for a fixed model.
 
@@ -74,10 +85,12 @@ def learning_for(
     standardize = flag(standardize, "standardize")
     if spec is None or spec is False:
         return Learning(what=(), standardize=True) if standardize else None
+    if isinstance(spec, Learning):
+        return replace(spec, standardize=standardize)
     if spec is True:
         return Learning(standardize=standardize)
     if isinstance(spec, Mapping):
-        known = [name for name in Learning.__dataclass_fields__ if name != "standardize"]
+        known = [field.name for field in fields(Learning) if field.name != "standardize"]
         for name in spec:
             if name not in known:
                 raise unknown("field of the setting 'learn'", name, known)
@@ -87,42 +100,42 @@ def learning_for(
     raise InvalidInput(f"learn is a dict, a list of names or true, got {spec!r}")
 
 
-@dataclass
 class Refit:
     """Fits a better model to the observations at times.
 
     Args:
         learning: what and when.
-        problem: whose model is where it starts.
+        given: the model to start from.
         domain: of the posterior, in whose units the kernel is.
 
     Attributes:
-        learned: one dict a fit: round, observations, lengthscale (a number or a list), variance,
-            noise_var, mean, log_likelihood.
+        learned: one dict for each fit: round, observations, lengthscale (a number or a list; of
+            kernels without one their parameters by name), variance, noise_var, mean,
+            log_likelihood, and epsilon if it is learned.
         model: the model in use.
+    Raises:
+        UnknownName: something to learn that the model does not have.
+        InvalidInput: there is no noise, and none to be learned.
     """
 
-    learning: Learning
-    problem: Problem
-    domain: Domain
-    learned: list[dict[str, Any]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        problem = self.problem
-        self._given = Model(problem.kernel, problem.noise_var, problem.prior_mean)
-        if self.learning.what:
-            if problem.kernel.radial is None:
-                raise InvalidInput(
-                    "learn needs a stationary kernel (se, matern), the problem's is a "
-                    f"{problem.kernel.type_name!r}"
-                )
-            if problem.noise_var == 0.0 and "noise_var" not in self.learning.what:
-                raise InvalidInput(
-                    "there is no likelihood without noise: learn noise_var too, or give a noise_var"
-                )
-        self._inputs = InputScaling.of(self.domain)
-        self.model = self._given
+    def __init__(self, learning: Learning, given: Model, domain: Domain) -> None:
+        self.learning, self.domain = learning, domain
+        self._names = learnable(given.kernel, learning.what)
+        if self._names and given.noise_var == 0.0 and "noise_var" not in self._names:
+            raise InvalidInput(
+                f"cannot learn {' and '.join(learning.what)} without noise: give a noise_var above "
+                "0, or learn noise_var too"
+            )
+        self._given = self.model = given
+        priors = HyperPriors.default(InputScaling.of(domain))
+        self._priors = priors if self._names - {"epsilon"} else None
         self._fitted: int | None = None
+        self.learned: list[dict[str, Any]] = []
+
+    @property
+    def keeps_prior(self) -> bool:
+        """Whether the model is the same but for epsilon."""
+        return self._priors is None and not self.learning.standardize
 
     def update(self, round_: int, log: ObservationLog) -> bool:
         """Fit a model to what is logged, if it is time for it; whether `model` is a new one.
@@ -131,9 +144,21 @@ class Refit:
             round_: the number of rounds so far.
             log: in the points of the posterior's domain.
         """
-        if not self.due(round_, log.observations):
+        if not self.learning.drifts:
+            due = self.due(round_, log.observations)
+            if due:
+                self.fit(round_, *log.last(self.learning.last))
+            return due
+        rounds = [entry for entry in log.entries if entry.round][-self.learning.window :]
+        # Rounds of which nothing was observed, or informative, tell no correlations.
+        counts = [len(entry.rewards) for entry in rounds]
+        if round_ % self.learning.every or np.count_nonzero(counts) < 2:
             return False
-        self.fit(round_, *log.last(self.learning.last))
+        points = np.concatenate([entry.points for entry in rounds])
+        rewards = np.concatenate([entry.rewards for entry in rounds])
+        times = np.repeat([float(entry.round) for entry in rounds], counts)
+        self.fit(round_, points, rewards, times)
+        log.keep_rounds(self.learning.window, self.model.epsilon)
         return True
 
     def due(self, now: int, observations: int) -> bool:
@@ -141,7 +166,9 @@ class Refit:
         soon = self._fitted is not None and now - self._fitted < self.learning.every
         return not soon and observations >= self.learning.first
 
-    def fit(self, now: int, points: NDArray[Any], rewards: Array) -> Model:
+    def fit(
+        self, now: int, points: NDArray[Any], rewards: Array, times: Array | None = None
+    ) -> Model:
         """The model learned of these data, recorded as that of a round; it is `model` from now on.
 
         Where these data would make a model of numbers beyond those that a posterior takes (of size
@@ -149,22 +176,30 @@ class Refit:
 
         Args:
             now: the round.
-            points: (n,) arms or (n, d) points of the domain; the last so many count.
+            points: (n,) arms or (n, d) points of the domain.
             rewards: (n,).
+            times: (n,) if epsilon is learned; else the last so many observations count.
         """
-        last = self.learning.last
-        points, rewards = points[-last:], rewards[-last:]
+        if times is None:
+            points, rewards = points[-self.learning.last :], rewards[-self.learning.last :]
+            times = np.zeros(len(rewards))
         self._fitted = now
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                model, mean, likelihood = self._learned(points, rewards)
+                self.model, mean, likelihood = self._learned(points, rewards, times)
         except (InvalidInput, NotPositiveDefinite):
             return self.model
-        self.model = model
-        self.learned.append(_record(model, now, len(rewards), mean, likelihood))
-        return model
+        self.learned.append(
+            {"round": now, "observations": len(rewards)}
+            | _numbers(self.model.kernel)
+            | {"noise_var": self.model.noise_var, "mean": mean, "log_likelihood": likelihood}
+            | ({"epsilon": self.model.epsilon} if self.learning.drifts else {})
+        )
+        return self.model
 
-    def _learned(self, points: NDArray[Any], rewards: Array) -> tuple[Model, float, float | None]:
+    def _learned(
+        self, points: NDArray[Any], rewards: Array, times: Array
+    ) -> tuple[Model, float, float | None]:
         """A better model, the mean it adds to that of the start, and its likelihood.
 
         Raises:
@@ -172,37 +207,30 @@ class Refit:
         """
         learning, given = self.learning, self._given
         base = given.prior_mean
-        base_here = base[points] if isinstance(base, np.ndarray) else base
-        gap = rewards - base_here
+        gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
         outputs = OutputScaling.of(gap) if learning.standardize else OutputScaling()
         kernel, noise = given.kernel.scaled(outputs.var), given.noise_var * outputs.var
-        mean, likelihood = outputs.mean, None
-        if learning.what:
-            start = self.model.noise_var if "noise_var" in learning.what else noise
+        mean, epsilon, likelihood = outputs.mean, given.epsilon, None
+        if self._names:
+            # From what was learned before; what is never learned is as given.
+            own = self.model.kernel.parameters()
+            kept = {n: v for n, v in kernel.parameters().items() if n in own.keys() - self._names}
             found = fit(
-                Model(self._start(kernel), start),
-                Observations(self.domain.points(points), gap),
+                Model(
+                    self.model.kernel.with_parameters(kept),
+                    self.model.noise_var if "noise_var" in self._names else noise,
+                ),
+                Observations(self.domain.points(points), gap, times),
                 learn=(*learning.what, *(("mean",) if learning.standardize else ())),
-                priors=HyperPriors.default(self._inputs),
+                priors=self._priors,
                 ard=learning.ard,
                 starts=learning.starts,
             )
             kernel, noise = found.model.kernel, found.model.noise_var
-            assert isinstance(found.model.prior_mean, float)
-            mean = found.model.prior_mean
             likelihood = found.log_likelihood
-        level = base + mean if mean else base
-        finite_array(level, "prior_mean")
-        return Model(kernel, positive(noise, "noise_var", zero=True), level), mean, likelihood
-
-    def _start(self, scaled: Kernel) -> Kernel:
-        """What was learned before, and what is never learned as given."""
-        before = self.model.kernel
-        if "lengthscale" not in self.learning.what:
-            before = scaled.with_parameters({"variance": before.parameters()["variance"]})
-        if "variance" not in self.learning.what:
-            before = before.with_parameters({"variance": scaled.parameters()["variance"]})
-        return before
+            mean = float(found.model.prior_mean)
+            epsilon = found.model.epsilon if learning.drifts else epsilon
+        return Model(kernel, noise, base + mean if mean else base, epsilon), mean, likelihood
 
     def clear(self) -> None:
         """Back to the model of the start, with nothing learned."""
@@ -224,17 +252,10 @@ class Refit:
         self.learned[:] = [dict(record) for record in state["learned"]]
 
 
-def _record(
-    model: Model, now: int, observations: int, mean: float, likelihood: float | None
-) -> dict[str, Any]:
-    kernel = model.kernel
-    ell = kernel.radial.lengthscale if kernel.radial else None
-    return {
-        "round": now,
-        "observations": observations,
-        "lengthscale": list(ell) if isinstance(ell, tuple) else ell,
-        "variance": kernel.parameters().get("variance"),
-        "noise_var": model.noise_var,
-        "mean": mean,
-        "log_likelihood": likelihood,
-    }
+def _numbers(kernel: Kernel) -> dict[str, Any]:
+    """A kernel's hyper-parameters, for a record."""
+    if kernel.radial is None:
+        return dict(kernel.parameters())
+    ell = kernel.radial.lengthscale
+    more = {n: v for n, v in kernel.parameters().items() if not n.startswith("lengthscale")}
+    return {"lengthscale": list(ell) if isinstance(ell, tuple) else ell} | more

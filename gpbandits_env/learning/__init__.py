@@ -2,7 +2,7 @@
 
 from gpbandits_env.learning.data import Observations, Series
 from gpbandits_env.learning.diagnose import Diagnosis, ModelScore, diagnose
-from gpbandits_env.learning.fit import Fitted, epsilon_interval, fit
+from gpbandits_env.learning.fit import Fitted, epsilon_interval, fit, learnable
 from gpbandits_env.learning.likelihood import log_marginal_likelihood
 from gpbandits_env.learning.priors import HyperPriors
 from gpbandits_env.learning.scaling import InputScaling, OutputScaling
@@ -19,5 +19,6 @@ __all__ = [
     "diagnose",
     "epsilon_interval",
     "fit",
+    "learnable",
     "log_marginal_likelihood",
 ]

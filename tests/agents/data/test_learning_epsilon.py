@@ -149,6 +149,25 @@ def test_rounds_of_any_size_and_times_are_learned_from():
     assert 0 <= agent.epsilon < 0.01  # nothing moves
 
 
+def test_any_agent_learns_epsilon():
+    """The same from the same data; and another beside a kernel that is learned too."""
+    other = agents.make("ei", PROBLEM, seed=0, learn={"what": ["epsilon"], "every": 6, "window": 9})
+    more = agents.make("ei", PROBLEM, seed=0, learn={"what": ["kernel", "epsilon"], "every": 6})
+    agent = learner(learn_every=6, learn_window=9)
+    for actions, rewards in play(agent, Drifting(0.1, seed=9), 20):
+        for each in (other, more):
+            each.tell(actions, rewards)
+    assert [record["round"] for record in agent.learned] == [6, 12, 18]
+    assert other.forgetting.epsilon == agent.epsilon == agent.learned[-1]["epsilon"]
+    assert np.array_equal(other.belief(), agent.belief())
+    assert more.forgetting.epsilon == more.learned[-1]["epsilon"] != agent.epsilon
+    assert more.learned[-1]["lengthscale"] != 0.2
+    with pytest.raises(InvalidInput, match="give at most one"):
+        agents.make("ei", PROBLEM, window=5, learn=["epsilon"])
+    with pytest.raises(InvalidInput, match="fade"):
+        agents.make("ei", PROBLEM, posterior="nystrom", learn=["epsilon"])
+
+
 def test_says_what_it_cannot_learn_from():
     with pytest.raises(InvalidInput, match="cannot learn epsilon without noise"):
         agents.make("tv-gp-ucb", PROBLEM, noise_var=0.0, learn_every=5)

@@ -45,8 +45,8 @@ def play(refit, host, rounds, m=2, seed=1):
 
 
 def build(domain, prior_mean=0.0, noise_var=0.1, kernel=None, **settings):
-    problem = Problem(domain, kernel or Matern52(1.0), noise_var, prior_mean=prior_mean)
-    return Refit(Learning(**settings), problem, domain), Host(domain)
+    model = Model(kernel or Matern52(1.0), noise_var, prior_mean)
+    return Refit(Learning(**settings), model, domain), Host(domain)
 
 
 @pytest.mark.parametrize("domain", [ARMS, BOX], ids=["arms", "box"])
@@ -204,13 +204,33 @@ def test_settings():
     with pytest.raises(UnknownName, match="every"):
         learning_for({"evry": 3}, False)
     with pytest.raises(UnknownName, match="lengthscale"):
-        learning_for(["lengthscales"], False)
+        build(BOX, what=["lengthscales"])
     with pytest.raises(InvalidInput, match="learn is"):
         learning_for(3, False)
-    with pytest.raises(InvalidInput, match="stationary"):
-        build(BOX, kernel=Linear())
+    with pytest.raises(UnknownName, match="variance"):
+        build(BOX, kernel=Linear(), what=["lengthscale"])
     with pytest.raises(InvalidInput, match="without noise"):
         build(BOX, noise_var=0.0, what=("lengthscale",), kernel=SquaredExponential(1.0))
+
+
+def test_any_kernel_is_learned_by_the_names_of_its_parameters():
+    """In an agent, and as the record says."""
+    kernel = Matern52(1.0) * Linear(0.1) + SquaredExponential(3.0, 4.0)
+    problem = Problem(BOX, kernel, 0.1, batch_size=2)
+    agent = agents.make("ei", problem, seed=0, learn={"every": 4}, standardize=True)
+    part = ["terms.1.lengthscale", "noise_var"]
+    some = agents.make("ei", problem, seed=0, learn={"every": 4, "what": part})
+    rng = np.random.default_rng(5)
+    for _ in range(8):
+        x = BOX.sample(rng, 2)
+        for each in (agent, some):
+            each.tell(x, function(x))
+    names = set(kernel.parameters())
+    assert names <= agent.learned[-1].keys()
+    assert all(agent.learned[-1][n] != v for n, v in kernel.parameters().items())
+    assert {n for n, v in kernel.parameters().items() if some.learned[-1][n] != v} == {part[0]}
+    assert some.learned[-1]["noise_var"] != 0.1
+    assert np.isfinite(agent.belief(BOX.sample(rng, 5))).all()
 
 
 @pytest.mark.parametrize("domain", [ARMS, BOX], ids=["arms", "box"])
