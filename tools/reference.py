@@ -13,7 +13,7 @@ from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Picture
 from tools import figures
-from tools.site import results_pages as pages
+from tools.site import scenario_pages as pages
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -1,9 +1,9 @@
 """Reports as text for a terminal, and as Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from gpbandits_env.scenarios.metrics import KNOWN, shown
-from gpbandits_env.scenarios.results.report import AgentResult, CellReport, Report
+from gpbandits_env.scenarios.results.report import CellReport, Report
 
 
 def text(report: Report, pairs: bool = True) -> str:
@@ -22,23 +22,25 @@ def text(report: Report, pairs: bool = True) -> str:
     return "\n".join([*lines, "", f"results {report.digest[:16]}"])
 
 
-def markdown(cell: CellReport, metric: str) -> str:
-    """The table of a cell as Markdown."""
-    head, rows = _table(cell.agents, metric)
-    lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+def markdown(
+    head: Sequence[str], rows: Iterable[Sequence[object]], right: Container[int] = ()
+) -> str:
+    """A Markdown table.
 
-
-def rows_of(cell: CellReport, metric: str) -> tuple[list[str], list[list[str]]]:
-    """The table of a cell: its head and its rows, as words."""
-    return _table(cell.agents, metric)
+    Args:
+        head: the names of the columns.
+        rows: the cells, a row each.
+        right: the columns that are aligned to the right, from 0.
+    """
+    rule = ["---:" if i in right else "---" for i in range(len(head))]
+    return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (head, rule, *rows))
 
 
 def _cell(cell: CellReport, metric: str, pairs: bool) -> list[str]:
     lines = []
     if cell.params:
         lines.append(", ".join(f"{key} = {value}" for key, value in cell.params.items()))
-    head, rows = _table(cell.agents, metric)
+    head, rows = rows_of(cell, metric)
     lines += aligned([head, *rows])
     if pairs and cell.comparisons:
         title = KNOWN[metric].title
@@ -63,7 +65,8 @@ def _cell(cell: CellReport, metric: str, pairs: bool) -> list[str]:
     return lines
 
 
-def _table(agents: Sequence[AgentResult], metric: str) -> tuple[list[str], list[list[str]]]:
+def rows_of(cell: CellReport, metric: str) -> tuple[list[str], list[list[str]]]:
+    """The table of a cell: its head and its rows, as words."""
     names = shown(metric)
     head = ["agent", "trials", *(KNOWN[n].title for n in names), "mean rank"]
     head += ["model order", "evaluations", "us/round", "evaluating us/round"]
@@ -78,7 +81,7 @@ def _table(agents: Sequence[AgentResult], metric: str) -> tuple[list[str], list[
             f"{a.microseconds:.0f}",
             f"{a.evaluating:.0f}",
         ]
-        for a in agents
+        for a in cell.agents
     ]
     return head, rows
 

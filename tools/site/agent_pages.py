@@ -4,12 +4,14 @@ import inspect
 import re
 import sys
 from pathlib import Path
-from typing import Any
+
+from docstrings import in_cell, meanings, plain, prose
 
 from gpbandits_env import agents
 from gpbandits_env.agents import GPAgent
 from gpbandits_env.agents.registry import OVERRIDES, agent_class
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.scenario import Scenario
 
 ROW = re.compile(r"^\| `([^`]+)` \| (.*) \|$", re.MULTILINE)
@@ -21,7 +23,7 @@ def rows(root: Path) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for row in ROW.finditer(text):
         if row[1] in agents.names():  # rules of batches have rows of the same names further down
-            found.setdefault(row[1], [_plain(cell.strip()) for cell in row[2].split("|")])
+            found.setdefault(row[1], [plain(cell.strip()) for cell in row[2].split("|")])
     return found
 
 
@@ -39,11 +41,6 @@ def linked(markdown: str) -> str:
     return ROW.sub(link, markdown.replace("f*_", r"f\*_"))
 
 
-def _plain(text: str) -> str:
-    """Text in which an asterisk is an asterisk."""
-    return re.sub(r"(`[^`]*`)|\*", lambda found: found[1] or r"\*", text)
-
-
 def pages(root: Path) -> dict[str, str]:
     """The source of every agent's page."""
     table = rows(root)
@@ -53,14 +50,14 @@ def pages(root: Path) -> dict[str, str]:
 def _page(name: str, row: list[str]) -> str:
     cls = agent_class(name)
     module = sys.modules[cls.__module__]
-    parts = [f"# {name}", _prose(_plain(inspect.getdoc(cls) or ""))]
+    parts = [f"# {name}", prose(cls)]
     if row:
         parts.append(f"**Plays:** {row[0]}" + (f"  \n**Source:** {row[1]}" if row[1] else ""))
-    parts += ["## Paper, assumptions and departures", _notes(_plain(inspect.getdoc(module) or ""))]
+    parts += ["## Paper, assumptions and departures", _notes(plain(module.__doc__ or ""))]
     if issubclass(cls, GPAgent) and cls is not GPAgent:
         own = re.search(r"Departures.*?(?=\n\n)", inspect.getdoc(GPAgent) or "", re.DOTALL)
         assert own is not None, "GPAgent states its departures"
-        parts.append(f"Of all agents with a posterior:\n\n{_notes(_plain(own[0]))}")
+        parts.append(f"Of all agents with a posterior:\n\n{_notes(plain(own[0]))}")
     parts += ["## Settings", _settings(name), *_played_in(name)]
     parts.append(
         f"## Make one\n\n```python\nagent = agents.make({name!r}, env, seed=0)\n```\n\n"
@@ -69,28 +66,6 @@ def _page(name: str, row: list[str]) -> str:
         "[All agents](../agents.md), [the base classes](../api/gpbandits_env.agents.md)."
     )
     return "\n\n".join(parts) + "\n"
-
-
-def _prose(docstring: str) -> str:
-    """A docstring with its sections as headed lists; arguments are in the table of settings."""
-    docstring = re.sub(r"^Source:.*\n?", "", docstring, flags=re.MULTILINE)
-    docstring = re.sub(r"^Args:\n(?: {4}.*\n?|\n(?= ))+", "", docstring, flags=re.MULTILINE)
-    lines: list[str] = []
-    section = False
-    for line in docstring.splitlines():
-        head = re.fullmatch(r"(Args|Attributes|Raises|Returns):", line)
-        if head:
-            lines += ["", f"**{head[1]}**", ""]
-            section = True
-        elif section and re.match(r" {4}\S", line):
-            term, colon, rest = line.strip().partition(":")
-            lines.append(f"- `{term}`:{rest}" if colon else f"- {line.strip()}")
-        elif section and line.startswith("     "):
-            lines.append("    " + line.strip())
-        else:
-            section = False
-            lines.append(re.sub(r"^(Cost[^:]*):", r"\n**\1:**", line))
-    return "\n".join(lines)
 
 
 def _notes(docstring: str) -> str:
@@ -107,29 +82,15 @@ def _notes(docstring: str) -> str:
 
 def _settings(name: str) -> str:
     cls = agent_class(name)
-    found, meanings = agents.settings_of(name), _meanings(cls)
-    lines = ["| setting | default | |", "| --- | --- | --- |"]
+    found, said = agents.settings_of(name), meanings(cls)
+    rows = []
     for key, value in found.items():
         default = getattr(cls, f"DEFAULT_{key.upper()}", None) if value is None else value
-        lines.append(f"| `{key}` | `{_shown(default)}` | {_plain(meanings.get(key, ''))} |")
+        shown = repr(dict(default) if hasattr(default, "items") else default)
+        rows.append([f"`{key}`", f"`{in_cell(shown)}`", said.get(key, "")])
+    table = markdown(["setting", "default", ""], rows) if rows else "None of its own."
     more = ", ".join(f"`{key}`" for key in OVERRIDES)
-    table = "\n".join(lines) if found else "None of its own."
     return f"{table}\n\nAnd {more}, which replace what the environment tells."
-
-
-def _meanings(cls: type[Any]) -> dict[str, str]:
-    """What the docstrings of a class and its bases say of their arguments, the nearest first."""
-    found: dict[str, str] = {}
-    for base in cls.__mro__:
-        for section in re.findall(r"Args:\n((?: {4}.*\n?)+)", inspect.getdoc(base) or ""):
-            for entry in re.findall(r"^ {4}(\w+): (.*(?:\n {5,}.*)*)", section, re.MULTILINE):
-                found.setdefault(entry[0], " ".join(entry[1].split()).replace("|", "\\|"))
-    return found
-
-
-def _shown(value: Any) -> str:
-    text = dict(value) if hasattr(value, "items") else value
-    return repr(text).replace("|", "\\|")
 
 
 def _played_in(name: str) -> list[str]:

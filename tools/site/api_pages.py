@@ -9,6 +9,7 @@ from pkgutil import iter_modules
 from latex2mathml.converter import convert
 
 import gpbandits_env
+from gpbandits_env.scenarios.reporting.tables import markdown
 
 MATH = re.compile(r"^( *)\.\. math:: (.*(?:\n\1 +\S.*)*)", re.MULTILINE)
 
@@ -53,9 +54,14 @@ def packages() -> list[str]:
 
 # What agents and scenarios offer in modules; their packages are found.
 MODULES = {
-    "gpbandits_env.agents": ("acquisitions", "schedules", "gate", "refit", "forgetting"),
+    "gpbandits_env.agents": (
+        "acquisitions.schedules",
+        "data.compression",
+        "data.forgetting",
+        "data.learning",
+    ),
     "gpbandits_env.scenarios": (
-        *("scenario", "study.study", "study.engines"),
+        *("scenario", "study.run", "study.engines"),
         *("results.report", "results.comparison"),
     ),
 }
@@ -77,8 +83,8 @@ def pages() -> dict[str, str]:
 
 def overview(root: Path) -> str:
     """All packages with their first lines."""
-    lines = []
+    rows = []
     for name in packages():
-        first = (import_module(name).__doc__ or "").strip().splitlines()
-        lines.append(f"| [`{name}`]({name}.md) | {first[0] if first else ''} |")
-    return "| package | |\n| --- | --- |\n" + "\n".join(lines)
+        first = (import_module(name).__doc__ or "").strip().partition("\n")[0]
+        rows.append([f"[`{name}`]({name}.md)", first])
+    return markdown(["package", ""], rows)

@@ -4,12 +4,12 @@ import ast
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from markdown.extensions.toc import slugify
 from scenario_pages import kept_of
 
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.scenario import Scenario
 
 ERRATUM = re.compile(r"\bERRATUM:?\s*(.*?)(?=\n\s*\n|; \d+\. |\n\s*\w+: |\Z)", re.DOTALL)
@@ -33,28 +33,19 @@ def _findings(root: Path) -> list[str]:
     for s in _declared():
         for cell in (kept_of(root, s.id) or {"cells": []})["cells"]:
             checked += sum(c["holds"] is not None for c in cell["findings"])
+            where = ", ".join(f"{k} = {v}" for k, v in cell["params"].items())
             for finding, check in zip(s.findings, cell["findings"], strict=True):
                 if check["holds"] is False:
-                    counts[s.id.partition("/")[0], finding.reason] += 1
-                    rows.append(_finding(s, cell["params"], check, finding.reason))
-    head = "| scenario | where | what the paper found | here | why |\n|" + " --- |" * 5 + "\n"
-    count = (
-        f"{checked - len(rows)} of {checked} findings that were checked hold; "
-        f"these {len(rows)} do not:"
-    )
-    summary = "\n".join(f"| {paper} | {_why(why)} | {n} |" for (paper, why), n in counts.items())
+                    numbers = ", ".join(f"{k} {v:.4g}" for k, v in check["numbers"].items())
+                    why, link = _why(finding.reason), f"[{s.id}](scenarios/{s.id}.md)"
+                    rows.append([link, where, check["statement"], numbers, why])
+                    counts[s.id.partition("/")[0], why] += 1
     return [
-        count,
-        f"| paper | why | rows |\n| --- | --- | ---: |\n{summary}",
-        head + "\n".join(rows),
+        f"{checked - len(rows)} of {checked} findings that were checked hold; "
+        f"these {len(rows)} do not:",
+        markdown(["paper", "why", "rows"], [[*key, n] for key, n in counts.items()], right=[2]),
+        markdown(["scenario", "where", "what the paper found", "here", "why"], rows),
     ]
-
-
-def _finding(s: Scenario, params: dict[str, Any], check: dict[str, Any], why: str) -> str:
-    where = ", ".join(f"{k} = {v}" for k, v in params.items())
-    numbers = ", ".join(f"{name} {value:.4g}" for name, value in check["numbers"].items())
-    cells = (f"[{s.id}](scenarios/{s.id}.md)", where, check["statement"], numbers, _why(why))
-    return f"| {' | '.join(cells)} |"
 
 
 def _why(heading: str) -> str:
@@ -78,14 +69,13 @@ def _notes() -> list[str]:
 
 
 def _errata(root: Path) -> str:
-    rows = ["| file | of | what is printed, and what is meant |", "| --- | --- | --- |"]
-    for folder in ("gpbandits_env", "agents", "scenarios"):
-        for path in sorted((root / folder).rglob("*.py")):
-            rows += [
-                f"| `{path.relative_to(root)}` | `{name}` | {text} |"
-                for name, text in errata(path.read_text(encoding="utf-8"))
-            ]
-    return "\n".join(rows)
+    rows = [
+        [f"`{path.relative_to(root)}`", f"`{name}`", text]
+        for folder in ("gpbandits_env", "agents", "scenarios")
+        for path in sorted((root / folder).rglob("*.py"))
+        for name, text in errata(path.read_text(encoding="utf-8"))
+    ]
+    return markdown(["file", "of", "what is printed, and what is meant"], rows)
 
 
 def errata(source: str) -> list[tuple[str, str]]:

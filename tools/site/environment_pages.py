@@ -1,15 +1,16 @@
 """One page an environment: action, observation, reward and info, as they are when it is made."""
 
 import inspect
-import re
 from dataclasses import MISSING, fields
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from docstrings import meanings
 from gymnasium.envs.registration import load_env_creator
 
 import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env.scenarios.reporting.tables import markdown
 
 # Tables need readings; any other environment can be made without arguments.
 READINGS = np.random.default_rng(0).normal(size=(60, 12)).tolist()
@@ -64,25 +65,17 @@ def _page(id: str) -> str:
 
 def _arguments(declared: type) -> str:
     """The fields of a declaration, with their meaning from the docstrings of its classes."""
-    said: dict[str, str] = {}
-    for cls in reversed(declared.__mro__):
-        section = (inspect.getdoc(cls) or "").partition("\nArgs:\n")[2]
-        for name, text in re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", section, re.MULTILINE):
-            said[name] = " ".join(text.split())
-    lines = ["| argument | default | meaning |", "| --- | --- | --- |"]
+    said = meanings(declared)
+    rows = []
     for field in fields(declared):
         default = "" if field.default in (MISSING, None) else f"`{field.default!r}`"
-        lines.append(
-            f"| `{field.name}` | {default} | {said[field.name].replace('|', chr(92) + '|')} |"
-        )
-    return "\n".join(lines)
+        rows.append([f"`{field.name}`", default, said[field.name]])
+    return markdown(["argument", "default", "meaning"], rows)
 
 
 def _table(values: dict[str, Any], space: Any = None) -> str:
-    lines = ["| key | kind | shape |" + (" space |" if space else "")]
-    lines.append("| --- | --- | --- |" + (" --- |" if space else ""))
+    rows = []
     for key, value in values.items():
         kind = value.dtype if isinstance(value, np.ndarray) else type(value).__name__
-        line = f"| `{key}` | {kind} | {np.shape(value)} |"
-        lines.append(line + (f" `{space[key]}` |" if space else ""))
-    return "\n".join(lines)
+        rows.append([f"`{key}`", kind, np.shape(value), *([f"`{space[key]}`"] if space else [])])
+    return markdown(["key", "kind", "shape", *(["space"] if space else [])], rows)

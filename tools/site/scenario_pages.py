@@ -1,22 +1,140 @@
-"""One page a scenario: what is declared, and the reference results with plot and command."""
+"""The pages of results: docs/results/PAPER.md, and one page a scenario when the site is built."""
 
 import json
 import re
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-import results_pages as results
-
+from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.metrics import KNOWN
+from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
+MARKS = {True: "holds", False: "**does not hold**", None: "not checked"}
 PLOT = re.compile(r"!\[([^\]]*)\]\(([^)]+\.png)\)")
 
 
 def kept_of(root: Path, id: str) -> dict[str, Any] | None:
     """The reference results of a scenario in the checkout, if there are any."""
     return references.load_from(root / "scenarios", id)
+
+
+def plot_stem(root: Path, id: str) -> Path:
+    """Where the plot of a scenario stands in the documentation, less the suffix."""
+    return root / "docs" / "results" / id.replace("/", "-")
+
+
+# -- A page for each paper, kept in the checkout --------------------------------------------------
+
+
+def write_page(root: Path, paper: str) -> Path:
+    """Write docs/results/PAPER.md from the reference files of the paper's scenarios.
+
+    What is said of them by hand, in scenarios/reference/PAPER/summary.md, comes first.
+
+    Args:
+        root: the checkout.
+        paper: the paper's short name.
+    Raises:
+        StoreError: the page cannot be written.
+    """
+    parts = [
+        f"# Results: {paper}",
+        "Mean over the trials ± standard error, at the last round. The command above each table "
+        "repeats it. Last come other readings of the paper (its CHOICEs); the last column says "
+        "which.",
+    ]
+    summary = root / "scenarios" / "reference" / paper / "summary.md"
+    if summary.is_file():
+        parts.append(summary.read_text(encoding="utf-8").strip())
+    for scenario in registry.scenarios().values():
+        shown = _shown(scenario, root) if scenario.id.startswith(f"{paper}/") else []
+        parts += [f"## {scenario.id}", *shown] if shown else []
+    path = root / "docs" / "results" / f"{paper}.md"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
+    return path
+
+
+def _shown(scenario: Scenario | Picture, root: Path) -> list[str]:
+    """Size, command, tables, plots and notes; empty if nothing is kept in the checkout."""
+    stem, title = plot_stem(root, scenario.id), _capital(scenario.title)
+    if isinstance(scenario, Picture):
+        drawn = [
+            f"{title} ({scenario.source}), drawn by",
+            _command(f"run {scenario.id}"),
+            f"![{scenario.title}]({stem.name}.png)",
+        ]
+        return drawn if stem.with_name(f"{stem.name}.png").is_file() else []
+    kept = kept_of(root, scenario.id)
+    if kept is None:
+        return []
+    size = f"{kept['trials']} trials of {kept['horizon']} rounds, base seed {kept['seed']}"
+    parts = [
+        f"{title} ({scenario.source}): {size}.",
+        _command(f"reference {scenario.id} --check"),
+    ]
+    notes = {e.label: e.note for e in (*scenario.agents, *scenario.alternatives)}
+    for cell in kept["cells"]:
+        if cell["params"]:
+            parts.append("### " + ", ".join(f"{k} = {v}" for k, v in cell["params"].items()))
+        parts += [_table(cell, notes), _findings(cell)]
+    parts.append(f"![regret of all agents]({stem.name}.png)")
+    if stem.with_name(f"{stem.name}-bounds.png").is_file():
+        parts.append(f"![regret and the bounds of the theory]({stem.name}-bounds.png)")
+    v, m = kept["versions"], kept["machine"]
+    return [
+        *parts,
+        *_said_of(scenario),
+        f"Made with gpbandits-env {v['gpbandits-env']}, Python {v['python']}, "
+        f"NumPy {v['numpy']}, {', '.join(m['blas'])} on {m['processor']}.",
+    ]
+
+
+def _capital(title: str) -> str:
+    return title[0].upper() + title[1:]
+
+
+def _command(words: str) -> str:
+    return f"```sh\ngpbandits {words}\n```"
+
+
+def _said_of(scenario: Scenario) -> list[str]:
+    """Its choices and departures, a list each; none where it has none."""
+    lists = {"Choices": scenario.choices, "Departures": scenario.departures}
+    return [
+        f"{title}:\n\n" + "\n".join(f"- {line}" for line in lines)
+        for title, lines in lists.items()
+        if lines
+    ]
+
+
+def _table(cell: dict[str, Any], notes: dict[str, str]) -> str:
+    known = [name for name in KNOWN if all(name in of for of in cell["agents"].values())]
+    rows = [
+        [label, *(f"{of[name][0]:.4g} ± {of[name][1]:.2g}" for name in known), notes.get(label, "")]
+        for label, of in cell["agents"].items()
+    ]
+    head = ["agent", *(KNOWN[name].title for name in known), "setting"]
+    return markdown(head, rows, right=range(1, len(known) + 1))
+
+
+def _findings(cell: dict[str, Any]) -> str:
+    lines = [
+        f"- {MARKS[c['holds']]}: {c['statement']} "
+        f"({', '.join(f'{name} {value:.4g}' for name, value in c['numbers'].items())})"
+        for c in cell["findings"]
+    ]
+    return "Findings of the paper:\n\n" + "\n".join(lines) if lines else ""
+
+
+# -- A page for each scenario, in the site only ---------------------------------------------------
 
 
 def pages(root: Path) -> dict[str, str]:
@@ -26,60 +144,46 @@ def pages(root: Path) -> dict[str, str]:
 
 def by_paper(uris: dict[str, str]) -> list[dict[str, list[dict[str, str]]]]:
     """Entries of the navigation, one a paper."""
-    found: dict[str, list[dict[str, str]]] = {}
+    found = defaultdict(list)
     for uri in uris:
         _, paper, name = uri.removesuffix(".md").split("/")
-        found.setdefault(paper, []).append({name: uri})
+        found[paper].append({name: uri})
     return [{paper: entries} for paper, entries in found.items()]
 
 
 def overview(root: Path) -> str:
     """All scenarios, a table a paper."""
-    tables: dict[str, list[str]] = {}
+    rows = defaultdict(list)
     for s in registry.scenarios().values():
-        paper = s.id.partition("/")[0]
-        tables.setdefault(paper, ["| scenario | what | size | results |", "|" + " --- |" * 4])
         size, shown = "a picture", ""
         if isinstance(s, Scenario):
             size = f"{s.trials} trials of {s.horizon} rounds"
             shown = "table" if kept_of(root, s.id) else "not yet"
-            stem = results.plot_stem(root, s.id)
+            stem = plot_stem(root, s.id)
             shown += " and plot" if stem.with_name(f"{stem.name}.png").is_file() else ""
-        tables[paper].append(f"| [{s.id}](scenarios/{s.id}.md) | {s.title} | {size} | {shown} |")
-    return "\n\n".join(
-        f"## {paper}\n\n{_on_one_page(root, paper)}" + "\n".join(rows)
-        for paper, rows in tables.items()
-    )
-
-
-def _on_one_page(root: Path, paper: str) -> str:
-    there = (root / "docs" / "results" / f"{paper}.md").is_file()
-    return f"[All results on one page](results/{paper}.md).\n\n" if there else ""
+        link = f"[{s.id}](scenarios/{s.id}.md)"
+        rows[s.id.partition("/")[0]].append([link, s.title, size, shown])
+    parts = []
+    for paper, lines in rows.items():
+        parts.append(f"## {paper}")
+        if (root / "docs" / "results" / f"{paper}.md").is_file():
+            parts.append(f"[All results on one page](results/{paper}.md).")
+        parts.append(markdown(["scenario", "what", "size", "results"], lines))
+    return "\n\n".join(parts)
 
 
 def _page(scenario: Scenario | Picture, root: Path) -> str:
-    head = [
-        f"# {scenario.id}",
-        f"{scenario.title[0].upper()}{scenario.title[1:]}.",
-        scenario.source,
-    ]
-    if isinstance(scenario, Picture):
-        shown = results.picture(scenario, root)[1:] or [_run(scenario.id)]
-        return "\n\n".join([*head, *(_placed(part, root) for part in shown)]) + "\n"
-    return "\n\n".join([*head, *_played(scenario, root), *_declared(scenario)]) + "\n"
-
-
-def _played(scenario: Scenario, root: Path) -> list[str]:
-    kept = kept_of(root, scenario.id)
-    if kept is None:
-        parts = [_run(scenario.id), "No reference results are kept with the code."]
-        return [*parts, *results.said_of(scenario)]
-    parts = ["## Results", *results.section(scenario, kept, root)[2:]]
-    return [_placed(re.sub(r"^### ", "#### ", part), root) for part in parts]
-
-
-def _run(id: str) -> str:
-    return f"```sh\ngpbandits run {id}\n```"
+    shown = _shown(scenario, root)
+    parts = [f"# {scenario.id}", f"{_capital(scenario.title)}.", scenario.source]
+    if not shown:
+        parts.append(_command(f"run {scenario.id}"))
+    if isinstance(scenario, Scenario):
+        parts += ["## Results"] if shown else ["No reference results are kept with the code."]
+        shown = shown or ["", *_said_of(scenario)]
+    for part in shown[1:]:
+        parts.append(_placed(re.sub(r"^### ", "#### ", part), root))
+    parts += _declared(scenario) if isinstance(scenario, Scenario) else []
+    return "\n\n".join(parts) + "\n"
 
 
 def _placed(text: str, root: Path) -> str:
@@ -99,12 +203,9 @@ def _declared(s: Scenario) -> list[str]:
         f"{s.trials} trials of {s.horizon} rounds in"
         f'\n\n```python\ngym.make("{s.env}"{call}, max_episode_steps={s.horizon})\n```',
     ]
-    points = [point for point in s.points() if point]
+    points = [", ".join(f"{k} = {_python(v)}" for k, v in p.items()) for p in s.points() if p]
     if points:
-        swept = "\n".join(
-            "- " + ", ".join(f"{k} = {_python(v)}" for k, v in point.items()) for point in points
-        )
-        parts.append(f"at each of\n\n{swept}")
+        parts.append("at each of\n\n" + "\n".join(f"- {point}" for point in points))
     if s.initial:
         parts.append(f"{s.initial} random points are told before round 1.")
     parts.append(_agents(s.agents))
@@ -114,15 +215,14 @@ def _declared(s: Scenario) -> list[str]:
 
 
 def _agents(entries: tuple[AgentEntry, ...]) -> str:
-    rows = ["| label | agent | settings | |", "| --- | --- | --- | --- |"]
+    rows = []
     for e in entries:
         settings = ", ".join(f"{key}={_python(value)}" for key, value in e.settings.items())
-        code = f"`{settings}`" if settings else ""
-        rows.append(f"| {e.label} | [{e.agent}](../../agents/{e.agent}.md) | {code} | {e.note} |")
-    return "\n".join(rows)
+        page = f"[{e.agent}](../../agents/{e.agent}.md)"
+        rows.append([e.label, page, f"`{settings}`" if settings else "", e.note])
+    return markdown(["label", "agent", "settings", ""], rows)
 
 
 def _python(value: Any) -> str:
-    plain = json.loads(json.dumps(value))
-    text = repr(plain)
+    text = repr(json.loads(json.dumps(value)))
     return text if len(text) < 300 else text[:280] + " ..."

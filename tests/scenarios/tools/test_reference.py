@@ -1,7 +1,7 @@
 from click.testing import CliRunner
 
 from tools.reference import reference
-from tools.site.results_pages import write_page
+from tools.site.scenario_pages import write_page
 
 
 def test_a_picture_is_drawn_into_the_documentation(tmp_path):
