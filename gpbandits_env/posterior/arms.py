@@ -20,6 +20,8 @@ from gpbandits_env.posterior.whitening import BLOCK, FLOOR, observed_gain, white
 
 REFRESH_EVERY = 4096
 SMALLEST_NOISE = 1e-8
+# A variance of this part of the largest one is far above the rounding of so many observations.
+SAFE = 1e-7
 
 
 class ArmPosterior(Posterior):
@@ -89,6 +91,11 @@ class ArmPosterior(Posterior):
         # Without noise a smooth kernel's residual covariances are soon nothing but rounding, which
         # grows without bound unless every observation carries the same little noise.
         self._noise = max(self.noise_var, 2.0 * self._floor)
+        self._added = self._noise - self.noise_var
+        # After t observations var >= prior_var / (1 + t level / noise): while that is far above
+        # rounding, nothing has to be kept from falling below 0.
+        safe = float(prior_var.min()) / (SAFE * level or 1.0) - 1.0
+        self._positive_for = min(safe * self._noise / (level or 1.0), REFRESH_EVERY)
         self._mean, self._var, self._scratch = np.empty((3, n))
         self._zeros, self._counts, self._kept_var = np.zeros((3, n))
         self._make_views()
@@ -248,12 +255,14 @@ class ArmPosterior(Posterior):
         surprise = (reward - mean.item(arm)) / s
         np.add(mean, np.multiply(v, surprise, scratch), mean)
         np.subtract(var, np.multiply(v, v, scratch), var)
-        np.maximum(var, self._zeros, out=var)
         inside.push(surprise)
         self._counts[arm] += 1.0
         self.size += 1
+        if self.size > self._positive_for:
+            np.maximum(var, self._zeros, out=var)
+        if self._added > self.jitter:
+            self.jitter = self._added
         self._since_refresh += 1
-        self.jitter = max(self.jitter, self._noise - self.noise_var)
         self.information_gain += observed_gain(before, self.noise_var)
         self._settle()
 
@@ -268,7 +277,7 @@ class ArmPosterior(Posterior):
             self._mean += surprises @ values
         self._var -= np.einsum("ij,ij->j", values, values)
         np.maximum(self._var, self._zeros, out=self._var)
-        self.jitter = max(self.jitter, jitter, self._noise - self.noise_var)
+        self.jitter = max(self.jitter, jitter, self._added)
         return totals
 
     def _settle(self) -> None:

@@ -81,7 +81,7 @@ class MatrixFactor(Factor):
         self.error = error
 
     def __call__(self, xi: Array) -> Array:
-        return self.matrix @ xi if xi.ndim == 1 else xi @ self.matrix.T
+        return self.matrix.dot(xi) if xi.ndim == 1 else xi @ self.matrix.T
 
     def row(self, arm: int) -> Array:
         return self.matrix[arm]
