@@ -4,8 +4,6 @@ import reprlib
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from gymnasium.error import ResetNeeded
-
 
 class GPBanditsError(Exception):
     """Base of every error that this library raises on purpose."""
@@ -17,10 +15,6 @@ class InvalidInput(GPBanditsError, ValueError):
 
 class UnknownName(GPBanditsError, ValueError):
     """A name is not in a registry."""
-
-
-class NotReset(GPBanditsError, ResetNeeded):
-    """An environment was stepped, read or drawn before its first `reset`."""
 
 
 class NotPositiveDefinite(GPBanditsError, ValueError):

@@ -2,6 +2,7 @@
 
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
+from gpbandits_env.envs.episode import NotReset
 from gpbandits_env.envs.gp import (
     Drifting,
     DriftingVector,
@@ -27,6 +28,7 @@ __all__ = [
     "Maker",
     "MarkovGP",
     "MarkovGPVector",
+    "NotReset",
     "Replay",
     "ReplayVector",
     "StaticGP",

@@ -3,18 +3,6 @@
 import click
 
 import gpbandits_env
-from gpbandits_env.scenarios.cli import (
-    animate,
-    beside,
-    compare,
-    diagnose,
-    listing,
-    new,
-    reference,
-    results,
-    run,
-    tune,
-)
 from gpbandits_env.scenarios.cli.group import Group
 
 
@@ -29,18 +17,3 @@ def main() -> None:
       gpbandits run srinivas2010/se-1d
       gpbandits report results/srinivas2010-se-1d.sqlite
     """
-
-
-for command in (
-    *run.COMMANDS,
-    *results.COMMANDS,
-    *compare.COMMANDS,
-    *beside.COMMANDS,
-    *listing.COMMANDS,
-    *reference.COMMANDS,
-    *tune.COMMANDS,
-    *new.COMMANDS,
-    *animate.COMMANDS,
-    *diagnose.COMMANDS,
-):
-    main.add_command(command)

@@ -30,6 +30,3 @@ def animate(scenario: str, agent: str, rounds: int, seed: int, fps: int, out: Pa
         raise InvalidInput(f"{scenario} only draws: there is nothing to animate")
     path = out or Path(f"{found.id}-{agent}".replace("/", "-") + ".gif")
     click.echo(f"animation  {draw(found, agent, path, rounds, seed, fps)}")
-
-
-COMMANDS = (animate,)

@@ -1,4 +1,4 @@
-"""`gpbandits compare`."""
+"""`gpbandits compare`, of agents, and `gpbandits published`, with a paper's table."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 import click
 
 from gpbandits_env.scenarios.metrics import METRICS
+from gpbandits_env.scenarios.reporting.beside import counts, lines
+from gpbandits_env.scenarios.reporting.beside import gather as gather_published
 from gpbandits_env.scenarios.reporting.comparison_plot import draw
 from gpbandits_env.scenarios.reporting.tables import aligned
 from gpbandits_env.scenarios.results.comparison import Suite, compare, gather
@@ -77,4 +79,25 @@ def _text(suite: Suite) -> list[str]:
     ]
 
 
-COMMANDS = (compare_command,)
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--agent", default="ts-rsr", show_default=True, help="The paper's own agent.")
+@click.option("--markdown", is_flag=True, help="Print a Markdown table.")
+def published(files: tuple[Path, ...], agent: str, markdown: bool) -> None:
+    """Compare the results of FILES with the paper's own table, with ranks.
+
+    \b
+    Examples:
+      gpbandits published results/ren2024-*.sqlite
+      gpbandits published results/ren2024-*.sqlite --markdown > table.md
+    """
+    rows = gather_published(files)
+    head, *body = lines(rows)
+    click.echo("Simple regret at the last round: mean (standard deviation) [rank].\n")
+    if markdown:
+        rule = ["---", "---", *["---:"] * (len(head) - 2)]
+        shown = ["| " + " | ".join(words) + " |" for words in (head, rule, *body)]
+    else:
+        shown = aligned([head, *body])
+    click.echo("\n".join(shown))
+    click.echo(f"\n{counts(rows, agent)}.")

@@ -68,6 +68,3 @@ def run_again(scenario: Scenario, path: Path, jobs: int | None, trials: int | No
         result = report(store)
     click.echo(text(result, pairs=False))
     return result
-
-
-COMMANDS = (reference,)

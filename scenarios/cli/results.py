@@ -57,7 +57,7 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
 @click.option("--bounds", is_flag=True, help="Lay the paper's regret bounds over the plot.")
 @click.option("--agents", help="Labels of those to draw, separated by commas; all by default.")
 def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: str | None) -> None:
-    """Plot FILE as PNG and SVG: its scenario's panels, or average, cumulative and simple regret.
+    """Plot FILE as PNG and SVG: its scenario's panels, or average, cumulative, simple regret.
 
     \b
     Examples:
@@ -93,6 +93,3 @@ def export(file: Path, out: Path | None, kind: str | None) -> None:
     with Store.open(file) as store:
         rows = (export_parquet if kind == "parquet" else export_csv)(store, target)
     click.echo(f"{target}: {rows} rows")
-
-
-COMMANDS = (report, plot, export)

@@ -1,4 +1,4 @@
-"""`gpbandits run`."""
+"""`gpbandits run` and `gpbandits new`."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from gpbandits_env import agents as learners
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios.cli.group import INTERRUPTED
 from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.reporting.plots import plot
@@ -15,7 +15,7 @@ from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 from gpbandits_env.scenarios.study.engines import NAMES, Engine
-from gpbandits_env.scenarios.study.files import find
+from gpbandits_env.scenarios.study.files import find, template
 from gpbandits_env.scenarios.study.run import Outcome, run_study
 
 
@@ -48,7 +48,7 @@ def run(
     out: Path | None,
     fresh: bool,
 ) -> None:
-    """Play SCENARIO (an id, or a .toml file), then print its table and findings and plot it.
+    """Run SCENARIO (an id, or a .toml file), then print its table and findings and plot it.
 
     A run that was stopped goes on where it was when the command is given again; more trials or
     more agents are added to what is there.
@@ -115,4 +115,23 @@ def _announce(files: list[Path]) -> None:
         click.echo(f"plot     {file}")
 
 
-COMMANDS = (run,)
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path), default="my_scenario.toml")
+@click.option("--force", is_flag=True, help="Write over a file that is there.")
+def new(file: Path, force: bool) -> None:
+    """Write a commented scenario FILE (TOML) to start from.
+
+    \b
+    Examples:
+      gpbandits new
+      gpbandits new drifting.toml && gpbandits run drifting.toml
+    """
+    if file.suffix != ".toml":
+        raise InvalidInput(f"{file}: a scenario file ends in .toml")
+    if file.exists() and not force:
+        raise InvalidInput(f"{file} is there already; --force writes over it")
+    try:
+        file.write_text(template(file.name), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{file}: cannot be written: {error.strerror}") from None
+    click.echo(f"wrote {file}; 'gpbandits run {file}' plays it")

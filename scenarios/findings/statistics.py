@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from gpbandits_env.arrays import Array
 
@@ -17,7 +16,6 @@ class Paired:
         mean_b: mean of the second.
         difference: mean of a - b.
         se: standard error of that mean; NaN for one trial.
-        p: two-sided p-value of Student's t test on the paired differences; 1 when all are zero.
         trials: how many.
     """
 
@@ -25,7 +23,6 @@ class Paired:
     mean_b: float
     difference: float
     se: float
-    p: float
     trials: int
 
 
@@ -52,21 +49,5 @@ def paired(a: Array, b: Array) -> Paired:
         a: (trials,) the first agent's figure.
         b: (trials,) the second's, same trials in the same order.
     """
-    difference, se = (float(x) for x in mean_and_error(a - b))
-    if not len(a) > 1:
-        p = float("nan")
-    elif se == 0.0:
-        p = 1.0 if difference == 0.0 else 0.0
-    else:
-        p = float(2.0 * stats.t.sf(abs(difference / se), len(a) - 1))
-    return Paired(float(a.mean()), float(b.mean()), difference, se, p, len(a))
-
-
-def mean_ranks(table: Array) -> Array:
-    """Mean rank of each agent, 1 for the smallest; ties share their ranks.
-
-    Args:
-        table: (agents, trials).
-    """
-    ranks: Array = stats.rankdata(table, axis=0).mean(axis=1)
-    return ranks
+    difference, se = mean_and_error(a - b)
+    return Paired(float(a.mean()), float(b.mean()), float(difference), float(se), len(a))

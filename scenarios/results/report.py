@@ -10,9 +10,10 @@ import numpy as np
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.findings import FINDINGS, Check
-from gpbandits_env.scenarios.findings.statistics import Paired, mean_and_error, mean_ranks, paired
+from gpbandits_env.scenarios.findings.statistics import mean_and_error
 from gpbandits_env.scenarios.metrics import metric_named, shown
 from gpbandits_env.scenarios.results.curves import curves_of
+from gpbandits_env.scenarios.results.statistics import PairedTest, mean_ranks, paired_test
 from gpbandits_env.scenarios.results.store import Store
 
 
@@ -49,7 +50,7 @@ class Comparison:
 
     a: str
     b: str
-    result: Paired
+    result: PairedTest
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ def _cell(store: Store, index: int, params: dict[str, Any], metric: str) -> Cell
         for label, rank in zip(shared, ranks.tolist(), strict=True)
     )
     comparisons = tuple(
-        Comparison(a, b, paired(shared[a], shared[b]))
+        Comparison(a, b, paired_test(shared[a], shared[b]))
         for a, b in itertools.combinations(cell.labels, 2)
     )
     checks = tuple(FINDINGS.from_dict(spec).look(cell) for spec in store.scenario["findings"])

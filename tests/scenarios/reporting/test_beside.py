@@ -64,11 +64,11 @@ def files(tmp_path_factory):
 
 
 def test_the_command(files):
-    run = CliRunner().invoke(main, ["beside", str(files / "ren.sqlite")])
+    run = CliRunner().invoke(main, ["published", str(files / "ren.sqlite")])
     assert run.exit_code == 0, run.output
     assert "bird-2d" in run.output
     assert "ts-rsr is" in run.output
-    run = CliRunner().invoke(main, ["beside", str(files / "ren.sqlite"), "--markdown"])
+    run = CliRunner().invoke(main, ["published", str(files / "ren.sqlite"), "--markdown"])
     rows = [line for line in run.output.splitlines() if line.startswith("|")]
     assert len({line.count("|") for line in rows}) == 1
     assert len(rows) == 4
