@@ -1,6 +1,7 @@
 """Theory curves that a plot can lay over a result.
 
-They are computed when a study starts and kept in its store, so that plots need the store only.
+They are computed when a study starts and kept in its store, so that plots need the store only. All
+are about one action a round among finitely many arms.
 """
 
 from abc import ABC, abstractmethod
@@ -9,15 +10,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpbandits_env import theory
+from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
+from gpbandits_env.theory import time_varying
+
+LONGEST_BLOCK = 60
 
 
 class Bound(ABC):
-    """A curve over rounds, from what a learner is told of the world."""
+    """A curve over rounds, from what an agent is told of the environment."""
 
     metric: str
 
@@ -28,10 +33,28 @@ class Bound(ABC):
 
     @abstractmethod
     def curve(self, problem: Problem, horizon: int) -> Array:
-        """The curve, (horizon,), in the units of ``metric``."""
+        """The curve, (horizon,), in the units of ``metric``.
+
+        Raises:
+            InvalidInput: the problem is not of the kind that the theory is about.
+        """
 
 
 BOUNDS: Family[Bound] = Family("bound")
+
+
+def _arms(problem: Problem, whose: str) -> Arms:
+    if not isinstance(problem.domain, Arms) or problem.batch_size != 1:
+        raise InvalidInput(f"{whose} about one action a round among finitely many arms")
+    return problem.domain
+
+
+def _variance(problem: Problem, arms: Arms) -> float:
+    return float(problem.kernel.diagonal(arms.coordinates).max())
+
+
+def _rounds(horizon: int) -> Array:
+    return np.arange(1, horizon + 1)
 
 
 @BOUNDS.register("theorem1")
@@ -40,9 +63,6 @@ class Theorem1(Bound):
     """The regret bound of srinivas2010, Theorem 1, with the greedy bound on gamma_T (Eq. 5).
 
     Holds with probability 1 - delta for GP-UCB with the theorem's own beta, unscaled.
-
-    Args:
-        delta: the probability that it fails.
     """
 
     delta: float = 0.1
@@ -53,11 +73,198 @@ class Theorem1(Bound):
         return f"Theorem 1, delta = {self.delta:g}"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
-        if not isinstance(problem.domain, Arms) or problem.batch_size != 1:
-            raise InvalidInput("Theorem 1 is about one action a round among finitely many arms")
-        arms, kernel, noise_var = problem.domain, problem.kernel, problem.noise_var
-        gain = theory.information_gain_bound(arms, kernel, noise_var, horizon)
-        variance = float(kernel.diagonal(arms.coordinates).max())
+        arms, noise_var = _arms(problem, "Theorem 1 is"), problem.noise_var
+        gain = theory.information_gain_bound(arms, problem.kernel, noise_var, horizon)
+        variance = _variance(problem, arms)
         bound = theory.regret_bound_theorem1(gain, arms.size, self.delta, noise_var, variance)
-        average: Array = bound / np.arange(1, horizon + 1)
-        return average
+        return bound / _rounds(horizon)
+
+
+# -- bogunovic2016: functions that drift ----------------------------------------------------------
+
+
+def _drifting(problem: Problem) -> tuple[Arms, float]:
+    if not isinstance(problem.domain, Arms) or problem.batch_size != 1 or problem.epsilon is None:
+        raise InvalidInput(
+            "Theorems 4.2 and 4.3 are about one action a round among arms of a function that "
+            "drifts with a known epsilon"
+        )
+    return problem.domain, problem.epsilon
+
+
+@BOUNDS.register("theorem4.3")
+@dataclass(frozen=True)
+class Theorem43(Bound):
+    """Of TV-GP-UCB, with gamma~_T at most twice the greedy gain of this very problem.
+
+    Args:
+        delta: the probability that it fails.
+        a: of the derivatives' tail a exp(-(L/b)^2); not stated by the paper.
+        b: the same.
+        metric: what it bounds.
+    Source: bogunovic2016, eqs. (19)-(20).
+    """
+
+    delta: float = 0.1
+    a: float = 1.0
+    b: float = 1.0
+    metric: str = "average_regret"
+
+    @property
+    def title(self) -> str:
+        return f"Theorem 4.3, greedy gain, delta = {self.delta:g}"
+
+    def curve(self, problem: Problem, horizon: int) -> Array:
+        rounds, gain = _rounds(horizon), self._gain(problem, horizon)
+        beta = time_varying.beta_time_varying(
+            rounds, problem.domain.dim, self.delta, self.a, self.b
+        )
+        bound = time_varying.regret_bound_time_varying(rounds, beta, gain, problem.noise_var)
+        return bound / rounds
+
+    def _gain(self, problem: Problem, horizon: int) -> Array:
+        """A bound on gamma~_T after each round."""
+        arms, epsilon = _drifting(problem)
+        return 2.0 * time_varying.greedy_time_varying_gain(
+            arms, problem.kernel, problem.noise_var, epsilon, horizon
+        )
+
+
+@BOUNDS.register("theorem4.3-blocks")
+@dataclass(frozen=True)
+class Theorem43Blocks(Theorem43):
+    """Of TV-GP-UCB, with gamma~_T bounded by blocks, eq. (21), of the best length up to 60.
+
+    ERRATUM: as printed, eq. (21) is wrong (see `theory.time_varying.time_varying_gain_bound`):
+    both forms are curves.
+
+    Args:
+        as_printed: the paper's own form.
+    """
+
+    as_printed: bool = False
+
+    @property
+    def title(self) -> str:
+        form = "as printed" if self.as_printed else "corrected"
+        return f"Theorem 4.3, eq. (21) {form}, delta = {self.delta:g}"
+
+    def _gain(self, problem: Problem, horizon: int) -> Array:
+        (arms, epsilon), noise_var = _drifting(problem), problem.noise_var
+        longest = min(LONGEST_BLOCK, horizon)
+        gains = theory.information_gain_bound(arms, problem.kernel, noise_var, longest)
+        rounds, printed = _rounds(horizon), self.as_printed
+        forms = [
+            time_varying.time_varying_gain_bound(
+                rounds, block, float(gain), noise_var, epsilon, as_printed=printed
+            )
+            for block, gain in enumerate(gains, start=1)
+        ]
+        return np.min(forms, axis=0)
+
+
+@BOUNDS.register("theorem4.2")
+@dataclass(frozen=True)
+class Theorem42(Bound):
+    """Of R-GP-UCB with the paper's block length, gamma_N bounded greedily.
+
+    Args:
+        delta: the probability that it fails.
+        a: of the derivatives' tail a exp(-(L/b)^2); not stated by the paper.
+        b: the same.
+        a0: of the function's tail; not stated either.
+        b0: the same.
+        metric: what it bounds.
+    Source: bogunovic2016, eqs. (16)-(18).
+    """
+
+    delta: float = 0.1
+    a: float = 1.0
+    b: float = 1.0
+    a0: float = 1.0
+    b0: float = 1.0
+    metric: str = "average_regret"
+
+    @property
+    def title(self) -> str:
+        return f"Theorem 4.2 (R-GP-UCB), delta = {self.delta:g}"
+
+    def curve(self, problem: Problem, horizon: int) -> Array:
+        (arms, epsilon), noise_var = _drifting(problem), problem.noise_var
+        block = paper_block_length(problem.replaced(horizon=horizon))
+        gain = theory.information_gain_bound(arms, problem.kernel, noise_var, block)[-1]
+        rounds = _rounds(horizon)
+        beta = time_varying.beta_resetting(rounds, arms.dim, self.delta, self.a, self.b)
+        tails = (self.delta, self.a0, self.b0)
+        bound = time_varying.regret_bound_resetting(
+            rounds, beta, block, float(gain), noise_var, epsilon, *tails
+        )
+        return bound / rounds
+
+
+# -- bedi2022: compression ------------------------------------------------------------------------
+
+
+def _compressed(problem: Problem, horizon: int, epsilon: float) -> tuple[Array, Array]:
+    """After each round: the largest model order there can be, and gamma of it; (T,) each.
+
+    Both from the greedy gain of this very problem (srinivas2010, eq. 5).
+    """
+    arms = _arms(problem, "the bounds of bedi2022 are")
+    gain = theory.information_gain_bound(arms, problem.kernel, problem.noise_var, horizon)
+    order = np.minimum(_rounds(horizon), theory.model_order_bound_by_gain(gain, epsilon))
+    return order.astype(np.float64), gain[order - 1]
+
+
+@BOUNDS.register("bedi3.2")
+@dataclass(frozen=True)
+class Theorem32(Bound):
+    """Of compressed GP-UCB with the beta of srinivas2010, Theorem 1.
+
+    Args:
+        epsilon: the compression budget in nats.
+        delta: the probability that it fails.
+        metric: what it bounds.
+    Source: bedi2022, Theorem 3.2, eq. (3.2).
+    """
+
+    epsilon: float
+    delta: float = 0.1
+    metric: str = "average_regret"
+
+    @property
+    def title(self) -> str:
+        return f"eq. (3.2), epsilon = {self.epsilon:g}, delta = {self.delta:g}"
+
+    def curve(self, problem: Problem, horizon: int) -> Array:
+        arms, rounds = _arms(problem, "the bounds of bedi2022 are"), _rounds(horizon)
+        _, gain = _compressed(problem, horizon, self.epsilon)
+        beta = theory.beta_finite(rounds, arms.size, self.delta)
+        variance = _variance(problem, arms)
+        bound = theory.regret_bound_compressed(
+            rounds, beta, gain, problem.noise_var, self.epsilon, variance
+        )
+        return bound / rounds
+
+
+@BOUNDS.register("bedi-model-order")
+@dataclass(frozen=True)
+class ModelOrderBound(Bound):
+    """Of the model order, with no unknown constant: the largest M with gamma_M > M epsilon.
+
+    Args:
+        epsilon: the compression budget in nats.
+        metric: what it bounds.
+    Source: srinivas2010, Lemma 5.3, and bedi2022, eq. (2.12); the paper's own, eq. (3.1), has a
+        constant that it leaves unnamed.
+    """
+
+    epsilon: float
+    metric: str = "model_order"
+
+    @property
+    def title(self) -> str:
+        return f"model order, epsilon = {self.epsilon:g}"
+
+    def curve(self, problem: Problem, horizon: int) -> Array:
+        return _compressed(problem, horizon, self.epsilon)[0]

@@ -15,8 +15,6 @@ from gpbandits_env.drift import as_drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
-from gpbandits_env.scenarios.findings import compression_bounds as compression_bounds  # registers
-from gpbandits_env.scenarios.findings import drift_bounds as drift_bounds  # its bounds
 from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.scenario import Cell, Scenario
 from gpbandits_env.scenarios.study.runner import make_agent, make_env

@@ -12,7 +12,7 @@ from gpbandits_env.kernels import Matern52, SquaredExponential
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import Picture, Scenario, get
 from gpbandits_env.scenarios.cli import main
-from gpbandits_env.scenarios.findings.drift_bounds import Theorem42, Theorem43, Theorem43Blocks
+from gpbandits_env.scenarios.findings.bounds import Theorem42, Theorem43, Theorem43Blocks
 from gpbandits_env.scenarios.papers import bogunovic2016
 from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.results.records import TrialKey
