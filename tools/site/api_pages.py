@@ -55,10 +55,12 @@ def packages() -> list[str]:
 # What agents and scenarios offer in modules; their packages are found.
 MODULES = {
     "gpbandits_env.agents": (
+        "acquisitions.rules",
         "acquisitions.schedules",
         "data.compression",
         "data.forgetting",
         "data.learning",
+        "data.log",
     ),
     "gpbandits_env.scenarios": (
         *("scenario", "study.run", "study.engines"),

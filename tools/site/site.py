@@ -20,7 +20,7 @@ from mkdocs.structure.pages import Page
 # The order of what stands in docs/; a page that is named nowhere here goes to the last section.
 SECTIONS = {
     "Worlds": ("environments.md", "drift.md", "drifting-scenario.md"),
-    "Learners": ("agents.md", "mixing.md", "adding-an-agent.md"),
+    "Learners": ("agents.md", "mixing.md", "adding-an-agent.md", "architecture.md"),
     "Studies": ("studies.md", "scenarios.md", "differences.md", "benchmarks.md"),
     "Around it": ("rl.md", "optimize.md"),
 }
