@@ -1,44 +1,29 @@
 """Learning a model: its kernel's hyper-parameters, its noise, its mean and its drift."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.kernels import Kernel
+from gpbandits_env.learning.climbs import MAX_EPSILON, Climbed, Climbs, LearnedParameter
 from gpbandits_env.learning.data import Observations, Series
 from gpbandits_env.learning.likelihood import (
     Covariances,
     KernelCovariances,
-    Likelihood,
     PointLikelihood,
     RadialCovariances,
     SeriesLikelihood,
     below_one,
     one_mean,
 )
-from gpbandits_env.learning.priors import Bounded, HyperPriors
+from gpbandits_env.learning.priors import HyperPriors
 from gpbandits_env.learning.scaling import OutputScaling
 from gpbandits_env.model import Model
 
-MAX_EPSILON = 0.999
-# From calm to restless: the likelihood in epsilon may have a maximum at either end.
-EPSILON_STARTS = (0.003, 0.03, 0.3)
-# Under priors, where the starts after the first lie: factors on the centres of the priors. Smooth
-# with little noise, rough with little noise, smooth with much noise.
-STARTS: tuple[Mapping[str, float], ...] = (
-    {},
-    {"lengthscale": 0.25},
-    {"lengthscale": 2.0, "noise_var": 30.0},
-    {"lengthscale": 0.25, "variance": 3.0, "noise_var": 0.03},
-    {"lengthscale": 4.0, "variance": 3.0},
-)
-# Without priors a logarithm may move so far from its start: that keeps small data sane.
-REACH = 8.0
 # Twice the drop in log likelihood that bounds a 95% interval: the chi-squared quantile, 1 degree.
 CHI2_95 = 3.841458820694124
 
@@ -130,9 +115,10 @@ def fit(
         return _ObservationFit(model, data, names, priors).run(ard, whole(starts, "starts"))
     if priors is not None or not names <= {"epsilon", "noise_var"}:
         raise InvalidInput("of series only epsilon and noise_var are learned, without priors")
-    noise = _Parameter("noise_var", model.noise_var, "noise_var" in names, unit=model.noise_var)
+    start, free = model.noise_var, "noise_var" in names
+    noise = LearnedParameter("noise_var", start, free, unit=start)
     likelihood = SeriesLikelihood(model, data)
-    found = _Search(likelihood, (noise,), model.epsilon, "epsilon" in names).best(1)
+    found = Climbs(likelihood, (noise,), model.epsilon, "epsilon" in names).best(1)
     learned = replace(model, noise_var=float(found.theta[-1]), epsilon=found.epsilon)
     return Fitted(learned, found.at.value, found.starts, found.evaluations)
 
@@ -157,113 +143,6 @@ def epsilon_interval(
     top = MAX_EPSILON
     high = top if above(top) >= 0 else float(brentq(above, epsilon, top, xtol=1e-7))
     return low, high
-
-
-class _Parameter(NamedTuple):
-    """A positive hyper-parameter, learned as the logarithm of value / unit."""
-
-    word: str
-    value: float
-    free: bool
-    prior: Bounded | None = None
-    unit: float = 1.0
-
-    @property
-    def limits(self) -> Array:
-        """Of the logarithm."""
-        prior = self.prior
-        return np.log([prior.low, prior.high]) if prior else np.array([-REACH, REACH])
-
-
-@dataclass(frozen=True)
-class _Found:
-    theta: Array
-    epsilon: float
-    at: Likelihood
-    starts: tuple[float, ...]
-    evaluations: int
-
-
-@dataclass(frozen=True)
-class _Search:
-    """L-BFGS-B on the free ones of u = (sqrt(epsilon), log(value / unit), ...), within bounds.
-
-    Args:
-        likelihood: of the data.
-        parameters: the kernel's in the order of the likelihood's, and the noise.
-        epsilon: of the model.
-        drifts: whether epsilon is learned.
-    """
-
-    likelihood: PointLikelihood | SeriesLikelihood
-    parameters: tuple[_Parameter, ...]
-    epsilon: float
-    drifts: bool
-
-    def best(self, starts: int) -> _Found:
-        """The best end of climbs from the parameters' values and the priors' centres."""
-        given = np.log([p.value / p.unit for p in self.parameters])
-        firsts = [given]
-        if any(p.prior for p in self.parameters):
-            firsts += [self._centre(factors, given) for factors in STARTS[: starts - 1]]
-        epsilons = EPSILON_STARTS if self.drifts else (self.epsilon,)
-        ends = [
-            self._climb(np.array([epsilons[i % len(epsilons)] ** 0.5, *firsts[i % len(firsts)]]))
-            for i in range(max(len(firsts), len(epsilons)))
-        ]
-        u, _, _ = max(ends, key=lambda end: end[1])
-        theta, epsilon = self._values(u)
-        values, counts = tuple(end[1] for end in ends), sum(end[2] for end in ends)
-        return _Found(theta, epsilon, self._at(u), values, counts)
-
-    def _centre(self, factors: Mapping[str, float], given: Array) -> Array:
-        """The priors' centres times factors, where free; as given elsewhere."""
-        u = given.copy()
-        for i, p in enumerate(self.parameters):
-            if p.free and p.prior:
-                u[i] = np.log(p.prior.prior.centre * factors.get(p.word, 1.0))
-        return u
-
-    def _values(self, u: Array) -> tuple[Array, float]:
-        theta = np.array([p.unit for p in self.parameters]) * np.exp(u[1:])
-        return theta, float(u[0] ** 2) if self.drifts else self.epsilon
-
-    def _at(self, u: Array) -> Likelihood:
-        theta, epsilon = self._values(u)
-        return self.likelihood(theta[:-1], float(theta[-1]), epsilon)
-
-    def _climb(self, first: Array) -> tuple[Array, float, int]:
-        """Where a climb ends, how high, and after how many evaluations."""
-        free = np.array([self.drifts, *(p.free for p in self.parameters)])
-        limits = np.array([(0.0, MAX_EPSILON**0.5), *(p.limits for p in self.parameters)])[free]
-        groups: dict[Bounded, list[int]] = {}
-        for i, p in enumerate(self.parameters, 1):
-            if p.free and p.prior:
-                groups.setdefault(p.prior, []).append(i)
-        u = first.copy()
-
-        def objective(moved: Array) -> tuple[float, Array]:
-            u[free] = moved
-            value, slope, _ = self._at(u)
-            slope[0] *= 2.0 * u[0]
-            for bounded, at in groups.items():
-                density, rise = bounded.prior(u[at])
-                value += float(density.sum())
-                slope[at] += rise
-            # L-BFGS-B's line search backs off from a wall of this height.
-            return (-value, -slope[free]) if np.isfinite(value) else (1e25, 0.0 * moved)
-
-        end = minimize(
-            objective,
-            np.clip(first[free], *limits.T),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=limits.tolist(),
-            # What a prior blurs need not be known to the last digit.
-            options={"maxfun": 60, "ftol": 1e-8, "gtol": 1e-4} if groups else {},
-        )
-        u[free] = end.x
-        return u, -float(end.fun), int(end.nfev)
 
 
 class _ObservationFit:
@@ -296,14 +175,16 @@ class _ObservationFit:
         return Fitted(learned, found.at.value, found.starts, found.evaluations)
 
     def _best(
-        self, covariances: Covariances, parameters: list[_Parameter], noise: float, starts: int
-    ) -> _Found:
+        self,
+        covariances: Covariances,
+        parameters: list[LearnedParameter],
+        noise: float,
+        starts: int,
+    ) -> Climbed:
         """From these parameters of the kernel and this noise."""
-        data, priors, free = self._data, self._priors, "noise_var" in self._names
-        if priors:
-            last = _Parameter("noise_var", noise, free, priors.noise_var)
-        else:
-            last = _Parameter("noise_var", noise, free, unit=noise)
+        data, prior = self._data, self._priors.noise_var if self._priors else None
+        unit, free = 1.0 if prior else noise, "noise_var" in self._names
+        last = LearnedParameter("noise_var", noise, free, prior, unit)
         epsilon, drifts = self._model.epsilon, "epsilon" in self._names
         likelihood = PointLikelihood(
             covariances,
@@ -311,26 +192,28 @@ class _ObservationFit:
             data.times if drifts or epsilon else None,
             None if self._mean is None else 0.0,
         )
-        return _Search(likelihood, (*parameters, last), epsilon, drifts).best(starts)
+        return Climbs(likelihood, (*parameters, last), epsilon, drifts).best(starts)
 
-    def _any_kernel(self, given: Kernel, starts: int) -> tuple[_Found, Kernel]:
+    def _any_kernel(self, given: Kernel, starts: int) -> tuple[Climbed, Kernel]:
         """By the names of the kernel's parameters."""
         names = [name for name in given.parameters() if name in self._names]
-        priors = self._priors if names else None
-        kernel = given.scaled(1.0 / self._outputs.var) if priors else given
+        priors, var = self._priors, self._outputs.var
+        kernel = given.scaled(1.0 / var) if priors else given
         parameters = []
         for name in names:
             value = kernel.parameters()[name]
             word, unit, prior = priors.of(name, value) if priors else (name, value, None)
-            parameters.append(_Parameter(word, value, True, prior, unit))
+            parameters.append(LearnedParameter(word, value, True, prior, unit))
         covariances = KernelCovariances(kernel, self._data.points, names)
         found = self._best(covariances, parameters, self._noise, starts)
+        if not names:
+            return found, given
         learned = covariances.kernel(found.theta[:-1])
-        return found, learned.scaled(self._outputs.var) if priors else learned
+        return found, learned.scaled(var) if priors else learned
 
     def _radial(
         self, kernel: Kernel, priors: HyperPriors, ard: bool, starts: int
-    ) -> tuple[_Found, Kernel]:
+    ) -> tuple[Climbed, Kernel]:
         """By lengthscale(s) and variance of a radial kernel, in the cube of the priors."""
         assert kernel.radial is not None
         radial, inputs, factor = kernel.radial, priors.inputs, self._outputs.var
@@ -338,12 +221,12 @@ class _ObservationFit:
         free = "variance" in self._names
         free_scales = any(name.startswith("lengthscale") for name in self._names)
 
-        def best(scales: Array, variance: float, noise: float, starts: int) -> _Found:
+        def best(scales: Array, variance: float, noise: float, starts: int) -> Climbed:
             parameters = [
-                _Parameter("lengthscale", ell, free_scales, priors.lengthscale)
+                LearnedParameter("lengthscale", ell, free_scales, priors.lengthscale)
                 for ell in scales.tolist()
             ]
-            parameters.append(_Parameter("variance", variance, free, priors.variance))
+            parameters.append(LearnedParameter("variance", variance, free, priors.variance))
             covariances = RadialCovariances(radial, points, len(scales))
             return self._best(covariances, parameters, noise, starts)
 
@@ -354,8 +237,8 @@ class _ObservationFit:
         if free_scales:
             if ard and len(given) > 1:
                 # The isotropic kernel is one start, what was learned per coordinate the other.
-                ell, in_standard, noise = found.theta.tolist()
-                apart = best(np.full(len(given), ell), in_standard, noise, 1)
+                ell, level, noise = found.theta.tolist()
+                apart = best(np.full(len(given), ell), level, noise, 1)
                 again = best(given, variance, self._noise, 1)
                 count = found.evaluations + apart.evaluations + again.evaluations
                 found = max(apart, again, key=lambda end: max(end.starts))

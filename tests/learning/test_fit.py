@@ -215,6 +215,11 @@ def test_what_is_learned_of_any_kernel_is_what_is_learned_of_a_stationary_one():
         one.model.kernel.lengthscale, rel=0.02
     )
     assert two.model.prior_mean == pytest.approx(one.model.prior_mean, rel=0.02)
+    for words in (["noise_var"], ["noise_var", "epsilon"]):
+        one = learn(Matern52(4.0, 20.0), 0.1, x, 5 * y, inputs=inputs, what=words)
+        two = learn(Sum((Matern52(4.0, 20.0),)), 0.1, x, 5 * y, inputs=inputs, what=words)
+        assert two.model.noise_var == pytest.approx(one.model.noise_var, rel=1e-3)
+        assert two.model.kernel.terms[0] == one.model.kernel == Matern52(4.0, 20.0)
     kept = learn(Sum((Matern52(1.0),)), 0.1, x, y, inputs=inputs, what=["terms.0.variance"])
     assert kept.model.kernel.terms[0].lengthscale == 1.0
     assert kept.model.noise_var == 0.1

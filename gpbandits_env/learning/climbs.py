@@ -1,0 +1,136 @@
+"""The most likely values of some parameters, by L-BFGS-B from several starts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.learning.likelihood import Likelihood, PointLikelihood, SeriesLikelihood
+from gpbandits_env.learning.priors import Bounded
+
+MAX_EPSILON = 0.999
+# From calm to restless: the likelihood in epsilon may have a maximum at either end.
+EPSILON_STARTS = (0.003, 0.03, 0.3)
+# Under priors, where the starts after the first lie: factors on the centres of the priors. Smooth
+# with little noise, rough with little noise, smooth with much noise.
+STARTS: tuple[Mapping[str, float], ...] = (
+    {},
+    {"lengthscale": 0.25},
+    {"lengthscale": 2.0, "noise_var": 30.0},
+    {"lengthscale": 0.25, "variance": 3.0, "noise_var": 0.03},
+    {"lengthscale": 4.0, "variance": 3.0},
+)
+# Without priors a logarithm may move so far from its start: that keeps small data sane.
+REACH = 8.0
+
+
+class LearnedParameter(NamedTuple):
+    """A positive hyper-parameter, learned as the logarithm of value / unit."""
+
+    word: str
+    value: float
+    free: bool
+    prior: Bounded | None = None
+    unit: float = 1.0
+
+    @property
+    def limits(self) -> Array:
+        """Of the logarithm."""
+        prior = self.prior
+        return np.log([prior.low, prior.high]) if prior else np.array([-REACH, REACH])
+
+
+@dataclass(frozen=True)
+class Climbed:
+    """The best end of climbs: the parameters there, and the likelihood."""
+
+    theta: Array
+    epsilon: float
+    at: Likelihood
+    starts: tuple[float, ...]
+    evaluations: int
+
+
+@dataclass(frozen=True)
+class Climbs:
+    """L-BFGS-B on the free ones of u = (sqrt(epsilon), log(value / unit), ...), within bounds.
+
+    Args:
+        likelihood: of the data.
+        parameters: the kernel's in the order of the likelihood's, and the noise.
+        epsilon: of the model.
+        drifts: whether epsilon is learned.
+    """
+
+    likelihood: PointLikelihood | SeriesLikelihood
+    parameters: tuple[LearnedParameter, ...]
+    epsilon: float
+    drifts: bool
+
+    def best(self, starts: int) -> Climbed:
+        """The best end of climbs from the parameters' values and the priors' centres."""
+        given = np.log([p.value / p.unit for p in self.parameters])
+        firsts = [given]
+        if any(p.prior for p in self.parameters):
+            firsts += [self._centre(factors, given) for factors in STARTS[: starts - 1]]
+        epsilons = EPSILON_STARTS if self.drifts else (self.epsilon,)
+        ends = [
+            self._climb(np.array([epsilons[i % len(epsilons)] ** 0.5, *firsts[i % len(firsts)]]))
+            for i in range(max(len(firsts), len(epsilons)))
+        ]
+        u, _, _ = max(ends, key=lambda end: end[1])
+        theta, epsilon = self._values(u)
+        values, counts = tuple(end[1] for end in ends), sum(end[2] for end in ends)
+        return Climbed(theta, epsilon, self._at(u), values, counts)
+
+    def _centre(self, factors: Mapping[str, float], given: Array) -> Array:
+        """The priors' centres times factors, where free; as given elsewhere."""
+        u = given.copy()
+        for i, p in enumerate(self.parameters):
+            if p.free and p.prior:
+                u[i] = np.log(p.prior.prior.centre * factors.get(p.word, 1.0))
+        return u
+
+    def _values(self, u: Array) -> tuple[Array, float]:
+        theta = np.array([p.unit for p in self.parameters]) * np.exp(u[1:])
+        return theta, float(u[0] ** 2) if self.drifts else self.epsilon
+
+    def _at(self, u: Array) -> Likelihood:
+        theta, epsilon = self._values(u)
+        return self.likelihood(theta[:-1], float(theta[-1]), epsilon)
+
+    def _climb(self, first: Array) -> tuple[Array, float, int]:
+        """Where a climb ends, how high, and after how many evaluations."""
+        free = np.array([self.drifts, *(p.free for p in self.parameters)])
+        limits = np.array([(0.0, MAX_EPSILON**0.5), *(p.limits for p in self.parameters)])[free]
+        groups: dict[Bounded, list[int]] = {}
+        for i, p in enumerate(self.parameters, 1):
+            if p.free and p.prior:
+                groups.setdefault(p.prior, []).append(i)
+        u = first.copy()
+
+        def objective(moved: Array) -> tuple[float, Array]:
+            u[free] = moved
+            value, slope, _ = self._at(u)
+            slope[0] *= 2.0 * u[0]
+            for bounded, at in groups.items():
+                density, rise = bounded.prior(u[at])
+                value += float(density.sum())
+                slope[at] += rise
+            # L-BFGS-B's line search backs off from a wall of this height.
+            return (-value, -slope[free]) if np.isfinite(value) else (1e25, 0.0 * moved)
+
+        end = minimize(
+            objective,
+            np.clip(first[free], *limits.T),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=limits.tolist(),
+            # What a prior blurs need not be known to the last digit.
+            options={"maxfun": 60, "ftol": 1e-8, "gtol": 1e-4} if groups else {},
+        )
+        u[free] = end.x
+        return u, -float(end.fun), int(end.nfev)
