@@ -1,0 +1,54 @@
+"""What docstrings say, in Markdown."""
+
+import inspect
+import re
+from typing import Any
+
+from griffe import Docstring, DocstringSection, DocstringSectionKind
+
+LISTED = (
+    DocstringSectionKind.attributes,
+    DocstringSectionKind.raises,
+    DocstringSectionKind.returns,
+)
+
+
+def sections_of(cls: type[Any]) -> list[DocstringSection]:
+    """The sections of a class's own docstring; an asterisk is an asterisk."""
+    text = re.sub(r"\n(?=(?:Raises|Returns|Attributes):\n)", "\n\n", plain(cls.__doc__ or ""))
+    return Docstring(text).parse("google", warnings=False)
+
+
+def plain(text: str) -> str:
+    """Text in which an asterisk is an asterisk."""
+    return re.sub(r"(`[^`]*`)|\*", lambda found: found[1] or r"\*", inspect.cleandoc(text))
+
+
+def meanings(cls: type[Any]) -> dict[str, str]:
+    """What the docstrings of a class and its bases say of their arguments, the nearest first."""
+    found: dict[str, str] = {}
+    for base in cls.__mro__:
+        for section in sections_of(base):
+            if section.kind is DocstringSectionKind.parameters:
+                for entry in section.value:
+                    found.setdefault(entry.name, in_cell(entry.description))
+    return found
+
+
+def in_cell(text: str) -> str:
+    """Text for a cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def prose(cls: type[Any]) -> str:
+    """A class's docstring without arguments and source; its other sections are headed lists."""
+    parts = []
+    for section in sections_of(cls):
+        if section.kind is DocstringSectionKind.text:
+            text = re.sub(r"^Source:.*\n?", "", section.value, flags=re.MULTILINE)
+            parts.append(re.sub(r"^(Cost[^:]*):", r"\n**\1:**", text, flags=re.MULTILINE))
+        elif section.kind in LISTED:
+            parts.append(f"**{section.kind.value.capitalize()}**")
+            named = ((getattr(e, "name", None) or e.annotation, e.description) for e in section.value)
+            parts.append("\n".join(f"- `{name}`: {' '.join(said.split())}" for name, said in named))
+    return "\n\n".join(parts)
