@@ -13,7 +13,7 @@ the others, and holds what was observed first; 5. those of `GPAgent`.
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound, Improvement
 from gpbandits_env.agents.acquisitions.schedules import THEOREM_1, Beta
@@ -28,47 +28,35 @@ class BKBUCB(GPAgent):
     """GP-UCB under a Nystrom posterior.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         beta: as of `GPUCB`; Theorem 1 in full by default.
         posterior: as of `GPAgent`; its qbar sets the size of the dictionary.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         beta: Beta = THEOREM_1,
         posterior: Mapping[str, Any] | str = NYSTROM,
         **parts: Any,
     ) -> None:
-        super().__init__(
-            problem,
-            rng,
-            ConfidenceBound(beta),
-            posterior=posterior,
-            **parts,
-        )
+        super().__init__(problem, rng, ConfidenceBound(beta), posterior=posterior, **parts)
 
 
 class BKBEI(GPAgent):
     """EI over the best reward under a Nystrom posterior.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         incumbent: as of `EI`.
         margin: as of `EI`.
         posterior: as of `GPAgent`; its qbar sets the size of the dictionary.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         incumbent: str = "observed",
         margin: float = 0.0,
@@ -88,19 +76,16 @@ class BKBMPI(GPAgent):
     """MPI as in bedi2022 under a Nystrom posterior.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         variant: as of `MPI`.
         incumbent: as of `EI`.
         margin: as of `EI`.
         posterior: as of `GPAgent`; its qbar sets the size of the dictionary.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         variant: str = "improvement",
         incumbent: str = "max-mean",
@@ -109,9 +94,5 @@ class BKBMPI(GPAgent):
         **parts: Any,
     ) -> None:
         super().__init__(
-            problem,
-            rng,
-            Improvement(variant, incumbent, margin),
-            posterior=posterior,
-            **parts,
+            problem, rng, Improvement(variant, incumbent, margin), posterior=posterior, **parts
         )

@@ -9,7 +9,7 @@ variance are a setting (batch "initialised"); 4. those of `GPAgent`.
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5, Beta
@@ -22,8 +22,6 @@ class BUCB(GPAgent):
     """UCB with the mean held and the variance updated within the batch.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         beta: as of `GPUCB`.
         rho: multiplies sqrt(beta): a bound on the ratio by which the standard deviation can fall
             within a batch (`theory.rho_bound`); 1 by default.
@@ -33,7 +31,7 @@ class BUCB(GPAgent):
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         beta: Beta = THEOREM_OVER_5,
         rho: float = 1.0,

@@ -12,7 +12,7 @@ that is rejected is asked for again until something changes (for GP-UCB, beta_t 
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound, Improvement
 from gpbandits_env.agents.acquisitions.schedules import THEOREM_1, Beta
@@ -27,17 +27,14 @@ class CUB(GPAgent):
     """GP-UCB that learns only from informative pulls.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         beta: as of `GPUCB`; Theorem 1 in full by default.
         compress: as of `GPAgent`.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         beta: Beta = THEOREM_1,
         compress: Mapping[str, Any] | Budget | float | None = EPSILON,
@@ -50,18 +47,15 @@ class CEI(GPAgent):
     """EI over the largest informative reward, learning only from informative pulls.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         incumbent: as of `EI`.
         margin: as of `EI`.
         compress: as of `GPAgent`.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         incumbent: str = "observed",
         margin: float = 0.0,
@@ -77,19 +71,16 @@ class CMPI(GPAgent):
     """The paper's MPI, learning only from informative pulls.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         variant: as of `MPI`.
         incumbent: as of `EI`.
         margin: as of `EI`.
         compress: as of `GPAgent`.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         variant: str = "improvement",
         incumbent: str = "max-mean",

@@ -8,7 +8,7 @@ Departures: 1. a chain of 50 steps (a setting of the rule); 2. those of `GPAgent
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.batch import Batch
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -19,13 +19,10 @@ class DPPTS(GPAgent):
     """A Thompson batch diversified by a determinantal point process.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         batch: a batch rule that draws samples of the function.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
-        self, problem: Problem, rng: np.random.Generator, *, batch: Batch = "dpp", **parts: Any
+        self, problem: Problem, rng: Generator, *, batch: Batch = "dpp", **parts: Any
     ) -> None:
         super().__init__(problem, rng, None, batch=batch, **parts)

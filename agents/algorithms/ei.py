@@ -9,7 +9,7 @@ largest posterior mean at an observed point, since srinivas2010 does not say (op
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Improvement
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -20,18 +20,15 @@ class EI(GPAgent):
     """The action of the largest expected improvement E max(f(x) - incumbent - margin, 0).
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         incumbent: the value to improve on: "posterior-mean", "observed" or "max-mean"; see
             `acquisitions.rules.Improvement`.
         margin: how far above it an improvement starts, at least 0, in reward units.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         incumbent: str = "posterior-mean",
         margin: float = 0.0,

@@ -8,7 +8,7 @@ locally, from many starts; 3. a batch is chosen by hallucinated variance (see `G
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5, Beta
@@ -20,22 +20,14 @@ class GPUCB(GPAgent):
     """The action with the largest upper confidence bound mu + sqrt(beta_t) sigma.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         beta: a schedule as a dict, e.g. {"type": "finite", "delta": 0.1, "scale": 0.2} (types:
             srinivas2010, finite, continuous, rkhs, constant, log, subspaces), or a number. By
             default Theorem 1 over 5; in a box Theorem 2 over 5 with a = b = 1, or Theorem 1 with
             |D| the number of candidates.
-        parts: those of `GPAgent`.
     Source: srinivas2010, Algorithm 1.
     """
 
     def __init__(
-        self,
-        problem: Problem,
-        rng: np.random.Generator,
-        *,
-        beta: Beta = THEOREM_OVER_5,
-        **parts: Any,
+        self, problem: Problem, rng: Generator, *, beta: Beta = THEOREM_OVER_5, **parts: Any
     ) -> None:
         super().__init__(problem, rng, ConfidenceBound(beta), **parts)

@@ -8,7 +8,7 @@ played.
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions import Mean
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -18,5 +18,5 @@ from gpbandits_env.problem import Problem
 class MaxMean(GPAgent):
     """The action of the largest posterior mean; a batch plays it m times."""
 
-    def __init__(self, problem: Problem, rng: np.random.Generator, **parts: Any) -> None:
+    def __init__(self, problem: Problem, rng: Generator, **parts: Any) -> None:
         super().__init__(problem, rng, Mean(), **parts)

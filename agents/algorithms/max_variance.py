@@ -7,7 +7,7 @@ Departures: those of `GPAgent`. Arms of equal variance may differ by rounding in
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions import Variance
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -17,5 +17,5 @@ from gpbandits_env.problem import Problem
 class MaxVariance(GPAgent):
     """The action of the largest posterior variance; its information gain is within 1 - 1/e."""
 
-    def __init__(self, problem: Problem, rng: np.random.Generator, **parts: Any) -> None:
+    def __init__(self, problem: Problem, rng: Generator, **parts: Any) -> None:
         super().__init__(problem, rng, Variance(), **parts)

@@ -9,7 +9,7 @@ mean at an observed point and the margin 0.01, since srinivas2010 does not say; 
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Improvement
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -20,20 +20,17 @@ class MPI(GPAgent):
     """The action of the largest probability P(f(x) > incumbent + margin).
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         variant: "probability"; or "improvement", sigma phi(z) + (mu - xi) Phi(z) with
             z = (mu - xi) / sigma, which bedi2022 calls MPI, with xi = max_x mu(x): its settings are
             variant="improvement", incumbent="max-mean", margin=0. ERRATUM: it prints xi = argmax.
         incumbent: as of `EI`.
         margin: without one, the arm played last is as probable to improve as any other.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         variant: str = "probability",
         incumbent: str = "posterior-mean",

@@ -7,7 +7,7 @@ Departures: 1. the sequential heuristic, not the joint q-point improvement; 2. t
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Improvement
 from gpbandits_env.agents.batch import Batch
@@ -19,18 +19,15 @@ class QEI(GPAgent):
     """EI, one action after the other, each as if those before it had given their posterior means.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         incumbent: as of `EI`.
         margin: as of `EI`.
         batch: a batch rule.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         incumbent: str = "posterior-mean",
         margin: float = 0.0,

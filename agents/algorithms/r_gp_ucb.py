@@ -22,11 +22,8 @@ class RGPUCB(GPAgent):
     """GP-UCB on the data since the last reset, at every t with t mod N = 1.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         reset_every: N; when not given, the paper's: it needs the problem's epsilon and horizon.
         beta: as of `GPUCB`; 0.8 log(4 t) by default.
-        parts: those of `GPAgent`.
     Raises:
         InvalidInput: no block length, and none to be had from the problem.
     Source: bogunovic2016, Algorithm 1.

@@ -7,7 +7,7 @@ Departures: none.
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.agent import Agent
@@ -19,10 +19,9 @@ class RandomAgent(Agent):
 
     Args:
         problem: where it acts; the model does not matter.
-        rng: its own randomness.
     """
 
-    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+    def __init__(self, problem: Problem, rng: Generator) -> None:
         super().__init__(problem, rng)
 
     def ask(self) -> NDArray[Any]:

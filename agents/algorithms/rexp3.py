@@ -30,7 +30,6 @@ class RExp3(Agent):
 
     Args:
         problem: where it acts, on K arms; of the model only the prior's range matters.
-        rng: its own randomness.
         reset_every: rounds in a block; when not given, Theorem 2's,
             ceil((K log K)^(1/3) (T / V)^(2/3)), with T = 1000 if the horizon is not known.
         variation: V > 0, how much the scaled means may change over the horizon in all.

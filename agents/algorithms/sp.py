@@ -9,7 +9,7 @@ a box the action is drawn from a fresh set of candidates; 3. those of `EI`.
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Improvement
 from gpbandits_env.agents.batch import Batch
@@ -21,18 +21,15 @@ class StochasticPolicy(GPAgent):
     """Each action is drawn from a Boltzmann distribution over the expected improvement.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         incumbent: as of `EI`.
         margin: as of `EI`.
         batch: a batch rule.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         incumbent: str = "posterior-mean",
         margin: float = 0.0,

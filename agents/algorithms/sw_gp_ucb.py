@@ -8,7 +8,7 @@ Departures: 1. beta_t is that of bogunovic2016's experiments unless given.
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
@@ -22,17 +22,14 @@ class SWGPUCB(GPAgent):
     Cost: the window's observations are learned anew in every round.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         window: W >= 1 rounds.
         beta: as of `GPUCB`; 0.8 log(4 t) by default.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         window: int = 50,
         beta: Beta = LOG_TIME,

@@ -9,7 +9,7 @@ maximised from many starts, or exactly at the candidates of search="round"; 3. t
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.batch import Batch
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -20,13 +20,10 @@ class TSRSR(GPAgent):
     """The smallest ratio of the regret that a sample promises to what can be learned.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         batch: a batch rule that draws samples of the function.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
-        self, problem: Problem, rng: np.random.Generator, *, batch: Batch = "ts-rsr", **parts: Any
+        self, problem: Problem, rng: Generator, *, batch: Batch = "ts-rsr", **parts: Any
     ) -> None:
         super().__init__(problem, rng, None, batch=batch, **parts)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
@@ -27,8 +27,6 @@ class TVGPUCB(GPAgent):
     Exact, at the cost of one multiplication a round, and in bounded memory: see `ArmPosterior`.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         epsilon: the drift; the problem's when not given.
         learn_every: if given, epsilon is learned by marginal likelihood after every so many rounds,
             from the last ``learn_window`` ones, and the model with it if ``learn`` says so; the
@@ -37,7 +35,6 @@ class TVGPUCB(GPAgent):
         learn: as of `GPAgent`.
         standardize: as of `GPAgent`.
         beta: as of `GPUCB`; 0.8 log(4 t) by default.
-        parts: those of `GPAgent`.
     Raises:
         InvalidInput: no epsilon, and the problem does not tell it; or epsilon is to be learned
             without noise, where there is no likelihood.
@@ -49,7 +46,7 @@ class TVGPUCB(GPAgent):
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         epsilon: float | None = None,
         learn_every: int | None = None,

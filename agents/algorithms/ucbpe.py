@@ -9,7 +9,7 @@ batch={"type": "explore", "region": false}, as in many public re-implementations
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5, Beta
@@ -22,17 +22,14 @@ class UCBPE(GPAgent):
     """The first action by UCB, the others by largest variance in the relevant region.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         beta: as of `GPUCB`.
         batch: a batch rule.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         beta: Beta = THEOREM_OVER_5,
         batch: Batch = "explore",

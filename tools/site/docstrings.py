@@ -49,6 +49,8 @@ def prose(cls: type[Any]) -> str:
             parts.append(re.sub(r"^(Cost[^:]*):", r"\n**\1:**", text, flags=re.MULTILINE))
         elif section.kind in LISTED:
             parts.append(f"**{section.kind.value.capitalize()}**")
-            named = ((getattr(e, "name", None) or e.annotation, e.description) for e in section.value)
+            named = (
+                (getattr(e, "name", None) or e.annotation, e.description) for e in section.value
+            )
             parts.append("\n".join(f"- `{name}`: {' '.join(said.split())}" for name, said in named))
     return "\n\n".join(parts)
