@@ -20,17 +20,14 @@ MOST = 2**24
 class ActionMap:
     """The posterior is on the problem's own domain: points and actions are the same.
 
-    Attributes:
+    Args:
         inner: the problem as the posterior sees it: its domain, kernel, noise and prior mean.
+        fingerprint: a number that tells apart what agents of different seeds draw for good; 0 if
+            nothing is drawn.
     """
 
-    def __init__(self, inner: Problem) -> None:
-        self.inner = inner
-
-    @property
-    def fingerprint(self) -> int:
-        """A number that tells maps drawn differently apart; 0 if nothing was drawn."""
-        return 0
+    def __init__(self, inner: Problem, fingerprint: int = 0) -> None:
+        self.inner, self.fingerprint = inner, fingerprint
 
     def actions(self, points: NDArray[Any]) -> NDArray[Any]:
         """The actions that play these arms or points of the posterior's domain, fresh."""
@@ -65,6 +62,19 @@ def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Gene
     return CandidateMap(problem, sobol_arms(domain, candidates, rng))
 
 
+def box_of(problem: Problem, agent: object) -> Box:
+    """The problem's domain, for an agent that acts in boxes alone.
+
+    Raises:
+        InvalidInput: it is no box.
+    """
+    if not isinstance(problem.domain, Box):
+        raise InvalidInput(
+            f"{type(agent).__name__} looks for its actions in a box; the domain here is arms"
+        )
+    return problem.domain
+
+
 class CandidateMap(ActionMap):
     """The posterior is on some points of a box, numbered; actions are their coordinates.
 
@@ -75,12 +85,8 @@ class CandidateMap(ActionMap):
 
     def __init__(self, problem: Problem, arms: Arms) -> None:
         self.arms = arms
-        super().__init__(problem.replaced(domain=arms))
+        super().__init__(problem.replaced(domain=arms), zlib.crc32(arms.coordinates.tobytes()))
         self._index = {point.tobytes(): i for i, point in enumerate(arms.coordinates)}
-
-    @property
-    def fingerprint(self) -> int:
-        return zlib.crc32(self.arms.coordinates.tobytes())
 
     def actions(self, points: NDArray[Any]) -> NDArray[Any]:
         return self.arms.coordinates[points]

@@ -15,7 +15,7 @@ from gpbandits_env.agents.data.compression import Budget, compression_for
 from gpbandits_env.agents.data.forgetting import Fade, forgetting_for
 from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
 from gpbandits_env.agents.data.log import ObservationLog
-from gpbandits_env.agents.search import Search, search_for
+from gpbandits_env.agents.search import SearchSpec, search_for
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
@@ -63,7 +63,7 @@ class GPAgent(Agent):
             searched.
         search: how a box is searched, as a dict (see `search`).
         batch: how a batch is chosen: a rule's name or dict (see `batch`); by default one action
-            after the other by hallucinated variance.
+            after the other by hallucinated variance, or without an acquisition a sample for each.
         learn: if given, hyper-parameters are learned from the rewards every so many rounds:
             {"every": 10, "what": ["lengthscale", "variance", "noise_var", "epsilon"], ...}, or
             true for the kernel's and the noise (see `data.learning`); `learned` lists what was.
@@ -94,8 +94,8 @@ class GPAgent(Agent):
         window: int | None = None,
         compress: Mapping[str, Any] | Budget | float | None = None,
         candidates: int | None = None,
-        search: Mapping[str, Any] | Search | str | None = None,
-        batch: Batch = "hallucinate",
+        search: SearchSpec = None,
+        batch: Batch | None = None,
         learn: Learning | Mapping[str, Any] | Sequence[str] | bool | None = None,
         standardize: bool = False,
     ) -> None:
@@ -126,6 +126,8 @@ class GPAgent(Agent):
             acquisition = Fixed(acquisition)
         arms = inner.domain.size if isinstance(inner.domain, Arms) else None
         self.rule = None if acquisition is None else acquisition.prepared(problem, arms)
+        if batch is None:
+            batch = "thompson" if acquisition is None else "hallucinate"
         self.batch = rule_for(batch)
         self.batch.check(self.rule, problem)
         self.duplicates = 0

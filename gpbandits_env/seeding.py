@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import zlib
 
 import numpy as np
 
@@ -24,10 +25,32 @@ def stream(*keys: str | int) -> np.random.Generator:
     return np.random.default_rng(seed_for(*keys))
 
 
+class Streams:
+    """Streams of random numbers named by whole numbers, all of them set by four draws.
+
+    Nothing of them needs to be stored: what a stream gives depends on its name alone.
+
+    Args:
+        rng: draws the four numbers.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._key: list[int] = rng.integers(0, 2**63, size=4).tolist()
+
+    def at(self, *name: int) -> np.random.Generator:
+        """The generator of the stream of that name, at its beginning."""
+        return np.random.default_rng([*self._key, *name])
+
+    @property
+    def fingerprint(self) -> int:
+        """A number that tells streams drawn differently apart."""
+        return zlib.crc32(np.array(self._key).tobytes())
+
+
 def child(rng: np.random.Generator) -> np.random.Generator:
     """A new generator whose stream is set by four draws from the given one.
 
     Unlike `Generator.spawn`, which counts children outside the bit generator, what comes next is
     a function of the generator's state alone, so a snapshot of that state is enough to resume.
     """
-    return np.random.default_rng(rng.integers(0, 2**63, size=4).tolist())
+    return Streams(rng).at()

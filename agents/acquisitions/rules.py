@@ -9,6 +9,7 @@ from gpbandits_env.agents.acquisitions.functions import UCB, Acquisition, LogEI,
 from gpbandits_env.agents.acquisitions.round import AcquisitionRule, Round
 from gpbandits_env.agents.acquisitions.schedules import Beta, Betas, schedule_for
 from gpbandits_env.arrays import positive
+from gpbandits_env.domains import Box
 from gpbandits_env.errors import unknown
 from gpbandits_env.problem import Problem
 
@@ -88,17 +89,16 @@ class Improvement(AcquisitionRule):
 
 
 def rule_named(
-    name: str,
-    beta: Beta,
-    margin: float | None,
+    name: str, margin: float | None, beta: Beta | None, searched: Box
 ) -> AcquisitionRule | None:
     """The rule of an agent whose acquisition is a setting.
 
     Args:
         name: "ucb"; "ei" or "mpi", with the largest posterior mean at an observed point as the
             incumbent; or "ts", which is None: the agent draws samples of the function.
-        beta: of "ucb".
         margin: of "ei" (0 if not given) and "mpi" (0.01), in reward units.
+        beta: of "ucb"; if not given, Theorem 2 of srinivas2010 over 5 for the box that is searched.
+        searched: that box.
     Raises:
         UnknownName: no such name.
         InvalidInput: a negative margin.
@@ -110,4 +110,8 @@ def rule_named(
     if name in MARGINS:
         variant, usual = MARGINS[name]
         return Improvement(variant, margin=usual if margin is None else margin)
-    return ConfidenceBound(beta) if name == "ucb" else None
+    if name == "ts":
+        return None
+    side = float((searched.high - searched.low).max())
+    theorem = {"type": "continuous", "scale": 0.2, "dim": searched.dim, "r": side}
+    return ConfidenceBound(theorem if beta is None else beta)

@@ -6,14 +6,48 @@ Assumes: the function varies in few directions, of any orientation.
 Departures: 1. any acquisition, GP-UCB by default; 2. those of `GPAgent`.
 """
 
+from typing import Any
+
 import numpy as np
 
-from gpbandits_env.agents.embeddings import Embedding, HashEmbedding
-from gpbandits_env.agents.embeddings.agent import EmbeddedAgent
+from gpbandits_env.agents.acquisitions.rules import rule_named
+from gpbandits_env.agents.acquisitions.schedules import Beta
+from gpbandits_env.agents.action_map import box_of
+from gpbandits_env.agents.embeddings import BoxMap, EmbeddedMap, HashEmbedding
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.arrays import whole
+from gpbandits_env.problem import Problem
+from gpbandits_env.seeding import child
 
 
-class HeSBO(EmbeddedAgent):
-    """Every coordinate copies one of d, chosen by a random hash, with a random sign."""
+class HeSBO(GPAgent):
+    """Every coordinate copies one of d, chosen by a random hash, with a random sign.
 
-    def _drawn(self, dim: int, low_dim: int, rng: np.random.Generator) -> Embedding:
-        return HashEmbedding(dim, low_dim, rng)
+    The posterior is on y, the d coordinates (see `EmbeddedMap`).
+
+    Args:
+        problem: where it acts; its domain is a box.
+        rng: its own randomness, of which the embedding is drawn first.
+        d: the number of coordinates y.
+        acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
+        margin: of "ei" and "mpi".
+        beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for the small box.
+        parts: those of `GPAgent`.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: np.random.Generator,
+        *,
+        d: int = 5,
+        acquisition: str = "ucb",
+        margin: float | None = None,
+        beta: Beta | None = None,
+        **parts: Any,
+    ) -> None:
+        box = box_of(problem, self)
+        self.embedding = HashEmbedding(box.dim, whole(d, "d"), child(rng))
+        through = BoxMap(self.embedding, box)
+        rule = rule_named(acquisition, margin, beta, through.small)
+        super().__init__(problem, rng, rule, EmbeddedMap(problem, through), **parts)

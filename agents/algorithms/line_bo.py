@@ -14,22 +14,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.agents.any_acquisition import AnyAcquisition
+from gpbandits_env.agents.acquisitions.rules import rule_named
+from gpbandits_env.agents.acquisitions.schedules import Beta
+from gpbandits_env.agents.action_map import ActionMap, box_of
 from gpbandits_env.agents.embeddings import BoxMap, LineEmbedding
-from gpbandits_env.agents.search import search_for
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.search import SearchSpec, search_for
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.arrays import Array, whole
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import unknown
 from gpbandits_env.learning import InputScaling
+from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
+from gpbandits_env.seeding import Streams
 
 DIRECTIONS = ("random", "coordinate", "ascent")
 
 
-class LineBO(AnyAcquisition):
+class LineBO(GPAgent):
     """The acquisition is maximised on one line through the best point, then on the next.
 
-    The best point is that of the largest posterior mean told; before any data, the box's centre.
+    The best point is that of the largest posterior mean observed; before any data, the box's
+    centre.
 
     Args:
         problem: where it acts; its domain is a box, and lines are drawn where it is [-1, 1]^D.
@@ -37,12 +43,20 @@ class LineBO(AnyAcquisition):
         directions: "random", uniform on the sphere; "coordinate", along an axis; or "ascent", along
             the gradient of the posterior mean.
         rounds_per_line: before the next line is drawn.
+        acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
+        margin: of "ei" and "mpi".
+        beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for one coordinate in [-1, 1].
         search: of the line, as of `GPAgent`.
-        settings: those of `AnyAcquisition`.
+        parts: those of `GPAgent`.
+
+    Attributes:
+        line: that of the round about to be played.
     """
 
     search: BoxSearch
+    posterior: BoxPosterior
 
+    # A composition root: it has as many parameters as there are parts.
     def __init__(
         self,
         problem: Problem,
@@ -50,45 +64,52 @@ class LineBO(AnyAcquisition):
         *,
         directions: str = "random",
         rounds_per_line: int = 1,
-        search: Mapping[str, Any] | str | None = None,
-        **settings: Any,
+        acquisition: str = "ucb",
+        margin: float | None = None,
+        beta: Beta | None = None,
+        search: SearchSpec = None,
+        **parts: Any,
     ) -> None:
+        self._box = box = box_of(problem, self)
         if not isinstance(directions, str) or directions not in DIRECTIONS:
             raise unknown("directions of line-bo", directions, DIRECTIONS)
-        self._directions = directions
-        self._per_line = whole(rounds_per_line, "rounds_per_line")
-        self._key = rng.integers(0, 2**63, size=4).tolist()
-        super().__init__(problem, rng, search=search, **settings)
-        self._scaling = InputScaling.of(problem.domain)
-        self._draw_line()
-        self.search = search_for(problem.domain, search, rng, BoxMap(self.line, problem.domain))
-
-    def default_beta(self) -> Mapping[str, Any]:
-        """Theorem 2 over 5, for one coordinate in [-1, 1]."""
-        return {"type": "continuous", "scale": 0.2, "dim": 1, "r": 2.0}
+        self._directions, self._per_line = directions, whole(rounds_per_line, "rounds_per_line")
+        self._streams, self._scaling = Streams(rng), InputScaling.of(box)
+        self.line = LineEmbedding(np.zeros(box.dim), self._direction(0, None))
+        through = BoxMap(self.line, box)
+        super().__init__(
+            problem,
+            rng,
+            rule_named(acquisition, margin, beta, through.small),
+            ActionMap(problem, self._streams.fingerprint),
+            search=search_for(box, search, rng, through),
+            **parts,
+        )
 
     def _draw_line(self) -> None:
         """The line of the next round, through the best point so far."""
-        told = self.box_posterior.observed
-        self._anchor = np.zeros(self.problem.domain.dim)
-        if len(told):
-            best = int(self.box_posterior.mean_at_observed().argmax())
-            self._anchor = self._scaling.scale(told[[best]])[0]
-        self._direction = self._drawn_direction()
-        self.line = LineEmbedding(self._anchor, self._direction)
-        self.search.through = BoxMap(self.line, self.problem.domain)
+        anchor, slope = np.zeros(self._box.dim), None
+        observed = self.posterior.observed
+        if len(observed):
+            best = int(self.posterior.mean_at_observed().argmax())
+            anchor = self._scaling.scale(observed[[best]])[0]
+            if self._directions == "ascent":
+                here = self._scaling.unscale(anchor[None])
+                slope = self.posterior.gradients(here)[2][0] * self._scaling.unit
+        number = self.round // self._per_line
+        self._take(LineEmbedding(anchor, self._direction(number, slope)))
 
-    def _drawn_direction(self) -> Array:
-        dim = len(self._anchor)
-        rng = np.random.default_rng([*self._key, self.round // self._per_line])
+    def _direction(self, number: int, slope: Array | None) -> Array:
+        """(D,) of the line of that number; along a slope (D,) if there is one."""
+        if slope is not None and slope.any():
+            return slope
+        rng = self._streams.at(number)
         if self._directions == "coordinate":
-            return np.eye(1, dim, int(rng.integers(dim)))[0]
-        if self._directions == "ascent":
-            here = self._scaling.unscale(self._anchor[None])
-            slope = self.box_posterior.gradients(here)[2][0] * self._scaling.unit
-            if slope.any():
-                return np.asarray(slope)
-        return rng.standard_normal(dim)
+            return np.eye(1, self._box.dim, int(rng.integers(self._box.dim)))[0]
+        return rng.standard_normal(self._box.dim)
+
+    def _take(self, line: LineEmbedding) -> None:
+        self.line, self.search.through = line, BoxMap(line, self._box)
 
     def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
@@ -106,15 +127,10 @@ class LineBO(AnyAcquisition):
         self._draw_line()
 
     def snapshot(self) -> dict[str, Any]:
-        line = {"anchor": self._anchor.copy(), "direction": self._direction.copy()}
-        return super().snapshot() | {"line": {"key": list(self._key), **line}}
+        line = (self.line.anchor.copy(), self.line.direction.copy())
+        return super().snapshot() | {"line": line}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        line = state["line"]
-        if line["key"] != self._key:
-            raise InvalidInput("the agent of the snapshot draws other lines: another seed")
+        anchor, direction = (np.array(part, dtype=np.float64) for part in state["line"])
         super()._restore(state)
-        self._anchor = np.array(line["anchor"], dtype=np.float64)
-        self._direction = np.array(line["direction"], dtype=np.float64)
-        self.line = LineEmbedding(self._anchor, self._direction)
-        self.search.through = BoxMap(self.line, self.problem.domain)
+        self._take(LineEmbedding(anchor, direction))

@@ -15,14 +15,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.agents.any_acquisition import AnyAcquisition
+from gpbandits_env.agents.acquisitions.rules import rule_named
+from gpbandits_env.agents.acquisitions.schedules import Beta
+from gpbandits_env.agents.action_map import ActionMap, box_of
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.search import SearchSpec
 from gpbandits_env.agents.search.subspaces import Growth, SubspaceSearch
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
+from gpbandits_env.seeding import Streams
 
 
-class MSUCB(AnyAcquisition):
+class MSUCB(GPAgent):
     """The largest upper confidence bound in ever more random subspaces.
 
     At round t N_0 t^alpha new points z of the first D - d coordinates join Z_t; what is played is
@@ -43,10 +49,17 @@ class MSUCB(AnyAcquisition):
         candidates: points to screen a round, over all subspaces; at least 2 in each.
         refine: K, how many of them are climbed from.
         evaluations: of the acquisition along all climbs together, at most.
-        settings: those of `AnyAcquisition`; of d = D also ``search``, in the place of the three.
+        acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
+        margin: of "ei" and "mpi".
+        beta: of "ucb"; by default that of Section 4 over 5.
+        search: of d = D only, as of `GPAgent`, in the place of candidates, refine and evaluations.
+        parts: those of `GPAgent`.
     Source: tranthe2020, Algorithm 1.
     """
 
+    posterior: BoxPosterior
+
+    # A composition root: it has as many parameters as there are parts.
     def __init__(
         self,
         problem: Problem,
@@ -59,22 +72,26 @@ class MSUCB(AnyAcquisition):
         candidates: int = 1024,
         refine: int = 16,
         evaluations: int = 800,
-        **settings: Any,
+        acquisition: str = "ucb",
+        margin: float | None = None,
+        beta: Beta | None = None,
+        search: SearchSpec = None,
+        **parts: Any,
     ) -> None:
-        self._low_dim = min(whole(d, "d", 0), problem.domain.dim)
-        self._whole_box = self._low_dim == problem.domain.dim
+        box = box_of(problem, self)
+        low_dim = min(whole(d, "d", 0), box.dim)
         growth = Growth(n0, alpha, cap, candidates, refine, evaluations)
-        if not self._whole_box and settings.get("search") is not None:
-            raise InvalidInput("ms-ucb searches its subspaces by itself: leave out search")
-        key = [] if self._whole_box else rng.integers(0, 2**63, size=4).tolist()
-        super().__init__(problem, rng, **settings)
-        self._key = key
-        if not self._whole_box:
-            self.search = SubspaceSearch(problem.domain, self._low_dim, key, growth)
-
-    def default_beta(self) -> Mapping[str, Any]:
-        """Section 4's over 5."""
-        return {"type": "subspaces", "subspace_dim": self._low_dim, "scale": 0.2}
+        mapped = ActionMap(problem)
+        if low_dim < box.dim:
+            if search is not None:
+                raise InvalidInput("ms-ucb searches its subspaces by itself: leave out search")
+            streams = Streams(rng)
+            mapped = ActionMap(problem, streams.fingerprint)
+            search = SubspaceSearch(box, low_dim, streams, growth)
+        if beta is None:
+            beta = {"type": "subspaces", "subspace_dim": low_dim, "scale": 0.2}
+        rule = rule_named(acquisition, margin, beta, box)
+        super().__init__(problem, rng, rule, mapped, search=search, **parts)
 
     @property
     def subspaces(self) -> int:
@@ -85,21 +102,16 @@ class MSUCB(AnyAcquisition):
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
         super().tell(actions, rewards, observed)
-        if isinstance(self.search, SubspaceSearch):
-            self.search.reach(self.round + 1, self.box_posterior)
+        self._reach_this_round()
 
     def reset(self) -> None:
         super().reset()
-        if isinstance(self.search, SubspaceSearch):
-            self.search.restart()
-
-    def snapshot(self) -> dict[str, Any]:
-        return super().snapshot() | {"key": list(self._key)}
+        self._reach_this_round()
 
     def _restore(self, state: Mapping[str, Any]) -> None:
-        if state["key"] != self._key:
-            raise InvalidInput("the agent of the snapshot draws other subspaces: another seed")
         super()._restore(state)
+        self._reach_this_round()
+
+    def _reach_this_round(self) -> None:
         if isinstance(self.search, SubspaceSearch):
-            self.search.restart()
-            self.search.reach(self.round + 1, self.box_posterior)
+            self.search.reach(self.round + 1, self.posterior)

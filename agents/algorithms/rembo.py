@@ -7,52 +7,63 @@ Departures: 1. any acquisition, GP-UCB by default; 2. one embedding, not several
 3. those of `GPAgent`.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.action_map import ActionMap
-from gpbandits_env.agents.embeddings import BoxMap, Embedding, gaussian_embedding
-from gpbandits_env.agents.embeddings.agent import EmbeddedAgent
-from gpbandits_env.agents.search import search_for
+from gpbandits_env.agents.acquisitions.rules import rule_named
+from gpbandits_env.agents.acquisitions.schedules import Beta
+from gpbandits_env.agents.action_map import ActionMap, box_of
+from gpbandits_env.agents.embeddings import BoxMap, EmbeddedMap, gaussian_embedding
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.search import SearchSpec, search_for
+from gpbandits_env.arrays import whole
 from gpbandits_env.errors import unknown
 from gpbandits_env.problem import Problem
+from gpbandits_env.seeding import child
 
 KERNELS_ON = ("y", "x")
 
 
-class REMBO(EmbeddedAgent):
+class REMBO(GPAgent):
     """x = clip(A y) with a Gaussian A; y in [-sqrt d, sqrt d]^d is what is searched.
 
     Args:
         problem: where it acts; its domain is a box.
         rng: its own randomness, of which A is drawn first.
-        kernel_on: "y": the belief is over y. "x": it is over the clipped points x, with the
-            problem's own kernel; then what is told of points outside the embedding counts where it
-            was seen, and clipped points that coincide are one. (Section 3 has both.)
-        settings: those of `EmbeddedAgent`.
+        d: the number of coordinates y.
+        kernel_on: "y": the posterior is on y (see `EmbeddedMap`). "x": it is on the clipped points
+            x, with the problem's own kernel; then a reward observed outside the embedding counts
+            where it was seen, and clipped points that coincide are one. (Section 3 has both.)
+        acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
+        margin: of "ei" and "mpi".
+        beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for the small box.
+        search: of the small box, as of `GPAgent`.
+        parts: those of `GPAgent`.
     """
 
+    # A composition root: it has as many parameters as there are parts.
     def __init__(
         self,
         problem: Problem,
         rng: np.random.Generator,
         *,
+        d: int = 5,
         kernel_on: str = "y",
-        search: Mapping[str, Any] | str | None = None,
-        **settings: Any,
+        acquisition: str = "ucb",
+        margin: float | None = None,
+        beta: Beta | None = None,
+        search: SearchSpec = None,
+        **parts: Any,
     ) -> None:
+        box = box_of(problem, self)
         if not isinstance(kernel_on, str) or kernel_on not in KERNELS_ON:
             raise unknown("kernel_on of rembo", kernel_on, KERNELS_ON)
-        self._on_x = kernel_on == "x"
-        super().__init__(problem, rng, search=search, **settings)
-        if self._on_x:
-            through = BoxMap(self.embedding, problem.domain)
-            self.search = search_for(problem.domain, search, rng, through)
-
-    def _drawn(self, dim: int, low_dim: int, rng: np.random.Generator) -> Embedding:
-        return gaussian_embedding(dim, low_dim, rng)
-
-    def _mapped(self, problem: Problem) -> ActionMap | None:
-        return ActionMap(problem) if self._on_x else super()._mapped(problem)
+        self.embedding = gaussian_embedding(box.dim, whole(d, "d"), child(rng))
+        through = BoxMap(self.embedding, box)
+        rule = rule_named(acquisition, margin, beta, through.small)
+        mapped: ActionMap = EmbeddedMap(problem, through)
+        if kernel_on == "x":
+            mapped = ActionMap(problem, through.fingerprint)
+            search = search_for(box, search, rng, through)
+        super().__init__(problem, rng, rule, mapped, search=search, **parts)

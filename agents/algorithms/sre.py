@@ -12,98 +12,98 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.agents.embeddings import EmbeddedMap, Embedding, sequential_embedding
-from gpbandits_env.agents.embeddings.agent import EmbeddedAgent
-from gpbandits_env.arrays import Array, finite_array, whole
-from gpbandits_env.domains import Box
+from gpbandits_env.agents.acquisitions.rules import rule_named
+from gpbandits_env.agents.acquisitions.schedules import Beta
+from gpbandits_env.agents.action_map import box_of
+from gpbandits_env.agents.embeddings import BoxMap, EmbeddedMap, sequential_embedding
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.arrays import Array, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.problem import Problem
+from gpbandits_env.seeding import Streams, child
 
 
-class SRE(EmbeddedAgent):
+class SRE(GPAgent):
     """m stages; stage j searches (a, y) for x = clip(a x' + A_j y), x' the best point before it.
 
-    The best point is that of the largest reward told. After the last stage the agent stays in it.
+    The best point is that of the largest reward observed. After the last stage the agent stays in
+    it. The posterior is on (a, y) (see `EmbeddedMap`).
 
     Args:
         problem: where it acts; its domain is a box.
         rng: its own randomness, which draws the embeddings of all stages beforehand.
+        d: the number of coordinates y.
         stages: m.
         rounds: of a stage; the horizon over m when not given.
-        settings: those of `EmbeddedAgent`.
+        acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
+        margin: of "ei" and "mpi".
+        beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for the small box.
+        parts: those of `GPAgent`.
+
+    Attributes:
+        stage: the stage of the next round, from 0.
+        embedding: that of the stage.
     Raises:
         InvalidInput: no rounds given and no horizon known.
     """
 
+    # A composition root: it has as many parameters as there are parts.
     def __init__(
         self,
         problem: Problem,
         rng: np.random.Generator,
         *,
+        d: int = 5,
         stages: int = 5,
         rounds: int | None = None,
-        **settings: Any,
+        acquisition: str = "ucb",
+        margin: float | None = None,
+        beta: Beta | None = None,
+        **parts: Any,
     ) -> None:
-        self._stages = whole(stages, "stages")
+        self._box = box_of(problem, self)
+        self._low_dim, self._stages = whole(d, "d"), whole(stages, "stages")
         if rounds is None and problem.horizon is None:
             raise InvalidInput("sre splits its rounds over stages: give it rounds, or a horizon")
         per_stage = rounds if rounds is not None else -(-(problem.horizon or 0) // self._stages)
         self._per_stage = whole(per_stage, "rounds")
-        self._key = rng.integers(0, 2**63, size=4).tolist()
-        self._stage, self._best_reward = 0, -np.inf
-        self._anchor = self._best = np.zeros(problem.domain.dim)
-        super().__init__(problem, rng, **settings)
+        self._streams = Streams(rng)
+        child(rng)  # draws that nothing uses: with them, seeds give the results on record
+        self._best, self._best_reward = np.zeros(self._box.dim), -np.inf
+        through = self._entered(0, self._best)
+        rule = rule_named(acquisition, margin, beta, through.small)
+        super().__init__(problem, rng, rule, EmbeddedMap(problem, through), **parts)
 
-    @property
-    def stage(self) -> int:
-        """The stage of the next round, from 0."""
-        return self._stage
-
-    def _drawn(self, dim: int, low_dim: int, rng: np.random.Generator) -> Embedding:
-        return self._embedding_of(0, np.zeros(dim))
-
-    def _embedding_of(self, stage: int, anchor: Array) -> Embedding:
-        draws = np.random.default_rng([*self._key, stage])
-        return sequential_embedding(anchor, self._low_dim, draws)
+    def _entered(self, stage: int, anchor: Array) -> BoxMap:
+        """The map of a stage that begins at a point (D,) of the cube."""
+        self.stage, self._anchor = stage, anchor
+        self.embedding = sequential_embedding(anchor, self._low_dim, self._streams.at(stage))
+        return BoxMap(self.embedding, self._box)
 
     def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
+        given = self.checked(actions, rewards, observed)
         super().tell(actions, rewards, observed)
-        self._note(actions, rewards, observed)
+        self._note(*given)
         stage = min(self.round // self._per_stage, self._stages - 1)
-        if stage > self._stage:
-            self._enter(stage, self._best)
+        if stage > self.stage:
+            self.action_map = EmbeddedMap(self.problem, self._entered(stage, self._best))
             self._start_with_what_is_known()
 
     def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         super().prior_data(actions, rewards)
-        self._note(actions, rewards, None)
+        self._note(*self.checked(actions, rewards))
 
-    def _note(self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None) -> None:
-        """Remember the best point; what is given has been checked."""
-        points, values = np.asarray(actions, float), np.asarray(rewards)
-        if observed is not None:
-            mask = np.asarray(observed)
-            points, values = points[mask], values[mask]
-        values = finite_array(values, "rewards")
-        if len(values) and values.max() > self._best_reward:
-            self._best_reward = float(values.max())
-            self._best = self._scaling.scale(points[[int(values.argmax())]])[0]
-
-    @property
-    def _scaling(self) -> InputScaling:
-        return InputScaling.of(self.problem.domain)
-
-    def _enter(self, stage: int, anchor: Array) -> None:
-        """A new embedding; the belief's box stays the same, its data must be dropped."""
-        assert isinstance(self.problem.domain, Box)
-        self._stage, self._anchor = stage, anchor
-        self.embedding = self._embedding_of(stage, anchor)
-        self.action_map = EmbeddedMap(self.embedding, self.problem)
+    def _note(self, points: NDArray[Any], rewards: Array) -> None:
+        """Remember the best point."""
+        if len(rewards) and rewards.max() > self._best_reward:
+            self._best_reward = float(rewards.max())
+            best = points[[int(rewards.argmax())]]
+            self._best = InputScaling.of(self._box).scale(best)[0]
 
     def _start_with_what_is_known(self) -> None:
         # The log holds points in the coordinates of another embedding.
@@ -117,15 +117,13 @@ class SRE(EmbeddedAgent):
             self._learn_model()
 
     def reset(self) -> None:
-        self._best_reward = -np.inf
-        self._best = np.zeros(self.problem.domain.dim)
-        self._enter(0, self._best)
+        self._best, self._best_reward = np.zeros(self._box.dim), -np.inf
+        self.action_map = EmbeddedMap(self.problem, self._entered(0, self._best))
         super().reset()
 
     def snapshot(self) -> dict[str, Any]:
         own = {
-            "key": list(self._key),
-            "stage": self._stage,
+            "stage": self.stage,
             "anchor": self._anchor.copy(),
             "best": self._best.copy(),
             "best_reward": self._best_reward,
@@ -134,9 +132,9 @@ class SRE(EmbeddedAgent):
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         own = state["sre"]
-        if own["key"] != self._key:
-            raise InvalidInput("the agent of the snapshot draws other embeddings: another seed")
-        self._enter(int(own["stage"]), np.array(own["anchor"], dtype=np.float64))
+        anchor = np.array(own["anchor"], dtype=np.float64)
+        through = self._entered(int(own["stage"]), anchor)
+        self.action_map = EmbeddedMap(self.problem, through)
         self._best = np.array(own["best"], dtype=np.float64)
         self._best_reward = float(own["best_reward"])
         super()._restore(state)

@@ -1,7 +1,6 @@
 """Maps of a few coordinates into a box of many: random embeddings, slices and lines."""
 
-from gpbandits_env.agents.embeddings.base import BoxMap, Embedding
-from gpbandits_env.agents.embeddings.places import EmbeddedMap
+from gpbandits_env.agents.embeddings.base import BoxMap, EmbeddedMap, Embedding, kernel_on_y
 from gpbandits_env.agents.embeddings.projections import (
     ClippedEmbedding,
     HashEmbedding,
@@ -19,5 +18,6 @@ __all__ = [
     "HashEmbedding",
     "LineEmbedding",
     "gaussian_embedding",
+    "kernel_on_y",
     "sequential_embedding",
 ]

@@ -1,10 +1,16 @@
-"""What an embedding is: a map of a small box into the cube [-1, 1]^D, and its way back."""
+"""Maps of a small box into a large one: for a search, or for an agent that acts through it."""
 
+import zlib
 from abc import ABC, abstractmethod
 
+import numpy as np
+
+from gpbandits_env.agents.action_map import ActionMap
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Box
+from gpbandits_env.kernels import Kernel
 from gpbandits_env.learning import InputScaling
+from gpbandits_env.problem import Problem
 
 
 class Embedding(ABC):
@@ -12,9 +18,11 @@ class Embedding(ABC):
 
     Attributes:
         half: (d,) the small box is [-half, half].
+        stretch: how much longer a step is in x than in y: the root mean square over axes.
     """
 
     half: Array
+    stretch: float
 
     @abstractmethod
     def lift(self, y: Array) -> Array:
@@ -39,20 +47,76 @@ class BoxMap:
     Attributes:
         embedding: as given.
         small: the small box.
+        scaling: of the box to the cube.
     """
 
     def __init__(self, embedding: Embedding, box: Box) -> None:
         self.embedding, self.small = embedding, Box(-embedding.half, embedding.half)
-        self._scaling = InputScaling.of(box)
+        self.scaling = InputScaling.of(box)
+
+    @property
+    def fingerprint(self) -> int:
+        """A number that tells embeddings apart: of the image of a fixed point."""
+        y = np.linspace(0.1, 0.2, self.small.dim)[None] * self.embedding.half
+        return zlib.crc32(self.embedding.lift(y).tobytes())
 
     def lift(self, y: Array) -> Array:
         """The points of the box (n, D), fresh, that points y (n, d) of the small box stand for."""
-        return self._scaling.unscale(self.embedding.lift(y))
+        return self.scaling.unscale(self.embedding.lift(y))
 
     def lower(self, x: Array) -> Array:
         """Points y, (n, d), of the small box that stand for x, or for points near x."""
-        return self.embedding.lower(self._scaling.scale(x))
+        return self.embedding.lower(self.scaling.scale(x))
 
     def pull(self, y: Array, gradients: Array) -> Array:
         """Gradients in x at the lifts of y, (n, D), as gradients in y, (n, d)."""
-        return self.embedding.pull(y, gradients * self._scaling.unit)
+        return self.embedding.pull(y, gradients * self.scaling.unit)
+
+
+class EmbeddedMap(ActionMap):
+    """The posterior is on points y of a small box, which are played as points of a large one.
+
+    The problem's kernel is one of x; that of y has its lengthscale over the embedding's stretch, so
+    that the two agree on average. A reward observed at a point outside the embedding's image counts
+    at the nearest point of the image (`Embedding.lower`): it teaches something wrong by so much.
+
+    Where many y play one point (clipping), the one asked for is remembered until it is observed, so
+    that the posterior learns there; the memory is no part of a snapshot.
+
+    Args:
+        problem: the agent's.
+        through: the map into its box.
+    """
+
+    def __init__(self, problem: Problem, through: BoxMap) -> None:
+        self._map = through
+        kernel = kernel_on_y(problem.kernel, through.scaling, through.embedding.stretch)
+        inner = problem.replaced(domain=through.small, kernel=kernel)
+        super().__init__(inner, through.fingerprint)
+        self._asked: dict[bytes, Array] = {}
+
+    def actions(self, points: Array) -> Array:
+        lifted = self._map.lift(points)
+        self._asked = {x.tobytes(): y for x, y in zip(lifted, points.copy(), strict=True)}
+        return lifted
+
+    def points(self, actions: Array) -> Array:
+        lowered = self._map.lower(actions)
+        for i, point in enumerate(actions):
+            lowered[i] = self._asked.get(np.ascontiguousarray(point).tobytes(), lowered[i])
+        return np.clip(lowered, self._map.small.low, self._map.small.high)
+
+
+def kernel_on_y(kernel: Kernel, scaling: InputScaling, stretch: float) -> Kernel:
+    """The kernel of y that has, on average over axes, the correlations of a kernel of x.
+
+    Several lengthscales count by their geometric mean; a kernel that has none stays as it is.
+
+    Args:
+        kernel: of x, in the units of the box.
+        scaling: of the box to [-1, 1]^D.
+        stretch: how much longer a step is in [-1, 1]^D than in y.
+    """
+    return kernel.with_lengthscale(
+        lambda ell: float(np.exp(np.mean(np.log(np.asarray(ell) / scaling.unit)))) / stretch
+    )

@@ -1,4 +1,4 @@
-"""Linear embeddings whose points are clipped to the cube: those of REMBO and SRE."""
+"""Random linear embeddings: those of REMBO and SRE, clipped to the cube, and that of HeSBO."""
 
 import numpy as np
 
@@ -19,6 +19,7 @@ class ClippedEmbedding(Embedding):
 
     def __init__(self, matrix: Array, half: Array) -> None:
         self.matrix, self.half = matrix, half
+        self.stretch = float(np.sqrt(np.mean(np.sum(matrix**2, axis=0))))
 
     def lift(self, y: Array) -> Array:
         return np.clip(y @ self.matrix.T, -1.0, 1.0)
@@ -30,11 +31,6 @@ class ClippedEmbedding(Embedding):
         # Where the clip holds a coordinate, moving y does not move x.
         moving = np.abs(y @ self.matrix.T) < 1.0
         return np.asarray((gradients * moving) @ self.matrix)
-
-    @property
-    def stretch(self) -> float:
-        """How much longer a step is in x than in y: the root mean square over axes."""
-        return float(np.sqrt(np.mean(np.sum(self.matrix**2, axis=0))))
 
     def _preimage(self, x: Array) -> Array:
         """A y in the small box whose lift is as near to x (D,) as was found.
@@ -73,6 +69,7 @@ class HashEmbedding(Embedding):
         self.signs: Array = rng.choice([-1.0, 1.0], size=dim)
         self.half = np.ones(low_dim)
         self._copies = np.bincount(self.hash, minlength=low_dim).astype(np.float64)
+        self.stretch = float(np.sqrt(self._copies.mean()))
 
     def lift(self, y: Array) -> Array:
         return np.asarray(y[:, self.hash] * self.signs)
@@ -85,11 +82,6 @@ class HashEmbedding(Embedding):
         signed, low_dim = gradients * self.signs, len(self.half)
         columns = [np.bincount(self.hash, row, low_dim) for row in signed]
         return np.array(columns, dtype=np.float64).reshape(len(signed), low_dim)
-
-    @property
-    def stretch(self) -> float:
-        """How much longer a step is in x than in y: the root mean square over axes."""
-        return float(np.sqrt(self._copies.mean()))
 
 
 def gaussian_embedding(dim: int, low_dim: int, rng: np.random.Generator) -> ClippedEmbedding:

@@ -19,7 +19,7 @@ class Coordinates(Embedding):
 
     def __init__(self, active: IntArray, fill: Array) -> None:
         self.active, self.fill = active, fill
-        self.half = np.ones(len(active))
+        self.half, self.stretch = np.ones(len(active)), 1.0
 
     def lift(self, y: Array) -> Array:
         x: Array = self.fill[np.arange(len(y)) % len(self.fill)]
@@ -42,6 +42,7 @@ class LineEmbedding(Embedding):
     """
 
     def __init__(self, anchor: Array, direction: Array) -> None:
+        self.anchor, self.direction = anchor, direction
         v = direction / np.linalg.norm(direction)
         moving = np.abs(v) > STILL
         ends = (np.array([[-1.0], [1.0]]) - anchor[moving]) / v[moving]
@@ -49,6 +50,7 @@ class LineEmbedding(Embedding):
         self.half = np.ones(1)
         self._start = anchor + 0.5 * (first + last) * v
         self._step = 0.5 * (last - first) * v
+        self.stretch = float(np.linalg.norm(self._step))
 
     def lift(self, y: Array) -> Array:
         return np.clip(self._start + y * self._step, -1.0, 1.0)

@@ -2,6 +2,6 @@
 
 from gpbandits_env.agents.search.arms import ArmSearch
 from gpbandits_env.agents.search.base import Search, Within
-from gpbandits_env.agents.search.choose import search_for
+from gpbandits_env.agents.search.choose import SearchSpec, search_for
 
-__all__ = ["ArmSearch", "Search", "Within", "search_for"]
+__all__ = ["ArmSearch", "Search", "SearchSpec", "Within", "search_for"]

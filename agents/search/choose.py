@@ -1,7 +1,7 @@
 """Which search an agent gets: all of them by name, and what their settings make."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import Family
 
 SEARCHES: Family[Gradient | Drawn | RoundCandidates] = Family("search")
+# A search, its settings as a dict, or its name; None for the usual one.
+SearchSpec: TypeAlias = Mapping[str, Any] | Search | str | None
 SEARCHES.register("gradient")(Gradient)
 SEARCHES.register("candidates")(Drawn)
 SEARCHES.register("round")(RoundCandidates)
@@ -22,7 +24,7 @@ SEARCHES.register("round")(RoundCandidates)
 
 def search_for(
     domain: Domain,
-    spec: Mapping[str, Any] | str | None,
+    spec: SearchSpec,
     rng: np.random.Generator,
     through: BoxMap | None = None,
 ) -> Search:
@@ -32,12 +34,15 @@ def search_for(
         domain: arms, or a box.
         spec: a type of `SEARCHES` and its settings as a dict, or a type's name: "gradient",
             "candidates" or "round"; a dict without a type, or None, means gradient. None on arms.
+            A search passes through.
         rng: the agent's randomness, which draws where a box is looked at.
         through: if given, only its image in the box is searched.
     Raises:
         InvalidInput: settings on arms, or out of range.
         UnknownName: no such type or setting.
     """
+    if isinstance(spec, Search):
+        return spec
     if isinstance(domain, Arms):
         if spec is not None:
             raise InvalidInput("arms are all looked at: leave out search (it is for boxes)")

@@ -17,6 +17,7 @@ from gpbandits_env.arrays import Array, IntArray, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import BoxPosterior, Subspaces
+from gpbandits_env.seeding import Streams
 from gpbandits_env.theory import new_subspaces
 
 # Subspaces are drawn so many numbers (32 MB) at a time.
@@ -62,12 +63,12 @@ class Growth:
 class SubspaceSearch(Search):
     """Looks for actions in the subspaces Z_t of Algorithm 1.
 
-    What it draws in round t depends on ``key`` and t alone, so that t is all there is to save.
+    What it draws in round t depends on the streams and t alone, so that t is all there is to save.
 
     Args:
         box: where the posterior is.
         d: the number of coordinates searched, the last ones of the box.
-        key: of its random numbers.
+        streams: of its random numbers.
         growth: how many subspaces, and how they are searched.
 
     Attributes:
@@ -75,8 +76,8 @@ class SubspaceSearch(Search):
         round: t.
     """
 
-    def __init__(self, box: Box, d: int, key: list[int], growth: Growth) -> None:
-        self._box, self._key, self._growth = box, key, growth
+    def __init__(self, box: Box, d: int, streams: Streams, growth: Growth) -> None:
+        self._box, self._streams, self._growth = box, streams, growth
         self._active: IntArray = np.arange(box.dim - d, box.dim)
         self._low, self._high = box.low[self._active], box.high[self._active]
         self.restart()
@@ -93,26 +94,28 @@ class SubspaceSearch(Search):
         self.reach(1)
 
     def reach(self, t: int, posterior: BoxPosterior | None = None) -> None:
-        """Draw the subspaces of all rounds up to t that are not there yet: Algorithm 1, line 3.
+        """Be in round t, with the subspaces of all rounds up to t: Algorithm 1, line 3.
 
         Args:
-            t: the round.
+            t: the round, from 1.
             posterior: what is known by then; may be left out before any data.
         """
+        if t < self.round:
+            self.restart()
         if posterior is not None:
             self.subspaces.follow(posterior)
         inactive, growth = self.subspaces.inactive, self._growth
         low, high = self._box.low[inactive], self._box.high[inactive]
         step = max(1, STRIP // max(len(inactive), 1))
         for now in range(self.round + 1, t + 1):
-            rng = np.random.default_rng([*self._key, now, 0])
+            rng = self._streams.at(now, 0)
             count = int(new_subspaces(now, growth.n0, growth.alpha))
             if growth.cap is not None:
                 count = min(count, growth.cap - self.size)
             for start in range(0, count, step):
                 drawn = (min(step, count - start), len(inactive))
                 self.subspaces.add(rng.uniform(low, high, drawn))
-        self.round = max(self.round, t)
+        self.round = t
 
     def best(
         self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None = None
@@ -213,7 +216,7 @@ class SubspaceSearch(Search):
         In every subspace the best observed y comes first, then some of the others are around it.
         """
         posterior = self.subspaces.posterior
-        rng = np.random.default_rng([*self._key, self.round, number])
+        rng = self._streams.at(self.round, number)
         y = rng.uniform(self._low, self._high, (count, each, len(self._active)))
         observed = posterior.observed
         if not len(self._active) or not len(observed):
