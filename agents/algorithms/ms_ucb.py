@@ -9,16 +9,15 @@ over subspaces is searched for: all are screened, the best K refined by gradient
 5. boxes of any sides.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.acquisitions.rules import rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
 from gpbandits_env.agents.action_map import ActionMap, box_of
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.round import Round
 from gpbandits_env.agents.search import SearchSpec
 from gpbandits_env.agents.search.subspaces import Growth, SubspaceSearch
 from gpbandits_env.arrays import whole
@@ -93,25 +92,13 @@ class MSUCB(GPAgent):
         rule = rule_named(acquisition, margin, beta, box)
         super().__init__(problem, rng, rule, mapped, search=search, **parts)
 
+    def next_round(self) -> Round:
+        if isinstance(self.search, SubspaceSearch):
+            self.search.reach(self.round + 1, self.posterior)
+        return super().next_round()
+
     @property
     def subspaces(self) -> int:
         """|Z_t| of the round about to be played; 0 for d = D."""
-        return self.search.size if isinstance(self.search, SubspaceSearch) else 0
-
-    def tell(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
-    ) -> None:
-        super().tell(actions, rewards, observed)
-        self._reach_this_round()
-
-    def reset(self) -> None:
-        super().reset()
-        self._reach_this_round()
-
-    def _restore(self, state: Mapping[str, Any]) -> None:
-        super()._restore(state)
-        self._reach_this_round()
-
-    def _reach_this_round(self) -> None:
-        if isinstance(self.search, SubspaceSearch):
-            self.search.reach(self.round + 1, self.posterior)
+        search = self.next_round().search
+        return search.size if isinstance(search, SubspaceSearch) else 0

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.acquisitions import Acquisition
+from gpbandits_env.agents.acquisitions import Acquisition, Mean
 from gpbandits_env.arrays import Array
 from gpbandits_env.posterior import BoxPosterior
 
@@ -32,7 +32,6 @@ class Search(ABC):
             allowed: from `region`; None for everywhere.
         """
 
-    @abstractmethod
     def region(self, posterior: Any, within: Within) -> Any:
         """Where a condition holds under the posterior as it is now, to hand to `best` later.
 
@@ -40,6 +39,7 @@ class Search(ABC):
             posterior: what is known.
             within: the condition on mean and variance.
         """
+        return Region(posterior, within)
 
     @abstractmethod
     def sampled(
@@ -51,9 +51,9 @@ class Search(ABC):
     def options(self, posterior: Any) -> tuple[NDArray[Any], Array, Array]:
         """Finitely many actions (n, ...) to draw from, their means and variances (n,)."""
 
-    @abstractmethod
     def largest_mean(self, posterior: Any) -> float:
         """The largest posterior mean of any action."""
+        return float(posterior.mean_at(self.best(Mean(), posterior))[0])
 
     def renew(self) -> None:
         """Drop what is held between calls, so that the next one depends on the generator alone."""

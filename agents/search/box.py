@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.acquisitions import Acquisition, Mean
+from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.embeddings.base import BoxMap
-from gpbandits_env.agents.search.base import Region, Search, Within, leader
+from gpbandits_env.agents.search.base import Region, Search, leader
 from gpbandits_env.agents.search.held import HeldCandidates
 from gpbandits_env.agents.search.lbfgs import Surface, climb
 from gpbandits_env.agents.search.starts import (
@@ -150,9 +150,6 @@ class BoxSearch(Search):
         top = int(values.argmax())
         return self._lift(found[[top]]) if values[top] > score[first] else points[[first]]
 
-    def region(self, posterior: BoxPosterior, within: Within) -> Region:
-        return Region(posterior, within)
-
     def sampled(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
@@ -176,9 +173,6 @@ class BoxSearch(Search):
     def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         held = self._candidates(posterior)
         return held.points.copy(), held.mean.copy(), held.var.copy()
-
-    def largest_mean(self, posterior: BoxPosterior) -> float:
-        return float(posterior.mean_at(self.best(Mean(), posterior))[0])
 
     def renew(self) -> None:
         self._held: HeldCandidates | None = None

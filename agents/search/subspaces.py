@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpbandits_env.agents.acquisitions import Acquisition, Mean
-from gpbandits_env.agents.search.base import Region, Search, Within
+from gpbandits_env.agents.acquisitions import Acquisition
+from gpbandits_env.agents.search.base import Region, Search
 from gpbandits_env.agents.search.box import chained
 from gpbandits_env.agents.search.lbfgs import climb
 from gpbandits_env.arrays import Array, IntArray, positive, whole
@@ -128,6 +128,7 @@ class SubspaceSearch(Search):
                 raise InvalidInput("the region to search holds none of the points screened")
             score = np.where(inside, score, -np.inf)
         first = self._promising(score, rows)
+        # What a region allows is screened, not climbed.
         if len(self._active) == 0 or allowed is not None:
             return self.subspaces.points(y[first[:1]], rows[first[:1]])
         starts, within = y[first], rows[first]
@@ -177,10 +178,6 @@ class SubspaceSearch(Search):
         first = self._promising(score, rows)
         return self._climbed(acquisition, y[first], rows[first])
 
-    def region(self, posterior: BoxPosterior, within: Within) -> Region:
-        """A condition on points: what is allowed is screened, not climbed."""
-        return Region(posterior, within)
-
     def sampled(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
@@ -197,9 +194,6 @@ class SubspaceSearch(Search):
         y, rows, mean, var = self._screened(posterior)
         most = self._growth.candidates
         return self.subspaces.points(y[:most], rows[:most]), mean[:most], var[:most]
-
-    def largest_mean(self, posterior: BoxPosterior) -> float:
-        return float(posterior.moments(self.best(Mean(), posterior))[0][0])
 
     def _screened(self, posterior: BoxPosterior) -> tuple[Array, IntArray, Array, Array]:
         """Points y (n, d) in subspaces (n,), with means and variances (n,)."""
