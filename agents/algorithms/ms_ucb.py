@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from gpbandits_env.agents.acquisitions.round import Round
 from gpbandits_env.agents.acquisitions.rules import rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
 from gpbandits_env.agents.action_map import ActionMap, box_of
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.round import Round
 from gpbandits_env.agents.search import SearchSpec
 from gpbandits_env.agents.search.subspaces import Growth, SubspaceSearch
 from gpbandits_env.arrays import whole
