@@ -18,7 +18,7 @@ FILES = sorted(
 )
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 # Composition roots, and functions whose arguments users see in their editor.
-MANY_PARAMETERS = {"GPAgent.__init__", "minimize", "maximize"}
+MANY_PARAMETERS = {"GPAgent.__init__", "MSUCB.__init__", "minimize", "maximize"}
 
 
 def module_of(path):

@@ -59,7 +59,6 @@ class DropoutUCB(GPAgent):
 
     posterior: BoxPosterior
 
-    # A composition root: it has as many parameters as there are parts.
     def __init__(
         self,
         problem: Problem,

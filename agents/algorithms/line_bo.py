@@ -56,7 +56,6 @@ class LineBO(GPAgent):
     search: BoxSearch
     posterior: BoxPosterior
 
-    # A composition root: it has as many parameters as there are parts.
     def __init__(
         self,
         problem: Problem,

@@ -58,7 +58,7 @@ class MSUCB(GPAgent):
 
     posterior: BoxPosterior
 
-    # A composition root: it has as many parameters as there are parts.
+    # A composition root: the growth of Z_t, its search and the acquisition are settings by name.
     def __init__(
         self,
         problem: Problem,

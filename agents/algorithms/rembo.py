@@ -42,7 +42,6 @@ class REMBO(GPAgent):
         parts: those of `GPAgent`.
     """
 
-    # A composition root: it has as many parameters as there are parts.
     def __init__(
         self,
         problem: Problem,

@@ -50,7 +50,6 @@ class SRE(GPAgent):
         InvalidInput: no rounds given and no horizon known.
     """
 
-    # A composition root: it has as many parameters as there are parts.
     def __init__(
         self,
         problem: Problem,
