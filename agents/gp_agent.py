@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.acquisitions.functions import Acquisition
-from gpbandits_env.agents.acquisitions.round import AcquisitionRule, Fixed, Round
+from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Fixed, Round
 from gpbandits_env.agents.action_map import ActionMap, action_map_for
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.batch import Batch, rule_for

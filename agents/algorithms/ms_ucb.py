@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.acquisitions.round import Round
-from gpbandits_env.agents.acquisitions.rules import rule_named
+from gpbandits_env.agents.acquisitions.rules import Round, rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
 from gpbandits_env.agents.action_map import ActionMap, box_of
 from gpbandits_env.agents.gp_agent import GPAgent

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition
-from gpbandits_env.agents.acquisitions.round import AcquisitionRule, Round
+from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
-from gpbandits_env.agents.acquisitions.round import AcquisitionRule, Round
-from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
+from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, ConfidenceBound, Round
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, rolled_back
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.errors import InvalidInput

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Mean, RegretToSigma
-from gpbandits_env.agents.acquisitions.round import AcquisitionRule, Round
+from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.errors import InvalidInput

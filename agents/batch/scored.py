@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.acquisitions.round import AcquisitionRule, Round
-from gpbandits_env.agents.acquisitions.rules import Improvement
+from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Improvement, Round
 from gpbandits_env.agents.batch.base import (
     RULES,
     BatchRule,
@@ -33,6 +32,8 @@ class Hallucinate(BatchRule):
 
     def choose(self, now: Round) -> NDArray[Any]:
         acquisition = now.acquisition()
+        if now.m == 1:
+            return now.search.best(acquisition, now.posterior)
         return in_turn(now, lambda i: acquisition)
 
 

@@ -1,4 +1,4 @@
-"""What a search offers, on arms and in boxes alike."""
+"""What a search offers on arms and in boxes alike, and the search over arms."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Mean
-from gpbandits_env.arrays import Array
-from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior
 
 # Of means and variances (n,): where to look, (n,) bool.
 Within: TypeAlias = Callable[[Array, Array], NDArray[np.bool_]]
@@ -58,6 +59,41 @@ class Search(ABC):
     def renew(self) -> None:
         """Drop what is held between calls, so that the next one depends on the generator alone."""
         return
+
+
+class ArmSearch(Search):
+    """Exact: O(n) a call."""
+
+    def best(
+        self,
+        acquisition: Acquisition,
+        posterior: ArmPosterior | NystromPosterior,
+        allowed: NDArray[np.bool_] | None = None,
+    ) -> IntArray:
+        score = acquisition.score(posterior.mean, posterior.var)
+        if allowed is not None:
+            if not allowed.any():
+                raise InvalidInput("the region to search holds no arm")
+            score[~allowed] = -np.inf
+        return np.array([leader(score, posterior.mean, allowed)])
+
+    def region(
+        self, posterior: ArmPosterior | NystromPosterior, within: Within
+    ) -> NDArray[np.bool_]:
+        return within(posterior.mean, posterior.var)
+
+    def sampled(
+        self, posterior: ArmPosterior | NystromPosterior, rng: np.random.Generator, size: int
+    ) -> tuple[IntArray, Array]:
+        values = posterior.sample(rng, size)
+        arms = values.argmax(axis=1)
+        return arms, values[np.arange(size), arms]
+
+    def options(self, posterior: ArmPosterior | NystromPosterior) -> tuple[IntArray, Array, Array]:
+        return np.arange(posterior.arms.size), posterior.mean.copy(), posterior.var.copy()
+
+    def largest_mean(self, posterior: ArmPosterior | NystromPosterior) -> float:
+        return float(posterior.mean.max())
 
 
 class Region:

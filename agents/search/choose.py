@@ -6,8 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gpbandits_env.agents.embeddings.base import BoxMap
-from gpbandits_env.agents.search.arms import ArmSearch
-from gpbandits_env.agents.search.base import Search
+from gpbandits_env.agents.search.base import ArmSearch, Search
 from gpbandits_env.agents.search.box import Drawn, Gradient
 from gpbandits_env.agents.search.round import RoundCandidates
 from gpbandits_env.domains import Arms, Box, Domain
