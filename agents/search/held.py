@@ -4,7 +4,6 @@ import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.posterior import BoxPosterior
-from gpbandits_env.posterior.predictor import pieces
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import root
 
@@ -41,13 +40,12 @@ class HeldCandidates:
         columns = posterior.kernel.columns(
             self._known, 0.5 * (posterior.box.low + posterior.box.high)
         )
-        with OneThread():
-            for part in pieces(len(points), count):
-                k = self._k[part, :count] = columns(points[part])
-                gained, known = posterior.predictor.moments(k)
-                self.mean[part] += gained
-                self.var[part] -= known
-        np.maximum(self.var, 0.0, out=self.var)
+
+        def kept(part: slice) -> Array:
+            k = self._k[part, :count] = columns(points[part])
+            return k
+
+        posterior.predictor.moments(self.mean, self.var, kept)
 
     def draw(self, rng: np.random.Generator, size: int) -> Array:
         """Exact joint draws (size, n) of f; hallucinated points count in the covariance alone.

@@ -126,9 +126,6 @@ class ArmPosterior(Posterior):
     def observed(self) -> IntArray:
         return np.flatnonzero(self._counts)
 
-    def mean_at_observed(self) -> Array:
-        return self._mean[self.observed]
-
     def mean_at(self, points: IntArray) -> Array:
         return self._mean[points]
 

@@ -56,12 +56,7 @@ class Posterior(Stateful, ABC):
             InvalidInput: a point outside the domain, a reward that is not finite, or lengths that
                 differ; nothing has changed then.
         """
-        x = self.domain.check(points)
-        y = finite_array(rewards, "rewards", ndim=1)
-        if len(y) != len(x):
-            raise InvalidInput(
-                f"rewards must have shape ({len(x)},), one per observed point, got {y.shape}"
-            )
+        x, y = self._data_of(points, rewards)
         self.rollback()
         if len(x):
             self._learn(x, y)
@@ -87,9 +82,9 @@ class Posterior(Stateful, ABC):
     def observed(self) -> NDArray[Any]:
         """The observed points, fresh: arms once each, in order; in a box (t, d), oldest first."""
 
-    @abstractmethod
     def mean_at_observed(self) -> Array:
         """The posterior mean at each of `observed`, fresh."""
+        return self.mean_at(self.observed)
 
     @abstractmethod
     def mean_at(self, points: NDArray[Any]) -> Array:
@@ -154,9 +149,7 @@ class Posterior(Stateful, ABC):
         Raises:
             InvalidInput: a number out of range, or a representation that cannot follow a drift.
         """
-        drift, passed = positive(epsilon, "epsilon", zero=True), positive(dt, "dt", zero=True)
-        if drift > 1.0:
-            raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
+        drift, passed = rate(epsilon), positive(dt, "dt", zero=True)
         self.rollback()
         if drift > 0.0 and passed > 0.0:
             self._advance(drift, passed)
@@ -181,6 +174,22 @@ class Posterior(Stateful, ABC):
     def _advance(self, epsilon: float, dt: float) -> None:
         """Time passes; both are above 0, and nothing is hallucinated."""
 
+    def _data_of(self, points: ArrayLike, rewards: ArrayLike) -> tuple[NDArray[Any], Array]:
+        """Observations, checked."""
+        x, y = self.domain.check(points), finite_array(rewards, "rewards", ndim=1)
+        if len(y) != len(x):
+            raise InvalidInput(
+                f"rewards must have shape ({len(x)},), one per observed point, got {y.shape}"
+            )
+        return x, y
+
     def _checked(self, points: ArrayLike) -> NDArray[Any]:
         """Points to look at, checked."""
         return self.domain.check(points)
+
+
+def rate(epsilon: float) -> float:
+    """A drift in [0, 1], or a clear error."""
+    if positive(epsilon, "epsilon", zero=True) > 1.0:
+        raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
+    return float(epsilon)

@@ -13,7 +13,7 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.columns import Columns
-from gpbandits_env.posterior.base import Posterior
+from gpbandits_env.posterior.base import Posterior, rate
 from gpbandits_env.posterior.box_data import BoxData
 from gpbandits_env.posterior.paths import Paths, exact_features, seen_by
 from gpbandits_env.posterior.predictor import Predictor, pieces
@@ -84,8 +84,22 @@ class BoxPosterior(Posterior):
     def __init__(
         self, box: Box, kernel: Kernel, noise_var: float, prior_mean: ArrayLike = 0.0
     ) -> None:
+        if not isinstance(box, Box) or not isinstance(kernel, Kernel):
+            raise InvalidInput(
+                f"a box and a kernel are needed, got {shown(box)} and {shown(kernel)}"
+            )
+        mean = finite_array(prior_mean, "prior_mean")
+        if mean.ndim:
+            raise InvalidInput(f"prior_mean must be one number in a box, got shape {mean.shape}")
         self.domain = self.box = box
-        self._take_model(kernel, noise_var, prior_mean)
+        self.kernel, self.prior_mean = kernel, float(mean)
+        self.noise_var = positive(noise_var, "noise_var", zero=True)
+        # A convex prior variance, as the linear kernel's, is largest at a corner.
+        farthest = np.where(np.abs(box.low) > np.abs(box.high), box.low, box.high)
+        corners = np.stack([box.low, box.high, farthest])
+        kernel.check_points(corners)
+        self._floor = max(FLOOR * float(kernel.diagonal(corners).max()), np.finfo(float).tiny)
+        self._noise = max(self.noise_var, LEAST_NOISE * self._floor / FLOOR)
         self._data, self._whitening = BoxData(box.dim), Whitening()
         self.version, self._hallucinated = 0, False
         self.forget()
@@ -115,9 +129,10 @@ class BoxPosterior(Posterior):
 
         `jitter` and `information_gain` become those of the data at hand.
         """
+        parts = [(*self._data_of(x, y), rate(epsilon)) for x, y, epsilon in log]
         self.rollback()
-        for points, rewards, epsilon in log:
-            self._data.extend(self.box.check(points), finite_array(rewards, "rewards", 1), 0.0)
+        for points, rewards, epsilon in parts:
+            self._data.extend(points, rewards, 0.0)
             self.size += len(points)
             self._pass(epsilon, 1.0)
         self._drop_faded()
@@ -147,13 +162,7 @@ class BoxPosterior(Posterior):
         """
         x = self._checked(points)
         mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
-        if self._data.count:
-            with OneThread():
-                for part in pieces(len(x), self._data.count):
-                    gained, known = self.predictor.moments(self._columns(x[part]))
-                    mean[part] += gained
-                    var[part] -= known
-            np.maximum(var, 0.0, out=var)
+        self.predictor.moments(mean, var, lambda part: self._columns(x[part]))
         return mean, var
 
     def gradients(self, points: ArrayLike) -> tuple[Array, Array, Array, Array]:
@@ -166,17 +175,8 @@ class BoxPosterior(Posterior):
         """
         x = self._checked(points)
         mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
-        mean_slope, var_slope = np.zeros(x.shape), self.kernel.diagonal_gradient(x)
-        if self._data.count:
-            with OneThread():
-                for part in pieces(len(x), self._data.count):
-                    found = self.predictor.gradients(*self._columns.pull(x[part]))
-                    mean[part] += found[0]
-                    var[part] -= found[1]
-                    mean_slope[part] = found[2]
-                    var_slope[part] -= found[3]
-            np.maximum(var, 0.0, out=var)
-        return mean, var, mean_slope, var_slope
+        prior = mean, var, np.zeros(x.shape), self.kernel.diagonal_gradient(x)
+        return self.predictor.gradients(prior, lambda part: self._columns.pull(x[part]))
 
     def mean_at(self, points: ArrayLike) -> Array:
         """(n,) the posterior mean alone, O(n t d)."""
@@ -284,30 +284,6 @@ class BoxPosterior(Posterior):
         self.jitter, self.information_gain = 0.0, 0.0
         self._hallucinated, self._kept, self._kept_jitter = False, 0, 0.0
 
-    def replace_model(
-        self,
-        kernel: Kernel | None = None,
-        noise_var: float | None = None,
-        prior_mean: float | None = None,
-    ) -> None:
-        """The same data under another model, as `replay` on a fresh posterior: O(t^2 (d + t)).
-
-        Args:
-            kernel: the new prior covariance, if it changes.
-            noise_var: the new noise variance, if it changes.
-            prior_mean: the new prior mean, if it changes.
-
-        Raises:
-            InvalidInput: as in the constructor; nothing has changed then.
-        """
-        self._take_model(
-            self.kernel if kernel is None else kernel,
-            self.noise_var if noise_var is None else noise_var,
-            self.prior_mean if prior_mean is None else prior_mean,
-        )
-        self.rollback()
-        self._refactor()
-
     def snapshot(self) -> dict[str, Any]:
         white = {"white": self._whitening.matrix.copy(), "reserved": self._whitening.reserved}
         return {**self._data.snapshot(), **white, **super().snapshot()}
@@ -345,26 +321,6 @@ class BoxPosterior(Posterior):
         if x.ndim != 2 or x.shape[1] != self.box.dim:
             raise InvalidInput(f"points must have shape (n, {self.box.dim}), got {x.shape}")
         return x
-
-    def _take_model(self, kernel: Kernel, noise_var: float, prior_mean: ArrayLike) -> None:
-        """Check kernel, noise and prior mean together, then take them over."""
-        box = self.box
-        if not isinstance(box, Box) or not isinstance(kernel, Kernel):
-            raise InvalidInput(
-                f"a box and a kernel are needed, got {shown(box)} and {shown(kernel)}"
-            )
-        noise_var = positive(noise_var, "noise_var", zero=True)
-        mean = finite_array(prior_mean, "prior_mean")
-        if mean.ndim:
-            raise InvalidInput(f"prior_mean must be one number in a box, got shape {mean.shape}")
-        # A convex prior variance, as the linear kernel's, is largest at a corner.
-        farthest = np.where(np.abs(box.low) > np.abs(box.high), box.low, box.high)
-        corners = np.stack([box.low, box.high, farthest])
-        kernel.check_points(corners)
-        self._floor = max(FLOOR * float(kernel.diagonal(corners).max()), np.finfo(float).tiny)
-        self._noise = max(noise_var, LEAST_NOISE * self._floor / FLOOR)
-        self.kernel, self.noise_var, self.prior_mean = kernel, noise_var, float(mean)
-        self.__dict__.pop("_exact_features", None)
 
     def _learn(self, points: Array, rewards: Array) -> None:
         self._append(points, rewards)

@@ -147,9 +147,6 @@ class NystromPosterior(Posterior):
     def var_at(self, points: IntArray) -> Array:
         return self.var[points]
 
-    def mean_at_observed(self) -> Array:
-        return self.mean[self.observed]
-
     @property
     def dictionary(self) -> IntArray:
         """(m,) the distinct arms of the dictionary, in order; fresh."""

@@ -1,11 +1,13 @@
 """Posterior mean and variance as functions of the covariances with the data."""
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.kernels.columns import Pulled
+from gpbandits_env.posterior.threads import OneThread
 
 # Cross-covariances (n, t) are worked on in pieces of so many numbers (half a MB), which stay in
 # cache; but of no fewer points, or the products would wait for W.
@@ -35,17 +37,46 @@ class Predictor:
         """(t,) weights of the covariances in the mean."""
         return self.beta @ self.white
 
-    def moments(self, k: Array) -> tuple[Array, Array]:
-        """By how much the mean is above and the variance below the prior's, (n,) each."""
-        v = self._whitened(k)
-        return v @ self.beta, np.einsum("ij,ij->i", v, v)
+    def moments(self, mean: Array, var: Array, columns: Callable[[slice], Array]) -> None:
+        """Turn the prior's mean and variance (n,) into the posterior's, in place and in pieces.
 
-    def gradients(self, k: Array, pulled: Pulled) -> tuple[Array, Array, Array, Array]:
-        """The same, and the gradients of both (n, d), given the contraction of those of k."""
-        v = self._whitened(k)
-        mean, known = v @ self.beta, np.einsum("ij,ij->i", v, v)
-        v *= 2.0
-        return mean, known, pulled(self.alpha), pulled(self._unwhitened(v))
+        Args:
+            mean: (n,) of the prior.
+            var: (n,) of the prior.
+            columns: the covariances (k, t) of a range of points with the data.
+        """
+        if len(self.beta):
+            with OneThread():
+                for part in pieces(len(mean), len(self.beta)):
+                    v = self._whitened(columns(part))
+                    mean[part] += v @ self.beta
+                    var[part] -= np.einsum("ij,ij->i", v, v)
+            np.maximum(var, 0.0, out=var)
+
+    def gradients(
+        self,
+        moments: tuple[Array, Array, Array, Array],
+        pull: Callable[[slice], tuple[Array, Pulled]],
+    ) -> tuple[Array, Array, Array, Array]:
+        """The same for mean and variance (n,) and the gradients of both (n, d); returns them.
+
+        Args:
+            moments: of the prior; they are changed in place.
+            pull: the covariances (k, t) and the contraction of their gradients, of a range.
+        """
+        mean, var, mean_slope, var_slope = moments
+        if len(self.beta):
+            with OneThread():
+                for part in pieces(len(mean), len(self.beta)):
+                    k, pulled = pull(part)
+                    v = self._whitened(k)
+                    mean[part] += v @ self.beta
+                    var[part] -= np.einsum("ij,ij->i", v, v)
+                    v *= 2.0
+                    mean_slope[part] += pulled(self.alpha)
+                    var_slope[part] -= pulled(self._unwhitened(v))
+            np.maximum(var, 0.0, out=var)
+        return moments
 
     def _whitened(self, k: Array) -> Array:
         """The product k W^T, without the zeros above the diagonal of W."""

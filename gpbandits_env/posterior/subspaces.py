@@ -15,6 +15,7 @@ from gpbandits_env.arrays import Array, IntArray, finite_array
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, Radial
+from gpbandits_env.kernels.columns import Pulled
 from gpbandits_env.kernels.distances import squares
 from gpbandits_env.posterior.box import BoxPosterior
 from gpbandits_env.posterior.predictor import pieces
@@ -105,45 +106,32 @@ class Subspaces:
 
         O(B t (d + t)), in pieces; equal to those of the posterior followed at `points`.
         """
-        posterior, t = self.posterior, len(self._seen)
         kernel = self._kernel.radial
         if kernel is None:
             return self._whole(y, rows, gradients=False)[:2]
-        mean = np.full(len(rows), posterior.prior_mean)
+
+        def columns(part: slice) -> Array:
+            k = kernel.profile(self._radii(y[part], rows[part])[0])
+            k *= kernel.variance
+            return k
+
+        mean = np.full(len(rows), self.posterior.prior_mean)
         var = np.full(len(rows), kernel.variance)
-        if t:
-            with OneThread():
-                for part in pieces(len(rows), t):
-                    r, _ = self._radii(y[part], rows[part])
-                    k = kernel.profile(r)
-                    k *= kernel.variance
-                    gained, known = posterior.predictor.moments(k)
-                    mean[part] += gained
-                    var[part] -= known
-            np.maximum(var, 0.0, out=var)
+        self.posterior.predictor.moments(mean, var, columns)
         return mean, var
 
     def gradients(self, y: Array, rows: IntArray) -> tuple[Array, Array, Array, Array]:
         """Mean (B,), variance (B,) and their gradients (B, d) in the active coordinates."""
-        posterior, t = self.posterior, len(self._seen)
         kernel = self._kernel.radial
         if kernel is None:
             return self._whole(y, rows, gradients=True)
-        mean = np.full(len(rows), posterior.prior_mean)
-        var = np.full(len(rows), kernel.variance)
-        mean_slope, var_slope = np.zeros(y.shape), np.zeros(y.shape)
-        if t:
-            with OneThread():
-                for part in pieces(len(rows), t):
-                    found = self._pull(kernel, y[part], rows[part])
-                    mean[part] += found[0]
-                    var[part] -= found[1]
-                    mean_slope[part] = found[2]
-                    var_slope[part] -= found[3]
-            np.maximum(var, 0.0, out=var)
-        return mean, var, mean_slope, var_slope
+        mean = np.full(len(rows), self.posterior.prior_mean)
+        prior = mean, np.full(len(rows), kernel.variance), np.zeros(y.shape), np.zeros(y.shape)
+        return self.posterior.predictor.gradients(
+            prior, lambda part: self._pull(kernel, y[part], rows[part])
+        )
 
-    def _pull(self, kernel: Radial, y: Array, rows: IntArray) -> tuple[Array, Array, Array, Array]:
+    def _pull(self, kernel: Radial, y: Array, rows: IntArray) -> tuple[Array, Pulled]:
         r, scaled = self._radii(y, rows)
         k, slope = kernel.profile_and_slope(r)
         k *= kernel.variance
@@ -155,7 +143,7 @@ class Subspaces:
             out *= kernel.variance * self._inverse_active
             return out
 
-        return self.posterior.predictor.gradients(k, pulled)
+        return k, pulled
 
     def _radii(self, y: Array, rows: IntArray) -> tuple[Array, Array]:
         """Scaled distances (B, t) of points to the data, and y in units of the lengthscale."""

@@ -43,6 +43,12 @@ class Pair:
         x = self.subspaces.points(*self.places(count))
         self.posterior.condition(x, self.rng.standard_normal(count))
 
+    def replace_model(self, kernel, noise_var=0.1):
+        """As agents do: a fresh posterior, given the same data."""
+        old = self.posterior
+        self.posterior = BoxPosterior(old.box, kernel, noise_var, 0.3)
+        self.posterior.replay([(old.observed, old.rewards, 0.0)])
+
     def check(self):
         y, rows = self.places(25)
         # Points that were told too, in their own subspaces.
@@ -90,15 +96,15 @@ def test_another_model(pair):
     pair.learn(8)
     pair.check()
     kernel = pair.posterior.kernel
-    pair.posterior.replace_model(kernel * 3.0, 0.1)
+    pair.replace_model(kernel * 3.0, 0.1)
     pair.check()
     longer = {name: 1.3 * value for name, value in kernel.parameters().items()}
-    pair.posterior.replace_model(kernel.with_parameters(longer))
+    pair.replace_model(kernel.with_parameters(longer))
     pair.add(4)
     pair.check()
-    pair.posterior.replace_model(Matern32(0.15))
+    pair.replace_model(Matern32(0.15))
     pair.check()
-    pair.posterior.replace_model(kernel)
+    pair.replace_model(kernel)
     pair.learn()
     pair.check()
 

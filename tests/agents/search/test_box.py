@@ -182,7 +182,9 @@ class TestHallucinated:
         if change == "rewards":
             belief.condition([[0.0, 0.0]], [1.0])
         elif change == "kernel":
-            belief.replace_model(Matern52(0.4))
+            log = [(belief.observed, belief.rewards, 0.0)]
+            belief = BoxPosterior(belief.box, Matern52(0.4), belief.noise_var)
+            belief.replay(log)
         elif change == "drift":
             belief.advance(0.2)
         else:

@@ -108,7 +108,6 @@ def call_case(rng: np.random.Generator) -> Case:
             "moments": {"points": places},
             "gradients": {"points": places},
             "mean_at": {"points": places},
-            "replace_model": {"kernel": KERNEL, "noise_var": 0.2, "prior_mean": 0.0},
         }
     what = str(pick(rng, list(goods)))
     given = spoilt(rng, goods[what])
