@@ -3,8 +3,14 @@
 from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, FunctionDrift, Memory, as_drift
 from gpbandits_env.drift.check import check_drift
 from gpbandits_env.drift.compose import Blend, Then
-from gpbandits_env.drift.cycles import Rotation, Seasonal
-from gpbandits_env.drift.markov import ChangePoints, MarkovDrift, VaryingMarkovDrift, check_epsilon
+from gpbandits_env.drift.kinds import (
+    ChangePoints,
+    MarkovDrift,
+    Rotation,
+    Seasonal,
+    VaryingMarkovDrift,
+    check_epsilon,
+)
 from gpbandits_env.drift.path import Path
 
 __all__ = [

@@ -11,7 +11,6 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, IntArray, flag, whole
-from gpbandits_env.domains import Arms
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.episode import (
     BROKEN,
@@ -207,7 +206,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._require_reset("render() was called before reset()")
         return tuple(
             viewer.draw(
-                self._functions[i],
+                self._episodes[i].path.function,
                 int(self._round[i]),
                 float(self._cumulative[i]),
                 float(self._simple[i]),
@@ -287,13 +286,14 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
 
     def _values(self, actions: NDArray[Any], observed: BoolArray | None) -> Array:
         """The noiseless values (B, m); NaN where they were neither observed nor wanted."""
-        if observed is None:
-            return self._functions(actions)
-        if isinstance(self.bandit.problem.domain, Arms):  # all are there: one gather
-            values = self._functions(actions)
-            return values if self._evaluate_skipped else np.where(observed, values, np.nan)
-        each = zip(self._episodes, actions, observed, strict=True)
-        return np.stack([episode.values(own, seen) for episode, own, seen in each])
+        values = self._functions.gathered(actions)
+        if values is None:
+            seen = [None] * self.num_envs if observed is None else observed
+            each = zip(self._episodes, actions, seen, strict=True)
+            return np.stack([episode.values(own, mask) for episode, own, mask in each])
+        if observed is not None and not self._evaluate_skipped:
+            values[~observed] = np.nan
+        return values
 
     def _before_noise(
         self, values: Array, actions: NDArray[Any], observed: BoolArray | None

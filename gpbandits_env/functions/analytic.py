@@ -1,6 +1,6 @@
 """Test functions in a box, on arms or in a cube: shifted, padded, at rest or moving."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions.declared import ROUNDING, dimension, function_named
 from gpbandits_env.functions.function import ArmFunction, Function
 from gpbandits_env.functions.motion import Motion, from_cube, stays_inside, to_cube
-from gpbandits_env.functions.process import RewardProcess, RoundPath
+from gpbandits_env.functions.process import Drawn, RewardProcess, RoundPath
 
 # A shift that is drawn takes the maximizer to within this part of the cube (or of what room a
 # motion leaves), so that the maximum is not at the edge.
@@ -28,7 +28,7 @@ class AnalyticFunction(Function):
         round_: the round t.
     """
 
-    def __init__(self, process: "AnalyticProcess", drawn: Mapping[str, Any], round_: int) -> None:
+    def __init__(self, process: "AnalyticProcess", drawn: Drawn, round_: int) -> None:
         self._process, self._drawn, self._round = process, drawn, round_
         self._phase = process.phase(drawn, round_)
         self.best_action = frozen(process.best(drawn, self._phase))
@@ -118,7 +118,7 @@ class AnalyticProcess(RewardProcess):
             room = PART * (self.motion.room if self.motion else 1.0)
             shift = rng.uniform(-room, room, k) - self._best
         drawn = {"shift": shift, "first": float(rng.random()) if self.moves else 0.0}
-        return RoundPath(self, drawn if active is None else {**drawn, "active": active})
+        return RoundPath(self.at, drawn if active is None else {**drawn, "active": active})
 
     def restore(self, state: dict[str, Any]) -> RoundPath:
         """See `RewardProcess.restore`.
@@ -132,7 +132,7 @@ class AnalyticProcess(RewardProcess):
             drawn["active"] = np.array(state["active"])
         if any(np.shape(drawn[key]) != self._best.shape for key in drawn if key != "first"):
             raise ValueError("the state is of a function with another number of coordinates")
-        return RoundPath(self, drawn, int(state["round"]))
+        return RoundPath(self.at, drawn, int(state["round"]))
 
     def bounds(self) -> tuple[float, float]:
         if isinstance(self.domain, Box):
@@ -148,19 +148,19 @@ class AnalyticProcess(RewardProcess):
         slack = ROUNDING * max(1.0, abs(self.peak))
         return self._least(len(self._best), float(np.abs(ends).max())), self.peak + slack
 
-    def at(self, drawn: Mapping[str, Any], round_: int) -> Function:
+    def at(self, drawn: Drawn, round_: int) -> Function:
         """The function of a round."""
         if isinstance(self.domain, Box):
             return AnalyticFunction(self, drawn, round_)
         points, phase = self.domain.coordinates, self.phase(drawn, round_)
         return ArmFunction(self.values(points, drawn, phase))
 
-    def phase(self, drawn: Mapping[str, Any], round_: int) -> float:
+    def phase(self, drawn: Drawn, round_: int) -> float:
         """The motion's phase in a round, in [0, 1)."""
         period = self.motion.period if self.motion else 1.0
         return float((drawn["first"] + (round_ - 1) / period) % 1.0)
 
-    def values(self, x: Array, drawn: Mapping[str, Any], phase: float) -> Array:
+    def values(self, x: Array, drawn: Drawn, phase: float) -> Array:
         """The values (n,) at points x (n, D)."""
         if self._cube or self.motion is not None:
             u = x if self._cube else to_cube(x, self.box)
@@ -173,7 +173,7 @@ class AnalyticProcess(RewardProcess):
             x = np.clip(x, self._within.low, self._within.high)
         return self._formula(x)
 
-    def best(self, drawn: Mapping[str, Any], phase: float) -> Array:
+    def best(self, drawn: Drawn, phase: float) -> Array:
         """The maximizer (D,)."""
         peak = self._best + drawn["shift"]
         if self.motion is not None:

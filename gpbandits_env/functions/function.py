@@ -69,8 +69,8 @@ class FunctionBatch:
     """The current functions of B environment instances.
 
     Tables of values on arms are evaluated by one gather. Other functions are evaluated one after
-    the other: a matrix product over all instances would round differently from a single
-    environment's, and save little.
+    the other by their owner: a matrix product over all instances would round differently from a
+    single environment's, and save little.
 
     Args:
         domain: where the functions live.
@@ -83,7 +83,6 @@ class FunctionBatch:
 
     def __init__(self, domain: Domain, instances: int) -> None:
         size = domain.size if isinstance(domain, Arms) else 0
-        self._functions: list[Function | None] = [None] * instances
         self._tabled = np.zeros(instances, dtype=np.bool_)
         self._table: Array = np.zeros((instances, size))
         self._offsets = np.arange(instances)[:, None] * size
@@ -92,26 +91,16 @@ class FunctionBatch:
             np.zeros(instances, dtype=np.int64) if size else np.zeros((instances, domain.dim))
         )
 
-    def __getitem__(self, i: int) -> Function:
-        """The function of one instance."""
-        function = self._functions[i]
-        assert function is not None
-        return function
-
     def __setitem__(self, i: int, function: Function) -> None:
         """The function of one instance from now on."""
-        self._functions[i] = function
         self.optimum[i] = function.optimum
         self.best_action[i] = function.best_action
+        self._tabled[i] = False
         # A subclass may answer otherwise than its table.
         if isinstance(function, ArmFunction) and type(function).__call__ is ArmFunction.__call__:
             self._table[i] = function.values
             self._tabled[i] = True
-        else:
-            self._tabled[i] = False
 
-    def __call__(self, actions: NDArray[Any]) -> Array:
-        """Values (B, m) of checked actions (B, m) or (B, m, d); a new array."""
-        if self._tabled.all():
-            return self._table.take(actions + self._offsets)
-        return np.stack([self[i](own) for i, own in enumerate(actions)])
+    def gathered(self, actions: NDArray[Any]) -> Array | None:
+        """Values (B, m) of checked actions (B, m), a new array; None if not all are tables."""
+        return self._table.take(actions + self._offsets) if self._tabled.all() else None

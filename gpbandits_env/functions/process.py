@@ -2,8 +2,8 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from gpbandits_env.arrays import Array, finite_array, frozen, whole
 from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions.function import ArmFunction, Function
+
+Drawn: TypeAlias = Mapping[str, Any]
 
 
 class RewardPath(ABC):
@@ -91,24 +93,23 @@ class StaticProcess(RewardProcess):
 
 
 class RoundPath(RewardPath):
-    """A path that is known once its first round is: ``process.at(drawn, t)`` is f_t.
+    """A path that is known once its first round is: ``at(drawn, t)`` is f_t.
 
     Args:
-        process: has ``at``.
+        at: a method of the process.
         drawn: what was drawn for the episode: arrays and numbers.
         round_: t.
     """
 
-    __slots__ = ("_drawn", "_process", "_round", "function")
+    __slots__ = ("_at", "_drawn", "_round", "function")
 
-    def __init__(self, process: Any, drawn: Mapping[str, Any], round_: int = 1) -> None:
-        self._process, self._drawn, self._round = process, drawn, round_
-        self.function = process.at(drawn, round_)
+    def __init__(self, at: Callable[[Drawn, int], Function], drawn: Drawn, round_: int = 1) -> None:
+        self._at, self._drawn, self._round = at, drawn, round_
+        self.function = at(drawn, round_)
 
     def advance(self) -> None:
         self._round += 1
-        if self._process.moves:
-            self.function = self._process.at(self._drawn, self._round)
+        self.function = self._at(self._drawn, self._round)
 
     def snapshot(self) -> dict[str, Any]:
         return {**copy.deepcopy(dict(self._drawn)), "round": self._round}
@@ -159,15 +160,15 @@ class ReplayProcess(RewardProcess):
         self._functions = [ArmFunction(row) for row in values]
 
     def begin(self, rng: np.random.Generator) -> RoundPath:
-        return RoundPath(self, {"start": self._starts[int(rng.integers(len(self._starts)))]})
+        return RoundPath(self.at, {"start": self._starts[int(rng.integers(len(self._starts)))]})
 
     def restore(self, state: dict[str, Any]) -> RoundPath:
-        return RoundPath(self, {"start": whole(state["start"], "start", 0)}, int(state["round"]))
+        return RoundPath(self.at, {"start": whole(state["start"], "start", 0)}, int(state["round"]))
 
     def bounds(self) -> tuple[float, float]:
         return self._bounds
 
-    def at(self, drawn: Mapping[str, Any], round_: int) -> ArmFunction:
+    def at(self, drawn: Drawn, round_: int) -> ArmFunction:
         """The function of a round."""
         return self._functions[(drawn["start"] + round_ - 1) % len(self._functions)]
 

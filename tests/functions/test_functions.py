@@ -99,16 +99,21 @@ def test_states_and_pickles_bring_functions_back(on_box):
             assert again.accuracy == f.accuracy
 
 
-def test_a_batch_evaluates_as_its_functions_do(on_box):
+def test_a_batch_knows_its_functions_and_gathers_tables(on_box):
     for source in (on_box, GPOnArms(Arms.grid(9), Matern52(0.2))):
         rng = np.random.default_rng(7)
         batch, functions = FunctionBatch(source.domain, 3), [source.draw(rng) for _ in range(3)]
         for i, f in enumerate(functions):
             batch[i] = f
-        x = np.stack([source.domain.sample(rng, 4) for _ in range(3)])
-        assert np.array_equal(batch(x), np.stack([f(a) for f, a in zip(functions, x, strict=True)]))
         assert batch.optimum.tolist() == [f.optimum for f in functions]
+        assert np.array_equal(batch.best_action, [f.best_action for f in functions])
+        x = np.stack([source.domain.sample(rng, 4) for _ in range(3)])
+        values = batch.gathered(x)
+        if source is on_box:
+            assert values is None
+            continue
+        assert np.array_equal(values, [f(a) for f, a in zip(functions, x, strict=True)])
         again = pickle.loads(pickle.dumps(batch))
         again[0] = functions[1]
-        assert np.array_equal(again(x[[0, 1, 2]])[0], functions[1](x[0]))
-        assert np.array_equal(batch[2](x[2]), functions[2](x[2]))
+        assert np.array_equal(again.gathered(x)[0], functions[1](x[0]))
+        assert np.array_equal(batch.gathered(x), values)
