@@ -34,6 +34,11 @@ class Domain(ABC):
     def dim(self) -> int:
         """The number of coordinates d of a point."""
 
+    @property
+    @abstractmethod
+    def span(self) -> Array:
+        """Points (k, d) that span it: all arms, or the two corners of a box."""
+
     @abstractmethod
     def action_space(self, batch_size: int) -> spaces.Space[Any]:
         """The Gymnasium space of a batch of ``batch_size`` actions."""
@@ -123,6 +128,10 @@ class Arms(Domain):
     @property
     def dim(self) -> int:
         return int(self.coordinates.shape[1])
+
+    @property
+    def span(self) -> Array:
+        return self.coordinates
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -227,6 +236,10 @@ class Box(Domain):
     @property
     def dim(self) -> int:
         return len(self.low)
+
+    @property
+    def span(self) -> Array:
+        return np.stack([self.low, self.high])
 
     @property
     def free(self) -> Array | None:

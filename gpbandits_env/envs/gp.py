@@ -97,12 +97,11 @@ class GPArguments(Arguments):
             epsilon = drift.epsilon
         problem = Problem(domain, kernel, self.noise_var, self.batch_size, epsilon=epsilon)
         whole(self.features, "features")
+        kernel.check_points(domain.span)
         draws: GPOnArms | GPOnBox
         if isinstance(domain, Arms):
-            kernel.check_points(domain.coordinates)
             draws = GPOnArms(domain, kernel, self.sampler)
         else:
-            kernel.check_points(np.stack([domain.low, domain.high]))
             draws = GPOnBox(domain, kernel, self.sampler, self.features)
         process = draws if drift is None else DriftProcess(draws, drift)
         return Bandit(problem, process, self.noise_var)

@@ -56,7 +56,7 @@ class ModelArguments(Arguments):
             epsilon: the drift that agents are told.
         """
         kernel = default if self.kernel is None else kernel_from_dict(self.kernel)
-        kernel.check_points(np.stack([box.low, box.high]))
+        kernel.check_points(box.span)
         told = self.noise_var if self.model_noise_var is None else self.model_noise_var
         problem = Problem(
             process.domain,

@@ -135,11 +135,8 @@ class AnalyticProcess(RewardProcess):
         return RoundPath(self.at, drawn, int(state["round"]))
 
     def bounds(self) -> tuple[float, float]:
-        if isinstance(self.domain, Box):
-            points = np.stack([self.domain.low, self.domain.high])
-        else:
-            points = self.domain.coordinates
-        span = float(np.abs(points if self._cube else to_cube(points, self.box)).max())
+        points = self.domain.span if self._cube else to_cube(self.domain.span, self.box)
+        span = float(np.abs(points).max())
         if self.motion is not None:
             span = self.motion.reach * max(1.0, span)
         drawn = 1.0 + float(np.abs(self._best).max())

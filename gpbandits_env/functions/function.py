@@ -83,7 +83,7 @@ class FunctionBatch:
 
     def __init__(self, domain: Domain, instances: int) -> None:
         size = domain.size if isinstance(domain, Arms) else 0
-        self._tabled = np.zeros(instances, dtype=np.bool_)
+        self._others = set(range(instances))  # whose functions are no tables
         self._table: Array = np.zeros((instances, size))
         self._offsets = np.arange(instances)[:, None] * size
         self.optimum: Array = np.zeros(instances)
@@ -95,12 +95,13 @@ class FunctionBatch:
         """The function of one instance from now on."""
         self.optimum[i] = function.optimum
         self.best_action[i] = function.best_action
-        self._tabled[i] = False
         # A subclass may answer otherwise than its table.
-        if isinstance(function, ArmFunction) and type(function).__call__ is ArmFunction.__call__:
+        if type(function) is ArmFunction:
             self._table[i] = function.values
-            self._tabled[i] = True
+            self._others.discard(i)
+        else:
+            self._others.add(i)
 
     def gathered(self, actions: NDArray[Any]) -> Array | None:
         """Values (B, m) of checked actions (B, m), a new array; None if not all are tables."""
-        return self._table.take(actions + self._offsets) if self._tabled.all() else None
+        return None if self._others else self._table.take(actions + self._offsets)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, frozen
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.drift import Drift, Path
 from gpbandits_env.functions.function import ArmFunction, Function
 from gpbandits_env.functions.maximum import BoxMaximum
@@ -53,7 +53,7 @@ class GPOnArms(StaticProcess):
         return ArmFunction(np.array(state["values"]))
 
     def bounds(self) -> tuple[float, float]:
-        return _forty_sd(self.kernel, self.domain.coordinates)
+        return _forty_sd(self.kernel, self.domain)
 
 
 class BoxFunction(Function):
@@ -133,8 +133,7 @@ class GPOnBox(StaticProcess):
         return BoxFunction(self.sampler, coefficients, best, self._maximum.accuracy(coefficients))
 
     def bounds(self) -> tuple[float, float]:
-        corners = np.stack([self.domain.low, self.domain.high])
-        return _forty_sd(self.kernel, corners)
+        return _forty_sd(self.kernel, self.domain)
 
 
 class DriftPath(RewardPath):
@@ -182,6 +181,6 @@ class DriftProcess(RewardProcess):
         return self.draws.bounds() if self.drift.keeps_marginal else (-ANYTHING, ANYTHING)
 
 
-def _forty_sd(kernel: Kernel, points: Array) -> tuple[float, float]:
-    limit = NEVER_BEYOND * float(np.sqrt(kernel.diagonal(points).max()))
+def _forty_sd(kernel: Kernel, domain: Domain) -> tuple[float, float]:
+    limit = NEVER_BEYOND * float(np.sqrt(kernel.diagonal(domain.span).max()))
     return -limit, limit
