@@ -3,6 +3,7 @@
 import reprlib
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
 
 
 class GPBanditsError(Exception):
@@ -15,6 +16,24 @@ class InvalidInput(GPBanditsError, ValueError):
 
 class UnknownName(GPBanditsError, ValueError):
     """A name is not in a registry."""
+
+
+if TYPE_CHECKING:
+    from gymnasium.error import ResetNeeded
+
+    class NotReset(GPBanditsError, ResetNeeded):
+        """An environment was stepped, read or drawn before its first `reset`."""
+
+else:
+
+    def __getattr__(name: str) -> Any:
+        # Its base is Gymnasium's, which takes a second to import: made when it is asked for.
+        if name != "NotReset":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from gymnasium.error import ResetNeeded
+
+        said = {"__module__": __name__, "__doc__": "An environment was used before its `reset`."}
+        return globals().setdefault(name, type(name, (GPBanditsError, ResetNeeded), said))
 
 
 class NotPositiveDefinite(GPBanditsError, ValueError):

@@ -1,6 +1,9 @@
 """Errors say what was wrong and what to do, and fit Python's own families."""
 
+import pickle
+
 import pytest
+from gymnasium.error import ResetNeeded
 
 from gpbandits_env import errors
 
@@ -36,9 +39,11 @@ def test_a_missing_extra_names_what_to_install():
         (errors.MissingData, FileNotFoundError),
         (errors.MissingExtra, ImportError),
         (errors.StoreError, OSError),
+        (errors.NotReset, ResetNeeded),
     ],
 )
 def test_families(cls, family):
     assert issubclass(cls, errors.GPBanditsError)
     assert issubclass(cls, family)
     assert str(cls("what to do")) == "what to do"
+    assert type(pickle.loads(pickle.dumps(cls("what to do")))) is cls

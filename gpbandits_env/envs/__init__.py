@@ -2,7 +2,6 @@
 
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
-from gpbandits_env.envs.episode import NotReset
 from gpbandits_env.envs.gp import (
     Drifting,
     DriftingVector,
@@ -28,7 +27,6 @@ __all__ = [
     "Maker",
     "MarkovGP",
     "MarkovGPVector",
-    "NotReset",
     "Replay",
     "ReplayVector",
     "StaticGP",

@@ -10,13 +10,12 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from gymnasium.error import ResetNeeded
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
 from gpbandits_env.envs.bandit import Bandit
-from gpbandits_env.errors import GPBanditsError, InvalidInput, shown, unknown
+from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.functions import Function, RewardPath
 from gpbandits_env.seeding import child
 
@@ -28,13 +27,6 @@ REMEMBERED = 1024
 AHEAD = 1024
 # What reading a snapshot of something else may raise.
 BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
-
-
-class NotReset(GPBanditsError, ResetNeeded):
-    """An environment was stepped, read or drawn before its first `reset`.
-
-    It is not with the other errors, which do not need Gymnasium.
-    """
 
 
 class Episode:

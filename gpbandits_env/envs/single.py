@@ -14,7 +14,6 @@ from gpbandits_env.envs.episode import (
     BoolArray,
     Episode,
     Noise,
-    NotReset,
     check_options,
     generator_at,
     noisy_rewards,
@@ -22,7 +21,7 @@ from gpbandits_env.envs.episode import (
     split_action,
 )
 from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, NotReset
 from gpbandits_env.functions import Function
 from gpbandits_env.problem import Problem
 from gpbandits_env.regret import counted, instantaneous

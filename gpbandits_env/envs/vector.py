@@ -17,7 +17,6 @@ from gpbandits_env.envs.episode import (
     BoolArray,
     Episode,
     Noise,
-    NotReset,
     alike,
     check_options,
     generator_at,
@@ -26,7 +25,7 @@ from gpbandits_env.envs.episode import (
 )
 from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
 from gpbandits_env.envs.single import Info, Observation
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.functions import FunctionBatch
 from gpbandits_env.problem import Problem
 from gpbandits_env.regret import counted_each, instantaneous

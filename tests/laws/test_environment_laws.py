@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpbandits_env  # noqa: F401 (registers the environments)
-from gpbandits_env.envs.episode import NotReset, rows_ahead
-from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.envs.episode import rows_ahead
+from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
 
 TABLE = (np.random.default_rng(0).normal(size=(30, 6)) + np.arange(6)).tolist()
 
