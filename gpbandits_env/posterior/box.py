@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,12 +15,12 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.columns import Columns
 from gpbandits_env.posterior.base import Posterior, rate
 from gpbandits_env.posterior.box_data import BoxData
-from gpbandits_env.posterior.paths import Paths, exact_features, seen_by
+from gpbandits_env.posterior.paths import Paths, seen_by
 from gpbandits_env.posterior.predictor import Predictor, pieces
 from gpbandits_env.posterior.state import Entry, amount, check_state, count, gain
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import BLOCK, FLOOR, Whitening, observed_gain, root
-from gpbandits_env.samplers import BoxSampler, FourierFeatures
+from gpbandits_env.samplers import BoxSampler, FourierFeatures, exact_features
 
 # Every observation carries so much noise, as a part of the largest prior variance. Without it a
 # smooth kernel's residual covariances are soon nothing but rounding, which a kept inverse
@@ -37,10 +37,6 @@ MOST_RESERVED = 2**16
 WORKED_OUT = ("predictor", "_columns")
 # Up to so many points a joint draw is always by a factor.
 FEW_POINTS = 128
-
-
-def _reserved(value: Any, name: str) -> int:
-    return whole(value, name, 0, MOST_RESERVED)
 
 
 class BoxPosterior(Posterior):
@@ -231,10 +227,10 @@ class BoxPosterior(Posterior):
         with OneThread():
             if isinstance(features, BoxSampler):
                 basis = features
+            elif self._exact_features is not None:
+                basis = self._exact_features
             else:
-                basis = self._exact_features or FourierFeatures(
-                    self.kernel, self.box.dim, features, rng
-                )
+                basis = FourierFeatures(self.kernel, self.box.dim, features, rng)
             xi = rng.standard_normal((size, basis.rank))
             if not n:
                 return Paths(self.prior_mean, basis, xi, None, np.zeros((size, 0)))
@@ -290,7 +286,10 @@ class BoxPosterior(Posterior):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         data = self._data
-        white: dict[str, Entry] = {"white": ("t", "t"), "reserved": _reserved}
+        white: dict[str, Entry] = {
+            "white": ("t", "t"),
+            "reserved": partial(whole, minimum=0, maximum=MOST_RESERVED),
+        }
         check_state(state, {**data.GROWN, **data.STATE, **white, **self.STATE}, d=self.box.dim)
         data.restore(state)
         self._whitening = Whitening(state["white"], int(state["reserved"]))

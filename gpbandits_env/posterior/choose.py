@@ -114,7 +114,10 @@ def _coefficients(
 ) -> Representation | None:
     """Coefficients if there is a factor, and they were asked for or are cheaper."""
     rank = min(arms.size, LARGEST_RANK_ASKED) if asked else min(arms.size // 2, LARGEST_RANK)
-    factor = _harmless_factor(arms, kernel, noise_var, rank)
+    scale = float(kernel.diagonal(arms.coordinates).max())
+    tolerance = min(HARMLESS * noise_var / (scale or 1.0), LARGEST_TOLERANCE)
+    usable = rank >= 1 and tolerance >= SMALLEST_TOLERANCE
+    factor = factor_for(arms, kernel, rank, tolerance) if usable else None
     if asked and factor is None:
         raise InvalidInput(
             f"representation 'coefficients' needs a kernel of numerical rank at most {rank} on "
@@ -124,14 +127,6 @@ def _coefficients(
     if factor is None or not (asked or _cost(factor) < _rows_cost(arms.size, expected)):
         return None
     return Coefficients(factor)
-
-
-def _harmless_factor(arms: Arms, kernel: Kernel, noise_var: float, rank: int) -> Factor | None:
-    scale = float(kernel.diagonal(arms.coordinates).max())
-    tolerance = min(HARMLESS * noise_var / (scale or 1.0), LARGEST_TOLERANCE)
-    if rank < 1 or tolerance < SMALLEST_TOLERANCE:
-        return None
-    return factor_for(arms, kernel, rank, tolerance)
 
 
 def _folds(n: int) -> tuple[int, int]:

@@ -18,25 +18,11 @@ Departures: 1. all functions of one draw share their features (not their coeffic
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.domains import Box
-from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.columns import Columns
 from gpbandits_env.posterior.predictor import pieces
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import root
-from gpbandits_env.samplers import BoxSampler, ProductFeatures
-
-# Exact features are used up to this number, since a call reads all of them at every point.
-MOST_EXACT = 4096
-
-
-def exact_features(box: Box, kernel: Kernel) -> BoxSampler | None:
-    """Features whose products are the kernel to 1e-12, if there are few enough."""
-    try:
-        return ProductFeatures(box, kernel, MOST_EXACT)
-    except InvalidInput:
-        return None
+from gpbandits_env.samplers import BoxSampler
 
 
 class Paths:

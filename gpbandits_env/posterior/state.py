@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -15,19 +16,13 @@ from gpbandits_env.errors import InvalidInput
 Entry: TypeAlias = Callable[[Any, str], Any] | tuple[int | str, ...] | list[tuple[Any, ...]] | str
 
 
-def count(value: Any, name: str) -> int:
-    """A whole number, at least 0, or a clear error."""
-    return whole(value, name, 0)
-
-
-def amount(value: Any, name: str) -> float:
-    """A number, at least 0, or a clear error."""
-    return positive(value, name, zero=True)
+# A whole number, or a number, at least 0.
+count, amount = partial(whole, minimum=0), partial(positive, zero=True)
 
 
 def gain(value: Any, name: str) -> float:
     """An amount that may be infinite, as information is without noise, or a clear error."""
-    return math.inf if value == math.inf else positive(value, name, zero=True)
+    return math.inf if value == math.inf else amount(value, name)
 
 
 class Stateful:

@@ -102,11 +102,8 @@ class Distances:
     """
 
     def __init__(self, fixed: FixedParts) -> None:
-        self._fixed = fixed
-        self._table = np.empty((0, 16))
-        self._rows = self._columns = 0
-        self._data = np.empty((0, fixed.width))
-        self._inverse = np.ones(fixed.width)
+        self._fixed, self._table = fixed, np.empty((0, 16))
+        self._data, self._inverse = np.empty((0, fixed.width)), np.ones(fixed.width)
         self.set_units(np.zeros(fixed.width), self._inverse)
 
     @property
@@ -117,7 +114,7 @@ class Distances:
     @property
     def columns(self) -> int:
         """How many points the table covers, t."""
-        return self._columns
+        return len(self._data)
 
     def set_units(self, centre: Array, inverse: Array) -> None:
         """The centre of points and the factor on them; a new factor drops all columns."""
@@ -129,30 +126,25 @@ class Distances:
 
     def take(self, rows: IntArray) -> Array:
         """(B, t) of some rows, fresh."""
-        return self._table[rows, : self._columns]
+        return self._table[rows, : self.columns]
 
     def keep_columns(self, count: int) -> None:
         """Drop all columns but the first ``count``."""
-        self._columns = count
         self._data = self._data[:count]
 
     def add_rows(self, rows: slice) -> None:
         """The distances of new fixed parts, O(N t width)."""
-        self._reserve(rows.stop, self._columns)
-        self._rows = rows.stop
         self._fill(rows, 0)
 
     def add_columns(self, data: Array) -> None:
         """The distances of all fixed parts to new data (k, width), O(S k width)."""
-        if not len(data):
-            return
-        start = self._columns
-        self._reserve(self._rows, start + len(data))
+        start = self.columns
         self._data = np.concatenate([self._data, (data - self._centre) * self._inverse])
-        self._columns = start + len(data)
-        self._fill(slice(0, self._rows), start)
+        self._fill(slice(0, self._fixed.count), start)
 
     def _fill(self, rows: slice, first: int) -> None:
+        """The distances of a range of rows to the data from ``first`` on."""
+        self._reserve(rows.stop, self.columns)
         data = self._data[first:]
         if not len(data) or rows.start == rows.stop:
             return
@@ -162,16 +154,16 @@ class Distances:
                 strip -= self._centre
             if self._stretched:
                 strip *= self._inverse
-            self._table[where, first : self._columns] = squares(strip, data, norms)
+            self._table[where, first : self.columns] = squares(strip, data, norms)
 
     def _reserve(self, rows: int, columns: int) -> None:
-        had_rows, had_columns = self._table.shape
+        old = self._table
+        had_rows, had_columns = old.shape
         if rows <= had_rows and columns <= had_columns:
             return
         if rows > had_rows:
             had_rows = max(rows, had_rows + had_rows // 2, 64)
         if columns > had_columns:
             had_columns = max(columns, 2 * had_columns)
-        table = np.empty((had_rows, had_columns))
-        table[: self._rows, : self._columns] = self._table[: self._rows, : self._columns]
-        self._table = table
+        self._table = np.empty((had_rows, had_columns))
+        self._table[: len(old), : old.shape[1]] = old
