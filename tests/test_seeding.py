@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpbandits_env.seeding import child, seed_for, stream
+from gpbandits_env.seeding import Streams, child, seed_for, stream
 
 KEYS = st.lists(st.one_of(st.integers(-(2**40), 2**40), st.text(max_size=8)), max_size=4)
 
@@ -32,6 +32,18 @@ def test_same_stream_in_another_process():
     code = "from gpbandits_env.seeding import stream; print(stream('x', 7).integers(2**60))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert int(out.stdout) == stream("x", 7).integers(2**60)
+
+
+def test_streams_of_a_generator_depend_on_their_name_and_four_draws():
+    rng, again, other = (np.random.default_rng(seed) for seed in (1, 1, 2))
+    streams, same, others = Streams(rng), Streams(again), Streams(other)
+    again = np.random.default_rng(1)
+    again.integers(0, 2**63, size=4)
+    assert rng.random() == again.random()
+    drawn = [s.at(*name).random() for s in (streams, others) for name in ((), (3,), (3, 0), (4,))]
+    assert len(set(drawn)) == len(drawn)
+    assert streams.at(3, 0).random() == same.at(3, 0).random()
+    assert streams.fingerprint == same.fingerprint != others.fingerprint
 
 
 def test_streams_are_uncorrelated():

@@ -50,7 +50,7 @@ class LineBO(GPAgent):
         parts: those of `GPAgent`.
 
     Attributes:
-        line: that of the round about to be played.
+        line: that of the next round.
     """
 
     search: BoxSearch

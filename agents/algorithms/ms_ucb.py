@@ -29,8 +29,8 @@ from gpbandits_env.seeding import Streams
 class MSUCB(GPAgent):
     """The largest upper confidence bound in ever more random subspaces.
 
-    At round t N_0 t^alpha new points z of the first D - d coordinates join Z_t; what is played is
-    the best (z, y), z in Z_t, y any value of the last d coordinates. d = 0 is the best of sampled
+    At round t N_0 t^alpha new points z of the first D - d coordinates join Z_t; the action is the
+    best (z, y), z in Z_t, y any value of the last d coordinates. d = 0 is the best of sampled
     points, d = D is GP-UCB.
 
     Cost of a round: O(S t (d + t)) for S = |Z_t| subspaces, whatever D, and O(S D + N_t t D) once
@@ -98,6 +98,6 @@ class MSUCB(GPAgent):
 
     @property
     def subspaces(self) -> int:
-        """|Z_t| of the round about to be played; 0 for d = D."""
+        """|Z_t| of the next round; 0 for d = D."""
         search = self.next_round().search
         return search.size if isinstance(search, SubspaceSearch) else 0

@@ -74,14 +74,14 @@ class BoxMap:
 
 
 class EmbeddedMap(ActionMap):
-    """The posterior is on points y of a small box, which are played as points of a large one.
+    """The posterior is on points y of a small box, the actions are points of a large one.
 
     The problem's kernel is one of x; that of y has its lengthscale over the embedding's stretch, so
     that the two agree on average. A reward observed at a point outside the embedding's image counts
     at the nearest point of the image (`Embedding.lower`): it teaches something wrong by so much.
 
-    Where many y play one point (clipping), the one asked for is remembered until it is observed, so
-    that the posterior learns there; the memory is no part of a snapshot.
+    Where many y are one action (clipping), the one chosen last is remembered until it is observed,
+    so that the posterior learns there; the memory is no part of a snapshot.
 
     Args:
         problem: the agent's.
@@ -93,17 +93,17 @@ class EmbeddedMap(ActionMap):
         kernel = kernel_on_y(problem.kernel, through.scaling, through.embedding.stretch)
         inner = problem.replaced(domain=through.small, kernel=kernel)
         super().__init__(inner, through.fingerprint)
-        self._asked: dict[bytes, Array] = {}
+        self._chosen: dict[bytes, Array] = {}
 
     def actions(self, points: Array) -> Array:
         lifted = self._map.lift(points)
-        self._asked = {x.tobytes(): y for x, y in zip(lifted, points.copy(), strict=True)}
+        self._chosen = {x.tobytes(): y for x, y in zip(lifted, points.copy(), strict=True)}
         return lifted
 
     def points(self, actions: Array) -> Array:
         lowered = self._map.lower(actions)
         for i, point in enumerate(actions):
-            lowered[i] = self._asked.get(np.ascontiguousarray(point).tobytes(), lowered[i])
+            lowered[i] = self._chosen.get(np.ascontiguousarray(point).tobytes(), lowered[i])
         return np.clip(lowered, self._map.small.low, self._map.small.high)
 
 

@@ -39,7 +39,7 @@ class Gradient:
         starts: climbs for the best action, at least 0 (0: the best candidate is taken). Of two or
             more above 20 dimensions one further climb begins between their ends; see `crossed`.
         candidates: points spread over the box, at least 1; points near the best observed are added.
-        evaluations: the most points at which values and gradients are asked for in all climbs of
+        evaluations: the most points at which values and gradients are evaluated in all climbs of
             one call together.
         sample_starts: climbs for each posterior sample; they share evaluations / starts points
             each.

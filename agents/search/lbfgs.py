@@ -26,7 +26,7 @@ Surface: TypeAlias = Callable[[Array, IntArray], tuple[Array, Array]]
 
 # Steps remembered, at most: with 10 climbs end no higher. More than d + 2 win nothing.
 MEMORY = 5
-# The gain asked of a step, as a part of what the slope promises.
+# The gain required of a step, as a part of what the slope promises.
 ARMIJO = 1e-4
 # The first step, and the longest that curvature alone may ask for, as parts of the box's sides.
 FIRST_STEP, LONGEST_STEP = 0.05, 0.5

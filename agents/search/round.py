@@ -1,7 +1,7 @@
 """The search among candidates that are drawn anew every round, as in most published batch code.
 
-All that is asked in a round is asked of the same points: samples are exact and joint there, the
-best point of a score is found among them and then refined by a few steps of ascent.
+All calls of a round look at the same points: samples are exact and joint there, the best point of a
+score is found among them and then refined by a few steps of ascent.
 
 It is the search of the public code of ren2024, and its scenarios use it: Adam of fixed steps from
 the best candidate is that code's. The climbs to tops of the mean are short and cheap (20 steps of
@@ -188,7 +188,7 @@ def ascend(
     that does not gain is not taken, and the next is shorter.
 
     Args:
-        surface: values and gradients; asked steps + 1 times.
+        surface: values and gradients; called steps + 1 times.
         points: (k, d) in the box.
         low: (d,) the lower corner.
         high: (d,) the upper corner, above it.
@@ -225,7 +225,7 @@ def adam(
     """The best points (k, d) on a way of so many steps of about equal length, and their values.
 
     Args:
-        surface: values and gradients; asked steps + 1 times.
+        surface: values and gradients; called steps + 1 times.
         points: (k, d) in the box.
         low: (d,) the lower corner.
         high: (d,) the upper corner, above it.

@@ -177,6 +177,17 @@ def test_settings_are_checked():
         agents.make("sre", PROBLEM.replaced(horizon=None))
 
 
+@pytest.mark.parametrize("name", ["dropout-ucb", "hesbo", "line-bo", "ms-ucb", "rembo", "sre"])
+def test_a_snapshot_of_another_seed_is_refused_and_changes_nothing(name):
+    one, other = (agents.make(name, PROBLEM, seed=seed) for seed in (1, 2))
+    first = other.snapshot()
+    with pytest.raises(InvalidInput, match="another seed"):
+        other.restore(one.snapshot())
+    action = other.ask()
+    other.restore(first)
+    assert np.array_equal(other.ask(), action)
+
+
 # A box of unequal sides, and a lengthscale per coordinate.
 SIDES = np.array([1.0, 8.0, 0.5, 4.0, 2.0, 3.0, 1.0, 6.0])
 ARD = np.array([0.4, 5.0, 0.3, 1.0, 2.0, 0.9, 0.7, 2.5])
