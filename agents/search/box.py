@@ -25,7 +25,8 @@ from gpbandits_env.agents.search.starts import (
     near,
     spread,
 )
-from gpbandits_env.arrays import Array, IntArray, whole
+from gpbandits_env.agents.search.surfaces import along, pulled, score_at, surface
+from gpbandits_env.arrays import Array, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import BoxPosterior
@@ -141,12 +142,12 @@ class BoxSearch(Search):
         if not count:
             return points[[first]]
         starts = y[distinct(self.box, y, score[None], count)[0]]
-        climbed = self._mapped(surface(acquisition, posterior, allowed))
+        climbed = pulled(surface(acquisition, posterior, allowed), self.through)
         if self.box.dim <= MOST_SOBOL or count == 1:
             found, values = self._climb(climbed, starts, self.settings.evaluations)
         else:
-            score_at = _scored(acquisition, posterior, allowed)
-            found, values = self._climb_and_cross(climbed, score_at, starts)
+            alone = score_at(acquisition, posterior, allowed)
+            found, values = self._climb_and_cross(climbed, alone, starts)
         top = int(values.argmax())
         return self._lift(found[[top]]) if values[top] > score[first] else points[[first]]
 
@@ -163,7 +164,7 @@ class BoxSearch(Search):
             return points[first], values[own, first]
         starts = y[distinct(self.box, y, values, count).ravel()]
         budget = self.settings.evaluations * count * size // max(self.settings.starts, 1)
-        climbed = self._mapped(lambda x, rows: paths.climb(x, rows // count))
+        climbed = pulled(lambda x, rows: paths.climb(x, rows // count), self.through)
         found, tops = climb(climbed, starts, self.box.low, self.box.high, evaluations=budget)
         tops = tops.reshape(size, count)
         top = tops.argmax(axis=1)
@@ -178,9 +179,8 @@ class BoxSearch(Search):
         self._held: HeldCandidates | None = None
 
     def _climb(self, climbed: Surface, starts: Array, budget: int) -> tuple[Array, Array]:
-        if (free := self.box.free) is not None:
-            climbed = _along(free, climbed)
-        return climb(climbed, starts, self.box.low, self.box.high, evaluations=budget)
+        moved = along(climbed, self.box.free)
+        return climb(moved, starts, self.box.low, self.box.high, evaluations=budget)
 
     def _climb_and_cross(
         self, climbed: Surface, score: Callable[[Array], Array], starts: Array
@@ -195,18 +195,6 @@ class BoxSearch(Search):
     def _lift(self, y: Array) -> Array:
         """The points of the posterior's box that points of the searched one stand for."""
         return y if self.through is None else self.through.lift(y)
-
-    def _mapped(self, climbed: Surface) -> Surface:
-        """A surface over the posterior's box as one over the searched one."""
-        through = self.through
-        if through is None:
-            return climbed
-
-        def pulled(y: Array, rows: IntArray) -> tuple[Array, Array]:
-            values, gradients = climbed(through.lift(y), rows)
-            return values, through.pull(y, gradients)
-
-        return pulled
 
     def _candidates(self, posterior: BoxPosterior) -> HeldCandidates:
         """This call's: the held ones while points are hallucinated, otherwise fresh."""
@@ -236,51 +224,3 @@ class BoxSearch(Search):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_held": None}
-
-
-def _along(free: Array, climbed: Surface) -> Surface:
-    """A surface that climbs move along some coordinates only."""
-
-    def moved(x: Array, rows: IntArray) -> tuple[Array, Array]:
-        values, gradients = climbed(x, rows)
-        return values, gradients * free
-
-    return moved
-
-
-def surface(
-    acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None = None
-) -> Surface:
-    """The acquisition and its gradient; -inf outside a region, so that nothing climbs there."""
-
-    def climbed(x: Array, rows: IntArray) -> tuple[Array, Array]:
-        values, slope = chained(acquisition, *posterior.gradients(x))
-        if allowed is None:
-            return values, slope
-        inside = allowed(x)
-        return np.where(inside, values, -np.inf), np.where(inside[:, None], slope, 0.0)
-
-    return climbed
-
-
-def chained(
-    acquisition: Acquisition, mean: Array, var: Array, mean_slope: Array, var_slope: Array
-) -> tuple[Array, Array]:
-    """The score (n,) and its gradient (n, d) by the chain rule; overwrites the two slopes."""
-    values, in_mean, in_var = acquisition.score_and_gradient(mean, var)
-    mean_slope *= in_mean[:, None]
-    var_slope *= in_var[:, None]
-    mean_slope += var_slope
-    return values, mean_slope
-
-
-def _scored(
-    acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None
-) -> Callable[[Array], Array]:
-    """The acquisition alone."""
-
-    def score(x: Array) -> Array:
-        found = acquisition.score(*posterior.moments(x))
-        return found if allowed is None else np.where(allowed(x), found, -np.inf)
-
-    return score

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.acquisitions import Acquisition, Mean
 from gpbandits_env.agents.embeddings.base import BoxMap
 from gpbandits_env.agents.search.base import Search, Within, leader
-from gpbandits_env.agents.search.box import chained
 from gpbandits_env.agents.search.held import HeldCandidates
+from gpbandits_env.agents.search.surfaces import chained
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
