@@ -72,10 +72,11 @@ def check_agent(
 def usual_problems() -> list[Problem]:
     """Small problems on arms and in a box, of batches of 1 and 3."""
     kernel = SquaredExponential(0.3)
-    domains = (Arms.grid((6, 5)), Box([-1.0, 0.0], [1.0, 3.0]))
-    known = {"horizon": 50, "prior_mean": 0.2, "epsilon": 0.05}
+    domains = (Arms.grid((6, 5)), Box(np.array([-1.0, 0.0]), np.array([1.0, 3.0])))
     return [
-        Problem(domain, kernel, 0.05, batch_size=m, **known) for domain in domains for m in (1, 3)
+        Problem(domain, kernel, 0.05, m, horizon=50, prior_mean=0.2, epsilon=0.05)
+        for domain in domains
+        for m in (1, 3)
     ]
 
 

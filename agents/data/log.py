@@ -43,7 +43,7 @@ class ObservationLog:
     def __init__(self, rounds: int | None = 0) -> None:
         self._entries: deque[Entry] = deque(maxlen=rounds)
         self._keeps = rounds != 0
-        self.clear()
+        self._start, self.best_reward, self.observations = 0, -np.inf, 0
 
     def append(self, round_: int, points: NDArray[Any], rewards: Array) -> None:
         """Log what the posterior was just conditioned on; the arrays are copied."""

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import positive, whole
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior.arms import ArmPosterior
@@ -68,7 +68,7 @@ def posterior_on(
 
 
 def posterior_for(
-    domain: Arms | Box,
+    domain: Domain,
     kernel: Kernel,
     noise_var: float,
     prior_mean: ArrayLike = 0.0,
@@ -104,6 +104,7 @@ def posterior_for(
         if kind != "auto":
             raise InvalidInput(f"in a box the posterior has one representation, got {shown(kind)}")
         return BoxPosterior(domain, kernel, noise_var, prior_mean)
+    assert isinstance(domain, Arms)
     if kind != "nystrom":
         return posterior_on(domain, kernel, noise_var, prior_mean, kind, horizon)
     return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, rng=rng)

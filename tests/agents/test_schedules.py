@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -135,3 +137,16 @@ def test_unknown_names():
 def test_a_schedule_without_a_problem_says_what_it_lacks():
     with pytest.raises(InvalidInput, match="'arms'"):
         Finite()(1)
+
+
+def test_every_type_is_known_from_the_start():
+    """Whatever else has been imported: in a process of its own."""
+    script = (
+        "from gpbandits_env.agents.acquisitions.schedules import SCHEDULES\n"
+        "print(*sorted(SCHEDULES.members))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    known = ["constant", "continuous", "finite", "log", "rkhs", "srinivas2010", "subspaces"]
+    assert done.stdout.split() == known
