@@ -21,6 +21,7 @@ from gpbandits_env.scenarios.reporting.style import (
     COLOURS,
     band,
     entitle,
+    legend_below,
     line_style,
     new_figure,
     share_legend,
@@ -114,7 +115,7 @@ def _sweep(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
         axes.set(xlabel=f"{name}, as the agent is told", ylim=(0, None))
         axes.set_ylabel(f"{KNOWN[metric].title} at round {scenario['horizon']}")
         entitle(figure, _title(scenario))
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+        legend_below(figure, axes, 4)
         return write(figure, stem, suffixes)
 
 

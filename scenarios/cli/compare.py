@@ -6,10 +6,11 @@ from pathlib import Path
 import click
 
 from gpbandits_env.scenarios.metrics import METRICS
-from gpbandits_env.scenarios.reporting.beside import counts, lines
-from gpbandits_env.scenarios.reporting.beside import gather as gather_published
 from gpbandits_env.scenarios.reporting.comparison_plot import draw
+from gpbandits_env.scenarios.reporting.published import counts, lines
+from gpbandits_env.scenarios.reporting.published import gather as gather_published
 from gpbandits_env.scenarios.reporting.tables import aligned
+from gpbandits_env.scenarios.reporting.tables import markdown as as_markdown
 from gpbandits_env.scenarios.results.comparison import Suite, compare, gather
 
 
@@ -94,10 +95,6 @@ def published(files: tuple[Path, ...], agent: str, markdown: bool) -> None:
     rows = gather_published(files)
     head, *body = lines(rows)
     click.echo("Simple regret at the last round: mean (standard deviation) [rank].\n")
-    if markdown:
-        rule = ["---", "---", *["---:"] * (len(head) - 2)]
-        shown = ["| " + " | ".join(words) + " |" for words in (head, rule, *body)]
-    else:
-        shown = aligned([head, *body])
-    click.echo("\n".join(shown))
+    as_table = as_markdown(head, body, right=range(2, len(head)))
+    click.echo(as_table if markdown else "\n".join(aligned([head, *body])))
     click.echo(f"\n{counts(rows, agent)}.")

@@ -20,7 +20,7 @@ from gpbandits_env.scenarios.findings import (
 )
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
-PICTURES = "gpbandits_env.scenarios.reporting.drift_pictures"
+PICTURES = "gpbandits_env.scenarios.reporting.pictures"
 BETA = {"type": "log", "c1": 0.8, "c2": 4.0}
 EPSILONS = (0.001, 0.01, 0.03)
 TRUE_EPSILON = 0.01

@@ -1,4 +1,4 @@
-"""The illustrations of srinivas2010, drawn with this library's own kernels, theory and agents."""
+"""The illustrations of the papers, drawn with this library's own kernels, theory and data."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -7,16 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpbandits_env import theory
+from gpbandits_env import datasets, theory
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import Kernel, Linear, Matern52, SquaredExponential
+from gpbandits_env.drift import MarkovDrift
+from gpbandits_env.drift import Path as DriftPath
+from gpbandits_env.kernels import Kernel, Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.samplers import sampler_for
 from gpbandits_env.scenarios.reporting.style import (
     COLOURS,
     INK,
+    band,
     entitle,
+    legend_below,
     line_style,
     new_figure,
     write,
@@ -25,19 +29,22 @@ from gpbandits_env.scenarios.scenario import Picture
 from gpbandits_env.seeding import stream
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Fig. 2: the rounds before the first one shown. After them GP-UCB, at seed 0, goes where the band
-# is wide, and then where the mean is high.
-PLAYED = 3
+# srinivas2010, Fig. 2: the rounds before the first one shown. After them GP-UCB, at seed 0, goes
+# where the band is wide, and then where the mean is high.
+BEFORE = 3
 NOISE_VAR = 0.025
+# bogunovic2016: Fig. 1; and Fig. 3(b), in minutes and days.
+EPSILON = 0.01
+TIMES = (1, 151, 301, 451)
+EVERY, DAY, TRAINING_DAYS = 10, 24 * 60, 3
 
 
 def save(
     picture: Picture, path: Path, seed: int = 0, suffixes: Sequence[str] = (".png", ".svg")
 ) -> list[Path]:
-    """Draw a picture to files beside each other, one a suffix; that of ``path`` does not count.
+    """Draw a picture to one file a suffix; that of ``path`` does not count.
 
     Raises:
         StoreError: a file cannot be written.
@@ -49,62 +56,39 @@ def save(
         return write(figure, path.with_suffix(""), suffixes)
 
 
+# -- srinivas2010 ---------------------------------------------------------------------------------
+
+
 def two_iterations(figure: "Figure", seed: int) -> None:
     """Fig. 2(b, c): two rounds of GP-UCB on one function of the 1-D experiment."""
     arms, kernel = Arms.grid(400), SquaredExponential(0.2)
     rng = stream("srinivas2010/fig-2", seed)
     truth = sampler_for(arms, kernel).draw(rng)
     posterior = posterior_on(arms, kernel, NOISE_VAR)
+    x = arms.coordinates[:, 0]
     actions: list[int] = []
     rewards: list[float] = []
     panels: Any = figure.subplots(1, 2, sharey=True)
-    for t in range(1, PLAYED + 3):
+    for t in range(1, BEFORE + 3):
+        mean = posterior.mean
         width = np.sqrt(theory.beta_finite(t, arms.size, 0.1) / 5.0 * posterior.var)
-        choice = int(np.argmax(posterior.mean + width))  # eq. (6)
-        if t > PLAYED:
-            axes = panels[t - PLAYED - 1]
-            x = arms.coordinates[:, 0]
-            _belief(axes, x, truth, posterior.mean, width)
-            axes.plot(
-                arms.coordinates[actions, 0],
-                rewards,
-                "o",
-                color=INK,
-                clip_on=False,
-                label="rewards",
-            )
-            axes.plot(
-                x[choice],
-                posterior.mean[choice] + width[choice],
-                "*",
-                markersize=14,
-                clip_on=False,
-                color=COLOURS[1],
-                label="choice",
-            )
-            axes.set_title(f"round {t}")
+        choice = int(np.argmax(mean + width))  # eq. (6)
+        if t > BEFORE:
+            axes = panels[t - BEFORE - 1]
+            name = r"$\mu_{t-1} \pm \sqrt{\beta_t}\,\sigma_{t-1}$"
+            band(axes, x, mean - width, mean + width, COLOURS[0], label=name)
+            axes.plot(x, mean, color=COLOURS[0], label=r"$\mu_{t-1}$")
+            axes.plot(x, truth, color="#8C8C8C", linestyle=(0, (4, 2)), linewidth=1.4, label="$f$")
+            axes.plot(x[actions], rewards, "o", color=INK, clip_on=False, label="rewards")
+            looks: dict[str, Any] = {"markersize": 14, "clip_on": False, "color": COLOURS[1]}
+            axes.plot(x[choice], mean[choice] + width[choice], "*", label="choice", **looks)
+            axes.set(title=f"round {t}", xlabel="$x$", xlim=(0, 1))
         reward = truth[choice] + np.sqrt(NOISE_VAR) * rng.standard_normal()
         actions.append(choice)
         rewards.append(float(reward))
         posterior.condition(np.array([choice]), np.array([reward]))
     panels[0].set_ylabel("reward")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
-
-
-def _belief(axes: "Axes", x: Array, truth: Array, mean: Array, width: Array) -> None:
-    axes.fill_between(
-        x,
-        mean - width,
-        mean + width,
-        color=COLOURS[0],
-        alpha=0.18,
-        linewidth=0,
-        label=r"$\mu_{t-1} \pm \sqrt{\beta_t}\,\sigma_{t-1}$",
-    )
-    axes.plot(x, mean, color=COLOURS[0], label=r"$\mu_{t-1}$")
-    axes.plot(x, truth, color="#8C8C8C", linestyle=(0, (4, 2)), linewidth=1.4, label="$f$")
-    axes.set_xlabel("$x$")
-    axes.set_xlim(0, 1)
+    legend_below(figure, panels[0], 5)
 
 
 def information(figure: "Figure", seed: int) -> None:
@@ -124,7 +108,7 @@ def information(figure: "Figure", seed: int) -> None:
         right.plot(rounds, bound, label=name, **line_style(i))
     left.set(title="spectrum", xlabel="rank", ylabel="eigenvalue", yscale="log", ylim=(1e-4, 1e3))
     right.set(title=r"bound on $\gamma_T$", xlabel="$T$", ylabel="nats", ylim=(0, None))
-    figure.legend(*left.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    legend_below(figure, left, 4)
 
 
 def _spectrum(arms: Arms, kernel: Kernel) -> Array:
@@ -149,3 +133,48 @@ def draws(figure: "Figure", seed: int) -> None:
             axes.plot(arms.coordinates[:, 0], path, color=line_style(i)["color"])
         axes.set(title=name, xlabel="$x$", xlim=(-1, 1))
     panels[0].set_ylabel("$f(x)$")
+
+
+# -- bogunovic2016 --------------------------------------------------------------------------------
+
+
+def distant_times(figure: "Figure", seed: int) -> None:
+    """Fig. 1: the function at distant times of one path, epsilon = 0.01; maxima marked."""
+    arms = Arms.grid(400)
+    kernels: dict[str, Kernel] = {
+        "squared exponential, $l = 0.2$": SquaredExponential(0.2),
+        r"Matern, $l = 0.2$, $\nu = 1.5$": Matern32(0.2),
+    }
+    panels: Any = figure.subplots(1, 2, sharey=True)
+    x = arms.coordinates[:, 0]
+    for axes, (name, kernel) in zip(panels, kernels.items(), strict=True):
+        rng = stream("bogunovic2016/fig-1", seed, name)
+        functions = DriftPath(MarkovDrift(EPSILON), sampler_for(arms, kernel).draw, rng).ahead(
+            TIMES[-1]
+        )
+        for i, t in enumerate(TIMES):
+            values, style = functions[t - 1], line_style(i)
+            best = int(np.argmax(values))
+            axes.plot(x, values, label=f"$f_{{{t}}}$", **style)
+            axes.plot(x[best], values[best], "o", color=style["color"], clip_on=False)
+        axes.set(title=name, xlabel="$x$", xlim=(0, 1))
+    panels[0].set_ylabel("$f_t(x)$")
+    legend_below(figure, panels[0], 4)
+
+
+def sensors(figure: "Figure", seed: int) -> None:
+    """Fig. 3(b): the 46 sensors' readings over the five days, and which of them is the warmest."""
+    readings = datasets.load("intel-berkeley", {"every": EVERY})
+    values = readings.values
+    days = np.arange(len(values)) * EVERY / DAY
+    axes = figure.subplots()
+    for i, column in enumerate(values.T):
+        colour = line_style(i % 7)["color"]
+        axes.plot(days, column, color=colour, alpha=0.45, linewidth=0.8)
+    axes.plot(days, values.max(axis=1), color=INK, linewidth=1.2, label="the warmest sensor")
+    axes.axvline(TRAINING_DAYS, color=INK, linestyle=(0, (4, 3)), linewidth=1.2)
+    axes.set(xlabel="day", ylabel=f"temperature in {readings.unit}", xlim=(0, float(days[-1])))
+    height = axes.get_ylim()[1]
+    for place, side, label in ((-0.03, "right", "training"), (0.03, "left", "played")):
+        axes.text(TRAINING_DAYS + place, height, label, ha=side, va="top", color=INK)
+    legend_below(figure, axes, 1)

@@ -108,7 +108,12 @@ def entitle(figure: "Figure", title: str) -> None:
 
 def share_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
     """One legend for all panels, below them, its rows of about equal length."""
+    count = len(axes.get_legend_handles_labels()[0])
+    rows = math.ceil(count / columns)
+    legend_below(figure, axes, math.ceil(count / rows) if rows else columns, handlelength=2.6)
+
+
+def legend_below(figure: "Figure", axes: "Axes", columns: int, **looks: Any) -> None:
+    """The legend of one panel, below all."""
     handles, labels = axes.get_legend_handles_labels()
-    rows = math.ceil(len(handles) / columns)
-    columns = math.ceil(len(handles) / rows) if rows else columns
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, handlelength=2.6)
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, **looks)

@@ -43,8 +43,8 @@ def test_findings_speak_of_agents_that_can_run(scenario):
     labels = {e.label for e in (*scenario.agents, *scenario.alternatives)}
     assert all(set(f.labels) <= labels for f in scenario.findings)
     resolved(scenario)
-    backs = {e.settings["back"] for e in scenario.agents if "back" in e.settings}
-    assert backs == {"rows"}
+    posteriors = {e.settings.get("posterior", "rows") for e in scenario.agents}
+    assert posteriors == {"rows"}
 
 
 @pytest.mark.parametrize(

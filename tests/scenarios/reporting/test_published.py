@@ -8,7 +8,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.papers.published import REN2024, Published
 from gpbandits_env.scenarios.registry import get
-from gpbandits_env.scenarios.reporting.beside import Row, counts, gather, lines
+from gpbandits_env.scenarios.reporting.published import Row, counts, gather, lines
 from gpbandits_env.scenarios.study.run import run_study
 
 PAPER = Published({"a": 2.0, "b": 1.0}, {"a": 0.5, "b": 0.1})
