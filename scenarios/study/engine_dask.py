@@ -1,13 +1,8 @@
-"""Tasks on a Dask cluster.
-
-Tasks are submitted one by one rather than through joblib's Dask backend: results come as they are
-done, and Dask itself plays a task again whose worker died. (Ray's joblib backend can return
-nothing before everything is done, and so the two would differ.)
-"""
+"""Tasks on a Dask cluster, submitted to its scheduler."""
 
 import logging
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from threading import Lock
@@ -18,38 +13,31 @@ from distributed.comm.addressing import get_address_host_port
 from distributed.utils import silence_logging_cmgr
 
 from gpbandits_env.errors import ClusterLost, InvalidInput
-from gpbandits_env.scenarios.results.records import TrialFailure, TrialRecord
-from gpbandits_env.scenarios.study.engine_address import knock
-from gpbandits_env.scenarios.study.runner import Task, died, run_task
+from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, knock, run_timed
+from gpbandits_env.scenarios.study.runner import Task
 
 PATIENCE = "30s"
 # Seconds without a result after which it is asked whether anybody is working.
 WATCH = 10.0
 # Seconds for the goodbye to a cluster, which may be gone.
 FAREWELL = 5
-# Tasks that are sent in one message.
-MESSAGE = 500
 # A worker process keeps one environment, and a worker may have several threads.
 _ONE_AT_A_TIME = Lock()
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
-def results(
-    tasks: Sequence[Task], jobs: int, address: str | None
-) -> Iterator[Iterator[list[TrialRecord | TrialFailure]]]:
-    """The results of the tasks as they are done; what is left is cancelled at the end.
+def opened(jobs: int, address: str | None) -> Iterator[Pool]:
+    """A cluster; what it still runs is cancelled at the end.
 
     Args:
-        tasks: what to play.
         jobs: worker processes, if a cluster of this machine is to be started.
         address: of a scheduler; None to start a cluster.
     Raises:
         InvalidInput: no scheduler answers at the address.
-        ClusterLost: it has gone away meanwhile, or its workers cannot play.
     """
     with _cluster(jobs) if address is None else _joined(address) as client:
-        yield _played(client, tasks)
+        yield Cluster(client)
 
 
 @contextmanager
@@ -92,69 +80,75 @@ def _joined(address: str) -> Iterator[Any]:
             client.close(FAREWELL)
 
 
-def _played(client: Any, tasks: Sequence[Task]) -> Iterator[list[TrialRecord | TrialFailure]]:
-    """The results; tasks whose workers died come last, one by one.
+class Cluster:
+    """A Dask cluster.
 
-    Dask blames a death on all tasks that the worker had, those too that it had not begun.
+    Dask begins a task again whose worker died, four times; it then blames the death on all tasks
+    that the worker had, those too that it had not begun. So suspects come one by one in the end.
+
+    Args:
+        client: of its scheduler.
     """
-    suspects = []
-    for index, found in _finished(client, tasks):
-        if isinstance(found, distributed.KilledWorker):
-            suspects.append(tasks[index])
-        else:
-            yield [found]
-    for task in suspects:
-        for _, found in _finished(client, [task]):
-            dead = isinstance(found, distributed.KilledWorker)
-            yield [died(task, found) if dead else found]
 
+    slots, suspects, revivals = 1000, 1, 1
 
-def _finished(client: Any, tasks: Sequence[Task]) -> Iterator[tuple[int, Any]]:
-    """(index, result or KilledWorker) of each task as it is done."""
-    futures = client.map(_work, tasks, pure=False, batch_size=MESSAGE)
-    numbers = {future.key: i for i, future in enumerate(futures)}
-    ready: SimpleQueue[Any] = SimpleQueue()
-    for future in futures:
-        future.add_done_callback(ready.put)
-    del futures[:]
-    for _ in tasks:
-        future = _next(client, ready)
+    def __init__(self, client: Any) -> None:
+        self._client = client
+        self._futures: dict[str, Any] = {}
+        self._done: SimpleQueue[str] = SimpleQueue()
+
+    def submit(self, tasks: Sequence[Task]) -> str:
         try:
-            found = future.result()
+            future = self._client.submit(_work, tasks, pure=False)
+        except Exception as error:
+            raise _lost(error) from error
+        key: str = future.key
+        self._futures[key] = future
+        future.add_done_callback(lambda done: self._done.put(done.key))
+        return key
+
+    def wait(self, handles: Collection[Any]) -> Iterable[str]:
+        told = False
+        while True:
+            try:
+                return [self._done.get(timeout=WATCH)]
+            except Empty:
+                told = self._look(told)
+
+    def result(self, handle: str) -> tuple[Results, float]:
+        future = self._futures.pop(handle)
+        try:
+            found: tuple[Results, float] = future.result()
+            return found
         except distributed.KilledWorker as error:
-            found = error
+            raise WorkerDied(str(error)) from error
         except Exception as error:
-            raise _lost(client, error) from error
-        yield numbers[future.key], found
-        future.release()
+            raise _lost(error) from error
+        finally:
+            future.release()
 
-
-def _next(client: Any, ready: "SimpleQueue[Any]") -> Any:
-    """The next future that is done; says so, if nobody is there to play."""
-    told = False
-    while True:
+    def _look(self, told: bool) -> bool:
+        """Look whether anybody works; whether it has been said that nobody does."""
         try:
-            return ready.get(timeout=WATCH)
-        except Empty:
-            pass
-        try:
-            idle = not client.scheduler_info()["workers"]
+            idle = not self._client.scheduler_info()["workers"]
         except Exception as error:
-            raise _lost(client, error) from error
-        if idle and client.cluster is not None:
+            raise _lost(error) from error
+        if idle and self._client.cluster is not None:
             # A nanny gives up if its worker dies while it is being started.
-            lost = len(client.cluster.worker_spec)
-            client.cluster.scale(0)
-            client.cluster.scale(lost)
+            lost = len(self._client.cluster.worker_spec)
+            self._client.cluster.scale(0)
+            self._client.cluster.scale(lost)
         elif idle and not told:
-            told = True
             _log.warning("the Dask scheduler has no workers; waiting for some to come")
+            return True
+        return told
 
 
-def _lost(client: Any, error: Exception) -> ClusterLost:
+def _lost(error: Exception) -> ClusterLost:
     return ClusterLost(
-        f"the Dask cluster is gone, or its workers cannot play ({type(error).__name__}: {error}); "
-        "check that it runs, with this version of gpbandits-env on every worker"
+        "the Dask cluster is gone, or its workers cannot run trials "
+        f"({type(error).__name__}: {error}); check that it runs, "
+        "with this version of gpbandits-env on every worker"
     )
 
 
@@ -163,6 +157,6 @@ def _deaf() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _work(task: Task) -> TrialRecord | TrialFailure:
+def _work(tasks: Sequence[Task]) -> tuple[Results, float]:
     with _ONE_AT_A_TIME:
-        return run_task(task)
+        return run_timed(tasks)

@@ -1,94 +1,84 @@
-"""Tasks on a Ray cluster.
-
-Tasks are remote calls rather than joblib's Ray backend, which can return nothing before everything
-is done; Ray itself plays a task again whose worker died.
-"""
+"""Tasks on a Ray cluster, as remote calls."""
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from itertools import islice
 from typing import Any
 
 import ray
 from ray import exceptions
 
 from gpbandits_env.errors import ClusterLost, InvalidInput, MissingExtra
-from gpbandits_env.scenarios.results.records import TrialFailure, TrialRecord
-from gpbandits_env.scenarios.study.engine_address import knock
-from gpbandits_env.scenarios.study.runner import Task, died, run_task
+from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, knock, run_timed
+from gpbandits_env.scenarios.study.runner import Task
 
 RETRIES = 3
-# Tasks that Ray knows of at the same time: it looks at all of them whenever it is asked.
-KNOWN = 1000
 
 
 @contextmanager
-def results(
-    tasks: Sequence[Task], jobs: int, address: str | None
-) -> Iterator[Iterator[list[TrialRecord | TrialFailure]]]:
-    """The results of the tasks as they are done; what is left is cancelled at the end.
+def opened(jobs: int, address: str | None) -> Iterator[Pool]:
+    """A cluster; what it still runs is cancelled at the end.
 
     Args:
-        tasks: what to play.
         jobs: worker processes, if a cluster of this machine is to be started.
         address: of a cluster; None to start one.
     Raises:
         InvalidInput: no cluster answers at the address.
-        ClusterLost: it has gone away meanwhile, or its workers cannot play.
     """
     _connect(jobs, address)
-    playing: dict[Any, Task] = {}
+    cluster = Cluster()
     try:
-        yield _finished(tasks, playing)
+        yield cluster
     finally:
-        _leave(playing)
+        # Of a cluster that is gone nothing can be cancelled.
+        with suppress(Exception):
+            for left in cluster.running:
+                ray.cancel(left, force=True)
+        with suppress(Exception):
+            ray.shutdown()
 
 
-def _finished(
-    tasks: Sequence[Task], playing: dict[Any, Task]
-) -> Iterator[list[TrialRecord | TrialFailure]]:
-    """The results; ``playing`` holds what Ray is still to play."""
+class Cluster:
+    """A Ray cluster; Ray begins a task again whose worker died, three times."""
+
+    # Ray looks at all tasks that it knows of whenever it is asked.
+    slots, suspects, revivals = 1000, 1000, 0
+
+    def __init__(self) -> None:
+        self.running: set[Any] = set()
+        self._run = ray.remote(num_cpus=1, max_retries=RETRIES)(run_timed)
+
+    def submit(self, tasks: Sequence[Task]) -> Any:
+        with _told():
+            handle = self._run.remote(tasks)
+        self.running.add(handle)
+        return handle
+
+    def wait(self, handles: Collection[Any]) -> Iterable[Any]:
+        with _told():
+            return ray.wait(list(handles))[0]  # type: ignore[no-any-return]
+
+    def result(self, handle: Any) -> tuple[Results, float]:
+        self.running.discard(handle)  # so that Ray can free the result
+        with _told():
+            try:
+                found: tuple[Results, float] = ray.get(handle)
+                return found
+            except (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError) as error:
+                raise WorkerDied(str(error)) from error
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Say in one line that the cluster is gone."""
     try:
-        yield from _as_done(tasks, playing)
+        yield
     except (exceptions.RayError, ConnectionError) as error:
         raise ClusterLost(
-            f"the Ray cluster is gone, or its workers cannot play ({_short(error)}); "
+            f"the Ray cluster is gone, or its workers cannot run trials ({_short(error)}); "
             "check that it runs, with this version of gpbandits-env on every machine"
         ) from error
-
-
-def _as_done(
-    tasks: Sequence[Task], playing: dict[Any, Task]
-) -> Iterator[list[TrialRecord | TrialFailure]]:
-    play = ray.remote(num_cpus=1, max_retries=RETRIES)(run_task)
-    waiting = iter(tasks)
-    while True:
-        for task in islice(waiting, KNOWN - len(playing)):
-            playing[play.remote(task)] = task
-        if not playing:
-            return
-        (done,), _ = ray.wait(list(playing))
-        # Nothing else refers to the result, so that Ray can free it.
-        yield [_result(done, playing.pop(done))]
-
-
-def _result(done: Any, task: Task) -> TrialRecord | TrialFailure:
-    try:
-        found: TrialRecord | TrialFailure = ray.get(done)
-        return found
-    except (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError) as error:
-        return died(task, error)
-
-
-def _leave(playing: Iterable[Any]) -> None:
-    # Of a cluster that is gone nothing can be cancelled.
-    with suppress(Exception):
-        for left in playing:
-            ray.cancel(left, force=True)
-    with suppress(Exception):
-        ray.shutdown()
 
 
 def _connect(jobs: int, address: str | None) -> None:
@@ -97,7 +87,6 @@ def _connect(jobs: int, address: str | None) -> None:
         own = {"num_cpus": jobs, "include_dashboard": False}
     try:
         if address is not None:
-            # Ray itself tries for minutes.
             knock(_found() if address == "auto" else address)
             if address.startswith("ray://") and find_spec("grpc") is None:
                 raise MissingExtra(

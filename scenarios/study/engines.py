@@ -1,19 +1,17 @@
-"""Where tasks are played: in this process, in worker processes, or on a cluster."""
+"""Where tasks run: in this process, in worker processes, or on a cluster."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TypeAlias
 
 import joblib
 
 from gpbandits_env.errors import InvalidInput, require_extra, unknown
-from gpbandits_env.scenarios.results.records import TrialFailure, TrialRecord
-from gpbandits_env.scenarios.study import engine_local
+from gpbandits_env.scenarios.study.pool import Results
+from gpbandits_env.scenarios.study.pool import results as pool_results
 from gpbandits_env.scenarios.study.runner import Task
 
-Results: TypeAlias = Iterator[list[TrialRecord | TrialFailure]]
 # The package that each cluster needs; the extra has the cluster's name.
 CLUSTERS = {"dask": "distributed", "ray": "ray"}
 NAMES = ("local", *CLUSTERS)
@@ -21,7 +19,7 @@ NAMES = ("local", *CLUSTERS)
 
 @dataclass(frozen=True)
 class Engine:
-    """Where to play.
+    """Where to run.
 
     Args:
         name: "local" (processes of this machine), "dask" or "ray".
@@ -66,27 +64,22 @@ def default_jobs() -> int:
 
 
 @contextmanager
-def results(tasks: Sequence[Task], jobs: int, engine: Engine = LOCAL) -> Iterator[Results]:
+def results(
+    tasks: Sequence[Task], jobs: int, engine: Engine = LOCAL
+) -> Iterator[Iterator[Results]]:
     """The results of the tasks as they are done, in lists of what was done at the same time.
 
-    A task is played again if the worker that had it died. If that happens time and again the
-    task's result is a failure, and the others go on.
+    A task is run again if the worker that had it died. If that happens time and again the task's
+    result is a failure, and the others go on.
 
     Args:
-        tasks: what to play.
-        jobs: worker processes; 1 plays here. A cluster that has an address has its own number.
-        engine: where to play.
+        tasks: what to run.
+        jobs: worker processes; 1 runs here. A cluster that has an address has its own number.
+        engine: where to run.
     Raises:
         InvalidInput: no cluster at the address.
-        ClusterLost: the cluster has gone away meanwhile, or its workers cannot play.
+        ClusterLost: the cluster has gone away meanwhile, or its workers cannot run trials.
     """
-    if engine.name in CLUSTERS:
-        cluster = import_module(f"gpbandits_env.scenarios.study.engine_{engine.name}")
-        opened: AbstractContextManager[Results] = cluster.results(tasks, jobs, engine.address)
-        with opened as stream:
-            yield stream
-    elif jobs == 1:
-        yield engine_local.results_here(tasks)
-    else:
-        with closing(engine_local.results(tasks, jobs)) as generator:
-            yield generator
+    module = import_module(f"gpbandits_env.scenarios.study.engine_{engine.name}")
+    with module.opened(jobs, engine.address) as pool, closing(pool_results(tasks, pool)) as found:
+        yield found

@@ -92,7 +92,7 @@ def test_ray_gives_the_same_numbers_though_a_worker_is_killed(local, tmp_path):
 
     def workers():
         children = psutil.Process().children(recursive=True)
-        return [c.pid for c in children if "ray::run_task" in "".join(c.cmdline()[:1])]
+        return [c.pid for c in children if "ray::run_timed" in "".join(c.cmdline()[:1])]
 
     path = tmp_path / "ray.sqlite"
     thread, killed = killing(workers, after=0.5)

@@ -51,7 +51,7 @@ def test_a_study_in_parts_equals_the_whole(run, tiny):
 
 def test_a_finished_study_is_not_played_again(run, monkeypatch):
     first = run()
-    monkeypatch.setattr("gpbandits_env.scenarios.study.engine_local.run_tasks", None)
+    monkeypatch.setattr("gpbandits_env.scenarios.study.pool.run_tasks", None)
     assert run().done == first.total
 
 
@@ -167,20 +167,20 @@ def test_an_agent_that_raises_loses_no_other_result(run, monkeypatch):
 
 
 def test_ctrl_c_keeps_what_is_done(run, monkeypatch):
-    from gpbandits_env.scenarios.study import engine_local
+    from gpbandits_env.scenarios.study import pool
 
-    play, count = engine_local.run_tasks, iter(range(100))
+    play, count = pool.run_tasks, iter(range(100))
 
     def interrupted(tasks):
         if next(count) == 2:
             raise KeyboardInterrupt
         return play(tasks)
 
-    monkeypatch.setattr(engine_local, "run_tasks", interrupted)
+    monkeypatch.setattr(pool, "run_tasks", interrupted)
     stopped = run()
     assert stopped.interrupted
     assert 0 < stopped.done < stopped.total
-    monkeypatch.setattr(engine_local, "run_tasks", play)
+    monkeypatch.setattr(pool, "run_tasks", play)
     again, whole = run(), run("whole.sqlite")
     assert not again.interrupted
     assert contents(again.path) == contents(whole.path)
