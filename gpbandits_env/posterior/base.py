@@ -56,7 +56,11 @@ class Posterior(Stateful, ABC):
             InvalidInput: a point outside the domain, a reward that is not finite, or lengths that
                 differ; nothing has changed then.
         """
-        x, y = self._data_of(points, rewards)
+        x, y = self.domain.check(points), finite_array(rewards, "rewards", ndim=1)
+        if len(y) != len(x):
+            raise InvalidInput(
+                f"rewards must have shape ({len(x)},), one per observed point, got {y.shape}"
+            )
         self.rollback()
         if len(x):
             self._learn(x, y)
@@ -149,7 +153,9 @@ class Posterior(Stateful, ABC):
         Raises:
             InvalidInput: a number out of range, or a representation that cannot follow a drift.
         """
-        drift, passed = rate(epsilon), positive(dt, "dt", zero=True)
+        drift, passed = positive(epsilon, "epsilon", zero=True), positive(dt, "dt", zero=True)
+        if drift > 1.0:
+            raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
         self.rollback()
         if drift > 0.0 and passed > 0.0:
             self._advance(drift, passed)
@@ -174,22 +180,6 @@ class Posterior(Stateful, ABC):
     def _advance(self, epsilon: float, dt: float) -> None:
         """Time passes; both are above 0, and nothing is hallucinated."""
 
-    def _data_of(self, points: ArrayLike, rewards: ArrayLike) -> tuple[NDArray[Any], Array]:
-        """Observations, checked."""
-        x, y = self.domain.check(points), finite_array(rewards, "rewards", ndim=1)
-        if len(y) != len(x):
-            raise InvalidInput(
-                f"rewards must have shape ({len(x)},), one per observed point, got {y.shape}"
-            )
-        return x, y
-
     def _checked(self, points: ArrayLike) -> NDArray[Any]:
         """Points to look at, checked."""
         return self.domain.check(points)
-
-
-def rate(epsilon: float) -> float:
-    """A drift in [0, 1], or a clear error."""
-    if positive(epsilon, "epsilon", zero=True) > 1.0:
-        raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
-    return float(epsilon)

@@ -1,19 +1,19 @@
 """A Gaussian-process posterior at any point of a box, grown an observation at a time."""
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, finite_array, flag, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.columns import Columns
-from gpbandits_env.posterior.base import Posterior, rate
+from gpbandits_env.posterior.base import Posterior
 from gpbandits_env.posterior.box_data import BoxData
 from gpbandits_env.posterior.paths import Paths, seen_by
 from gpbandits_env.posterior.predictor import Predictor, pieces
@@ -119,20 +119,6 @@ class BoxPosterior(Posterior):
     def predictor(self) -> Predictor:
         """How moments follow from covariances with the points at hand; good until a change."""
         return Predictor(self._whitening.matrix, self._data.beta, self._data.fade())
-
-    def replay(self, log: Iterable[tuple[NDArray[Any], Array, float]]) -> None:
-        """Learn a whole log, oldest first, by one factor of all data: O(t^2 (d + t)).
-
-        `jitter` and `information_gain` become those of the data at hand.
-        """
-        parts = [(*self._data_of(x, y), rate(epsilon)) for x, y, epsilon in log]
-        self.rollback()
-        for points, rewards, epsilon in parts:
-            self._data.extend(points, rewards, 0.0)
-            self.size += len(points)
-            self._pass(epsilon, 1.0)
-        self._drop_faded()
-        self._refactor()
 
     def hallucinate(self, points: ArrayLike) -> None:
         x = self.box.check(points)
@@ -354,40 +340,29 @@ class BoxPosterior(Posterior):
         return np.asarray(corner @ (rewards - self.prior_mean - left @ past))
 
     def _refactor(self) -> None:
-        """W and all that hangs on it anew from the observed points."""
+        """W and all that hangs on it anew from the observed points; what is known stays known."""
         data, self._whitening = self._data, Whitening()
-        self.jitter, self.information_gain = 0.0, 0.0
+        known = self.information_gain
         with OneThread():
             for start in range(0, data.count, BLOCK):
                 part = slice(start, min(start + BLOCK, data.count))
                 cross = self.kernel(data.points[part], data.points[: part.stop])
                 cross *= np.exp(-np.abs(data.stamps[part, None] - data.stamps[: part.stop]))
                 data.beta[part] = self._grow(cross[:, :start], cross[:, start:], data.rewards[part])
-        self._changed()
+        self.information_gain = known
 
     def _advance(self, epsilon: float, dt: float) -> None:
-        self._pass(epsilon, dt)
-        jitter, known = self.jitter, self.information_gain
-        if self._drop_faded():
-            self._refactor()
-            self.jitter, self.information_gain = max(jitter, self.jitter), known
-        self._changed()
-
-    def _pass(self, epsilon: float, dt: float) -> None:
-        """Time passes for the data, if there are any."""
+        data = self._data
         if epsilon == 1.0:
             self._truncate(0)
-            self._data.clear()
-        elif self._data.count:
-            self._data.clock -= 0.5 * dt * math.log1p(-epsilon)
-
-    def _drop_faded(self) -> bool:
-        """Drop the points that have faded away, if it pays; W then waits for a new factor."""
-        data, dead = self._data, self._data.faded(FADED)
-        if not dead or dead < min(data.count, max(FEWEST_DROPPED, PART_DROPPED * data.count)):
-            return False
-        data.drop(dead)
-        return True
+            data.clear()
+        elif data.count:
+            data.clock -= 0.5 * dt * math.log1p(-epsilon)
+            dead = data.faded(FADED)
+            if dead and dead >= min(data.count, max(FEWEST_DROPPED, PART_DROPPED * data.count)):
+                data.drop(dead)
+                self._refactor()
+            self._changed()
 
     def _truncate(self, n: int) -> None:
         """Back to the first ``n`` points, to the bit."""

@@ -317,9 +317,6 @@ def test_bad_input_changes_nothing(same):
         lambda: posterior.gradients([0.0, 0.0]),
         lambda: posterior.advance(1.5),
         lambda: posterior.advance(0.5, -1.0),
-        lambda: posterior.replay([([[0.0, 0.0]], [1.0], 0.0), ([[0.0, 2.0]], [1.0], 0.0)]),
-        lambda: posterior.replay([([[0.0, 0.0]], [1.0, 2.0], 0.0)]),
-        lambda: posterior.replay([([[0.0, 0.0]], [1.0], 1.5)]),
         lambda: posterior.restore({}),
         lambda: posterior.restore(before | {"white": np.eye(3)}),
         lambda: posterior.restore(before | {"beta": np.full(25, np.nan)}),
@@ -366,5 +363,4 @@ def test_a_replayed_log_is_the_same_data_under_another_model(epsilon):
         mean, covariance = dense(kernel, (points, rewards - 1.5 + MEAN, ages), x, noise=0.5)
         np.testing.assert_allclose(found.moments(x)[0], mean + 1.5 - MEAN, rtol=0, atol=1e-8)
         np.testing.assert_allclose(found.moments(x)[1], covariance.diagonal(), rtol=0, atol=1e-8)
-    if epsilon < 0.9:  # Then points were dropped, and one knows only of what is left.
-        assert one.information_gain == pytest.approx(other.information_gain, rel=1e-10)
+    assert one.information_gain == pytest.approx(other.information_gain, rel=1e-10)
