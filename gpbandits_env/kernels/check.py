@@ -23,12 +23,11 @@ FREQUENCIES, ERRORS = 40_000, 5.5
 def check_kernel(
     kernel: Kernel, dim: int | Iterable[int] | None = None, points: ArrayLike | None = None
 ) -> None:
-    """Nothing, if a kernel keeps all laws; a method that refuses with `InvalidInput` is left out.
+    """Nothing, if a kernel keeps all laws; what it refuses with `InvalidInput` is left out.
 
-    Tried are: values (symmetric, positive semidefinite, fresh, with their diagonal), gradients in
-    the points and in the hyper-parameters (against differences), factors, claims to be stationary
-    or a product over axes, the spectral sampler (against the values, by Monte Carlo), dicts, JSON,
-    pickles, equality and hashes. Where nothing is claimed, nothing is tried. It takes about 50 ms.
+    Tried are values, gradients in the points and hyper-parameters against differences, what it
+    claims (to be stationary, a product over axes), its spectral sampler against its values by Monte
+    Carlo, dicts, JSON, pickles, equality and hashes. It takes about 50 ms.
 
     Args:
         kernel: an instance with typical hyper-parameters.
@@ -37,19 +36,15 @@ def check_kernel(
         points: (n, d) with n >= 4, to use in place of random ones.
     Raises:
         LawBroken: names the law, and says what was found and what was expected.
-        InvalidInput: no kernel, or one that takes none of these points.
+        InvalidInput: no kernel, or one that does not take these points.
     """
     if not isinstance(kernel, Kernel):
         raise InvalidInput(f"check_kernel needs a Kernel, got {type(kernel).__name__}")
+    if dim is None:
+        dim = [d for d in (1, 2, 5) if kernel.dim in (None, d)] or kernel.dim or 1
     rng = np.random.default_rng(20100621)
-    if points is not None:
-        places = [finite_array(points, "points", 2)]
-    elif dim is None:
-        places = [rng.uniform(-1, 1, (21, d)) for d in (1, 2, 5) if kernel.dim in (None, d)]
-        places = places or [rng.uniform(-1, 1, (21, kernel.dim or 1))]
-    else:
-        places = [rng.uniform(-1, 1, (21, d)) for d in ([dim] if isinstance(dim, int) else dim)]
-    for place in places:
+    places = [rng.uniform(-1, 1, (21, d)) for d in ([dim] if isinstance(dim, int) else dim)]
+    for place in places if points is None else [finite_array(points, "points", 2)]:
         kernel.check_points(place)
         half = len(place) * 4 // 7
         for law in LAWS:
@@ -64,8 +59,7 @@ def check_kernel(
 
 def symmetric_values(kernel: Kernel, x: Array, z: Array) -> None:
     """k(x, z) = k(z, x), and a part of a matrix is the matrix of the part."""
-    both = np.concatenate([x, z])
-    whole = kernel(both)
+    whole = kernel(np.concatenate([x, z]))
     _agree("the matrix and its transpose", whole, whole.T)
     _agree("k(x, z) and the part of k([x, z])", kernel(x, z), whole[: len(x), len(x) :])
     _agree("k(z, x) and the transpose of k(x, z)", kernel(z, x), kernel(x, z).T)
@@ -88,8 +82,7 @@ def positive_semidefinite_values(kernel: Kernel, x: Array, z: Array) -> None:
 def fresh_values(kernel: Kernel, x: Array, z: Array) -> None:
     """Results may be written to, and arguments stay as they were."""
     before, x_copy, z_copy = kernel(x, z).copy(), x.copy(), z.copy()
-    results = [kernel(x, z), kernel.diagonal(x), *kernel.parameter_gradients(x, z).values()]
-    for result in results:
+    for result in (kernel(x, z), kernel.diagonal(x), *kernel.parameter_gradients(x, z).values()):
         if not result.flags.writeable:
             raise LawBroken("a result is read-only: return fresh arrays")
         result[:] = np.nan
@@ -105,20 +98,20 @@ def gradients_in_the_points(kernel: Kernel, x: Array, z: Array) -> None:
     except InvalidInput:
         return
     spread = float(np.ptp(x)) or 1.0
-    steps = STEP * spread * np.eye(x.shape[1])
-    ups, downs = ([kernel(x + s * step, z) for step in steps] for s in (1, -1))
-    wanted = np.stack([(u - d) / (2 * STEP * spread) for u, d in zip(ups, downs, strict=True)], 2)
-    # Values bend without bound beside a kink, at distance 0.
-    apart = cdist(x, z) > 0.05 * spread
     size = float(np.abs(kernel(x)).max()) / spread
-    _agree("gradient(x, z)", gradient * apart[:, :, None], wanted * apart[:, :, None], 1e-6, size)
-    _agree(
-        "gradient(x, x), finite,",
-        0.0 * kernel.gradient(x, x),
-        np.zeros((*[len(x)] * 2, x.shape[1])),
-    )
-    ups, downs = ([kernel.diagonal(x + s * step) for step in steps] for s in (1, -1))
-    wanted = np.stack([(u - d) / (2 * STEP * spread) for u, d in zip(ups, downs, strict=True)], 1)
+
+    def differences(values: Callable[[Array], Array]) -> Array:
+        steps = STEP * spread * np.eye(x.shape[1])
+        slopes = [(values(x + s) - values(x - s)) / (2 * STEP * spread) for s in steps]
+        return np.stack(slopes, axis=-1)
+
+    # Values bend without bound beside a kink, at distance 0.
+    apart = (cdist(x, z) > 0.05 * spread)[:, :, None]
+    wanted = differences(lambda at: kernel(at, z))
+    _agree("gradient(x, z)", gradient * apart, wanted * apart, 1e-6, size)
+    at_itself = kernel.gradient(x, x)
+    _agree("gradient(x, x), finite", at_itself, np.nan_to_num(at_itself))
+    wanted = differences(kernel.diagonal)
     _agree("diagonal_gradient(x)", kernel.diagonal_gradient(x), wanted, 1e-6, size)
     weights = np.cos(np.arange(float(len(x) * len(z)))).reshape(len(x), len(z))
     values, pulled = kernel.columns(z, z.mean(axis=0)).pull(x)
@@ -132,15 +125,12 @@ def hyper_parameters(kernel: Kernel, x: Array, z: Array) -> None:
     values, slopes = kernel.parameters(), kernel.parameter_gradients(x, z)
     if list(slopes) != list(values):
         raise LawBroken(f"parameter_gradients names {list(slopes)}, parameters {list(values)}")
+    size = float(np.abs(kernel(x)).max())
     for name, value in values.items():
-        ends = [kernel.with_parameters({name: value * float(np.exp(s))}) for s in (STEP, -STEP)]
-        _agree(
-            f"with_parameters of {name}", ends[0].parameters()[name], value * float(np.exp(STEP))
-        )
-        wanted = (ends[0](x, z) - ends[1](x, z)) / (2 * STEP)
-        _agree(
-            f"parameter_gradients in {name}", slopes[name], wanted, 1e-6, np.abs(kernel(x)).max()
-        )
+        up, down = (kernel.with_parameters({name: value * np.exp(s)}) for s in (STEP, -STEP))
+        _agree(f"with_parameters of {name}", up.parameters()[name], value * np.exp(STEP))
+        wanted = (up(x, z) - down(x, z)) / (2 * STEP)
+        _agree(f"parameter_gradients in {name}", slopes[name], wanted, 1e-6, size)
     if kernel.with_parameters(values) != kernel:
         raise LawBroken("with_parameters(parameters()) is another kernel")
 
@@ -155,7 +145,7 @@ def factors(kernel: Kernel, x: Array, z: Array) -> None:
 
 
 def stationarity(kernel: Kernel, x: Array, z: Array) -> None:
-    """A kernel that says so hangs on x - z alone."""
+    """The values of a kernel that says so depend on x - z alone."""
     if kernel.is_stationary:
         shift = 0.3 * (float(np.ptp(x)) or 1.0)
         _agree("k(x + c, z + c)", kernel(x + shift, z + shift), kernel(x, z), 1e-9)
@@ -163,11 +153,9 @@ def stationarity(kernel: Kernel, x: Array, z: Array) -> None:
 
 def axes(kernel: Kernel, x: Array, z: Array) -> None:
     """The product of `axis_kernels` is the kernel."""
-    kernels = kernel.axis_kernels(x.shape[1])
-    if kernels is None:
-        return
-    parts = [own(x[:, [j]], z[:, [j]]) for j, own in enumerate(kernels)]
-    _agree("the product of axis_kernels", np.prod(parts, axis=0), kernel(x, z), 1e-11)
+    if (kernels := kernel.axis_kernels(x.shape[1])) is not None:
+        parts = [own(x[:, [j]], z[:, [j]]) for j, own in enumerate(kernels)]
+        _agree("the product of axis_kernels", np.prod(parts, axis=0), kernel(x, z), 1e-11)
 
 
 def spectrum(kernel: Kernel, x: Array, z: Array) -> None:
@@ -178,10 +166,11 @@ def spectrum(kernel: Kernel, x: Array, z: Array) -> None:
         return
     if w.shape != (FREQUENCIES, x.shape[1]):
         raise LawBroken(f"frequencies has the shape {w.shape}, not {(FREQUENCIES, x.shape[1])}")
-    waves = np.cos((x[: len(z)] - z[: len(x)]) @ w.T)
+    x, z = x[: len(z)], z[: len(x)]
+    waves = np.cos((x - z) @ w.T)
     variance = float(kernel.diagonal(x[:1])[0])
-    off = variance * waves.mean(axis=1) - kernel(x[: len(z)], z[: len(x)]).diagonal()
-    errors = variance * waves.std(axis=1) / np.sqrt(FREQUENCIES) + 1e-9 * variance
+    off = variance * waves.mean(axis=1) - kernel(x, z).diagonal()
+    errors = variance * (waves.std(axis=1) / np.sqrt(FREQUENCIES) + 1e-9)
     if not (worst := float(np.abs(off / errors).max())) < ERRORS:
         raise LawBroken(f"the mean cosine of frequencies is {worst:.3g} standard errors off")
 
@@ -189,9 +178,7 @@ def spectrum(kernel: Kernel, x: Array, z: Array) -> None:
 def dicts_pickles_and_hashes(kernel: Kernel, x: Array, z: Array) -> None:
     """A kernel comes back from its dict, through JSON, and from a pickle as an equal one."""
     ways: dict[str, Callable[[], Kernel]] = {
-        "its dict, through JSON": lambda: kernel_from_dict(
-            json.loads(json.dumps(kernel.to_dict()))
-        ),
+        "its dict": lambda: kernel_from_dict(json.loads(json.dumps(kernel.to_dict()))),
         "a pickle": lambda: pickle.loads(pickle.dumps(kernel)),
     }
     for way, back in ways.items():

@@ -32,6 +32,13 @@ FAR = 5e3
 HUGE = 1e290
 
 
+def _student_scales(kernel: Stationary, rng: np.random.Generator, count: int) -> Array:
+    """The Matern spectrum is a multivariate Student t with 2 nu degrees of freedom."""
+    assert kernel.smoothness is not None
+    freedom = 2.0 * kernel.smoothness
+    return np.asarray(np.sqrt(freedom / rng.chisquare(freedom, size=(count, 1))))
+
+
 @KERNELS.register("matern")
 @dataclass(frozen=True)
 class Matern(Stationary):
@@ -52,6 +59,7 @@ class Matern(Stationary):
 
     nu: float = field(kw_only=True)
     fixed: ClassVar[tuple[str, ...]] = ("nu",)
+    spectral_scales = _student_scales
 
     @property
     def smoothness(self) -> float:
@@ -68,9 +76,6 @@ class Matern(Stationary):
     def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
         closed = _CLOSED.get(self.nu)
         return closed.profile_and_slope(r) if closed else (self.profile(r), self.slope(r))
-
-    def spectral_scales(self, rng: np.random.Generator, count: int) -> Array:
-        return student_scales(self.nu, rng, count)
 
 
 @KERNELS.register("matern12")
@@ -89,9 +94,7 @@ class Matern12(Stationary):
     """
 
     smoothness: ClassVar[float] = 0.5
-
-    def spectral_scales(self, rng: np.random.Generator, count: int) -> Array:
-        return student_scales(0.5, rng, count)
+    spectral_scales = _student_scales
 
     def profile(self, r: Array) -> Array:
         return np.exp(-r)
@@ -114,9 +117,7 @@ class Matern32(Stationary):
     """
 
     smoothness: ClassVar[float] = 1.5
-
-    def spectral_scales(self, rng: np.random.Generator, count: int) -> Array:
-        return student_scales(1.5, rng, count)
+    spectral_scales = _student_scales
 
     def profile(self, r: Array) -> Array:
         a = sqrt(3.0) * r
@@ -126,9 +127,7 @@ class Matern32(Stationary):
         return k
 
     def slope(self, r: Array) -> Array:
-        s: Array = np.exp(-sqrt(3.0) * r)
-        s *= 3.0
-        return s
+        return 3.0 * np.exp(-sqrt(3.0) * r)
 
     def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
         a: Array = sqrt(3.0) * r
@@ -153,9 +152,7 @@ class Matern52(Stationary):
     """
 
     smoothness: ClassVar[float] = 2.5
-
-    def spectral_scales(self, rng: np.random.Generator, count: int) -> Array:
-        return student_scales(2.5, rng, count)
+    spectral_scales = _student_scales
 
     def profile(self, r: Array) -> Array:
         a = sqrt(5.0) * r
@@ -189,11 +186,6 @@ class Matern52(Stationary):
 
 
 _CLOSED: dict[float, Stationary] = {0.5: Matern12(1.0), 1.5: Matern32(1.0), 2.5: Matern52(1.0)}
-
-
-def student_scales(nu: float, rng: np.random.Generator, count: int) -> Array:
-    """The Matern spectrum is a multivariate Student t with 2 nu degrees of freedom."""
-    return np.asarray(np.sqrt(2.0 * nu / rng.chisquare(2.0 * nu, size=(count, 1))))
 
 
 def matern_profile(nu: float, a: Array) -> Array:
