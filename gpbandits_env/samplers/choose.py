@@ -27,6 +27,7 @@ ARMS_SQUARED_A_POINT = 100
 LARGEST_RANK, LARGEST_FACTOR = 400, 1 << 24
 # Where an FFT is possible, a factor of larger rank is slower.
 LARGEST_RANK_BESIDE_FFT = 256
+# A call reads all features at every point.
 MOST_PRODUCT_FEATURES = 4096
 
 _CACHE = SamplerCache(most_bytes=256 << 20, most_entries=64)
@@ -59,14 +60,16 @@ def sampler_for(
         raise unknown("sampler", kind, KINDS)
     kernel.check_points(arms.coordinates)
     tolerance = positive(tolerance, "tolerance", zero=True)
-    make: dict[str, Callable[[], Sampler]] = {
+    make: dict[str, Callable[[], Sampler | None]] = {
         "auto": lambda: _cheapest(arms, kernel, tolerance),
         "kronecker": lambda: kronecker_factor(arms, kernel, tolerance),
-        "lowrank": lambda: _low_rank(arms, kernel, tolerance),
+        "lowrank": lambda: low_rank_factor(arms, kernel, arms.size, tolerance),
         "circulant": lambda: circulant_sampler(arms, kernel, tolerance),
         "dense": lambda: dense_factor(arms, kernel),
     }
-    return _CACHE.get((kind, arms, kernel, tolerance), make[kind])
+    sampler = _CACHE.get((kind, arms, kernel, tolerance), make[kind])
+    assert sampler is not None  # no rank exceeds the number of arms
+    return sampler
 
 
 def factor_for(
@@ -126,17 +129,6 @@ def exact_features(box: Box, kernel: Kernel) -> BoxSampler | None:
         return None
 
 
-def _low_rank(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler:
-    factor = low_rank_factor(arms, kernel, arms.size, tolerance)
-    if factor is None:
-        raise InvalidInput(
-            f"the kernel {kernel.type_name!r} has a numerical rank above {arms.size} on these "
-            "arms; use the sampler 'circulant' on an even grid with a stationary kernel, else "
-            "'dense'"
-        )
-    return factor
-
-
 def _cheapest(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler:
     if _is_product(arms, kernel):
         return kronecker_factor(arms, kernel, tolerance)
@@ -146,22 +138,15 @@ def _cheapest(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler:
     low = low_rank_factor(arms, kernel, most, tolerance)
     if low is not None:
         return low
-    return (_cheap_circulant(arms, kernel, tolerance) if embeds else None) or _full(arms, kernel)
-
-
-def _cheap_circulant(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler | None:
     small = arms.size <= MOST_DENSE
-    most_points = arms.size**2 // ARMS_SQUARED_A_POINT if small else MOST_POINTS
-    try:
-        return circulant_sampler(arms, kernel, tolerance, most_points)
-    except InvalidInput:
-        if small:
-            return None
-        raise
-
-
-def _full(arms: Arms, kernel: Kernel) -> Sampler:
-    if arms.size > MOST_DENSE:
+    if embeds:
+        most_points = arms.size**2 // ARMS_SQUARED_A_POINT if small else MOST_POINTS
+        try:
+            return circulant_sampler(arms, kernel, tolerance, most_points)
+        except InvalidInput:
+            if not small:
+                raise
+    if not small:
         raise InvalidInput(
             f"{arms.size} arms are too many to factorise the kernel {kernel.type_name!r} in full "
             f"(more than {MOST_DENSE}); use an evenly spaced grid and a stationary kernel, or "

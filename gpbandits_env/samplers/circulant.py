@@ -96,8 +96,17 @@ def circulant_sampler(
     Source: Dietrich and Newsam (1997); bending lags is akin to the cut-off embedding of Stein
         (2002).
     """
+    if not kernel.is_stationary:
+        raise InvalidInput(
+            f"the sampler 'circulant' needs a stationary kernel, and {kernel.type_name!r} is not "
+            "one; use 'lowrank' or 'dense'"
+        )
     if not can_embed(arms, kernel) or arms.axes is None:
-        raise InvalidInput(_why_not(arms, kernel))
+        what = "an unevenly spaced grid" if arms.axes else f"{arms.size} free points"
+        raise InvalidInput(
+            "the sampler 'circulant' needs arms on an evenly spaced grid (Arms.grid), and these "
+            f"are {what}; use 'lowrank' or 'dense'"
+        )
     grid = _Grid(kernel, arms.axes)
     grid.check_even()
     variance = float(kernel.diagonal(np.zeros((1, arms.dim)))[0])
@@ -234,16 +243,3 @@ def _is_even(axis: Array) -> bool:
     ideal = np.linspace(axis[0], axis[-1], len(axis))
     rounding = 8.0 * EPS * np.abs(axis).max() + 1e-13 * abs(axis[-1] - axis[0])
     return bool(np.abs(axis - ideal).max() <= rounding and axis[-1] != axis[0])
-
-
-def _why_not(arms: Arms, kernel: Kernel) -> str:
-    if not kernel.is_stationary:
-        return (
-            f"the sampler 'circulant' needs a stationary kernel, and {kernel.type_name!r} is not "
-            "one; use 'lowrank' or 'dense'"
-        )
-    what = "an unevenly spaced grid" if arms.axes else f"{arms.size} free points"
-    return (
-        "the sampler 'circulant' needs arms on an evenly spaced grid (Arms.grid), and these are "
-        f"{what}; use 'lowrank' or 'dense'"
-    )

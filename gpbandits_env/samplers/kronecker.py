@@ -111,31 +111,17 @@ def _apply(
     out = np.empty((len(batch), n))
     step = max(1, BLOCK // max(n, batch.shape[1], 1))
     for start in range(0, len(batch), step):
-        some = slice(start, start + step)
-        _apply_to(batch[some], shape, left, right, out[some])
+        part, some = out[start : start + step], batch[start : start + step]
+        # Axis by axis from the last; the first writes to where the result belongs.
+        first = part if len(shape) == 1 else None
+        tensor = np.matmul(some.reshape(-1, shape[-1]), right[-1], out=first)
+        done = right[-1].shape[1]
+        for axis in range(len(shape) - 2, -1, -1):
+            before, a = len(some) * math.prod(shape[:axis]), left[axis]
+            last = part.reshape(before, len(a), done) if axis == 0 else None
+            tensor = np.matmul(a, tensor.reshape(before, shape[axis], done), out=last)
+            done *= len(a)
     return out.reshape(*values.shape[:-1], n)
-
-
-def _apply_to(
-    values: Array,
-    shape: tuple[int, ...],
-    left: tuple[Array, ...],
-    right: tuple[Array, ...],
-    out: Array,
-) -> None:
-    """The same for a batch (m, prod shape), into ``out``, axis by axis from the last."""
-    tensor = np.matmul(
-        values.reshape(len(values) * math.prod(shape[:-1]), shape[-1]),
-        right[-1],
-        out=out if len(shape) == 1 else None,
-    )
-    done = right[-1].shape[1]
-    for axis in range(len(shape) - 2, -1, -1):
-        before, a = len(values) * math.prod(shape[:axis]), left[axis]
-        tensor = tensor.reshape(before, shape[axis], done)
-        last = out.reshape(before, len(a), done) if axis == 0 else None
-        tensor = np.matmul(a, tensor, out=last)
-        done *= len(a)
 
 
 def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> KroneckerFactor:
@@ -147,9 +133,19 @@ def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> Kr
     Raises:
         InvalidInput: the arms are no grid, or the kernel is no product over axes.
     """
+    if arms.axes is None:
+        raise InvalidInput(
+            "the sampler 'kronecker' needs arms on a product grid (Arms.grid), and these are "
+            f"{arms.size} free points; use 'lowrank' or 'dense'"
+        )
     kernels = kernel.axis_kernels(arms.dim)
-    if arms.axes is None or kernels is None:
-        raise InvalidInput(_why_not(arms, kernel))
+    if kernels is None:
+        even = "'circulant' (if the grid is even) or " if kernel.is_stationary else ""
+        raise InvalidInput(
+            "the sampler 'kronecker' needs a kernel that is a product of one per axis, as the "
+            f"squared exponential is, and {kernel.type_name!r} is not in {arms.dim} dimensions; "
+            f"use {even}'dense'"
+        )
     parts: list[MatrixFactor] = []
     for axis, own in zip(arms.axes, kernels, strict=True):
         line = Arms(axis)
@@ -159,16 +155,3 @@ def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> Kr
     whole = float(np.prod(tops))
     error = sum(p.error * whole / top for p, top in zip(parts, tops, strict=True) if top > 0)
     return KroneckerFactor(tuple(p.matrix for p in parts), float(error) + 8.0 * EPS * whole)
-
-
-def _why_not(arms: Arms, kernel: Kernel) -> str:
-    if arms.axes is None:
-        return (
-            "the sampler 'kronecker' needs arms on a product grid (Arms.grid), and these are "
-            f"{arms.size} free points; use 'lowrank' or 'dense'"
-        )
-    cure = "'circulant' (if the grid is even) or 'dense'" if kernel.is_stationary else "'dense'"
-    return (
-        "the sampler 'kronecker' needs a kernel that is a product of one per axis, as the squared "
-        f"exponential is, and {kernel.type_name!r} is not in {arms.dim} dimensions; use {cure}"
-    )

@@ -12,6 +12,7 @@ from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, Linear, Stationary, check_kernel, kernel_from_dict
 from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.problem import Problem
 from gpbandits_env.samplers import box_sampler_for, sampler_for
 
 
@@ -137,6 +138,22 @@ def test_agents_model_with_it(name, place, agent):
             actions = ours.ask()
             obs, *_ = env.step(actions)
             ours.tell(actions, obs["rewards"])
+
+
+def test_a_kernel_of_values_alone_is_modelled_on_arms_and_says_what_a_box_needs():
+    class Values(Quadratic):
+        gradient = Kernel.gradient
+
+    box = Box([0.0, 0.0], [1.0, 1.0])
+    on_arms, in_box = (
+        agents.make("gp-ucb", Problem(domain, Values(), 0.1), seed=0)
+        for domain in (Arms.grid((5, 5)), box)
+    )
+    on_arms.tell(on_arms.ask(), [0.3])
+    assert on_arms.ask().shape == (1,)
+    in_box.tell(box.low[None], [0.3])
+    with pytest.raises(InvalidInput, match=r"has no gradient.*implement its method"):
+        in_box.ask()
 
 
 @pytest.mark.parametrize(("name", "own"), [("periodic", "width"), ("rational quadratic", "alpha")])
