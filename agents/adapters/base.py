@@ -84,15 +84,7 @@ class Adapter(Agent):
 
 @dataclass(frozen=True)
 class StationaryModel:
-    """A problem's model as libraries of stationary kernels take it.
-
-    Args:
-        nu: the kernel's smoothness; inf for the squared exponential.
-        lengthscale: in the units of the domain.
-        variance: of the function.
-        noise_var: of the rewards.
-        mean: of the function before any data.
-    """
+    """A problem's model as libraries of stationary kernels take it; nu is the smoothness."""
 
     nu: float
     lengthscale: Lengthscale
@@ -102,11 +94,7 @@ class StationaryModel:
 
     @classmethod
     def of(cls, problem: Problem, library: str) -> "StationaryModel":
-        """The model of a problem.
-
-        Raises:
-            InvalidInput: another kernel than those of `NU`, or one mean an arm.
-        """
+        """The model of a problem; `InvalidInput` for other kernels, or one mean per arm."""
         kernel = problem.kernel.radial
         if kernel is None or kernel.type_name not in NU:
             raise InvalidInput(
@@ -120,22 +108,14 @@ class StationaryModel:
 
 
 def one_of(words: Iterable[str], word: str, kind: str) -> str:
-    """A word, if it is one of these.
-
-    Raises:
-        UnknownName: it is not.
-    """
+    """A word, if it is one of these, or `UnknownName`."""
     if not isinstance(word, str) or word not in words:
         raise unknown(kind, word, words)
     return word
 
 
 def imported(module: str, extra: str) -> Any:
-    """A module of an optional dependency.
-
-    Raises:
-        MissingExtra: it is not installed.
-    """
+    """A module of an optional dependency, or `MissingExtra`."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what libraries say of themselves

@@ -14,14 +14,7 @@ import numpy as np
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.dimensions import number
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
-from gpbandits_env.agents.optimize.records import (
-    DONE,
-    FAILED,
-    PENDING,
-    Record,
-    Suggestion,
-    measured,
-)
+from gpbandits_env.agents.optimize.records import Record, Status, Suggestion, measured
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.agents.search.starts import spread
@@ -143,7 +136,7 @@ class Campaign:
             InvalidInput: nothing of that id is pending.
         """
         record = self._pending(id)
-        return self._put(replace(record, status=FAILED, time=self.now, reason=str(reason)))
+        return self._put(replace(record, status="failed", time=self.now, reason=str(reason)))
 
     def observe(
         self, params: Mapping[str, Any], value: float, *, time: float | None = None
@@ -171,23 +164,23 @@ class Campaign:
     @property
     def pending(self) -> list[Record]:
         """What was asked for and not yet told."""
-        return self._records_of(PENDING)
+        return self._records_of("pending")
 
     @property
     def failed(self) -> list[Record]:
         """What came to nothing."""
-        return self._records_of(FAILED)
+        return self._records_of("failed")
 
     @property
     def best(self) -> Record | None:
         """The evaluation of the best value so far; the values may be noisy."""
-        done = self._records_of(DONE)
+        done = self._records_of("done")
         return max(done, key=lambda r: self._sign * float(r.value or 0.0), default=None)
 
     @property
     def recommended(self) -> dict[str, Any] | None:
         """The parameters told of at which the agent now expects the best value."""
-        found = self._in_space.recommended(self._records_of(DONE))
+        found = self._in_space.recommended(self._records_of("done"))
         return None if found is None else dict(found.params)
 
     def snapshot(self) -> dict[str, Any]:
@@ -212,7 +205,7 @@ class Campaign:
                 for index, fields in enumerate(listed(state["records"], "records"))
             ]
             self._in_space.restore(state)
-            if len(self.agent.posterior.observed) > sum(r.status == DONE for r in records):
+            if len(self.agent.posterior.observed) > sum(r.status == "done" for r in records):
                 raise InvalidInput("records are missing: the agent observed more")
         except BROKEN as error:
             self._in_space.restore(before)
@@ -249,7 +242,7 @@ class Campaign:
         campaign._file = source
         return campaign
 
-    def _records_of(self, status: str) -> list[Record]:
+    def _records_of(self, status: Status) -> list[Record]:
         return [record for record in self.records if record.status == status]
 
     @property
@@ -258,11 +251,11 @@ class Campaign:
 
     def _next(self) -> dict[str, Any]:
         """What is next: spread at first, then the agent's choice, away from what is on its way."""
-        useful = sum(record.status != FAILED for record in self.records)
+        useful = sum(record.status != "failed" for record in self.records)
         if useful < self.n_initial:
             point = self.space.decode(self._spread(len(self.records)))
             return self.space.params(self.space.action(point))
-        around = [r for r in self.records if r.status in (PENDING, FAILED)]
+        around = [r for r in self.records if r.status in ("pending", "failed")]
         return self._in_space.next(len(self.records), around)
 
     def _spread(self, index: int) -> Any:
@@ -276,7 +269,7 @@ class Campaign:
         found = measured(value, worst=-self._sign * np.inf)
         if np.isnan(found):
             reason = "the value was NaN" if np.isnan(value) else "the value was infinite"
-            return self._put(replace(record, status=FAILED, time=self.now, reason=reason))
+            return self._put(replace(record, status="failed", time=self.now, reason=reason))
         reward = self._sign * found
         if time is None:
             self._in_space.tell(record, reward, counts=asked)
@@ -285,7 +278,7 @@ class Campaign:
             when = self._time(time)
             self._in_space.tell_after(when - self.now, record, reward)
             self.now = when
-        return self._put(replace(record, status=DONE, value=found, time=self.now))
+        return self._put(replace(record, status="done", value=found, time=self.now))
 
     def _time(self, time: float) -> float:
         when = number(time, "time")
@@ -298,7 +291,7 @@ class Campaign:
 
     def _pending(self, id: int) -> Record:
         index = whole(id, "id", 0)
-        if index >= len(self.records) or self.records[index].status != PENDING:
+        if index >= len(self.records) or self.records[index].status != "pending":
             known = [record.id for record in self.pending]
             raise InvalidInput(f"nothing of id {index} is pending; pending are {shown(known)}")
         return self.records[index]

@@ -50,11 +50,7 @@ DIMENSIONS: Family[Dimension] = Family("dimension")
 
 
 def number(value: Any, name: str, *, finite: bool = True) -> float:
-    """One number, or a clear error.
-
-    Raises:
-        InvalidInput: a word, a truth value, several numbers, or not finite where it must be.
-    """
+    """One number; `InvalidInput` for words, truth values, several numbers and infinities."""
     says = f"{name} must be a number, got {shown(value)}"
     try:
         found = numbers(value, name)

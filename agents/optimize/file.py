@@ -19,13 +19,7 @@ FORMAT = 2
 
 
 class CampaignFile:
-    """Where a campaign is saved.
-
-    Args:
-        file: a string or a path.
-    Raises:
-        InvalidInput: something else.
-    """
+    """Where a campaign is saved; `InvalidInput` unless it is a string or a path."""
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
         if not isinstance(file, (str, os.PathLike)) or "\0" in os.fsdecode(file):
@@ -34,11 +28,7 @@ class CampaignFile:
         self._digest: bytes | None = None  # of what this process knows to be there
 
     def refuse_old(self) -> None:
-        """Nothing, if there is no such file yet.
-
-        Raises:
-            InvalidInput: there is one.
-        """
+        """Nothing, if there is no such file yet, or `InvalidInput`."""
         if self.path.exists():
             raise InvalidInput(
                 f"{self.path} is there already: Campaign.resume({str(self.path)!r}) goes on with a "
@@ -81,11 +71,7 @@ class CampaignFile:
         self._digest = sha256(text).digest()
 
     def read(self) -> dict[str, Any]:
-        """The state that is there.
-
-        Raises:
-            InvalidInput: there is no such file, or it holds something else.
-        """
+        """The state that is there, or `InvalidInput` where there is none."""
         try:
             text = self.path.read_bytes()
             state = json.loads(text, object_hook=_lively)

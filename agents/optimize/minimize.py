@@ -8,10 +8,11 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.run import Calls, Map, Run, given_points
+from gpbandits_env.agents.optimize.records import measured
+from gpbandits_env.agents.optimize.run import Calls, Map, Run
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import positive
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.arrays import listed, positive
+from gpbandits_env.errors import InvalidInput, shown
 
 # `minimize` and `maximize` put everything together, and spell out their arguments, of which there
 # are many, so that editors and `help` show them.
@@ -114,10 +115,44 @@ def _search(
     if noise is not None:
         settings = {"noise_var": max(positive(noise, "noise", zero=True) ** 2, 1e-6), **settings}
     space = Space(bounds)
-    points, values = given_points(space, *given, worst=-np.inf if options["maximize"] else np.inf)
+    points, values = _given(space, *given, worst=-np.inf if options["maximize"] else np.inf)
     campaign = Campaign(space, agent, **options, **settings)
     for point, value in zip(points, values, strict=False):
         campaign.observe(point, value)
-    return Run(calls, campaign, isinstance(bounds, (Mapping, Space))).result_of(
-        points[len(values) :]
-    )
+    return Run(calls, campaign, isinstance(bounds, (Mapping, Space))).finish(points[len(values) :])
+
+
+def _given(
+    space: Space, x0: Any, y0: Any, *, worst: float
+) -> tuple[list[dict[str, Any]], list[float]]:
+    """The points x0 by name, and their values y0: none if they are to be called."""
+    if x0 is None and y0 is not None:
+        raise InvalidInput("y0 are the values of x0: give x0 too")
+    points = [] if x0 is None else [space.check(_by_name(space, x)) for x in _rows(x0, "x0")]
+    if y0 is None:
+        return points, []
+    try:
+        values = [measured(value, worst=worst) for value in _rows(y0, "y0")]
+    except InvalidInput as error:
+        raise InvalidInput(f"y0: {error}") from None
+    if len(values) != len(points):
+        raise InvalidInput(f"y0 has {len(values)} values for the {len(points)} points of x0")
+    return points, values
+
+
+def _rows(given: Any, name: str) -> tuple[Any, ...]:
+    """The items of a list, or of what turns into an array: a table's column, a tensor."""
+    array = hasattr(given, "__array__") and not isinstance(given, np.generic)
+    return listed(np.asarray(given) if array else given, name)
+
+
+def _by_name(space: Space, x: Any) -> Mapping[str, Any]:
+    if isinstance(x, Mapping):
+        return x
+    try:
+        return dict(zip(space.dimensions, listed(x, "a point"), strict=True))
+    except ValueError:
+        raise InvalidInput(
+            f"x0 is a list of points, each of {len(space.dimensions)} values (or a dict by name), "
+            f"got {shown(x)} among them"
+        ) from None

@@ -19,22 +19,27 @@ def from_format_1(state: dict[str, Any]) -> dict[str, Any]:
     return state | {
         "maximize": state["maximise"],
         "settings": settings,
-        "state": _agent(dict(state["state"])),
+        "state": _agent(dict(state["state"]), settings.get("epsilon") or 0.0),
         "points": state.get("asked", []),
     }
 
 
-def _agent(state: dict[str, Any]) -> dict[str, Any]:
+def _agent(state: dict[str, Any], epsilon: float) -> dict[str, Any]:
     posterior = state["posterior"]
     if "back" in posterior:
         posterior["representation"] = posterior.pop("back")
     state["action_map"] = state.pop("candidates")
+    if (dropout := state.pop("dropout", None)) is not None:
+        state["key"] = dropout["key"]
+        told = {"places": [posterior["points"]], "rewards": [posterior["rewards"]]}
+        state |= {"refit": dropout["refit"] | told} if dropout["refit"] else {}
     state["log"] = _log(state)
-    for key in ("forgetting", "history", "rounds", "best_reward"):
+    if "refit" in state:
+        refit = state["refit"]
+        model = refit["model"] | {"epsilon": state.get("epsilon", epsilon)}
+        state["refit"] = {"model": model, "fitted": refit["fitted"], "learned": refit["learned"]}
+    for key in ("forgetting", "history", "rounds", "best_reward", "epsilon"):
         state.pop(key, None)
-    for part in (state.get("refit"), state.get("dropout", {}).get("refit")):
-        if part is not None:
-            del part["places"], part["rewards"]
     return state
 
 

@@ -20,12 +20,8 @@ from gpbandits_env.kernels import kernel_from_dict
 
 try:
     import optuna
-    from optuna.distributions import (
-        BaseDistribution,
-        CategoricalDistribution,
-        FloatDistribution,
-        IntDistribution,
-    )
+    from optuna import distributions as kinds
+    from optuna.distributions import BaseDistribution
     from optuna.samplers import BaseSampler, RandomSampler
     from optuna.search_space import IntersectionSearchSpace
     from optuna.trial import FrozenTrial, TrialState
@@ -120,11 +116,7 @@ class GPBanditsSampler(BaseSampler):
 
 
 def _check_anywhere(agent: str, settings: Mapping[str, Any]) -> None:
-    """Agent and settings must do for some parameters: continuous ones, or few combinations.
-
-    Raises:
-        UnknownName, InvalidInput: they do for neither.
-    """
+    """Agent and settings must do for some parameters: continuous ones, or few combinations."""
     if own := [name for name in ("maximize", "file") if name in settings]:
         raise InvalidInput(f"leave out {' and '.join(own)}: the study has its own")
     dim = 2
@@ -166,11 +158,7 @@ def _tell(
 class _Parameter:
     """A distribution of Optuna's as a dimension; one with a step as whole numbers of steps.
 
-    Args:
-        own: the distribution.
-        dimension: what stands for it.
-        inside: Optuna's value as the dimension's.
-        outside: the dimension's value as Optuna's.
+    Values of the distribution are brought ``inside`` the dimension, and back ``outside``.
     """
 
     own: BaseDistribution
@@ -181,16 +169,16 @@ class _Parameter:
     @classmethod
     def of(cls, own: BaseDistribution) -> "_Parameter":
         match own:
-            case CategoricalDistribution():
+            case kinds.CategoricalDistribution():
                 options = Choice(tuple(range(len(own.choices))))
                 return cls(
                     own, options, lambda v: int(own.to_internal_repr(v)), own.to_external_repr
                 )
-            case FloatDistribution(step=None):
+            case kinds.FloatDistribution(step=None):
                 return cls(own, Real(own.low, own.high, own.log), float, float)
-            case IntDistribution(step=1):
+            case kinds.IntDistribution(step=1):
                 return cls(own, Integer(own.low, own.high, own.log), int, int)
-            case FloatDistribution() | IntDistribution():
+            case kinds.FloatDistribution() | kinds.IntDistribution():
                 low, step = own.low, own.step or 1
                 steps = Integer(0, round((own.high - low) / step))
                 return cls(own, steps, lambda v: round((v - low) / step), lambda n: low + n * step)
@@ -198,6 +186,6 @@ class _Parameter:
 
     def holds(self, value: Any) -> bool:
         """Whether a trial's value lies in the distribution as it is now."""
-        if isinstance(self.own, CategoricalDistribution):
+        if isinstance(self.own, kinds.CategoricalDistribution):
             return any(type(c) is type(value) and c == value for c in self.own.choices)
         return bool(self.own._contains(self.own.to_internal_repr(value)))

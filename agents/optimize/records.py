@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, positive, whole
 from gpbandits_env.errors import InvalidInput, shown
 
-PENDING, DONE, FAILED = "pending", "done", "failed"
+Status: TypeAlias = Literal["pending", "done", "failed"]
 
 
 @dataclass(frozen=True)
@@ -42,30 +42,21 @@ class Record:
 
     id: int
     params: dict[str, Any]
-    status: str = PENDING
+    status: Status = "pending"
     value: float | None = None
     time: float | None = None
     reason: str = ""
 
     @classmethod
     def restored(cls, state: Mapping[str, Any], index: int, space: Space, now: float) -> "Record":
-        """A record of a file, checked.
-
-        Args:
-            state: its fields.
-            index: what its id must be.
-            space: of its params.
-            now: the time of the file.
-        Raises:
-            InvalidInput: something that no campaign writes.
-        """
+        """A record of a campaign's snapshot, or `InvalidInput` for what no campaign writes."""
         try:
             record = cls(**state)
             if whole(record.id, "id", 0) != index:
                 raise InvalidInput(f"id must be {index}")
-            if record.status not in (PENDING, DONE, FAILED):
+            if record.status not in get_args(Status):
                 raise InvalidInput("status must be pending, done or failed")
-            if (record.value is None) == (record.status == DONE):
+            if (record.value is None) == (record.status == "done"):
                 raise InvalidInput(f"a value belongs to what is done, got {shown(record.value)}")
             if record.value is not None:
                 number(record.value, "value")
@@ -81,12 +72,10 @@ class Record:
 def measured(value: Any, *, worst: float) -> float:
     """One value as it is kept: a finite number, or NaN for an evaluation that failed.
 
-    Args:
-        value: what the user gave.
-        worst: the infinity that says it failed too: of the wrong sign to be a best value.
+    The infinity ``worst`` says so too: it has the wrong sign to be a best value.
+
     Raises:
-        InvalidInput: no number (words, truth values, several numbers), the other infinity, or a
-            number of size above 1e150.
+        InvalidInput: no number, the other infinity, or a number of size above 1e150.
     """
     says = "a value is one number (NaN says that the evaluation failed)"
     try:

@@ -10,88 +10,17 @@ from scipy.optimize import OptimizeResult
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Real
-from gpbandits_env.agents.optimize.records import Suggestion, measured
-from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import listed, whole
+from gpbandits_env.agents.optimize.records import Suggestion
+from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput, shown, unknown
 
 Map: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 ON_ERROR = ("raise", "fail")
 
 
-def given_points(
-    space: Space, x0: Any, y0: Any, *, worst: float
-) -> tuple[list[dict[str, Any]], list[float]]:
-    """The points x0, and the values y0 of the first of them: of all or none.
-
-    Args:
-        space: of the points.
-        x0: a list of points, by place or by name; None for none.
-        y0: their values; None if they are to be called.
-        worst: the infinity that says that a call failed.
-    Raises:
-        InvalidInput: other shapes, points out of the space, or values that are no numbers.
-    """
-    if x0 is None and y0 is not None:
-        raise InvalidInput("y0 are the values of x0: give x0 too")
-    points = [] if x0 is None else [space.check(_by_name(space, x)) for x in _rows(x0, "x0")]
-    if y0 is None:
-        return points, []
-    try:
-        values = [measured(value, worst=worst) for value in _rows(y0, "y0")]
-    except InvalidInput as error:
-        raise InvalidInput(f"y0: {error}") from None
-    if len(values) != len(points):
-        raise InvalidInput(f"y0 has {len(values)} values for the {len(points)} points of x0")
-    return points, values
-
-
-def _rows(given: Any, name: str) -> tuple[Any, ...]:
-    """The items of a list, or of what turns into an array: a table's column, a tensor."""
-    array = hasattr(given, "__array__") and not isinstance(given, np.generic)
-    return listed(np.asarray(given) if array else given, name)
-
-
-def _by_name(space: Space, x: Any) -> Mapping[str, Any]:
-    if isinstance(x, Mapping):
-        return x
-    try:
-        return dict(zip(space.dimensions, listed(x, "a point"), strict=True))
-    except ValueError:
-        raise InvalidInput(
-            f"x0 is a list of points, each of {len(space.dimensions)} values (or a dict by name), "
-            f"got {shown(x)} among them"
-        ) from None
-
-
-@dataclass(frozen=True)
-class _Failure:
-    """What a call ended in instead of a value."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class _Guarded:
-    """A function whose exceptions come back as failures, from other processes too."""
-
-    fun: Callable[[Any], Any]
-
-    def __call__(self, x: Any) -> Any:
-        try:
-            return self.fun(x)
-        except Exception as error:
-            return _Failure(f"{type(error).__name__}: {shown(error)}")
-
-
 @dataclass(frozen=True)
 class Calls:
-    """What is called, how often and how; the arguments of `minimize` of these names.
-
-    Raises:
-        InvalidInput: numbers out of range, or what is called is no function.
-        UnknownName: no such ``on_error``.
-    """
+    """What is called, how often and how: the arguments of `minimize` of these names, checked."""
 
     fun: Callable[[Any], Any]
     n_calls: int
@@ -111,9 +40,26 @@ class Calls:
             raise unknown("on_error", self.on_error, ON_ERROR)
 
 
+class _Failure(str):
+    """Why a call gave no value."""
+
+
+@dataclass(frozen=True)
+class _Guarded:
+    """A function whose exceptions come back as failures, from other processes too."""
+
+    fun: Callable[[Any], Any]
+
+    def __call__(self, x: Any) -> Any:
+        try:
+            return self.fun(x)
+        except Exception as error:
+            return _Failure(f"{type(error).__name__}: {shown(error)}")
+
+
 @dataclass
 class Run:
-    """A campaign, the calls that it asks for, and the form in which the function takes its points.
+    """The calls that a campaign asks for.
 
     Args:
         calls: what is called.
@@ -127,23 +73,24 @@ class Run:
     named: bool
     made: int = 0
 
-    def result_of(self, first: Sequence[Mapping[str, Any]]) -> OptimizeResult:
+    def finish(self, first: Sequence[Mapping[str, Any]]) -> OptimizeResult:
         """Make all calls, at some points first; an exception that ends them has the result so far.
 
         Raises:
             InvalidInput: a value that is no number, or not one for each point.
         """
-        campaign, callback, waiting = self.campaign, self.calls.callback, list(first)
+        campaign, calls, waiting = self.campaign, self.calls, list(first)
         try:
-            while self.made < self.calls.n_calls:
-                count = min(self.calls.batch, self.calls.n_calls - self.made)
+            while self.made < calls.n_calls:
+                count = min(calls.batch, calls.n_calls - self.made)
                 points = [campaign.expect(params) for params in waiting[:count]]
                 waiting = waiting[count:]
                 if count > len(points):
                     points += campaign.ask(count - len(points))
                 self._call(points)
-                if callback is not None and callback(self._result("stopped by the callback")):
-                    return self._result("stopped by the callback")
+                stopped = "stopped by the callback"
+                if calls.callback is not None and calls.callback(self._result(stopped)):
+                    return self._result(stopped)
         except BaseException as error:
             with suppress(AttributeError, TypeError):  # an exception of its own kind may refuse it
                 error.result = self._result("ended by an exception")  # type: ignore[attr-defined]
@@ -164,13 +111,11 @@ class Run:
             raise InvalidInput(f"parallel gives values as `map` does, got {shown(values)}")
         given = 0
         for given, value in enumerate(values, 1):
-            if given > len(points):
-                continue
-            self.made += 1
-            if isinstance(value, _Failure):
-                self.campaign.fail(points[given - 1].id, value.reason)
-            else:
-                self.campaign.tell(points[given - 1].id, value)
+            if given <= len(points):
+                self.made += 1
+                failed = isinstance(value, _Failure)
+                close = self.campaign.fail if failed else self.campaign.tell
+                close(points[given - 1].id, value)
         if given != len(points):
             raise InvalidInput(f"parallel gave {given} values for {len(points)} points")
 

@@ -31,10 +31,6 @@ class SpaceAgent:
     and the same point of the space, and what is played is rounded where dimensions are whole
     numbers or choices. The function that the agent searches is the one of the small box: so it is
     told at the point that it asked for there, which is kept by evaluation.
-
-    Args:
-        space: the dimensions.
-        agent: from `agent_for`.
     """
 
     def __init__(self, space: Space, agent: GPAgent) -> None:
@@ -43,12 +39,7 @@ class SpaceAgent:
         self._points: dict[int, tuple[int, NDArray[Any]]] = {}
 
     def next(self, id: int, around: Sequence[Record]) -> dict[str, Any]:
-        """The values to evaluate next, away from some, which change the variance meanwhile.
-
-        Args:
-            id: of the evaluation.
-            around: what is pending, or failed.
-        """
+        """The values of evaluation ``id``, away from what is pending or failed."""
         agent = self.agent
         agent.search.renew()
         try:
@@ -97,11 +88,7 @@ class SpaceAgent:
         return {"state": self.agent.snapshot(), "points": points}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Back to a snapshot.
-
-        Raises:
-            InvalidInput, ValueError, TypeError, KeyError: it is none.
-        """
+        """Back to a snapshot."""
         self.agent.restore(state["state"])
         domain = self.agent.action_map.inner.domain
         self._points = {
@@ -110,10 +97,7 @@ class SpaceAgent:
         }
 
     def _action(self, record: Record) -> NDArray[Any]:
-        """What the agent is told of for a record: (1,) an arm, or (1, d) a point of the space.
-
-        Tell it at once: only that asked for last is remembered by an embedding.
-        """
+        """The action of a record, to be told at once: an embedding remembers only the last."""
         if (point := self._point(record)) is not None:
             return self.agent.action_map.actions(point)
         return np.array([self.space.action(record.params)])
@@ -142,11 +126,6 @@ def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -
     given, data do not fade and the agent assumes no drift, lengthscales (one a coordinate),
     variance and noise learned at every third value.
 
-    Args:
-        space: the dimensions.
-        name: a registered agent, or one of your own.
-        seed: of the agent.
-        settings: as `agents.make` takes them, but for the batch size.
     Raises:
         UnknownName: no such agent or setting.
         InvalidInput: an agent without a posterior, or one that learns only at candidates of its

@@ -98,15 +98,11 @@ def test_names_do_not_decide_whether_a_model_is_learned(monkeypatch):
     monkeypatch.setitem(AGENTS, "my-tv-thing", "algorithms.gp_ucb:GPUCB")
     monkeypatch.setitem(AGENTS, "my-thing", "algorithms.tv_gp_ucb:TVGPUCB")
     learned = {}
-    for agent, settings in (
-        ("my-tv-thing", {}),
-        ("my-thing", {"epsilon": None, "learn_every": 99}),
-    ):
+    for agent, settings in {"my-tv-thing": {}, "my-thing": {"learn_every": 2}}.items():
         campaign = Campaign({"x": (0.0, 1.0)}, agent, seed=0, n_initial=2, **settings)
         for _ in range(6):
             (suggestion,) = campaign.ask()
             campaign.tell(suggestion.id, -((suggestion.params["x"] - 0.3) ** 2))
-        learned[agent] = [found["log_likelihood"] for found in campaign.agent.learned]
-    assert all(likelihood is not None for likelihood in learned["my-tv-thing"])
-    assert len(learned["my-tv-thing"]) == 1
-    assert set(learned["my-thing"]) == {None}  # values are standardized, nothing is learned
+        learned[agent] = {found["lengthscale"] for found in campaign.agent.learned}
+    assert learned["my-thing"] == {0.3}  # the one it began with
+    assert len(learned["my-tv-thing"] - {0.3}) == 1
