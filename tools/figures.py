@@ -172,7 +172,7 @@ def _cells_of(store: Store) -> dict[str, list[int]]:
 
 
 @dataclass(frozen=True)
-class Improvement:
+class BatchImprovement:
     """One agent's figure at the last round, batch by batch.
 
     Args:
@@ -198,7 +198,7 @@ class Improvement:
         return bool((np.diff(self.mean) < 0.0).all())
 
 
-def improvements(store: Store) -> list[Improvement]:
+def improvements(store: Store) -> list[BatchImprovement]:
     """What larger batches bring each agent, over the instances that it has run in all sizes."""
     found, scenario = [], store.scenario
     for label, cells in _cells_of(store).items():
@@ -214,7 +214,7 @@ def improvements(store: Store) -> list[Improvement]:
         logs = np.log10(np.maximum(finals, 1e-12))
         p = paired(logs[-1], logs[0])
         found.append(
-            Improvement(
+            BatchImprovement(
                 label,
                 tuple(scenario["points"][cell][SIZE] for cell in cells),
                 *mean_and_error(finals, axis=1),

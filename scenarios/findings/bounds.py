@@ -11,7 +11,7 @@ import numpy as np
 
 from gpbandits_env import theory
 from gpbandits_env.agents.algorithms.r_gp_ucb import paper_block_length
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
@@ -53,7 +53,7 @@ def _variance(problem: Problem, arms: Arms) -> float:
     return float(problem.kernel.diagonal(arms.coordinates).max())
 
 
-def _rounds(horizon: int) -> Array:
+def _rounds(horizon: int) -> IntArray:
     return np.arange(1, horizon + 1)
 
 

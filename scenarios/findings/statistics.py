@@ -9,7 +9,7 @@ from gpbandits_env.arrays import Array
 
 @dataclass(frozen=True)
 class Paired:
-    """Two agents compared over the trials that both have played.
+    """Two agents compared over the trials that both have run.
 
     Args:
         mean_a: mean of the first.

@@ -12,6 +12,7 @@ from gpbandits_env.scenarios.panels import Panel
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 DELTA = 0.1
+SE = {"type": "se", "lengthscale": 1.0}
 LITERAL = {"": 1e-4}
 # Labels have no dots: hundredths are written as 1e-2.
 WORKING = {"/1e-2": 0.01, "/5e-2": 0.05}
@@ -34,24 +35,29 @@ CLOCK = {
 }  # fmt: skip
 
 
-def dense(back: str = "rows", suffix: str = "") -> tuple[AgentEntry, ...]:
+def dense(representation: str = "rows", suffix: str = "") -> tuple[AgentEntry, ...]:
     """The three agents that learn from everything."""
     return tuple(
-        AgentEntry(name + suffix, name, {**settings, "posterior": back}, f"dense, {back}")
+        AgentEntry(
+            name + suffix,
+            name,
+            {**settings, "posterior": representation},
+            f"dense, {representation}",
+        )
         for name, settings in DENSE.values()
     )
 
 
 def compressed(
-    budgets: dict[str, float], back: str = "rows", suffix: str = ""
+    budgets: dict[str, float], representation: str = "rows", suffix: str = ""
 ) -> tuple[AgentEntry, ...]:
-    """The three agents behind the gate, at each budget."""
+    """The three agents with compression, at each budget."""
     return tuple(
         AgentEntry(
             name + end + suffix,
             name,
-            {"compress": epsilon, "posterior": back},
-            f"compressed, epsilon = {epsilon:g}, {back}",
+            {"compress": epsilon, "posterior": representation},
+            f"compressed, epsilon = {epsilon:g}, {representation}",
         )
         for end, epsilon in budgets.items()
         for name in COMPRESSED.values()
@@ -76,19 +82,21 @@ def findings(table: str, budgets: dict[str, float], evaluation: float) -> tuple[
     """
     found: list[Finding] = []
     cost = "What a closed gate costs" if table == "rosenbrock" else ""
-    gate = "A gate that cannot close yet" if budgets is LITERAL else "A gate that closes arm by arm"
+    settles = (
+        "A gate that cannot close yet" if budgets is LITERAL else "A gate that closes arm by arm"
+    )
     faster: dict[str, Any] = {"evaluation": evaluation, "reason": "Faster linear algebra"}
     for a, (full, _) in DENSE.items():
-        gated = [COMPRESSED[a] + end for end in budgets]
+        thin = [COMPRESSED[a] + end for end in budgets]
         seconds = CLOCK[table][a]
-        found += [AtMost(label, full, reason=cost) for label in gated]
-        found += [ModelOrder(label, at_most=SETTLED, reason=gate) for label in gated]
+        found += [AtMost(label, full, reason=cost) for label in thin]
+        found += [ModelOrder(label, at_most=SETTLED, reason=settles) for label in thin]
         found.append(ModelOrder(full, above=SETTLED))
         found.append(ModelOrder(f"bkb-{a}", above=SETTLED, reason="BKB's dictionaries"))
-        found += [LessTime(g, full, seconds[1] / seconds[0], **faster) for g in gated]
+        found += [LessTime(g, full, seconds[1] / seconds[0], **faster) for g in thin]
         found.append(LessTime(full, f"bkb-{a}", seconds[0] / seconds[2], **faster))
         # Both on the posterior whose cost does not grow: the paper has nothing like it.
-        found += [LessTime(f"{g}/coef", f"{full}/coef", **faster) for g in gated]
+        found += [LessTime(f"{g}/coef", f"{full}/coef", **faster) for g in thin]
         found.append(LessTime(f"{full}/coef", full, **faster))
     return tuple(found)
 
@@ -112,50 +120,11 @@ FASTER = (
     "beside BKB the dense agents are faster than the paper's: their posterior gains a row a round, "
     "while BKB works out its belief in the whole history anew each round"
 )
-BACK = (
+ON_ROWS = (
     "all three beliefs are compared on the posterior of rows, whose cost grows with the model "
     "order as the paper's does; the agents '/coef' are on coefficients of the kernel's few "
     "eigenfunctions, whose cost does not grow either way"
 )
-
-
-def _scenario(
-    name: str,
-    budgets: dict[str, float],
-    horizon: int,
-    trials: int,
-    world: dict[str, Any],
-    *,
-    source: str,
-    title: str,
-    initial: int,
-    choices: tuple[str, ...],
-    departures: tuple[str, ...] = (),
-    evaluation: float = 0.0,
-    **more: Any,
-) -> Scenario:
-    """One figure at some budgets; ``evaluation``: see `LessTime`."""
-    table = name.removesuffix("-literal")
-    return Scenario(
-        id=f"bedi2022/{name}",
-        source=f"bedi2022, {source}",
-        title=title,
-        env="gpbandits/Task-v0",
-        env_kwargs={"noise_var": 0.001, "kernel": {"type": "se", "lengthscale": 1.0}, **world},
-        agents=(*dense(), *compressed(budgets), *BUDGETED),
-        alternatives=(
-            *dense("coefficients", "/coef"),
-            *compressed(budgets, "coefficients", "/coef"),
-        ),
-        horizon=horizon,
-        trials=trials,
-        initial=initial,
-        findings=findings(table, budgets, evaluation),
-        choices=(*CHOICES, *choices),
-        departures=(BACK, FASTER, *departures),
-        panels=COSTLY if evaluation else FIGURE,
-        **more,
-    )
 
 
 def _bounds(budgets: dict[str, float]) -> tuple[dict[str, Any], ...]:
@@ -166,18 +135,41 @@ def _bounds(budgets: dict[str, float]) -> tuple[dict[str, Any], ...]:
 def _pair(
     name: str,
     trials: tuple[int, int],
-    world: dict[str, Any],
-    horizons: tuple[int, int] = (2000, 10_000),
-    **about: Any,
-) -> tuple[Scenario, Scenario]:
-    """A figure at the two budgets whose gate works, and at the literal one."""
-    title = about.pop("title")
-    return (
-        _scenario(name, WORKING, horizons[0], trials[0], world, title=title, **about,
-                  bounds=_bounds(WORKING)),
-        _scenario(f"{name}-literal", LITERAL, horizons[1], trials[1], world, **about,
-                  title=f"{title}, at the paper's epsilon", bounds=_bounds(LITERAL)),
-    )  # fmt: skip
+    env_kwargs: dict[str, Any],
+    *,
+    title: str,
+    choices: tuple[str, ...],
+    departures: tuple[str, ...],
+    evaluation: float = 0.0,
+    **declared: Any,
+) -> tuple[Scenario, ...]:
+    """A figure at the two budgets that refuse points early on, and at the literal one.
+
+    ``evaluation``: see `LessTime`.
+    """
+    sizes = (("", WORKING, 2000), ("-literal", LITERAL, 10_000))
+    return tuple(
+        Scenario(
+            id=f"bedi2022/{name}{end}",
+            title=f"{title}, at the paper's epsilon" if end else title,
+            env="gpbandits/Task-v0",
+            env_kwargs={"noise_var": 0.001, "kernel": SE, **env_kwargs},
+            agents=(*dense(), *compressed(budgets), *BUDGETED),
+            alternatives=(
+                *dense("coefficients", "/coef"),
+                *compressed(budgets, "coefficients", "/coef"),
+            ),
+            horizon=horizon,
+            trials=count,
+            findings=findings(name, budgets, evaluation),
+            choices=(*CHOICES, *choices),
+            departures=(ON_ROWS, FASTER, *departures),
+            panels=COSTLY if evaluation else FIGURE,
+            bounds=_bounds(budgets),
+            **declared,
+        )
+        for (end, budgets, horizon), count in zip(sizes, trials, strict=True)
+    )
 
 
 SCENARIOS = (
@@ -185,7 +177,7 @@ SCENARIOS = (
         "example",
         (10, 5),
         {"task": "example", "grid": 1000},
-        source="Section 4.1, Fig. 1 and Table 2",
+        source="bedi2022, Section 4.1, Fig. 1 and Table 2",
         title="the function sin x + cos x + 0.1 x",
         initial=2,
         choices=("the domain is not stated: 1000 points of [-10, 10]",),
@@ -200,7 +192,7 @@ SCENARIOS = (
         "rosenbrock",
         (5, 3),
         {"task": "rosenbrock-10", "grid": [33, 33]},
-        source="Section 4.2, Fig. 2 and Table 3",
+        source="bedi2022, Section 4.2, Fig. 2 and Table 3",
         title="Rosenbrock's function, a = 1, b = 10",
         initial=4,
         choices=(
@@ -228,7 +220,7 @@ SCENARIOS = (
             "noise_var": 0.0,
             "model_noise_var": 0.001,
         },
-        source="Section 4.3, Fig. 3 and Table 4",
+        source="bedi2022, Section 4.3, Fig. 3 and Table 4",
         title="learning rate, batch size, dropout and l2 of a logistic regression",
         initial=16,
         evaluation=0.045,

@@ -67,7 +67,7 @@ HORIZONS = (50, 100, 200, 500)
 BY_EYE, POWER = "Figures read by eye", "Statistical power"
 
 
-def _world(kernel: str, **more: Any) -> dict[str, Any]:
+def _drawn(kernel: str, **more: Any) -> dict[str, Any]:
     spec = {"type": kernel, "lengthscale": 0.2}
     return {"grid": [50, 50], "kernel": spec, "noise_var": 0.01, **more}
 
@@ -78,7 +78,7 @@ def _matched(name: str, kernel: str, figure: str, title: str) -> Scenario:
         source=f"bogunovic2016, Section 5.1, {figure}",
         title=title,
         env="gpbandits/MarkovGP-v0",
-        env_kwargs=_world(kernel),
+        env_kwargs=_drawn(kernel),
         grid={"epsilon": EPSILONS},
         agents=MATCHED,
         horizon=500,
@@ -174,7 +174,7 @@ SCENARIOS = (
         source="bogunovic2016, Section 5.1, Fig. 2(c)",
         title="TV-GP-UCB assumes another epsilon than the true 0.01",
         env="gpbandits/MarkovGP-v0",
-        env_kwargs=_world("se", epsilon=TRUE_EPSILON),
+        env_kwargs=_drawn("se", epsilon=TRUE_EPSILON),
         agents=(
             *(
                 _ucb(label, "tv-gp-ucb", f"assumes epsilon = {e:g}", epsilon=e)
@@ -194,7 +194,7 @@ SCENARIOS = (
         source="bogunovic2016, Section 5.1, Fig. 2(d)",
         title="R-GP-UCB with blocks of other lengths than the paper's 38",
         env="gpbandits/MarkovGP-v0",
-        env_kwargs=_world("se", epsilon=TRUE_EPSILON),
+        env_kwargs=_drawn("se", epsilon=TRUE_EPSILON),
         agents=(
             *(_ucb(f"r/{n}", "r-gp-ucb", f"N = {n}", reset_every=n) for n in BLOCKS),
             GP_UCB,

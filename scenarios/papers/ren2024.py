@@ -51,9 +51,9 @@ WIDER = (
     "rewards are standardised every round, and the learners' output scale is 10 for them, as in "
     "the authors' code: the variance of their prior is about ten times that of f"
 )
-# Where other readings are played too.
+# Where other readings are run too.
 READINGS = ("rosenbrock-2d", "ackley-3d", "hartmann-6d", "push-3d")
-# Played with Matern 5/2 as well.
+# Run with Matern 5/2 as well.
 SMOOTHER = ("bucb", "ts", "qei", "ts-rsr")
 STANDARDISED = (
     "rewards are standardised before each round, as the authors' code does; the kernel's output "

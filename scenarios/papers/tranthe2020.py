@@ -211,14 +211,14 @@ FIGURES = (
 FIVE = (ms_ucb(d=10, n0=1, alpha=1.0, note="d = 10, N0 = 1, alpha = 1"), *rivals(10))
 
 
-def _tuned(name: str, title: str, trials: int, world: dict[str, Any], **more: Any) -> Scenario:
+def _tuned(name: str, title: str, trials: int, env_kwargs: dict[str, Any], **more: Any) -> Scenario:
     """Something real, with the five agents that the paper compares there."""
     return Scenario(
         id=f"tranthe2020/{name}",
         source="tranthe2020, Section 5",
         title=title,
         env="gpbandits/Task-v0",
-        env_kwargs=world,
+        env_kwargs=env_kwargs,
         agents=FIVE,
         horizon=HORIZON,
         trials=trials,

@@ -1,4 +1,4 @@
-"""A drifting world as a moving picture: the function, its optimum, and what an agent believes."""
+"""A trial as a moving picture: the function, its optimum, and the agent's posterior."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env import agents as learners
+from gpbandits_env import agents
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import GPBanditsError, InvalidInput, StoreError
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
@@ -26,7 +26,7 @@ def animate(
     seed: int = 0,
     frames_per_second: int = 5,
 ) -> Path:
-    """Play an agent in the first world of a scenario and write it as a GIF, a frame a round.
+    """Run a trial of an agent in a scenario's environment as a GIF, one frame per round.
 
     A round whose end empties the agent's memory (R-GP-UCB) is marked "reset".
 
@@ -35,7 +35,7 @@ def animate(
         agent: a label of the scenario, or a registered agent.
         path: the file, ending in .gif.
         rounds: frames.
-        seed: of the world and the agent.
+        seed: of the environment and the agent.
         frames_per_second: the speed.
     Returns:
         The path.
@@ -47,7 +47,7 @@ def animate(
     if path.suffix != ".gif":
         raise InvalidInput(f"{path}: an animation is a file ending in .gif")
     whole(frames_per_second, "frames per second")
-    chosen = scenario.select([agent], horizon=whole(rounds, "rounds"), known=learners.names())
+    chosen = scenario.select([agent], horizon=whole(rounds, "rounds"), known=agents.names())
     cell = chosen.cells()[0]
     frames = _frames(
         scenario.env, dict(cell.scenario.env_kwargs), cell.scenario.agents[0], rounds, seed
@@ -86,7 +86,7 @@ def _frames(
     for _ in range(rounds):
         actions = agent.ask()
         observation, *_ = env.step(actions)
-        # What the agent believed when it chose, beside what it then saw.
+        # The posterior with which the agent chose, and what it then observed.
         pixels = np.asarray(env.render(), dtype=np.uint8)
         agent.tell(actions, observation["rewards"])
         if reveal is not None:

@@ -46,7 +46,7 @@ def plot(
 
     Args:
         store: an open store.
-        stem: the files' path less the suffix; None puts them beside the store.
+        stem: the files' path less the suffix; None puts them next to the store.
         log: logarithmic regret, where it is not logarithmic anyhow.
         bounds: lay the theory curves over.
         suffixes: the kinds of file.

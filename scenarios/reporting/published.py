@@ -1,4 +1,4 @@
-"""Our table beside a paper's: means, deviations and ranks, problem by problem."""
+"""Our results compared with a paper's table: means, deviations and ranks, problem by problem."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ class Row:
 
     Args:
         problem: its name.
-        runs: agent -> (trials,) our figure at the last round, worlds in one order.
+        runs: agent -> (trials,) our figure at the last round, trials in one order.
         published: the paper's.
     """
 

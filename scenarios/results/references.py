@@ -15,7 +15,7 @@ from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.results.machine import machine, versions
 from gpbandits_env.scenarios.results.report import CellReport, Report
 
-# On another processor or BLAS build the same worlds are played with rounding that differs in the
+# On another processor or BLAS build the same trials are run with rounding that differs in the
 # last bit, and a tie may fall the other way: the means may move, by less than their own error.
 TOLERANCE = 1.0
 

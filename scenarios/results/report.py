@@ -23,10 +23,10 @@ class AgentResult:
 
     Args:
         label: the agent.
-        trials: how many it has played.
+        trials: how many it has run.
         mean: metric -> mean over the trials.
         se: metric -> standard error of that mean.
-        rank: mean rank by the scenario's metric among all agents, over the trials all have played.
+        rank: mean rank by the scenario's metric, over the trials that all agents have run.
         microseconds: mean wall-clock time of ask and tell, per round.
         model_order: mean data points in its posterior after the last round.
         evaluations: mean evaluations spent, initial points included.

@@ -18,7 +18,7 @@ ROW = re.compile(r"^\| `([^`]+)` \| (.*) \|$", re.MULTILINE)
 
 
 def rows(root: Path) -> dict[str, list[str]]:
-    """The table of docs/agents.md: name to [what it plays, source, settings]."""
+    """The table of docs/agents.md: name to [how it chooses, source, settings]."""
     text = (root / "docs" / "agents.md").read_text(encoding="utf-8")
     found: dict[str, list[str]] = {}
     for row in ROW.finditer(text):
@@ -58,11 +58,11 @@ def _page(name: str, row: list[str]) -> str:
         own = re.search(r"Departures.*?(?=\n\n)", inspect.getdoc(GPAgent) or "", re.DOTALL)
         assert own is not None, "GPAgent states its departures"
         parts.append(f"Of all agents with a posterior:\n\n{_notes(plain(own[0]))}")
-    parts += ["## Settings", _settings(name), *_played_in(name)]
+    parts += ["## Settings", _settings(name), *_scenarios_with(name)]
     parts.append(
         f"## Make one\n\n```python\nagent = agents.make({name!r}, env, seed=0)\n```\n\n"
         f"Source: `{cls.__module__.replace('.', '/').removeprefix('gpbandits_env/')}.py`; tests "
-        "that replay it beside a dense posterior: `tests/agents/`. "
+        "that replay it with a dense posterior: `tests/agents/`. "
         "[All agents](../agents.md), [the base classes](../api/gpbandits_env.agents.md)."
     )
     return "\n\n".join(parts) + "\n"
@@ -93,11 +93,11 @@ def _settings(name: str) -> str:
     return f"{table}\n\nAnd {more}, which replace what the environment tells."
 
 
-def _played_in(name: str) -> list[str]:
+def _scenarios_with(name: str) -> list[str]:
     ids = [
         s.id
         for s in registry.scenarios().values()
         if isinstance(s, Scenario) and any(e.agent == name for e in (*s.agents, *s.alternatives))
     ]
     links = ", ".join(f"[{id}](../scenarios/{id}.md)" for id in ids)
-    return [f"## Scenarios that play it\n\n{links}"] if ids else []
+    return [f"## Scenarios with it\n\n{links}"] if ids else []

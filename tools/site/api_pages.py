@@ -44,11 +44,11 @@ def _formula(found: re.Match[str]) -> str:
 
 
 def packages() -> list[str]:
-    """The public packages and the modules that stand beside them, by dotted name."""
+    """The public packages and the modules next to them, by dotted name."""
     found = {module.name for module in iter_modules(gpbandits_env.__path__)}
     root = Path(gpbandits_env.__file__).parent
-    beside = {"agents", "scenarios"}
-    ours = {n for n in found if (root / n).is_dir() or (root / f"{n}.py").is_file()} | beside
+    installed = {"agents", "scenarios"}
+    ours = {n for n in found if (root / n).is_dir() or (root / f"{n}.py").is_file()} | installed
     return [f"gpbandits_env.{name}" for name in sorted(ours) if not name.startswith("_")]
 
 

@@ -199,7 +199,7 @@ def _placed(text: str, root: Path) -> str:
 def _declared(s: Scenario) -> list[str]:
     call = "".join(f", {key}={_python(value)}" for key, value in s.env_kwargs.items())
     parts = [
-        "## What is played",
+        "## Environment and agents",
         f"{s.trials} trials of {s.horizon} rounds in"
         f'\n\n```python\ngym.make("{s.env}"{call}, max_episode_steps={s.horizon})\n```',
     ]
@@ -207,7 +207,7 @@ def _declared(s: Scenario) -> list[str]:
     if points:
         parts.append("at each of\n\n" + "\n".join(f"- {point}" for point in points))
     if s.initial:
-        parts.append(f"{s.initial} random points are told before round 1.")
+        parts.append(f"{s.initial} random points are observed before round 1.")
     parts.append(_agents(s.agents))
     if s.alternatives:
         parts += ["Other readings of the paper (`--agents all`):", _agents(s.alternatives)]

@@ -19,8 +19,8 @@ from mkdocs.structure.pages import Page
 
 # The order of what stands in docs/; a page that is named nowhere here goes to the last section.
 SECTIONS = {
-    "Worlds": ("environments.md", "drift.md", "drifting-scenario.md"),
-    "Learners": ("agents.md", "mixing.md", "adding-an-agent.md", "architecture.md"),
+    "Environments": ("environments.md", "drift.md", "drifting-scenario.md"),
+    "Agents": ("agents.md", "mixing.md", "adding-an-agent.md", "architecture.md"),
     "Studies": ("studies.md", "scenarios.md", "differences.md", "benchmarks.md"),
     "Around it": ("rl.md", "optimize.md"),
 }
@@ -58,8 +58,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for uri, text in {**agents, **environments, **scenarios, **api, **changes}.items():
         files.append(File.generated(config, uri, content=text))
     own = {title: [p for p in names if p in sources] for title, names in SECTIONS.items()}
-    own["Worlds"].append({"One by one": list(environments)})
-    own["Learners"].append({"One by one": list(agents)})
+    own["Environments"].append({"One by one": list(environments)})
+    own["Agents"].append({"One by one": list(agents)})
     own["Studies"] += [
         {"By paper": sorted(s for s in sources if s.startswith("results/"))},
         *scenario_pages.by_paper(scenarios),
