@@ -67,7 +67,7 @@ def engine() -> ModuleType:
 
 
 def pushed(hand: Vector, angle: float, speed: Vector, steps: int) -> Vector:
-    """Where the disc comes to rest, after a push in a world of its own; about 1 ms.
+    """Where the disc comes to rest, after a push in a Box2D world of its own; about 1 ms.
 
     There is no gravity: the table acts through friction joints to a static body at the origin.
 

@@ -1,4 +1,4 @@
-"""Tasks as functions that a world draws: in their box, in the cube, or on arms in either."""
+"""Tasks as functions that an environment draws: in their box, in the cube, or on arms in either."""
 
 from typing import Any
 
@@ -71,7 +71,7 @@ class TaskProcess(StaticProcess):
 
     def __init__(self, task: Task, scaled: bool = False, arms: Arms | None = None) -> None:
         if arms is not None and task.noise_inside:
-            raise InvalidInput("a task with noise inside is played in its box, not on a grid")
+            raise InvalidInput("a task with noise inside runs in its box, not on a grid")
         axes = task.coordinates
         self.task, self.scaled = task, scaled
         self.domain: Arms | Box = arms if arms is not None else axes.cube if scaled else axes.box

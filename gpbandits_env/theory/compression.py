@@ -1,4 +1,4 @@
-r"""The theory of compressed and budgeted beliefs: thresholds, regret bounds, model orders.
+r"""The theory of compressed and budgeted posteriors: thresholds, regret bounds, model orders.
 
 Notation of bedi2022: epsilon the compression budget in nats, p dimensions, M_T the model order
 after T rounds, gamma_{M_T} the largest information gain of M_T observations, C1 = 8/log(1 + 1/s^2).
@@ -30,7 +30,7 @@ def compression_budget(horizon: ArrayLike, alpha: float) -> Array:
 
 
 def compression_threshold(epsilon: float, noise_var: float) -> float:
-    """s^2 (exp(2 epsilon) - 1): the variance above which an observation is let in.
+    """s^2 (exp(2 epsilon) - 1): the variance above which an observation is informative.
 
     Args:
         epsilon: the budget in nats, at least 0.
@@ -173,7 +173,7 @@ def compression_orders(horizon: ArrayLike, alpha: float, dim: int) -> tuple[Arra
 def model_order_bound_by_gain(gain: ArrayLike, epsilon: float) -> int:
     """The largest M with gamma_M > M epsilon: a bound on the model order without unknown constants.
 
-    Each observation let in brings more than epsilon nats (eq. (2.12)), so M of them more than
+    Each informative observation brings more than epsilon nats (eq. (2.12)), so M of them more than
     M epsilon, and never more than gamma_M.
 
     Args:

@@ -34,7 +34,7 @@ def regret_bound(
 
     Args:
         gain: (T,) the curve of gamma_T, or of a bound on it.
-        beta: the widths played, (T,) or a number; they must not fall with T.
+        beta: the widths used, (T,) or a number; they must not fall with T.
         noise_var: s^2 > 0.
         variance: v >= k(x, x) for all x.
     Raises:

@@ -265,6 +265,13 @@ def test_a_warm_start_stays():
     assert two.model.kernel.lengthscale == pytest.approx(one.model.kernel.lengthscale, rel=1e-2)
 
 
+def test_there_are_as_many_starts_as_asked_for():
+    x, y = readings(12, 1, Matern52(0.6), 0.05)
+    for starts in (1, 2, 6):
+        found = learn(Matern52(1.0), 0.1, x, y, inputs=cube(1), starts=starts)
+        assert len(found.starts) == starts
+
+
 def test_bad_input_is_refused():
     x, y = readings(10, 2, Matern52(0.6), 0.05)
     with pytest.raises(UnknownName, match="variance"):

@@ -135,6 +135,13 @@ def test_what_was_learned_is_the_best_that_any_start_ended_at(seed):
     assert (found.starts[0] < found.log_likelihood - 1.0) == (seed == 8)
 
 
+def test_a_drift_that_is_given_counts_in_what_is_learned_beside_it():
+    found = fit(Model(Matern52((0.2, 0.5)), 0.1, epsilon=0.3), readings(), learn=["noise_var"])
+    value, _ = log_marginal_likelihood(found.model, readings())
+    assert found.model.epsilon == 0.3
+    assert found.log_likelihood == pytest.approx(value, abs=1e-9)
+
+
 def test_what_was_learned_of_series_is_their_likelihood():
     _, covariance, values = drifting_series(0.05, 40, 5, 0.1, seed=3)
     data = [Series(values)]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
+from gpbandits_env.agents.data import learning
 from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.domains import Arms, Box
@@ -100,6 +101,25 @@ def test_a_refit_starts_where_the_last_one_ended():
     play(refit, host, 30)
     ell = np.array([record["lengthscale"] for record in refit.learned])
     assert np.abs(np.diff(np.log(ell[10:]), axis=0)).max() < 0.5
+
+
+@pytest.mark.parametrize("what", [("lengthscale",), ("variance", "noise_var"), ("kernel",)])
+def test_what_is_learned_starts_as_learned_before_and_the_rest_as_given(monkeypatch, what):
+    started = []
+
+    def recorded(model, *args, **settings):
+        started.append(model)
+        return fit(model, *args, **settings)
+
+    monkeypatch.setattr(learning, "fit", recorded)
+    refit, host = build(BOX, what=what, every=5, starts=1)
+    play(refit, host, 10)
+    first, second = started[-2], started[-1]
+    before = host.models[-2][0]
+    assert first.kernel == Matern52(1.0)
+    assert second.kernel == before != first.kernel
+    assert second.noise_var == host.models[-2][1]
+    assert (second.noise_var == 0.1) == ("noise_var" not in what)
 
 
 def test_standardise_alone_brings_the_given_model_to_the_units_of_the_rewards():
@@ -231,6 +251,31 @@ def test_any_kernel_is_learned_by_the_names_of_its_parameters():
     assert {n for n, v in kernel.parameters().items() if some.learned[-1][n] != v} == {part[0]}
     assert some.learned[-1]["noise_var"] != 0.1
     assert np.isfinite(agent.belief(BOX.sample(rng, 5))).all()
+
+
+def test_dropout_learns_from_the_coordinates_of_the_next_round(monkeypatch):
+    """In [-1, 1]^d, from the geometric mean of the lengthscales there."""
+    given = []
+
+    def recorded(model, data, **settings):
+        given.append((model, data))
+        return fit(model, data, **settings)
+
+    monkeypatch.setattr(learning, "fit", recorded)
+    low, high = np.zeros(5), np.array([1.0, 2.0, 4.0, 8.0, 16.0])
+    problem = Problem(Box(low, high), Matern52(tuple(high / 4)), 0.1)
+    agent = agents.make("dropout-ucb", problem, seed=3, d=2, learn={"every": 4, "first": 4})
+    x = problem.domain.sample(np.random.default_rng(4), 4)
+    for i in range(4):
+        agent.tell(x[[i]], function(x[[i]]))
+    (model, data) = given[0]
+    active = agent.coordinates(5)
+    assert data.points == pytest.approx((2 * x / high - 1)[:, active])
+    assert data.rewards == pytest.approx(function(x))
+    assert model.kernel.lengthscale == pytest.approx(0.5)
+    assert agent.learned[0]["round"] == 4
+    with pytest.raises(InvalidInput, match="do not fade"):
+        agents.make("dropout-ucb", problem, learn=["epsilon"])
 
 
 @pytest.mark.parametrize("domain", [ARMS, BOX], ids=["arms", "box"])

@@ -149,6 +149,15 @@ def test_rounds_of_any_size_and_times_are_learned_from():
     assert 0 <= agent.epsilon < 0.01  # nothing moves
 
 
+def test_one_round_tells_nothing_of_a_drift():
+    agent = learner(epsilon=0.3, learn_every=1)
+    agent.tell([1, 2], [MEAN, MEAN + 1.0])
+    agent.tell([3, 4], [np.nan, np.nan], observed=np.zeros(2, bool))
+    assert (agent.epsilon, agent.learned) == (0.3, [])
+    agent.tell([1, 2], [MEAN, MEAN + 1.0])
+    assert len(agent.learned) == 1
+
+
 def test_any_agent_learns_epsilon():
     """The same from the same data; and another beside a kernel that is learned too."""
     other = agents.make("ei", PROBLEM, seed=0, learn={"what": ["epsilon"], "every": 6, "window": 9})
