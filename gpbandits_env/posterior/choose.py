@@ -104,7 +104,8 @@ def posterior_for(
         if kind != "auto":
             raise InvalidInput(f"in a box the posterior has one representation, got {shown(kind)}")
         return BoxPosterior(domain, kernel, noise_var, prior_mean)
-    assert isinstance(domain, Arms)
+    if not isinstance(domain, Arms):
+        raise InvalidInput(f"a posterior is on Arms or in a Box, got {shown(domain)}")
     if kind != "nystrom":
         return posterior_on(domain, kernel, noise_var, prior_mean, kind, horizon)
     return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, rng=rng)

@@ -124,7 +124,7 @@ def test_one_interface_for_every_kind(domain, given, made):
         (Arms.grid(30), {"kind": "nystrom"}, "rng"),
         (Arms.grid(30), {"qbar": 2.0}, "qbar is a setting of the posterior 'nystrom'"),
         (Arms.grid(30), {"kind": "nystrm"}, "did you mean 'nystrom'"),
-        (None, {}, "are needed"),
+        (None, {}, "on Arms or in a Box"),
     ],
 )
 def test_kinds_without_a_meaning_are_refused(domain, given, why):
