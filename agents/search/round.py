@@ -3,9 +3,11 @@
 All calls of a round look at the same points: samples are exact and joint there, the best point of a
 score is found among them and then refined by a few steps of ascent.
 
-It is the search of the public code of ren2024, and its scenarios use it: Adam of fixed steps from
-the best candidate is that code's. The climbs to tops of the mean are short and cheap (20 steps of
-up to 50 starts together, no memory), since each only adds a candidate.
+It is the search of the public code of ren2024, and its scenarios use it; Adam from the best
+candidate is that code's. What each part gains, on Ackley in [-5, 5]^2 and ^3 with 20 to 160
+observations, three seeds: tops of the mean raise the largest mean of the candidates by 0.5 and 1.6,
+and Adam a bound (beta = 4) by 0.09 and 0.26, always upwards, where the prior has a standard
+deviation of 3.2. L-BFGS ends as high as `ascend` from the same starts, but takes twice the time.
 
 Departures: 1. the maximum found is that of the candidates, up to the refinement; 2. among more
 than `MOST_EXACT` candidates samples are drawn by random features.
