@@ -10,7 +10,7 @@ from fuzzing.values import mutated, pick
 
 from gpbandits_env.agents.acquisitions.schedules import SCHEDULES, schedule_for
 from gpbandits_env.agents.batch import RULES, rule_for
-from gpbandits_env.agents.data.compression import COMPRESSIONS, gate_for
+from gpbandits_env.agents.data.compression import COMPRESSIONS, compression_for
 from gpbandits_env.agents.search import search_for
 from gpbandits_env.datasets import check_table
 from gpbandits_env.domains import Arms, Box, domain_from_dict
@@ -118,6 +118,7 @@ RULE_SPECS = (
 SEARCH_SPECS = (
     {"type": "gradient", "starts": 2, "candidates": 8, "evaluations": 20, "sample_starts": 1},
     {"type": "candidates", "count": 8},
+    {"type": "round", "candidates": 8, "refine": 1, "rate": 0.01, "tops": 2, "climb": 1},
 )
 DRIFT_SPECS = (
     {"type": "markov", "epsilon": 0.1},
@@ -161,10 +162,10 @@ SPECS = (
     (*_of(DOMAIN_SPECS, "domain_from_dict", domain_from_dict), lambda d: d.action_space(2), 2),
     (*_of(SCHEDULE_SPECS, "schedule_for", lambda s: schedule_for(s, PROBLEM, 6)), _nothing, 2),
     (*_of(SCHEDULE_SPECS, "SCHEDULES.from_dict", SCHEDULES.from_dict), _use_schedule, 1),
-    (*_of(COMPRESSION_SPECS, "gate_for", lambda s: gate_for(s, PROBLEM)), _nothing, 1),
+    (*_of(COMPRESSION_SPECS, "compression_for", lambda s: compression_for(s, PROBLEM)), _nothing, 1),
     (
         *_of(COMPRESSION_SPECS, "COMPRESSIONS.from_dict", COMPRESSIONS.from_dict),
-        lambda rule: gate_for(rule, PROBLEM),
+        lambda rule: compression_for(rule, PROBLEM),
         1,
     ),
     (*_of(RULE_SPECS, "rule_for", rule_for), RULES.to_dict, 2),
