@@ -155,7 +155,7 @@ def long_run(kernel):
     rng = np.random.default_rng(0)
     posterior = posterior_on(Arms.grid(GRID), KERNELS[kernel], NOISE_VAR)
     arms, rewards = rng.integers(2500, size=(LATE + SPAN, 1)), rng.standard_normal((LATE + SPAN, 1))
-    found = {"back": posterior.representation}
+    found = {"representation": posterior.representation}
     t = 0
 
     def go(rounds):
@@ -181,7 +181,7 @@ def rows():
     for kernel in KERNELS:
         found = elsewhere(CHOSEN, kernel, CHOSEN.threads)
         what = (
-            f"posterior, {kernel} ({found['back']}): t = {LATE:,} / t = {EARLY:,}; "
+            f"posterior, {kernel} ({found['representation']}): t = {LATE:,} / t = {EARLY:,}; "
             f"{found['late']:.0f} and {found['early']:.0f} us a round, peak memory "
             f"{found['late_memory']:.0f} and {found['early_memory']:.0f} MB"
         )

@@ -1,4 +1,4 @@
-"""What a learner believes after its data: mean, variance and joint draws."""
+"""Posteriors: what the observations say of the reward function, and draws of it."""
 
 from gpbandits_env.posterior.arms import ArmPosterior
 from gpbandits_env.posterior.base import Posterior

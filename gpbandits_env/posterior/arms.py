@@ -14,7 +14,7 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior.base import Posterior
 from gpbandits_env.posterior.covariances import one_per_arm
 from gpbandits_env.posterior.representation import Representation
-from gpbandits_env.posterior.state import Entry, amount, check_state, count, gain
+from gpbandits_env.posterior.state import Layout, amount, check_state, count, gain
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import BLOCK, FLOOR, observed_gain, whitener
 
@@ -54,7 +54,7 @@ class ArmPosterior(Posterior):
     """
 
     arms: Arms
-    STATE: ClassVar[Mapping[str, Entry]] = {
+    STATE: ClassVar[Mapping[str, Layout]] = {
         "mean": ("n",),
         "var": ("n",),
         "counts": ("n",),

@@ -17,7 +17,7 @@ from gpbandits_env.posterior.base import Posterior
 from gpbandits_env.posterior.box_data import BoxData
 from gpbandits_env.posterior.paths import Paths, seen_by
 from gpbandits_env.posterior.predictor import Predictor, pieces
-from gpbandits_env.posterior.state import Entry, amount, check_state, count, gain
+from gpbandits_env.posterior.state import Layout, amount, check_state, count, gain
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import BLOCK, FLOOR, Whitening, observed_gain, root
 from gpbandits_env.samplers import BoxSampler, FourierFeatures, exact_features
@@ -68,7 +68,7 @@ class BoxPosterior(Posterior):
     """
 
     prior_mean: float
-    STATE: ClassVar[Mapping[str, Entry]] = {
+    STATE: ClassVar[Mapping[str, Layout]] = {
         "size": count,
         "jitter": amount,
         "information_gain": gain,
@@ -272,7 +272,7 @@ class BoxPosterior(Posterior):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         data = self._data
-        white: dict[str, Entry] = {
+        white: dict[str, Layout] = {
             "white": ("t", "t"),
             "reserved": partial(whole, minimum=0, maximum=MOST_RESERVED),
         }

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.posterior.state import Entry, Stateful, amount
+from gpbandits_env.posterior.state import Layout, Stateful, amount
 
 COLUMNS = ("rewards", "stamps", "beta")
 
@@ -26,8 +26,8 @@ class BoxData(Stateful):
         clock: the present.
     """
 
-    STATE: ClassVar[Mapping[str, Entry]] = {"clock": amount}
-    GROWN: ClassVar[Mapping[str, Entry]] = {"points": ("t", "d"), **dict.fromkeys(COLUMNS, ("t",))}
+    STATE: ClassVar[Mapping[str, Layout]] = {"clock": amount}
+    GROWN: ClassVar[Mapping[str, Layout]] = {"points": ("t", "d"), **dict.fromkeys(COLUMNS, ("t",))}
 
     def __init__(self, dim: int) -> None:
         self._points, self._columns = np.empty((16, dim)), np.zeros((len(COLUMNS), 16))

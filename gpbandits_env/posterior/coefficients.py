@@ -11,7 +11,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.posterior.representation import Representation
-from gpbandits_env.posterior.state import Entry
+from gpbandits_env.posterior.state import Layout
 from gpbandits_env.posterior.whitening import root
 from gpbandits_env.samplers import Factor
 
@@ -30,12 +30,12 @@ class Coefficients(Representation):
     """
 
     name = "coefficients"
-    STATE: ClassVar[Mapping[str, Entry]] = {
+    STATE: ClassVar[Mapping[str, Layout]] = {
         **Representation.STATE,
         "coefficients": ("w",),
         "coefficient_covariance": ("w", "w"),
     }
-    GROWN: ClassVar[Mapping[str, Entry]] = {**Representation.GROWN, "surprises": ("t",)}
+    GROWN: ClassVar[Mapping[str, Layout]] = {**Representation.GROWN, "surprises": ("t",)}
 
     def __init__(self, factor: Factor, fold_every: int = FOLD_EVERY) -> None:
         rank = factor.rank

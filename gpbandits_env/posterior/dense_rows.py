@@ -13,7 +13,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, IntArray, whole
 from gpbandits_env.posterior.covariances import PriorCovariance
 from gpbandits_env.posterior.representation import Representation
-from gpbandits_env.posterior.state import Entry
+from gpbandits_env.posterior.state import Layout
 from gpbandits_env.posterior.whitening import root
 from gpbandits_env.samplers import sampler_for
 
@@ -32,7 +32,7 @@ class DenseRows(Representation):
     """
 
     name = "rows"
-    GROWN: ClassVar[Mapping[str, Entry]] = {
+    GROWN: ClassVar[Mapping[str, Layout]] = {
         **Representation.GROWN,
         "base": [("w", "w"), (0, 0)],
         "due": whole,

@@ -27,7 +27,7 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.base import hyper
 from gpbandits_env.posterior.base import Posterior
 from gpbandits_env.posterior.covariances import check_prior, one_per_arm, prior_covariance
-from gpbandits_env.posterior.state import Entry, amount, check_state
+from gpbandits_env.posterior.state import Layout, amount, check_state
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import root
 
@@ -83,7 +83,7 @@ class NystromPosterior(Posterior):
     """
 
     arms: Arms
-    STATE: ClassVar[Mapping[str, Entry]] = {
+    STATE: ClassVar[Mapping[str, Layout]] = {
         "counts": ("n",),
         "sums": ("n",),
         "copies": ("n",),

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, positive
-from gpbandits_env.posterior.state import Entry, Stateful
+from gpbandits_env.posterior.state import Layout, Stateful
 
 
 class Representation(Stateful, ABC):
@@ -32,9 +32,9 @@ class Representation(Stateful, ABC):
     """
 
     name: ClassVar[str]
-    STATE: ClassVar[Mapping[str, Entry]] = {"scale": positive}
+    STATE: ClassVar[Mapping[str, Layout]] = {"scale": positive}
     # Of arrays that grow; t counts the rows, w is their width.
-    GROWN: ClassVar[Mapping[str, Entry]] = {"births": ("t",), "rows": ("t", "w")}
+    GROWN: ClassVar[Mapping[str, Layout]] = {"births": ("t",), "rows": ("t", "w")}
 
     def __init__(self, width: int, prior_var: Array) -> None:
         self.width, self.prior_var = width, prior_var

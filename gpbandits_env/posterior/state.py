@@ -13,7 +13,7 @@ from gpbandits_env.errors import InvalidInput
 # How an entry is checked: a function of value and name; or an array's shape, or several that it may
 # have, in which a letter is a size that is the same everywhere; or a letter alone, for a whole
 # number up to that size.
-Entry: TypeAlias = Callable[[Any, str], Any] | tuple[int | str, ...] | list[tuple[Any, ...]] | str
+Layout: TypeAlias = Callable[[Any, str], Any] | tuple[int | str, ...] | list[tuple[Any, ...]] | str
 
 
 # A whole number, or a number, at least 0.
@@ -31,7 +31,7 @@ class Stateful:
     Arrays keep their place in memory when they are restored.
     """
 
-    STATE: ClassVar[Mapping[str, Entry]] = {}
+    STATE: ClassVar[Mapping[str, Layout]] = {}
 
     def snapshot(self) -> dict[str, Any]:
         """The state as a plain dict of arrays, numbers and strings, all copied."""
@@ -52,7 +52,7 @@ class Stateful:
         return f"_{key}" if f"_{key}" in vars(self) else key
 
 
-def check_state(state: Any, entries: Mapping[str, Entry], **sizes: int) -> None:
+def check_state(state: Any, entries: Mapping[str, Layout], **sizes: int) -> None:
     """Nothing, if a snapshot has just these entries, each as declared.
 
     Args:

@@ -77,7 +77,7 @@ def test_what_is_refused(given):
         posterior_on(**{"arms": Arms.grid(30), "kernel": SE, "noise_var": 0.1, **given})
 
 
-def test_an_unknown_back():
+def test_an_unknown_representation():
     with pytest.raises(UnknownName, match="did you mean 'coefficients'"):
         posterior_on(THOUSAND, SE, 0.1, representation="coeficients")
 

@@ -152,7 +152,7 @@ def test_a_snapshot_that_does_not_fit(make, representation, same, spoil):
     same(before, posterior.snapshot())
 
 
-def test_snapshots_do_not_cross_backs_or_arms(make):
+def test_snapshots_do_not_cross_representations_or_arms(make):
     rows, coefficients = make("se", "rows"), make("se", "coefficients")
     for one, other in ((rows, coefficients), (coefficients, rows), (rows, make("linear", "rows"))):
         other.condition([1], [1.0])
