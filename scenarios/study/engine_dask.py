@@ -14,7 +14,6 @@ from distributed.utils import silence_logging_cmgr
 
 from gpbandits_env.errors import ClusterLost, InvalidInput
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, knock, run_timed
-from gpbandits_env.scenarios.study.runner import Task
 
 PATIENCE = "30s"
 # Seconds without a result after which it is asked whether anybody is working.
@@ -97,7 +96,7 @@ class Cluster:
         self._futures: dict[str, Any] = {}
         self._done: SimpleQueue[str] = SimpleQueue()
 
-    def submit(self, tasks: Sequence[Task]) -> str:
+    def submit(self, tasks: Sequence[PlannedTrial]) -> str:
         try:
             future = self._client.submit(_work, tasks, pure=False)
         except Exception as error:
@@ -157,6 +156,6 @@ def _deaf() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _work(tasks: Sequence[Task]) -> tuple[Results, float]:
+def _work(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:
     with _ONE_AT_A_TIME:
         return run_timed(tasks)

@@ -14,7 +14,6 @@ from typing import Any
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, run_timed
-from gpbandits_env.scenarios.study.runner import Task
 
 # How often a task is begun again whose worker died.
 REVIVALS = 3
@@ -42,7 +41,7 @@ class Here:
 
     slots, suspects, revivals = 1, 1, REVIVALS
 
-    def submit(self, tasks: Sequence[Task]) -> Any:
+    def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
         self._tasks = tasks
         return 0
 
@@ -62,7 +61,7 @@ class Processes:
         self._pools: list[Any] = [None] * jobs
         self._free, self._busy = list(range(jobs)), dict[Future[Any], int]()
 
-    def submit(self, tasks: Sequence[Task]) -> "Future[tuple[Results, float]]":
+    def submit(self, tasks: Sequence[PlannedTrial]) -> "Future[tuple[Results, float]]":
         worker = self._free.pop()
         pool = self._pools[worker]
         if pool is None:

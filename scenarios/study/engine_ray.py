@@ -11,7 +11,6 @@ from ray import exceptions
 
 from gpbandits_env.errors import ClusterLost, InvalidInput, MissingExtra
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, knock, run_timed
-from gpbandits_env.scenarios.study.runner import Task
 
 RETRIES = 3
 
@@ -49,7 +48,7 @@ class Cluster:
         self.running: set[Any] = set()
         self._run = ray.remote(num_cpus=1, max_retries=RETRIES)(run_timed)
 
-    def submit(self, tasks: Sequence[Task]) -> Any:
+    def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
         with _told():
             handle = self._run.remote(tasks)
         self.running.add(handle)

@@ -10,7 +10,6 @@ import joblib
 from gpbandits_env.errors import InvalidInput, require_extra, unknown
 from gpbandits_env.scenarios.study.pool import Results
 from gpbandits_env.scenarios.study.pool import results as pool_results
-from gpbandits_env.scenarios.study.runner import Task
 
 # The package that each cluster needs; the extra has the cluster's name.
 CLUSTERS = {"dask": "distributed", "ray": "ray"}
@@ -65,7 +64,7 @@ def default_jobs() -> int:
 
 @contextmanager
 def results(
-    tasks: Sequence[Task], jobs: int, engine: Engine = LOCAL
+    tasks: Sequence[PlannedTrial], jobs: int, engine: Engine = LOCAL
 ) -> Iterator[Iterator[Results]]:
     """The results of the tasks as they are done, in lists of what was done at the same time.
 

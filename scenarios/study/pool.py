@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialRecord
-from gpbandits_env.scenarios.study.runner import Task, died, run_tasks
+from gpbandits_env.scenarios.study.runner import PlannedTrial, died, run_tasks
 
 Results: TypeAlias = list[TrialRecord | TrialFailure]
 
@@ -41,7 +41,7 @@ class Pool(Protocol):
     suspects: int
     revivals: int
 
-    def submit(self, tasks: Sequence[Task]) -> Any:
+    def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
         """Begin `run_timed` of a portion; a handle of it."""
 
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
@@ -97,7 +97,7 @@ class Queue:
         return False
 
 
-def results(tasks: Sequence[Task], pool: Pool) -> Generator[Results, None, None]:
+def results(tasks: Sequence[PlannedTrial], pool: Pool) -> Generator[Results, None, None]:
     """The results of the tasks as they are done, in lists of what was done at the same time."""
     queue = Queue(len(tasks), pool)
     running: dict[Any, list[int]] = {}
@@ -124,7 +124,7 @@ def results(tasks: Sequence[Task], pool: Pool) -> Generator[Results, None, None]
                 queue.done_in(seconds)
 
 
-def run_timed(tasks: Sequence[Task]) -> tuple[Results, float]:
+def run_timed(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:
     """The results of tasks, and the seconds that one took."""
     start = perf_counter()
     found = run_tasks(tasks)

@@ -20,7 +20,7 @@ from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY, Cell, Scenario
 from gpbandits_env.scenarios.study import engines
 from gpbandits_env.scenarios.study.rehearsal import describe, rehearse, resolved
-from gpbandits_env.scenarios.study.runner import FOLDERS, Task
+from gpbandits_env.scenarios.study.runner import FOLDERS
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,10 @@ def run_study(
         return Outcome(store.path, done, len(wanted), tuple(store.failures()), interrupted)
 
 
-def plan(cells: Sequence[Cell], trials: int, seed: int) -> list[Task]:
+def plan(cells: Sequence[Cell], trials: int, seed: int) -> list[PlannedTrial]:
     """Every trial, in declared order: cells, then environment instances, then agents."""
     return [
-        Task(cell, TrialKey(cell.index, entry.label, trial), seed, tuple(FOLDERS))
+        PlannedTrial(cell, TrialKey(cell.index, entry.label, trial), seed, tuple(FOLDERS))
         for cell in cells
         for trial in range(trials)
         for entry in cell.scenario.agents
@@ -186,7 +186,7 @@ def _keep_bounds(
 
 def _run(
     store: Store,
-    tasks: Sequence[Task],
+    tasks: Sequence[PlannedTrial],
     jobs: int,
     engine: engines.Engine,
     total: int,

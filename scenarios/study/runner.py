@@ -43,7 +43,7 @@ def look_in(folder: str) -> None:
 
 
 @dataclass(frozen=True)
-class Task:
+class PlannedTrial:
     """A trial for a worker to run.
 
     Args:
@@ -194,12 +194,12 @@ def model_order(agent: Any) -> int:
     return int(getattr(getattr(agent, "posterior", None), "size", 0))
 
 
-def run_task(task: Task) -> TrialRecord | TrialFailure:
+def run_task(task: PlannedTrial) -> TrialRecord | TrialFailure:
     """Run a task's trial; one that raises, or would end its process, becomes a failure."""
     return run_tasks([task])[0]
 
 
-def run_tasks(tasks: Sequence[Task]) -> list[TrialRecord | TrialFailure]:
+def run_tasks(tasks: Sequence[PlannedTrial]) -> list[TrialRecord | TrialFailure]:
     """Run the trials of several tasks, as `run_task`.
 
     BLAS is held to one thread, here rather than by the caller, so that every engine has it; once
@@ -209,7 +209,7 @@ def run_tasks(tasks: Sequence[Task]) -> list[TrialRecord | TrialFailure]:
         return [_run_or_fail(task) for task in tasks]
 
 
-def _run_or_fail(task: Task) -> TrialRecord | TrialFailure:
+def _run_or_fail(task: PlannedTrial) -> TrialRecord | TrialFailure:
     for folder in task.folders:
         look_in(folder)
     try:
@@ -220,7 +220,7 @@ def _run_or_fail(task: Task) -> TrialRecord | TrialFailure:
         return TrialFailure(task.key, f"{type(error).__name__}: {error}", traceback.format_exc())
 
 
-def died(task: Task, why: object) -> TrialFailure:
+def died(task: PlannedTrial, why: object) -> TrialFailure:
     """What becomes of a trial that no worker process has survived.
 
     Args:
@@ -235,10 +235,10 @@ def run_trial(scenario: Scenario, label: str, trial: int, seed: int = 0) -> Tria
     """Run a single trial of a scenario without parameter grid; what it raises comes through."""
     cell = scenario.cells()[0]
     with threadpool_limits(limits=1):
-        return _run(Task(cell, TrialKey(cell.index, label, trial), seed))
+        return _run(PlannedTrial(cell, TrialKey(cell.index, label, trial), seed))
 
 
-def _run(task: Task) -> TrialRecord:
+def _run(task: PlannedTrial) -> TrialRecord:
     cell, here, label = task.cell, task.cell.scenario, task.key.agent
     entry = next(e for e in here.agents if e.label == label)
     env_seed, agent_seed = task.stream("world"), task.stream("agent", label)

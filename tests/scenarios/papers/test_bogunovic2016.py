@@ -20,7 +20,7 @@ from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.study.rehearsal import resolved
-from gpbandits_env.scenarios.study.runner import Task, make_env
+from gpbandits_env.scenarios.study.runner import PlannedTrial, make_env
 from gpbandits_env.scenarios.study.tuning import training_rows, tune
 from gpbandits_env.theory import time_varying
 from tools import figures
@@ -68,7 +68,7 @@ def test_block_lengths_are_the_papers():
 def test_all_agents_of_a_sweep_face_the_same_worlds():
     found = get("bogunovic2016/mismatch-eps")
     cell = found.cells()[0]
-    worlds = {Task(cell, TrialKey(0, e.label, 3), 0).stream("world") for e in found.agents}
+    worlds = {PlannedTrial(cell, TrialKey(0, e.label, 3), 0).stream("world") for e in found.agents}
     assert len(worlds) == 1
     optima = [run_trial(small("mismatch-eps"), label, 1).rounds["optimum"]
               for label in ("tv/0", "tv/1e-1", "gp-ucb")]  # fmt: skip

@@ -16,7 +16,7 @@ from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.study.run import plan
-from gpbandits_env.scenarios.study.runner import Task, run_task
+from gpbandits_env.scenarios.study.runner import PlannedTrial, run_task
 
 TIMING = {"seconds", "sessions"}
 
@@ -66,7 +66,7 @@ def test_all_agents_of_a_trial_face_the_same_world(run):
 
 def test_streams_are_named_by_what_shapes_them(tiny):
     def both(scenario, cell, label, trial, seed=0):
-        task = Task(scenario.cells()[cell], TrialKey(cell, label, trial), seed)
+        task = PlannedTrial(scenario.cells()[cell], TrialKey(cell, label, trial), seed)
         return task.stream("world"), task.stream("agent", label)
 
     world, agent = both(tiny, 0, "ei", 0)
