@@ -1,5 +1,6 @@
 """Campaigns' files of format 1, read as of today: other names, and data kept in other places."""
 
+import zlib
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,15 @@ def _agent(state: dict[str, Any], epsilon: float) -> dict[str, Any]:
     if "back" in posterior:
         posterior["representation"] = posterior.pop("back")
     state["action_map"] = state.pop("candidates")
-    if (dropout := state.pop("dropout", None)) is not None:
-        state["key"] = dropout["key"]
+    dropout, line = state.pop("dropout", {}), state.get("line", {})
+    if dropout.get("refit"):
         told = {"places": [posterior["points"]], "rewards": [posterior["rewards"]]}
-        state |= {"refit": dropout["refit"] | told} if dropout["refit"] else {}
+        state["refit"] = dropout["refit"] | told
+    if line:
+        state["line"] = (line["anchor"], line["direction"])
+    state.get("sre", {}).pop("key", None)
+    if key := state.pop("key", None) or dropout.get("key") or line.get("key"):
+        state["action_map"] = zlib.crc32(np.array(key).tobytes())
     state["log"] = _log(state)
     if "refit" in state:
         refit = state["refit"]
