@@ -14,6 +14,7 @@ from distributed.utils import silence_logging_cmgr
 
 from gpbandits_env.errors import ClusterLost, InvalidInput
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, knock, run_timed
+from gpbandits_env.scenarios.study.runner import PlannedTrial
 
 PATIENCE = "30s"
 # Seconds without a result after which it is asked whether anybody is working.

@@ -14,6 +14,7 @@ from typing import Any
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, run_timed
+from gpbandits_env.scenarios.study.runner import PlannedTrial
 
 # How often a task is begun again whose worker died.
 REVIVALS = 3

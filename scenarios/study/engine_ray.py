@@ -11,6 +11,7 @@ from ray import exceptions
 
 from gpbandits_env.errors import ClusterLost, InvalidInput, MissingExtra
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, knock, run_timed
+from gpbandits_env.scenarios.study.runner import PlannedTrial
 
 RETRIES = 3
 

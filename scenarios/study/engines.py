@@ -10,6 +10,7 @@ import joblib
 from gpbandits_env.errors import InvalidInput, require_extra, unknown
 from gpbandits_env.scenarios.study.pool import Results
 from gpbandits_env.scenarios.study.pool import results as pool_results
+from gpbandits_env.scenarios.study.runner import PlannedTrial
 
 # The package that each cluster needs; the extra has the cluster's name.
 CLUSTERS = {"dask": "distributed", "ray": "ray"}

@@ -20,7 +20,7 @@ from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY, Cell, Scenario
 from gpbandits_env.scenarios.study import engines
 from gpbandits_env.scenarios.study.rehearsal import describe, rehearse, resolved
-from gpbandits_env.scenarios.study.runner import FOLDERS
+from gpbandits_env.scenarios.study.runner import FOLDERS, PlannedTrial
 
 
 @dataclass(frozen=True)
