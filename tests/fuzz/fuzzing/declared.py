@@ -162,7 +162,11 @@ SPECS = (
     (*_of(DOMAIN_SPECS, "domain_from_dict", domain_from_dict), lambda d: d.action_space(2), 2),
     (*_of(SCHEDULE_SPECS, "schedule_for", lambda s: schedule_for(s, PROBLEM, 6)), _nothing, 2),
     (*_of(SCHEDULE_SPECS, "SCHEDULES.from_dict", SCHEDULES.from_dict), _use_schedule, 1),
-    (*_of(COMPRESSION_SPECS, "compression_for", lambda s: compression_for(s, PROBLEM)), _nothing, 1),
+    (
+        *_of(COMPRESSION_SPECS, "compression_for", lambda s: compression_for(s, PROBLEM)),
+        _nothing,
+        1,
+    ),
     (
         *_of(COMPRESSION_SPECS, "COMPRESSIONS.from_dict", COMPRESSIONS.from_dict),
         lambda rule: compression_for(rule, PROBLEM),
