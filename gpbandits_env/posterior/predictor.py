@@ -51,6 +51,7 @@ class Predictor:
                     v = self._whitened(columns(part))
                     mean[part] += v @ self.beta
                     var[part] -= np.einsum("ij,ij->i", v, v)
+                    del v  # Its memory is warm, and taken again for the next part.
             np.maximum(var, 0.0, out=var)
 
     def gradients(
@@ -75,6 +76,7 @@ class Predictor:
                     v *= 2.0
                     mean_slope[part] += pulled(self.alpha)
                     var_slope[part] -= pulled(self._unwhitened(v))
+                    del k, pulled, v  # Their memory is warm, and taken again for the next part.
             np.maximum(var, 0.0, out=var)
         return moments
 
