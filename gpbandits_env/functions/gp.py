@@ -49,9 +49,6 @@ class GPOnArms(StaticProcess):
         """The function of such a vector; a weighted sum of vectors is that sum of functions."""
         return ArmFunction(vector)
 
-    def drawn(self, state: dict[str, Any]) -> ArmFunction:
-        return ArmFunction(np.array(state["values"]))
-
     def bounds(self) -> tuple[float, float]:
         return _forty_sd(self.kernel, self.domain)
 

@@ -73,7 +73,10 @@ class StaticPath(RewardPath):
 
 
 class StaticProcess(RewardProcess):
-    """One function for a whole episode: `draw` makes it, `drawn` makes it again."""
+    """One function for a whole episode: `draw` makes it, `drawn` makes it again.
+
+    A process of other functions than `ArmFunction` has a `drawn` of its own.
+    """
 
     moves = False
 
@@ -81,9 +84,9 @@ class StaticProcess(RewardProcess):
     def draw(self, rng: np.random.Generator) -> Function:
         """A function, independent of those drawn before."""
 
-    @abstractmethod
     def drawn(self, state: dict[str, Any]) -> Function:
         """The function whose `Function.snapshot` this is, equal bit for bit."""
+        return ArmFunction(np.array(state["values"]))
 
     def begin(self, rng: np.random.Generator) -> StaticPath:
         return StaticPath(self.draw(rng))
@@ -131,9 +134,6 @@ class TableProcess(StaticProcess):
 
     def draw(self, rng: np.random.Generator) -> ArmFunction:
         return ArmFunction(self.table[rng.integers(len(self.table))])
-
-    def drawn(self, state: dict[str, Any]) -> ArmFunction:
-        return ArmFunction(np.array(state["values"]))
 
     def bounds(self) -> tuple[float, float]:
         return float(self.table.min()), float(self.table.max())
