@@ -37,7 +37,10 @@ class Parabola(Function):
 class Shaken(Parabola):
     """The same, at an action that is not quite the one given."""
 
+    asked = 0
+
     def noisy(self, actions, rng):
+        Shaken.asked += len(actions)
         return 1.0 - np.square(actions + 0.1 * rng.standard_normal(actions.shape)).sum(axis=1)
 
 
@@ -125,7 +128,9 @@ def test_noise_inside_does_not_depend_on_what_is_skipped(bandit):
     for _ in range(20):
         mask = rng.random(3) < 0.5
         full = whole.step((BATCH, [1, 1, 1]))[0]["rewards"]
+        before = Shaken.asked
         assert np.array_equal(part.step((BATCH, mask))[0]["rewards"], np.where(mask, full, 0.0))
+        assert Shaken.asked == before + mask.sum()  # what is skipped costs nothing
 
 
 def test_noise_inside_is_in_the_snapshot_and_the_same_side_by_side(bandit):

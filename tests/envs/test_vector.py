@@ -44,6 +44,13 @@ def test_infos_of_some_worlds_carry_masks(env):
     assert rewards[1] == info["optimum"][1] == 0.0
 
 
+def test_writing_into_what_was_returned_changes_no_episode(env):
+    for t in range(1, 4):
+        observation, rewards, terminated, truncated, _ = env.step(np.zeros((3, 2), int))
+        assert observation["round"].ravel().tolist() == [t] * 3
+        observation["round"][:], rewards[:], terminated[:], truncated[:] = 9, 9.0, True, True
+
+
 def test_a_bad_action_changes_nothing(env):
     before = repr(env.snapshot())
     for bad in (
