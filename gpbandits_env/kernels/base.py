@@ -26,8 +26,9 @@ class Kernel(ABC):
     method opens one more place, and says so in its error while it is missing: `gradient` boxes,
     `frequencies` or `axis_kernels` draws in boxes, `axis_kernels` Kronecker products on grids,
     `is_stationary` FFTs on grids. Every field declared ``float`` must be positive and is a
-    hyper-parameter that may be learned. A function of the scaled distance alone is a `Stationary`:
-    its profile and slope are enough. `check_kernel` tests it all.
+    hyper-parameter that may be learned; one named ``variance`` multiplies k. A function of the
+    scaled distance alone is a `Stationary`: its profile and slope are enough. `check_kernel` tests
+    it all.
 
     Calls are raw: points are float64 arrays of shape (n, d) that `check_points` accepts.
 
@@ -127,9 +128,11 @@ class Kernel(ABC):
 
         Unless a kernel has formulas, by central differences, to about 1e-10 of k.
         """
-        return {name: self._by_difference(name, x, z) for name in self.parameters()}
+        return {name: self._parameter_gradient(name, x, z) for name in self.parameters()}
 
-    def _by_difference(self, name: str, x: Array, z: Array | None) -> Array:
+    def _parameter_gradient(self, name: str, x: Array, z: Array | None) -> Array:
+        if name == "variance":
+            return self(x, z)
         value, step = self.parameters()[name], 1e-5
         up, down = (self.with_parameters({name: value * np.exp(s)}) for s in (step, -step))
         return np.asarray((up(x, z) - down(x, z)) / (2.0 * step))
@@ -216,16 +219,14 @@ class Kernel(ABC):
         """A plain dict, fit for JSON, that `kernel_from_dict` reads back."""
         return KERNELS.to_dict(self)
 
-    # The parts of a sum or a product, so that these are joined and not nested.
-
     @property
     def summands(self) -> tuple[Kernel, ...]:
-        """The kernels whose sum this is: itself alone, but for a sum."""
+        """The kernels whose sum this is, so that sums are joined and not nested."""
         return (self,)
 
     @property
     def multiplicands(self) -> tuple[Kernel, ...]:
-        """The kernels whose product this is: itself alone, but for a product."""
+        """The kernels whose product this is."""
         return (self,)
 
     def __add__(self, other: Kernel) -> Kernel:

@@ -69,9 +69,6 @@ class Empirical(Kernel):
         """There is none: raises InvalidInput, since the points are indices."""
         raise InvalidInput("an empirical kernel has no gradient: its points are indices of arms")
 
-    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
-        return {"variance": self(x, z)}
-
     @property
     def dim(self) -> int:
         return 1

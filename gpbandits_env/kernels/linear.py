@@ -42,9 +42,6 @@ class Linear(Kernel):
     def columns(self, z: Array, centre: Array) -> Columns:
         return _LinearColumns(self.variance * z)
 
-    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
-        return {"variance": self(x, z)}
-
 
 class _LinearColumns(Columns):
     """v x^T z_j.

@@ -109,7 +109,7 @@ class Stationary(Kernel):
             out["lengthscale"] = slope * r**2
         # Those that a kernel of this family adds have no formula here.
         names = self.parameters()
-        return {n: out[n] if n in out else self._by_difference(n, x, z) for n in names}
+        return {n: out[n] if n in out else self._parameter_gradient(n, x, z) for n in names}
 
     def with_lengthscale(self, change: Callable[[Lengthscale], Lengthscale]) -> Self:
         return replace(self, lengthscale=change(self.lengthscale))
