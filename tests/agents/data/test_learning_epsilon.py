@@ -158,6 +158,19 @@ def test_one_round_tells_nothing_of_a_drift():
     assert len(agent.learned) == 1
 
 
+def test_prior_data_are_no_round_to_learn_from():
+    """They have no time, so they say nothing of a drift."""
+    one, other = (learner(epsilon=0.1, learn_every=6, learn_window=10) for _ in range(2))
+    one.prior_data([3, 9, 20], [9.0, -9.0, 9.0])
+    drifting, rng = Drifting(0.05, seed=2), np.random.default_rng(0)
+    for _ in range(6):
+        actions = rng.integers(ARMS.size, size=2)
+        rewards = drifting(actions)
+        for agent in (one, other):
+            agent.tell(actions, rewards)
+    assert one.epsilon == other.epsilon != 0.1
+
+
 def test_any_agent_learns_epsilon():
     """The same from the same data; and another beside a kernel that is learned too."""
     other = agents.make("ei", PROBLEM, seed=0, learn={"what": ["epsilon"], "every": 6, "window": 9})
