@@ -14,7 +14,7 @@ import numpy as np
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.dimensions import number
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
-from gpbandits_env.agents.optimize.records import Record, Status, Suggestion, measured
+from gpbandits_env.agents.optimize.records import Record, RecordStatus, Suggestion, measured
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.agents.search.starts import spread
@@ -242,7 +242,7 @@ class Campaign:
         campaign._file = source
         return campaign
 
-    def _records_of(self, status: Status) -> list[Record]:
+    def _records_of(self, status: RecordStatus) -> list[Record]:
         return [record for record in self.records if record.status == status]
 
     @property

@@ -11,7 +11,7 @@ from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, positive, whole
 from gpbandits_env.errors import InvalidInput, shown
 
-Status: TypeAlias = Literal["pending", "done", "failed"]
+RecordStatus: TypeAlias = Literal["pending", "done", "failed"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Record:
 
     id: int
     params: dict[str, Any]
-    status: Status = "pending"
+    status: RecordStatus = "pending"
     value: float | None = None
     time: float | None = None
     reason: str = ""
@@ -54,7 +54,7 @@ class Record:
             record = cls(**state)
             if whole(record.id, "id", 0) != index:
                 raise InvalidInput(f"id must be {index}")
-            if record.status not in get_args(Status):
+            if record.status not in get_args(RecordStatus):
                 raise InvalidInput("status must be pending, done or failed")
             if (record.value is None) == (record.status == "done"):
                 raise InvalidInput(f"a value belongs to what is done, got {shown(record.value)}")

@@ -51,3 +51,16 @@ def test_values_are_kept_to_the_bit_and_in_the_spaces_order():
     assert kept == {"x": float(np.float32(1.1)), "rate": 0.0123, "n": 777, "kind": 1.0}
     assert [type(value) for value in kept.values()] == [float, float, int, float]
     assert space.params(space.action({**given, "x": 1.1}))["x"] != 1.1  # the way there and back
+
+
+def test_a_cube_knows_its_points_that_stand_for_values():
+    space = Space({"x": (0, 1), "n": Integer(1, 9000), "kind": Choice(("a", "b", "c"))})
+    points = np.random.default_rng(0).random((20, space.dim))
+    snapped = space.cube.snap(points)
+    assert np.array_equal(space.cube.free, [1.0, 0.0, 0.0, 0.0, 0.0])
+    assert np.array_equal(snapped[:, 0], points[:, 0])
+    assert np.array_equal(space.cube.snap(snapped), snapped)
+    for point, moved in zip(points, snapped, strict=True):
+        assert space.decode(moved) == space.decode(point)
+        assert space.encode(space.decode(moved)) == pytest.approx(moved, abs=1e-15)
+    assert Space([(0, 1), (2, 3)]).cube.free is None
