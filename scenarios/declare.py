@@ -55,7 +55,7 @@ def read(
         read_item = (readers or {}).get(kind := _item_kind(kinds[name]))
         if isinstance(value, (list, tuple)) and read_item is not None:
             value = tuple(read_item(item) for item in value)
-        elif isinstance(value, (list, tuple)) and is_dataclass(kind):
+        elif isinstance(value, (list, tuple)) and isinstance(kind, type) and is_dataclass(kind):
             value = tuple(read(kind, v, f"{start}{name}[{i}]") for i, v in enumerate(value))
         elif isinstance(value, list) and kind is not None:
             value = tuple(value)

@@ -164,8 +164,11 @@ class Scenario:
                     _put(target, key if one else rest, value)
         agents = tuple(replace(e, settings=settings[e.label]) for e in self.agents)
         # What shapes no result is left behind: a cell goes to a worker with each of its trials.
-        left = {f.name: f.default for f in fields(self) if f.metadata.get("about")}
-        left = {name: default for name, default in left.items() if default is not MISSING}
+        left: dict[str, Any] = {
+            f.name: f.default
+            for f in fields(self)
+            if f.metadata.get("about") and f.default is not MISSING
+        }
         here = replace(self, **left, grid=(), env_kwargs=env_kwargs, horizon=horizon, agents=agents)
         return Cell(index, dict(point), here)
 

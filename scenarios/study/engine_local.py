@@ -73,7 +73,7 @@ class Processes:
         else:
             future = pool.submit(run_timed, tasks)
         self._busy[future] = worker
-        return future  # type: ignore[no-any-return]
+        return future
 
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
         return wait(handles, return_when=FIRST_COMPLETED).done

@@ -57,7 +57,7 @@ class Cluster:
 
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
         with _told():
-            return ray.wait(list(handles))[0]  # type: ignore[no-any-return]
+            return ray.wait(list(handles))[0]
 
     def result(self, handle: Any) -> tuple[Results, float]:
         self.running.discard(handle)  # so that Ray can free the result

@@ -162,7 +162,7 @@ def run_rounds(
         actions = agent.ask()
         if t == 0 and opening is not None:
             actions = np.full(len(actions), opening)
-        observed = (agent.informative(actions),) if selective else ()
+        observed: tuple[Any, ...] = (agent.informative(actions),) if selective else ()
         asked = perf_counter()
         clock = getattr(instance, "evaluation_seconds", 0.0)
         observation, _, _, _, info = env.step((actions, *observed) if selective else actions)
