@@ -80,7 +80,7 @@ class Scenario:
         departures: where this is not what the paper did.
         bounds: theory curves that a plot can lay over the result, as in `findings.bounds`:
             ``{"type": "theorem1"}``.
-        openings: arms that are played in round 1 whatever an agent asks for: trial i plays the
+        openings: arms that are chosen in round 1 whatever an agent asks for: trial i has the
             (i mod k)-th of these k.
         sweep: the setting in which the agents differ, if a plot should show regret against it.
         selective: whether evaluations that an agent calls uninformative are skipped (see
@@ -269,7 +269,7 @@ class Cell:
         return {**self.scenario.env_kwargs, **selective}
 
     def opening(self, trial: int) -> int | None:
-        """The arm that every agent plays in round 1 of a trial; None where it is free."""
+        """The arm that every agent has in round 1 of a trial; None where it is free."""
         openings = self.scenario.openings
         return openings[trial % len(openings)] if openings else None
 

@@ -18,7 +18,7 @@ from gpbandits_env.scenarios.study.files import find
 @click.option("--fps", type=click.IntRange(1, 50), default=5, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), help="The GIF file.")
 def animate(scenario: str, agent: str, rounds: int, seed: int, fps: int, out: Path | None) -> None:
-    """Show AGENT at work in the first world of SCENARIO as an animated GIF.
+    """Show AGENT at work in the first environment instance of SCENARIO as an animated GIF.
 
     \b
     Examples:

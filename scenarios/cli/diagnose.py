@@ -117,7 +117,7 @@ def tune(scenario: str, as_json: bool) -> None:
     """Learn epsilon and the block length N from the training rows of SCENARIO.
 
     Epsilon by marginal likelihood, N by cross-validation over the training days: what the paper
-    did before it played the other days. For scenarios that replay recorded readings.
+    did before it ran the other days. For scenarios that replay recorded readings.
 
     \b
     Examples:

@@ -52,7 +52,7 @@ COMMANDS = {
     "new": ("run.new", "Write a commented scenario FILE (TOML) to start from."),
     "animate": (
         "animate.animate",
-        "Show AGENT at work in the first world of SCENARIO as an animated GIF.",
+        "Show AGENT at work in the first environment instance of SCENARIO as an animated GIF.",
     ),
     "diagnose": (
         "diagnose.diagnose",

@@ -30,7 +30,7 @@ from gpbandits_env.scenarios.study.run import Outcome, run_study
     type=click.Choice(NAMES),
     default="local",
     show_default=True,
-    help="Where to play.",
+    help="Where to run.",
 )
 @click.option("--address", help="Of a running Dask or Ray cluster; without, one is started here.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
@@ -134,4 +134,4 @@ def new(file: Path, force: bool) -> None:
         file.write_text(template(file.name), encoding="utf-8")
     except OSError as error:
         raise StoreError(f"{file}: cannot be written: {error.strerror}") from None
-    click.echo(f"wrote {file}; 'gpbandits run {file}' plays it")
+    click.echo(f"wrote {file}; 'gpbandits run {file}' runs it")

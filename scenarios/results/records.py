@@ -1,4 +1,4 @@
-"""What one agent did in one seeded world, what it got, and what it cost."""
+"""What one agent did in one environment instance, what it got, and what it cost."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ MOST_ACTIONS = 250_000
 
 @dataclass(frozen=True)
 class TrialKey:
-    """Which trial: the cell of the grid, the agent's label, the number of the world."""
+    """Which trial: the cell of the grid, the agent's label, the environment instance's number."""
 
     cell: int
     agent: str
@@ -48,7 +48,7 @@ class TrialKey:
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """One agent in one seeded world.
+    """One agent in one environment instance.
 
     Args:
         key: which trial.
@@ -77,7 +77,7 @@ class TrialFailure:
 
 @dataclass
 class Rounds:
-    """The rounds of a trial while it is played: one row a round."""
+    """The rounds of a trial while it runs: one row per round."""
 
     horizon: int
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)

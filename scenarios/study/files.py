@@ -105,12 +105,12 @@ def _entry(entry: Any, where: str) -> Any:
 
 
 TEMPLATE = """\
-# A scenario of your own: `gpbandits run {name}` plays it.
+# A scenario of your own: `gpbandits run {name}` runs it.
 # Every line may be changed; what a key means stands beside it.
 
 title = "a drifting function with sudden breaks"
 horizon = 200                   # rounds in a trial
-trials = 6                      # independent worlds; all agents face the same ones
+trials = 6                      # independent environment instances, the same for all agents
 
 [environment]
 id = "gpbandits/Drifting-v0"    # 'docs/environments.md' has all; arguments follow
@@ -157,7 +157,7 @@ agent = "random"
 # y = "simple_regret"           # or another metric, model_order, evaluations
 # x = "seconds"                 # rounds, seconds, total_seconds, evaluations
 
-# [grid]                        # a sweep: every combination is played
+# [grid]                        # a sweep: every combination is run
 # noise_var = [0.01, 0.1]       # an argument of the environment
 # "agents.tv-gp-ucb.epsilon" = [0.005, 0.01, 0.02]
 """

@@ -147,7 +147,7 @@ def run_rounds(
         env: the environment.
         agent: a fresh agent.
         horizon: the number of rounds.
-        opening: an arm to play in round 1 instead of the agent's own choice.
+        opening: an arm to choose in round 1 instead of the agent's own choice.
         store_actions: whether to return actions, if they are not too many.
         spent: evaluations before round 1.
     Returns:

@@ -1,4 +1,4 @@
-"""What a learner of recorded readings learns beforehand: epsilon, and R-GP-UCB's block length.
+"""What an agent on recorded readings learns beforehand: epsilon, and R-GP-UCB's block length.
 
 From the training rows of a scenario alone, as in bogunovic2016, Section 5.2: epsilon by marginal
 likelihood, N by cross-validation.
@@ -66,7 +66,7 @@ class Tuning:
 def tune(scenario: Scenario, blocks: Sequence[int] = BLOCKS) -> Tuning:
     """Learn epsilon and N from the training rows of a scenario that replays readings.
 
-    The folds of the cross-validation are the training days: each is played with the mean and the
+    The folds of the cross-validation are the training days: each is run with the mean and the
     covariance of the others.
 
     Cost: seconds to a minute for hundreds of rows of some tens of sensors.
@@ -105,9 +105,9 @@ def tune(scenario: Scenario, blocks: Sequence[int] = BLOCKS) -> Tuning:
 
 
 def training_rows(scenario: Scenario) -> tuple[Array, IntArray]:
-    """The rows that train a scenario's learners, and the number of each row's day.
+    """The rows that train a scenario's agents, and the number of each row's day.
 
-    In the learner's units: negated where the smallest reading is sought.
+    In the agents' units: negated where the smallest reading is sought.
 
     Returns:
         (rows, n) readings, and (rows,) days.
