@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ Lengthscale = float | tuple[float, ...]
 SMALLEST = 1e-150
 
 
+@dataclass(frozen=True)
 class Kernel(ABC):
     """A covariance function k(x, z): a frozen dataclass that is called on points.
 
@@ -48,7 +49,7 @@ class Kernel(ABC):
 
     def __post_init__(self) -> None:
         kinds = kinds_of(type(self))
-        for f in fields(self):  # type: ignore[arg-type]
+        for f in fields(self):
             if kinds[f.name] is float:
                 object.__setattr__(self, f.name, hyper(getattr(self, f.name), f.name))
 
@@ -101,7 +102,7 @@ class Kernel(ABC):
         These are the float fields that are not `fixed`, and those within tuples and kernels:
         "variance", "lengthscale.0", "terms.1.variance".
         """
-        own = (f.name for f in fields(self) if f.name not in self.fixed)  # type: ignore[arg-type]
+        own = (f.name for f in fields(self) if f.name not in self.fixed)
         return dict(pair for name in own for pair in _flat(name, getattr(self, name)))
 
     def with_parameters(self, values: Mapping[str, float]) -> Self:
@@ -119,7 +120,7 @@ class Kernel(ABC):
                 raise unknown(f"parameter of the kernel {self.type_name!r}", name, known)
         touched = {name.partition(".")[0] for name in values}
         return replace(
-            self,  # type: ignore[type-var]
+            self,
             **{name: _filled(name, getattr(self, name), values) for name in touched},
         )
 
@@ -184,12 +185,13 @@ class Kernel(ABC):
         """The dimension of its points, None if that may be any."""
         return None
 
-    def check_points(self, x: Array) -> None:  # noqa: B027 (any points will do)
+    def check_points(self, x: Array) -> None:
         """Nothing, if the kernel can be called on the points (n, d).
 
         Raises:
             InvalidInput: the kernel is for points of another kind or dimension.
         """
+        return
 
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...] | None:
         """One 1-D kernel for each axis whose product is this kernel, or None if there are none.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import reduce
 from typing import Self
 
@@ -19,7 +19,7 @@ class _Combination(Kernel):
     """A kernel whose one field is the tuple of the kernels it is made of."""
 
     def __post_init__(self) -> None:
-        (field,) = fields(self)  # type: ignore[arg-type]
+        (field,) = fields(self)
         value = getattr(self, field.name)
         if not isinstance(value, Sequence) or not value:
             raise InvalidInput(f"{field.name} must be a list of one or more kernels, got {value!r}")
@@ -30,11 +30,11 @@ class _Combination(Kernel):
     @property
     def parts(self) -> tuple[Kernel, ...]:
         """The kernels it is made of."""
-        parts: tuple[Kernel, ...] = getattr(self, fields(self)[0].name)  # type: ignore[arg-type]
+        parts: tuple[Kernel, ...] = getattr(self, fields(self)[0].name)
         return parts
 
     def _of(self, parts: Sequence[Kernel]) -> Self:
-        return type(self)(tuple(parts))  # type: ignore[call-arg]
+        return replace(self, **{fields(self)[0].name: tuple(parts)})
 
     def with_lengthscale(self, change: Callable[[Lengthscale], Lengthscale]) -> Self:
         return self._of([part.with_lengthscale(change) for part in self.parts])
