@@ -50,6 +50,7 @@ def test_the_data_are_what_came_since_the_last_reset():
     points, rewards = log.last(4)
     assert points.tolist() == [1, 3, 2, 5]
     assert rewards.tolist() == [0.9, 0.6, 0.3, 0.1]
+    assert log.last(2)[0].tolist() == [2, 5]
     assert log.observations == 6
 
 
