@@ -16,6 +16,7 @@ from fuzzing.declared import FINDING_SPECS, spoilt
 from fuzzing.values import mutated, near_miss, pick
 
 from gpbandits_env.scenarios import AgentEntry, Scenario
+from gpbandits_env.scenarios.declare import plain
 from gpbandits_env.scenarios.findings import FINDINGS
 from gpbandits_env.scenarios.results.comparison import compare, gather
 from gpbandits_env.scenarios.results.export import export_csv
@@ -142,7 +143,7 @@ def scenario_case(rng: np.random.Generator, folder: Path) -> Case:
     what = int(rng.integers(4))
     if what == 0:
         entry = spoilt(rng, ENTRY)
-        return Case("AgentEntry", entry, lambda: AgentEntry(**entry), use=lambda e: e.to_dict())
+        return Case("AgentEntry", entry, lambda: AgentEntry(**entry), use=plain)
     if what == 1:
         chosen = spoilt(rng, SELECTION)
         scenario = Scenario(**GOOD)
