@@ -10,7 +10,7 @@ from gpbandits_env.scenarios.findings.finding import FINDINGS, CellResults, Chec
 from gpbandits_env.scenarios.findings.statistics import mean_and_error, paired
 
 
-def _limits(limits: Mapping[str, float | None]) -> str:
+def _claim(limits: Mapping[str, float | None]) -> str:
     return " and ".join(f"{words} {v:g}" for words, v in limits.items() if v is not None)
 
 
@@ -174,7 +174,7 @@ class ShareOf(Finding):
 
     @property
     def statement(self) -> str:
-        claim = _limits({"at least": self.at_least, "at most": self.at_most})
+        claim = _claim({"at least": self.at_least, "at most": self.at_most})
         return f"in rounds {self.first}-{self.last} {self.a} has {claim} of the regret of {self.b}"
 
     @property
@@ -215,7 +215,7 @@ class ModelOrder(Finding):
 
     @property
     def statement(self) -> str:
-        claim = _limits({"settles: at most": self.at_most, "grows: more than": self.above})
+        claim = _claim({"settles: at most": self.at_most, "grows: more than": self.above})
         return f"the model order of {self.agent} {claim} points a round in the last {self.part:.0%}"
 
     def judge(self, results: CellResults) -> Check:

@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from scipy.stats import rankdata
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.findings.statistics import paired
 from gpbandits_env.scenarios.papers.published import TABLES, Published
-from gpbandits_env.scenarios.results.report import final
+from gpbandits_env.scenarios.results.report import StoredCell
 from gpbandits_env.scenarios.results.store import Store
 
 
@@ -37,10 +36,8 @@ class Row:
     def near_best(self, agent: str) -> bool:
         """Whether the agent is first, or within one paired standard error of the first."""
         best = min(self.runs, key=lambda label: float(self.runs[label].mean()))
-        if best == agent:
-            return True
         p = paired(self.runs[agent], self.runs[best])
-        return bool(p.difference <= p.se)
+        return best == agent or p.difference <= p.se
 
 
 def gather(paths: Sequence[str | Path]) -> list[Row]:
@@ -60,14 +57,11 @@ def gather(paths: Sequence[str | Path]) -> list[Row]:
                     f"{path}: there is no published table for {id!r} (papers with one: "
                     f"{', '.join(TABLES)})"
                 )
-            published = TABLES[paper][name]
-            found = final(store, 0, "simple_regret")
-        agents = [label for label in published.means if label in found]
-        common = sorted(set.intersection(*(set(found[a]) for a in agents))) if agents else []
-        if not common:
-            raise InvalidInput(f"{path}: no trial is finished by all of the table's agents")
-        runs = {a: np.array([found[a][trial] for trial in common]) for a in agents}
-        rows.append(Row(name, runs, published))
+            published, cell = TABLES[paper][name], StoredCell(store, 0)
+            agents = tuple(label for label in published.means if label in cell.labels)
+            if not agents or not cell.size(agents)[0]:
+                raise InvalidInput(f"{path}: no trial is finished by all of the table's agents")
+            rows.append(Row(name, cell.final("simple_regret", agents), published))
     return rows
 
 
@@ -81,9 +75,9 @@ def lines(rows: Sequence[Row]) -> list[list[str]]:
     for row in rows:
         ranks = row.ranks()
         trials = len(next(iter(row.runs.values())))
-        ours = [_entry(_summary(row.runs[a]), ranks[a]) if a in row.runs else "" for a in agents]
+        ours = [_entry(*_summary(row.runs[a]), ranks[a]) if a in row.runs else "" for a in agents]
         theirs = [
-            _entry((row.published.means[a], row.published.deviations[a]), row.published.rank(a))
+            _entry(row.published.means[a], row.published.deviations[a], row.published.rank(a))
             for a in agents
         ]
         table += [[row.problem, "ours", str(trials), *ours], ["", "paper", "", *theirs]]
@@ -113,6 +107,5 @@ def _summary(values: Array) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1)) if len(values) > 1 else 0.0
 
 
-def _entry(summary: tuple[float, float], rank: int) -> str:
-    mean, deviation = summary
+def _entry(mean: float, deviation: float, rank: int) -> str:
     return f"{mean:.2g} ({deviation:.2g}) [{rank}]"
