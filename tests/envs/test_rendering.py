@@ -5,6 +5,7 @@ from matplotlib._pylab_helpers import Gcf
 
 import gpbandits_env  # noqa: F401
 from gpbandits_env.datasets import Readings
+from gpbandits_env.envs.rendering import RECENT
 from gpbandits_env.errors import InvalidInput, NotReset
 
 ROWS = np.random.default_rng(0).normal(size=(30, 12))
@@ -125,3 +126,12 @@ def test_only_what_can_be_shown_is_attached(env):
     plain = gym.make("gpbandits/StaticGP-v0", grid=4).unwrapped
     with pytest.raises(InvalidInput, match="render_mode='rgb_array'"):
         plain.attach(Believer(4))
+
+
+def test_readings_of_functions_long_gone_are_not_shown():
+    for name, kept in (("MarkovGP", RECENT), ("StaticGP", RECENT + 5)):
+        env = gym.make(f"gpbandits/{name}-v0", grid=9, render_mode="ansi").unwrapped
+        env.reset(seed=0)
+        for _ in range(RECENT + 5):
+            env.step([0])
+        assert len(env.snapshot()["seen"]) == kept

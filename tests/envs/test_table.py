@@ -5,7 +5,8 @@ from gymnasium.utils.env_checker import check_env
 
 import gpbandits_env  # noqa: F401
 from gpbandits_env.datasets import Readings
-from gpbandits_env.envs import Table
+from gpbandits_env.envs import Replay, Table
+from gpbandits_env.envs.table import split
 from gpbandits_env.errors import InvalidInput, MissingData, UnknownName
 
 ROWS = np.random.default_rng(0).normal(np.arange(4.0), size=(30, 4))
@@ -95,3 +96,13 @@ def test_readings_far_from_zero_pass_gymnasiums_checker(offset):
     """A reset shows rewards of 0, which no reading may be near."""
     for more in ({}, {"minimise": True, "noise_var": 0.1}):
         check_env(gym.make("gpbandits/Table-v0", readings=ROWS + offset, **more).unwrapped)
+
+
+def test_replay_plays_the_rows_in_order_and_begins_anew():
+    env = Replay(readings=ROWS, columns=[2, 0], starts=[1], epsilon=0.1)
+    assert env.problem.epsilon == 0.1
+    _, rows = split(ROWS[:, [2, 0]], 2 / 3)
+    env.reset(seed=0)
+    for t in range(len(rows) + 2):
+        values = env.step([t % 2])[-1]["values"]
+        assert values[0] == rows[(1 + t) % len(rows), t % 2]
