@@ -160,7 +160,7 @@ class GPAgent(Agent):
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
         points, values = self._received(actions, rewards, observed)
-        self.posterior.condition(points, values)
+        self.posterior.learn(points, values)
         self.round += 1
         self.log.append(self.round, points, values)
         self.duplicates += repeats(points)
@@ -169,7 +169,7 @@ class GPAgent(Agent):
 
     def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         points, values = self._received(actions, rewards, None)
-        self.posterior.condition(points, values)
+        self.posterior.learn(points, values)
         self.log.append(0, points, values)
         self._learn_model()
 

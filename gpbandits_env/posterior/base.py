@@ -61,9 +61,13 @@ class Posterior(Stateful, ABC):
             raise InvalidInput(
                 f"rewards must have shape ({len(x)},), one per observed point, got {y.shape}"
             )
+        self.learn(x, y)
+
+    def learn(self, points: NDArray[Any], rewards: Array) -> None:
+        """As `condition`, of points and rewards that were checked before, as arrays."""
         self.rollback()
-        if len(x):
-            self._learn(x, y)
+        if len(points):
+            self._learn(points, rewards)
 
     def replay(self, log: Iterable[tuple[NDArray[Any], Array, float]]) -> None:
         """Learn a whole log, oldest first.
