@@ -9,7 +9,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError
-from gpbandits_env.scenarios.findings import FINDINGS, Check
+from gpbandits_env.scenarios.findings import FINDINGS, CellResults, Check
 from gpbandits_env.scenarios.findings.statistics import mean_and_error
 from gpbandits_env.scenarios.metrics import metric_named, shown
 from gpbandits_env.scenarios.results.curves import curves_of
@@ -138,14 +138,17 @@ def _cell(store: Store, index: int, params: dict[str, Any], metric: str) -> Cell
     return CellReport(index, params, results, comparisons, checks)
 
 
-class StoredCell:
+class StoredCell(CellResults):
     """The results of a cell in a store, as findings look at them: `findings.CellResults`."""
 
     def __init__(self, store: Store, cell: int) -> None:
         self.store, self.cell = store, cell
-        self.labels = tuple(store.labels(cell))
         self.finals = cache(partial(final, store, cell))
         """A metric at the last round: agent -> trial -> value."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(self.store.labels(self.cell))
 
     def _common(self, labels: tuple[str, ...]) -> list[int]:
         """The trials that all of the agents have run."""

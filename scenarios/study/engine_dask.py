@@ -37,7 +37,7 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
         InvalidInput: no scheduler answers at the address.
     """
     with _cluster(jobs) if address is None else _joined(address) as client:
-        yield Cluster(client)
+        yield DaskCluster(client)
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def _joined(address: str) -> Iterator[Any]:
             client.close(FAREWELL)
 
 
-class Cluster:
+class DaskCluster(Pool):
     """A Dask cluster.
 
     Dask begins a task again whose worker died, four times; it then blames the death on all tasks

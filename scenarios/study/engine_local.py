@@ -37,7 +37,7 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
         processes.end()
 
 
-class Here:
+class Here(Pool):
     """This process, which runs a portion when its result is waited for."""
 
     slots, suspects, revivals = 1, 1, REVIVALS
@@ -53,7 +53,7 @@ class Here:
         return run_timed(self._tasks)
 
 
-class Processes:
+class Processes(Pool):
     """Processes of this machine; when one dies, the next portion has a new one."""
 
     def __init__(self, jobs: int) -> None:

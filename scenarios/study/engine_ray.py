@@ -27,7 +27,7 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
         InvalidInput: no cluster answers at the address.
     """
     _connect(jobs, address)
-    cluster = Cluster()
+    cluster = RayCluster()
     try:
         yield cluster
     finally:
@@ -39,7 +39,7 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
             ray.shutdown()
 
 
-class Cluster:
+class RayCluster(Pool):
     """A Ray cluster; Ray begins a task again whose worker died, three times."""
 
     # Ray looks at all tasks that it knows of whenever it is asked.
