@@ -235,6 +235,7 @@ def test_the_best_of_scores_without_digits_has_the_largest_mean():
     mean = np.array([0.1, 0.4, 0.3, 0.2])
     assert leader(np.array([-np.inf] * 4), mean) == 1
     assert leader(np.array([-1.0, -np.inf, 0.0, 0.0]), mean) == 2
+    assert leader(np.array([-1.0, -np.inf, 0.0, 0.0]), np.array([0.1, 0.4, 0.2, 0.3])) == 3
     assert leader(np.array([-1.0, -2.0, -1.0, -3.0]), mean) == 0
 
 
