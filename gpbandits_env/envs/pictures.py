@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.envs.rendering import Scene
+from gpbandits_env.envs.scene import Scene
 
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
 INK, GREY = "#222222", "#8A8A8A"
