@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.agent import BROKEN
-from gpbandits_env.agents.optimize.old_files import from_format_1
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 
 FORMAT = 2
@@ -75,12 +74,15 @@ class CampaignFile:
         try:
             text = self.path.read_bytes()
             state = json.loads(text, object_hook=_lively)
-            if state["format"] == 1:
-                state = from_format_1(state)
-            elif state["format"] != FORMAT:
-                raise ValueError(f"format {state['format']} of another version")
+            found = state["format"]
         except (OSError, *BROKEN) as error:
             raise InvalidInput(f"{self.path} holds no campaign: {shown(error)}") from None
+        if not isinstance(found, int) or found != FORMAT:
+            raise InvalidInput(
+                f"{self.path} holds no campaign that this version reads: its format is "
+                f"{shown(found)}, and campaigns are in format {FORMAT}; start a new campaign, and "
+                "give it the old values by observe"
+            )
         self._digest = sha256(text).digest()
         return dict(state)
 

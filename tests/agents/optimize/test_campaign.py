@@ -276,6 +276,14 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path):
         Campaign.resume(tmp_path / "none.json")
 
 
+@pytest.mark.parametrize("found", ["1", "3", '"2"', "null", "[2, 2]"])
+def test_a_file_of_another_format_is_refused_by_its_format(found, tmp_path):
+    file = tmp_path / "campaign.json"
+    file.write_text(f'{{"format": {found}}}', encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"its format is .*campaigns are in format 2"):
+        Campaign.resume(file)
+
+
 BROKEN = [
     ("value", "x"), ("value", None), ("value", 1e400), ("value", True), ("value", [1.0]),
     ("status", "finished"), ("status", "pending"), ("status", None), ("status", []),
