@@ -163,7 +163,8 @@ class GPAgent(Agent):
         self.posterior.learn(points, values)
         self.round += 1
         self.log.append(self.round, points, values)
-        self.duplicates += repeats(points)
+        if len(points) > 1:
+            self.duplicates += repeats(points)
         self.forgetting.advance(self.round, self.posterior, self.log)
         self._learn_model()
 
@@ -321,4 +322,4 @@ def posterior_kind(spec: Mapping[str, Any] | str, epsilon: float | None) -> dict
 
 def repeats(points: NDArray[Any]) -> int:
     """How many of some points (k,) or (k, d) are the same as one before."""
-    return len(points) - len(np.unique(points, axis=0)) if len(points) > 1 else 0
+    return len(points) - len(np.unique(points, axis=0))

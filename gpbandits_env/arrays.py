@@ -77,6 +77,8 @@ def positive(value: float, name: str, *, zero: bool = False) -> float:
     Raises:
         InvalidInput: not a number (words, truth values), not finite, too small or too large.
     """
+    if type(value) is float and 0.0 < value <= LARGEST:  # in every round
+        return value
     if isinstance(value, bool) or not isinstance(value, (float, int, np.floating, np.integer)):
         raise InvalidInput(f"{name} must be a number, got {shown(value)}")
     try:
