@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.arrays import Array, flag, listed, whole
 from gpbandits_env.domains import Domain
-from gpbandits_env.errors import InvalidInput, NotPositiveDefinite, unknown
+from gpbandits_env.errors import InvalidInput, NotPositiveDefinite, shown, unknown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.learning import (
     HyperPriors,
@@ -61,6 +61,8 @@ class Learning:
         for name, minimum in least.items():
             whole(getattr(self, name), name, minimum)
         object.__setattr__(self, "what", listed(self.what, "what to learn"))
+        if not all(isinstance(name, str) for name in self.what):
+            raise InvalidInput(f"what to learn is a list of names, got {shown(self.what)}")
         flag(self.ard, "ard")
 
     @property
