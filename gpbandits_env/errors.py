@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        # Its base is Gymnasium's, which takes a second to import: made when it is asked for.
+        # Its base is Gymnasium's, which takes a second to import: made on first use.
         if name != "NotReset":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from gymnasium.error import ResetNeeded
@@ -57,7 +57,7 @@ class StoreError(GPBanditsError, OSError):
 
 
 class ClusterLost(GPBanditsError, ConnectionError):
-    """The cluster that played a study is gone, or cannot play; finished trials are kept."""
+    """A study's cluster is gone, or its workers cannot run it; finished trials are kept."""
 
 
 _SHORT = reprlib.Repr()

@@ -27,7 +27,7 @@ def instantaneous(optimum: float | Array, values: Array) -> Array:
     """The regret of each action, f* - f(x); a new array.
 
     Args:
-        optimum: the maximum of the function played, broadcast against the values.
+        optimum: the maximum of the round's function, broadcast against the values.
         values: noiseless values, any shape.
     """
     regret: Array = optimum - values

@@ -46,7 +46,7 @@ class Drift(ABC):
         Args:
             memory: what `start` or `step` returned.
             fresh: draws an independent function g ~ GP(0, k).
-            t: the round just played.
+            t: the last round.
             rng: for the drift's own chances, e.g. random change points.
         """
 

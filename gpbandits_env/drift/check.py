@@ -72,7 +72,7 @@ def the_same_path_for_all_agents(drift: Drift) -> None:
     rows = np.array([[path.advance().copy() for path in paths] for _ in range(ROUNDS)])
     for i, seed in enumerate((5, 7)):
         alone = _path(drift, seed).ahead(ROUNDS + 1)[1:]
-        _agree("a path beside another, and alone", rows[:, i], alone)
+        _agree("a path that advances with another, and alone", rows[:, i], alone)
 
 
 def no_change_in_place(drift: Drift) -> None:

@@ -1,4 +1,4 @@
-"""The drifts there are: functions that fade, change, come back or turn into one another."""
+"""The drifts there are: functions that decay, change, return or turn into one another."""
 
 import math
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class MarkovDrift(Drift):
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
 
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
-        return (fade(memory[0], fresh, self.epsilon),)
+        return (markov_step(memory[0], fresh, self.epsilon),)
 
 
 @DRIFTS.register("varying-markov")
@@ -68,7 +68,7 @@ class VaryingMarkovDrift(Drift):
         return self.epsilons[int(np.searchsorted(ends, place, side="right"))]
 
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
-        return (fade(memory[0], fresh, self.epsilon_at(t)),)
+        return (markov_step(memory[0], fresh, self.epsilon_at(t)),)
 
 
 @DRIFTS.register("change-points")
@@ -78,7 +78,7 @@ class ChangePoints(Drift):
 
     Args:
         times: rounds t >= 2 that start with a new function.
-        rate: besides, the chance in [0, 1] of a new function at every round.
+        rate: in addition, the chance in [0, 1] of a new function at every round.
     Raises:
         InvalidInput: a time below 2, or a rate outside [0, 1].
     """
@@ -172,7 +172,7 @@ class Rotation(_Fixed):
         return np.cos(angle) * here + np.sin(angle) * there
 
 
-def fade(values: Array, fresh: Fresh, epsilon: float) -> Array:
+def markov_step(values: Array, fresh: Fresh, epsilon: float) -> Array:
     """Eq. (4): sqrt(1 - epsilon) f + sqrt(epsilon) g.
 
     At epsilon = 0 nothing is drawn, so a static function costs nothing a round.

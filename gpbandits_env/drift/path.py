@@ -21,7 +21,7 @@ BLOCK = 8
 class Path:
     """The functions of successive rounds.
 
-    What actions were played never enters. Memory is that of the drift plus one block of draws.
+    The actions never enter. Memory is that of the drift plus one block of draws.
 
     Args:
         drift: how the function moves.

@@ -15,10 +15,10 @@ from gpbandits_env.problem import Problem
 
 @dataclass(frozen=True)
 class Bandit:
-    """A reward process, the noise on what is seen of it, and what an agent is told.
+    """A reward process, the noise on its rewards, and what an agent may know.
 
     Args:
-        problem: what an agent is told; its noise variance may differ from the true one.
+        problem: what an agent may know; its noise variance may differ from the true one.
         process: what the functions of an episode are drawn from.
         noise_var: the variance of the noise on a reward, at least 0.
         unit: the unit of a reward, for pictures; "" if it has none.

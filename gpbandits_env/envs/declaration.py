@@ -44,7 +44,7 @@ class Maker:
     """Makes environments from keyword arguments; Gymnasium's entry points are makers.
 
     Called, it makes a `BanditEnv`; `vector` makes a `BanditVectorEnv`. Both take the arguments of
-    these classes besides those that are declared.
+    these classes and those that are declared.
 
     Args:
         arguments: the declaration.

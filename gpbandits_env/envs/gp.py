@@ -90,7 +90,7 @@ class GPArguments(Arguments):
 
         Args:
             drift: how the function moves; None for a static one.
-            epsilon: what agents are told of it; by default that of a Markov drift.
+            epsilon: the drift in the agents' model; by default that of a Markov drift.
         """
         domain, kernel = self.domain(), self.covariance()
         if epsilon is None and isinstance(drift, MarkovDrift):
@@ -130,7 +130,7 @@ class MarkovGPArguments(GPArguments):
     The path depends on the seed alone, never on the actions.
 
     Args:
-        epsilon: how fast the function drifts, in [0, 1]; agents are told it.
+        epsilon: how fast the function drifts, in [0, 1]; agents know it.
     Source: bogunovic2016, eqs. (3)-(4).
     """
 
@@ -150,8 +150,8 @@ class DriftingArguments(GPArguments):
         gym.make("gpbandits/Drifting-v0", drift={"type": "change-points", "times": [100, 200]})
         gym.make("gpbandits/Drifting-v0", function="ackley", motion={"type": "orbit"})
 
-    A test function is played in its usual box unless a domain is given, and the kernel is then
-    the agent's model of it.
+    The domain of a test function is its usual box unless another one is given. The kernel is
+    then the agent's model of it.
 
     Args:
         drift: of a GP draw: a dict with a "type" (markov, varying-markov, change-points, seasonal,
@@ -159,7 +159,7 @@ class DriftingArguments(GPArguments):
         function: "gp", or a test function (`TEST_FUNCTIONS`).
         motion: of a test function: a dict with a "type" (orbit, line, turn, stretch), or None.
         dim: of a test function of any dimension, where no domain says it.
-        epsilon: the drift that agents are told; by default that of a Markov drift, else none.
+        epsilon: the drift in the agents' model; by default that of a Markov drift, else none.
     """
 
     drift: Any = None

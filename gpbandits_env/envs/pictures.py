@@ -63,7 +63,7 @@ def picture(scene: Scene) -> NDArray[np.uint8]:
 
 def _caption(scene: Scene) -> str:
     if not scene.round:
-        return "round 0: nothing played yet"
+        return "round 0: no action yet"
     return (
         f"round {scene.round:,}   cumulative regret {scene.cumulative:.4g}"
         f"   simple regret {scene.simple:.3g}"
@@ -166,7 +166,7 @@ def _draw_episode(ax: Axes, scene: Scene) -> None:
 
 
 def _draw_maps(figure: Figure, scene: Scene) -> None:
-    """Two dimensions: the function from above, and beside it the agent's belief."""
+    """Two dimensions: the function from above, and next to it the agent's belief."""
     domain, mapped = scene.bandit.problem.domain, scene.bandit.locations is not None
     grid: tuple[Array, ...] | None
     if isinstance(domain, Arms):
@@ -214,7 +214,13 @@ def _draw_marks(ax: Axes, scene: Scene) -> None:
     if scene.seen:
         before, last = (_points(scene, a) for a in (_actions(scene), scene.seen[-1].actions))
         ax.scatter(
-            before[:, 0], before[:, 1], s=9, color="white", edgecolor=INK, lw=0.4, label="played"
+            before[:, 0],
+            before[:, 1],
+            s=9,
+            color="white",
+            edgecolor=INK,
+            lw=0.4,
+            label="actions so far",
         )
         ax.scatter(last[:, 0], last[:, 1], s=70, **{**RING, "edgecolor": "white", "lw": 3.2})
         ax.scatter(last[:, 0], last[:, 1], s=70, label="last round", **RING)

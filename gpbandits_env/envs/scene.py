@@ -49,10 +49,10 @@ def text(scene: Scene) -> str:
     """One line: the round, what was done and got in it, and the regret so far."""
     best = f"best {_action(scene.function.best_action)} worth {scene.function.optimum:.4g}"
     if not scene.seen:
-        return f"round 0 | nothing played yet | {best}"
+        return f"round 0 | no action yet | {best}"
     last = scene.seen[-1]
     happened = [
-        "played " + " ".join(_action(action) for action in last.actions),
+        "actions " + " ".join(_action(action) for action in last.actions),
         "rewards " + " ".join(f"{r:.4g}" for r in last.rewards),
         "regret " + " ".join(f"{r:.4g}" for r in last.regret),
     ]

@@ -44,7 +44,7 @@ class BanditEnv(gym.Env[Observation, Any]):
     ``max_episode_steps``.
 
     Info of a step: ``values`` (m,) and ``regret`` (m,) without noise, ``cumulative_regret``,
-    ``simple_regret``, and ``optimum`` and ``best_action`` of the round just played; see
+    ``simple_regret``, and ``optimum`` and ``best_action`` of the last round; see
     `gpbandits_env.regret`. Info of a reset is empty.
 
     Selective: an action is a pair (actions, observe), the second (m,) booleans. What is not
@@ -53,8 +53,8 @@ class BanditEnv(gym.Env[Observation, Any]):
     noise move on as if all had been observed. The space is a `Tuple`, the smallest that keeps
     actions as they are without it.
 
-    Functions with noise inside (a method ``noisy(actions, rng) -> rewards``) are asked for that
-    instead of their values, with a stream of their own; the bandit's noise is added to it.
+    Functions with noise inside (a method ``noisy(actions, rng) -> rewards``) return that
+    instead of their values, from a stream of their own; the bandit's noise is added to it.
 
     Args:
         bandit: what is simulated.
@@ -107,7 +107,7 @@ class BanditEnv(gym.Env[Observation, Any]):
     def function(self) -> Function:
         """The truth, for pictures and tests; an agent is never shown it.
 
-        That of the round just played; before the first step, of round 1.
+        It is that of the last round; before the first step, that of round 1.
 
         Raises:
             NotReset: before the first `reset`.

@@ -41,7 +41,7 @@ class TableArguments(Arguments):
         train_fraction: the share of rows for the covariance, between 0 and 1.
         minimise: whether the smallest reading is the best; rewards are then negated readings.
         noise_var: the variance of noise added to a reading.
-        model_noise_var: the noise variance that agents are told; by default noise_var, or 5% of
+        model_noise_var: the noise variance of the agents' model; by default noise_var, or 5% of
             the mean training variance if that is 0.
         batch_size: the number of actions m in a round.
     Raises:
@@ -63,7 +63,7 @@ class TableArguments(Arguments):
         return self._recorded()
 
     def _process(self, arms: Arms, rows: Array) -> RewardProcess:
-        """What plays the rows that are not for the covariance."""
+        """The process of the rows that are not for the covariance."""
         return TableProcess(arms, rows)
 
     def _recorded(
@@ -75,14 +75,15 @@ class TableArguments(Arguments):
             values, locations = _columns(values, locations, columns)
         train, test = split(-values if self.minimise else values, self.train_fraction)
         covariance = np.cov(train, rowvar=False).reshape(train.shape[1], -1)
-        told = self.model_noise_var
-        if told is None:
-            told = noise_var or NOISE_SHARE * float(covariance.trace()) / len(covariance)
+        model_noise_var = self.model_noise_var
+        if model_noise_var is None:
+            share = NOISE_SHARE * float(covariance.trace()) / len(covariance)
+            model_noise_var = noise_var or share
         arms = Arms(np.arange(float(train.shape[1])))
         problem = Problem(
             domain=arms,
             kernel=Empirical(covariance),
-            noise_var=positive(told, "model_noise_var", zero=True),
+            noise_var=positive(model_noise_var, "model_noise_var", zero=True),
             batch_size=self.batch_size,
             prior_mean=train.mean(axis=0),
             epsilon=epsilon,
@@ -93,16 +94,16 @@ class TableArguments(Arguments):
 
 @dataclass(frozen=True, kw_only=True)
 class ReplayArguments(TableArguments):
-    """A bandit on recorded readings: each round plays the next row of the table.
+    """A bandit on recorded readings: each round's function is the next row of the table.
 
-    As `Table`, but the rows for play are the functions of successive rounds; after the last one
-    comes the first again.
+    As `Table`, but the test rows are the functions of successive rounds; after the last one comes
+    the first again.
 
     Args:
         columns: the arms to keep, by index; all when not given.
-        starts: rows (of those for play) that an episode may begin at, one drawn uniformly; the
+        starts: test rows that an episode may begin at, one drawn uniformly; the
             first when not given.
-        epsilon: the drift that agents are told, e.g. as learned from the training rows.
+        epsilon: the drift in the agents' model, e.g. as learned from the training rows.
     Raises:
         InvalidInput: as `Table`, or columns or starts that the table does not have.
     Source: bogunovic2016, Section 5.2.
@@ -120,13 +121,13 @@ class ReplayArguments(TableArguments):
 
 
 def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
-    """The first rows, for the covariance, and the others, for play.
+    """The first rows, for the covariance, and the others, for the test.
 
     Args:
         values: (rows, n).
         train_fraction: the share of the first, between 0 and 1; their number is rounded down.
     Raises:
-        InvalidInput: fewer than two rows for the covariance or none for play.
+        InvalidInput: fewer than two rows for the covariance or none for the test.
     """
     share = positive(train_fraction, "train_fraction")
     # The small term keeps 2/3 of 7200 at 4800 whatever the rounding.
@@ -134,7 +135,7 @@ def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
     if rows < 2 or rows >= len(values):
         raise InvalidInput(
             f"train_fraction={train_fraction} of {len(values)} rows leaves {rows} for the "
-            f"covariance and {len(values) - rows} for play; at least 2 and 1 are needed"
+            f"covariance and {len(values) - rows} for the test; at least 2 and 1 are needed"
         )
     return values[:rows], values[rows:]
 

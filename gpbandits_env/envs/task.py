@@ -31,8 +31,8 @@ class ModelArguments(Arguments):
     Args:
         noise_var: the variance of noise added to each reward, at least 0; by default that of
             ren2024, whose standard deviation is 1e-3.
-        model_noise_var: what agents are told it is, e.g. for a task with noise inside;
-            ``noise_var`` if not given.
+        model_noise_var: the noise variance of the agents' model, e.g. for a task with noise
+            inside; ``noise_var`` if not given.
         kernel: the agent's model.
         prior_mean: the agent's, a number.
         batch_size: the number of actions m in a round.
@@ -47,21 +47,14 @@ class ModelArguments(Arguments):
     def modelled(
         self, process: RewardProcess, box: Box, default: Kernel, epsilon: float | None = None
     ) -> Bandit:
-        """The bandit of a process.
-
-        Args:
-            process: what is played.
-            box: what the kernel must fit.
-            default: the kernel if none is given.
-            epsilon: the drift that agents are told.
-        """
+        """The bandit of a process; the kernel, or the default one, must fit the box."""
         kernel = default if self.kernel is None else kernel_from_dict(self.kernel)
         kernel.check_points(box.span)
-        told = self.noise_var if self.model_noise_var is None else self.model_noise_var
+        noise_var = self.noise_var if self.model_noise_var is None else self.model_noise_var
         problem = Problem(
             process.domain,
             kernel,
-            told,
+            noise_var,
             self.batch_size,
             prior_mean=self.prior_mean,
             epsilon=epsilon,
@@ -84,8 +77,8 @@ class TaskArguments(ModelArguments):
         task: one of `gpbandits_env.tasks.TASKS`, or a test function.
         dim: of a test function of any dimension.
         box: another box for a test function: its two corners, (d,) each.
-        grid: play on a product grid over the box, so many points an axis; all are evaluated
-            when an episode begins.
+        grid: points per axis of a product grid over the box, whose points are then the arms; all
+            of them are evaluated when an episode begins.
         scaled: actions lie in [-1, 1]^d.
         task_options: options of the task, a dict.
     Raises:
@@ -135,7 +128,7 @@ class HighDimArguments(ModelArguments):
             number or one per active coordinate, in units of the cube.
         motion: of the active coordinates: a dict with a "type" (orbit, line, turn, stretch), or
             None.
-        epsilon: the drift that agents are told of; None for none.
+        epsilon: the drift in the agents' model; None for none.
     Raises:
         InvalidInput: a value out of range, or a shift or a motion that takes the maximum out of
             the cube.

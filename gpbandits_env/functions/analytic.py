@@ -45,7 +45,7 @@ class AnalyticFunction(Function):
 class AnalyticProcess(RewardProcess):
     """A test function of k coordinates, at rest or moving.
 
-    In its own units (``cube=False``) it is played in a box or on arms, and its value at x in
+    In its own units (``cube=False``) its domain is a box or arms, and its value at x in
     round t is f(c(A_t(c^-1(x)))): A_t is the motion, c scales [-1, 1]^k to the box.
 
     In the cube [-1, 1]^D its value at u in round t is f(c(A_t(u_a) - s)): u_a are the k active
@@ -64,7 +64,7 @@ class AnalyticProcess(RewardProcess):
         dim: the number of coordinates, for functions of any. In the cube D; the function's own,
             or 2, when None.
         motion: how it moves; None for not at all.
-        cube: whether it is played in the cube.
+        cube: whether its domain is the cube.
         active: in the cube, the number k of coordinates that matter, at places drawn at each
             reset; or which ones, k distinct indices in the function's order. None for as many as
             the function takes: all D, if it takes any number.

@@ -19,7 +19,7 @@ class Function(ABC):
         best_action: where: an arm's index, or a point (d,), read-only.
         accuracy: no action is worth more than ``optimum + accuracy``; 0 on arms.
         noisy: a function with noise inside has a method ``noisy(actions, rng) -> rewards`` (m,),
-            which is asked for rewards instead of the values.
+            which gives the rewards instead of the values.
     """
 
     __slots__ = ("accuracy", "best_action", "optimum")

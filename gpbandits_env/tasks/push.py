@@ -67,7 +67,7 @@ def engine() -> ModuleType:
 
 
 def pushed(hand: Vector, angle: float, speed: Vector, steps: int) -> Vector:
-    """Where the disc comes to rest, after a push in a Box2D world of its own; about 1 ms.
+    """Where the disc comes to rest, after a push in a Box2D simulation of its own; about 1 ms.
 
     There is no gravity: the table acts through friction joints to a static body at the origin.
 
@@ -78,12 +78,12 @@ def pushed(hand: Vector, angle: float, speed: Vector, steps: int) -> Vector:
         steps: of pushing.
     """
     box2d = engine()
-    world = box2d.b2World(gravity=(0.0, 0.0), doSleep=True)
-    table = world.CreateStaticBody(position=(0.0, 0.0))
+    simulation = box2d.b2World(gravity=(0.0, 0.0), doSleep=True)
+    table = simulation.CreateStaticBody(position=(0.0, 0.0))
     round_, flat = _fixtures()
-    disc = _body(world, table, round_, (0.0, 0.0), 0.0, DISC)
-    robot = _body(world, table, flat, hand, angle, HAND)
-    mass, step = robot.mass, world.Step
+    disc = _body(simulation, table, round_, (0.0, 0.0), 0.0, DISC)
+    robot = _body(simulation, table, flat, hand, angle, HAND)
+    mass, step = robot.mass, simulation.Step
     gain = GAIN * mass
     for _ in range(steps):
         robot.ApplyTorque(-gain * robot.angularVelocity, True)
@@ -99,7 +99,7 @@ def pushed(hand: Vector, angle: float, speed: Vector, steps: int) -> Vector:
 
 @cache
 def _fixtures() -> tuple[Any, Any]:
-    """What the disc and the hand are made of; Box2D copies it into each world."""
+    """What the disc and the hand are made of; Box2D copies it into each simulation."""
     box2d = engine()
     disc, hand = box2d.b2CircleShape(radius=DISC["radius"]), box2d.b2PolygonShape(box=HAND["half"])
     made = [
@@ -110,11 +110,11 @@ def _fixtures() -> tuple[Any, Any]:
 
 
 def _body(
-    world: Any, table: Any, fixture: Any, place: Vector, angle: float, given: dict[str, Any]
+    simulation: Any, table: Any, fixture: Any, place: Vector, angle: float, given: dict[str, Any]
 ) -> Any:
     """A body on the table. Bodies that a friction joint connects do not collide."""
-    body = world.CreateDynamicBody(position=place, angle=angle, fixtures=fixture)
-    world.CreateFrictionJoint(
+    body = simulation.CreateDynamicBody(position=place, angle=angle, fixtures=fixture)
+    simulation.CreateFrictionJoint(
         bodyA=table, bodyB=body, maxForce=given["max_force"], maxTorque=given["max_torque"]
     )
     return body

@@ -90,7 +90,7 @@ def regret_bound_compressed_ei(
     The bracket is sqrt(2 T gamma_{M_T}) + T sqrt(2 epsilon).
 
     ERRATUM: eqs. (3.6) and (9.28) are printed without the root over log(1 + 1/s^2); the line
-    before, (9.27), has it. For s^2 < 0.58 the printed form is the smaller. Besides, the proof
+    before, (9.27), has it. For s^2 < 0.58 the printed form is the smaller. In addition, the proof
     bounds sigma(x*) by what holds for sigma(x_t), and (a + b)^2 by a^2 + b^2 in (9.21).
 
     Args:

@@ -1,4 +1,4 @@
-r"""Information gain: what T noisy readings tell about the function.
+r"""Information gain: how much T noisy readings say about the function.
 
 I(y_A; f) = 1/2 log det(I + K_A / s^2); gamma_T is its maximum over T readings. A curve has one
 entry for each number of readings 1, ..., T; all are in nats. The orders, how gamma_T grows with T

@@ -34,7 +34,7 @@ def beta_subspaces(
         delta: the bound fails with at most this probability, in (0, 1).
         a: the derivatives' tail, P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).
         b: the derivatives' tail, in units of f per unit of x.
-    Source: tranthe2020, Section 4 (Theorem 1 and, for d = 0, the remark beside it).
+    Source: tranthe2020, Section 4 (Theorem 1 and, for d = 0, the remark after it).
     """
     whole_dim, d = _dims(dim, subspace_dim)
     if d == whole_dim:

@@ -82,10 +82,10 @@ def test_text_tells_the_round():
     with pytest.raises(NotReset, match="reset"):
         env.unwrapped.render()
     env.reset(seed=0)
-    assert env.render().startswith("round 0 | nothing played yet | best ")
+    assert env.render().startswith("round 0 | no action yet | best ")
     *_, info = env.step(np.array([3, 8]))
     line = env.render()
-    assert line.startswith("round 1 | played 3 8 | rewards ")
+    assert line.startswith("round 1 | actions 3 8 | rewards ")
     assert f"simple {info['simple_regret']:.4g} | best {info['best_action']} worth" in line
 
 

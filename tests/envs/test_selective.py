@@ -166,7 +166,7 @@ def test_text_and_pictures_show_what_was_observed():
     env = gym.make("gpbandits/StaticGP-v0", render_mode="ansi", **kwargs)
     env.reset(seed=0)
     env.step((np.array([3, 4]), [False, True]))
-    assert "played 4 |" in env.render()
+    assert "actions 4 |" in env.render()
     env.step((np.array([3, 4]), [False, False]))
     assert "nothing observed" in env.render()
     env = gym.make("gpbandits/StaticGP-v0", render_mode="rgb_array", **kwargs)
