@@ -88,7 +88,7 @@ class Scenario:
         store_actions: whether actions are kept; too many never are (`records.MOST_ACTIONS`).
         panels: what its plot shows; the three metrics against rounds if not given.
         initial: a number of uniformly random points, one draw a trial for all agents, that are
-            evaluated and told as prior data before round 1.
+            evaluated and given as prior data before round 1.
         initial_counts: whether the best so far (simple regret) begins with them.
         alternatives: agents under other readings of the paper (its CHOICEs); run by label, or
             all with ``--agents all``.

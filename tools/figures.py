@@ -103,7 +103,7 @@ def _sweep(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
         axes = figure.subplots()
         mean, error = mean_and_error(values, axis=1)
         low, high = np.quantile(values, SPREAD, axis=1)
-        band(axes, x, low, high, COLOURS[0], label="10% to 90% of the worlds", alpha=0.13)
+        band(axes, x, low, high, COLOURS[0], label="10% to 90% of the trials", alpha=0.13)
         axes.errorbar(
             x, mean, error, marker="o", capsize=3, label="mean ± standard error", **line_style(0)
         )
@@ -112,7 +112,7 @@ def _sweep(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
                 level, colour = float(final.mean()), COLOURS[1 + i % 5]
                 axes.axhline(level, color=colour, linestyle="--", label=label)
         _scale(axes, x)
-        axes.set(xlabel=f"{name}, as the agent is told", ylim=(0, None))
+        axes.set(xlabel=f"{name}, as the agent assumes", ylim=(0, None))
         axes.set_ylabel(f"{KNOWN[metric].title} at round {scenario['horizon']}")
         entitle(figure, _title(scenario))
         legend_below(figure, axes, 4)

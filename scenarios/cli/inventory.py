@@ -2,8 +2,7 @@
 
 import click
 
-from gpbandits_env import agents as learners
-from gpbandits_env import datasets
+from gpbandits_env import agents, datasets
 from gpbandits_env.functions import TEST_FUNCTIONS
 from gpbandits_env.tasks import TASKS
 
@@ -16,9 +15,9 @@ def list_agents() -> None:
     Examples:
       gpbandits agents
     """
-    for name in learners.names():
+    for name in agents.names():
         click.echo(name)
-    for name in learners.adapter_names():
+    for name in agents.adapter_names():
         click.echo(f"{name:<12} (needs the extra '{name}')")
 
 

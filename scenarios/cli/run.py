@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from gpbandits_env import agents as learners
+from gpbandits_env import agents as library
 from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios.cli.group import INTERRUPTED
 from gpbandits_env.scenarios.reporting.pictures import save
@@ -22,8 +22,10 @@ from gpbandits_env.scenarios.study.run import Outcome, run_study
 @click.command()
 @click.argument("scenario")
 @click.option("--agents", metavar="A,B", help="Agents by label or name; 'all' adds the CHOICEs.")
-@click.option("--trials", type=click.IntRange(1), help="Worlds; the paper's number by default.")
-@click.option("--horizon", type=click.IntRange(1), help="Rounds; the paper's number by default.")
+@click.option(
+    "--trials", type=click.IntRange(1), help="Environment instances; the paper's by default."
+)
+@click.option("--horizon", type=click.IntRange(1), help="Rounds; the paper's by default.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; one a processor by default.")
 @click.option(
     "--engine",
@@ -50,8 +52,8 @@ def run(
 ) -> None:
     """Run SCENARIO (an id, or a .toml file), then print its table and findings and plot it.
 
-    A run that was stopped goes on where it was when the command is given again; more trials or
-    more agents are added to what is there.
+    The same command resumes an interrupted run from the last completed trial. More trials or more
+    agents are added to the results file.
 
     \b
     Examples:
@@ -69,7 +71,7 @@ def run(
         _announce(save(found, out or Path("results") / _file(scenario, ".png"), seed))
         return
     names = None if agents is None else [name.strip() for name in agents.split(",")]
-    chosen = found.select(names, trials, horizon, learners.names() + learners.adapter_names())
+    chosen = found.select(names, trials, horizon, library.names() + library.adapter_names())
     path = out or Path("results") / _file(scenario, ".sqlite")
     outcome = run_study(
         chosen, path, jobs=jobs, engine=Engine(engine, address), seed=seed, fresh=fresh
@@ -101,7 +103,7 @@ def _conclude(scenario: Scenario, outcome: Outcome) -> None:
 def _kept(outcome: Outcome, state: str) -> str:
     return (
         f"{state}: {outcome.done} of {outcome.total} trials are kept in {outcome.path}; "
-        "the same command goes on from there"
+        "the same command resumes from there"
     )
 
 

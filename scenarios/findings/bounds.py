@@ -22,7 +22,7 @@ LONGEST_BLOCK = 60
 
 
 class Bound(ABC):
-    """A curve over rounds, from what an agent is told of the environment."""
+    """A curve over rounds, from an agent's view of the environment."""
 
     metric: str
 

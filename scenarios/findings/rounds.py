@@ -233,7 +233,7 @@ class ModelOrder(Finding):
 @FINDINGS.register("less-time")
 @dataclass(frozen=True)
 class LessTime(Finding):
-    """Agent a needs less clock time than b: asking, telling, and the evaluations it asked for.
+    """Agent a needs less clock time than b: to ask, to tell, and for its evaluations.
 
     Args:
         a: the faster agent's label.

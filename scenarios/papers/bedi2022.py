@@ -1,8 +1,8 @@
 """bedi2022: compressed Gaussian-process bandits (JMLR 2022), Section 4.
 
-Three acquisitions under three beliefs: dense, compressed, and budgeted (BKB). Figs. 1 to 3 and
-Tables 2 to 4, each at the paper's literal budget, whose gate hardly closes before round 5000, and
-at two budgets whose gate works.
+Three acquisitions with three posteriors: dense, compressed, and Nystrom (BKB). Figs. 1 to 3 and
+Tables 2 to 4, each at the paper's literal budget, which leaves out hardly any observation before
+round 5000, and at two budgets that compress earlier.
 """
 
 from typing import Any
@@ -81,10 +81,8 @@ def findings(table: str, budgets: dict[str, float], evaluation: float) -> tuple[
     A reason is a heading of docs/differences.md.
     """
     found: list[Finding] = []
-    cost = "What a closed gate costs" if table == "rosenbrock" else ""
-    settles = (
-        "A gate that cannot close yet" if budgets is LITERAL else "A gate that closes arm by arm"
-    )
+    cost = "What compression costs" if table == "rosenbrock" else ""
+    settles = "Compression that cannot begin" if budgets is LITERAL else "Compression arm by arm"
     faster: dict[str, Any] = {"evaluation": evaluation, "reason": "Faster linear algebra"}
     for a, (full, _) in DENSE.items():
         thin = [COMPRESSED[a] + end for end in budgets]

@@ -64,7 +64,7 @@ STANDARDISED = (
 
 
 def eight(**settings: Any) -> tuple[AgentEntry, ...]:
-    """The paper's seven agents and random play."""
+    """The paper's seven agents and uniformly random actions."""
     return (*(_searching(n, n, **settings) for n in PAPERS), AgentEntry("random", "random"))
 
 
@@ -175,7 +175,7 @@ def _task(
     )
 
 
-# The authors' code plays Hartmann with a model, and TS-RSR with a search, of its own.
+# The authors' code has another model for Hartmann, and another search for TS-RSR.
 HARTMANN_ELL = {"type": "matern52", "lengthscale": 0.2, "variance": LN2}
 HARTMANN_AS_CODE = tuple(
     AgentEntry(

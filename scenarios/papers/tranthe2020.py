@@ -1,7 +1,7 @@
 """tranthe2020: MS-UCB, Gaussian-process bandits in many random subspaces, Section 5.
 
-The scalability figure (four functions in 20, 50 and 100 dimensions, and what stands beside them:
-Schwefel 1.2, and all of them shifted), Figs. 2 and 3 (more subspaces, larger ones), the output
+The scalability figure (four functions in 20, 50 and 100 dimensions; in addition Schwefel 1.2, and
+all of them shifted), Figs. 2 and 3 (more subspaces, larger ones), the output
 weights of a network, and a classifier with the ramp loss in 5,001 dimensions.
 """
 
@@ -22,7 +22,7 @@ PANELS = (Panel(METRIC, band="deviation"), Panel(METRIC, "seconds", band="deviat
 # The model of all agents, and where they learn it.
 MODEL: dict[str, Any] = {"learn": {"every": 20}, "standardize": True}
 # Evaluations of the acquisition a round, at most 1010 for each agent: 400 candidates, 110 at and
-# near the best points told, 500 in climbs from the 10 best. LineBO's search adds 10 points told.
+# near the best observed points, 500 in climbs from the 10 best. LineBO's search adds 10 of those.
 BOX = {"search": {"starts": 10, "candidates": 400, "evaluations": 500}}
 LINE = {"search": {"starts": 10, "candidates": 500, "evaluations": 500}}
 # MS-UCB looks at its candidates up to twice, and at two points in each subspace: 750 evaluations on

@@ -175,6 +175,6 @@ def sensors(figure: "Figure", seed: int) -> None:
     axes.axvline(TRAINING_DAYS, color=INK, linestyle=(0, (4, 3)), linewidth=1.2)
     axes.set(xlabel="day", ylabel=f"temperature in {readings.unit}", xlim=(0, float(days[-1])))
     height = axes.get_ylim()[1]
-    for place, side, label in ((-0.03, "right", "training"), (0.03, "left", "played")):
+    for place, side, label in ((-0.03, "right", "training"), (0.03, "left", "test")):
         axes.text(TRAINING_DAYS + place, height, label, ha=side, va="top", color=INK)
     legend_below(figure, axes, 1)

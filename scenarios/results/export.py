@@ -71,7 +71,7 @@ def export_parquet(store: Store, path: Path) -> int:
 
 @contextmanager
 def _in_the_end(path: Path) -> Iterator[Path]:
-    """A file beside the one to write, which takes its place when all went well, and only then."""
+    """A temporary file that replaces the file to write only after everything succeeded."""
     part = path.with_name(f"{path.name}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

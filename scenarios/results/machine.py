@@ -1,4 +1,4 @@
-"""What a result depends on besides its scenario: versions, processor, BLAS."""
+"""Versions, processor and BLAS: what a result depends on apart from its scenario."""
 
 import platform
 from importlib.metadata import PackageNotFoundError, version

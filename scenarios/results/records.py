@@ -11,7 +11,7 @@ from gpbandits_env.arrays import Array
 
 ROUND_FIELDS = {
     "actions": "(T, m) arm indices, or (T, m, d) points; left out if not wanted, or too many",
-    "rewards": "(T, m) noisy rewards, as told to the agent; 0 where an evaluation was skipped",
+    "rewards": "(T, m) noisy rewards, as observed; 0 where an evaluation was skipped",
     "values": "(T, m) noiseless rewards",
     "regret": "(T, m) optimum of the round minus value",
     "optimum": "(T,) the largest noiseless reward of the round",

@@ -22,7 +22,7 @@ def _json_kinds(cls: Any) -> dict[str, type[Any]]:
     return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
-# What a results file keeps of its scenario, and is read back: the entries and their kinds.
+# The entries of the scenario in a results file, and their kinds.
 SCENARIO = _json_kinds(Scenario) | {"points": list, "seed": int, "agents": dict, "initial": dict}
 OPTIONAL = {f.name for f in fields(Scenario) if f.metadata.get("later")}
 # The entries that hold dicts, and what stands in each of them.

@@ -3,7 +3,7 @@
 The schema, version 1:
 
     meta      key, value (JSON)   "scenario": the resolved scenario, "versions", "machine",
-                                  "problems": what each cell's agents are told, by digest
+                                  "problems": each cell's problem, by digest
     trials    cell, agent, trial, world_seed, agent_seed, rounds
     arrays    cell, agent, trial, name, dtype, shape, data
     bounds    cell, name, metric, data        theory curves, float64

@@ -17,7 +17,7 @@ from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, knock,
 from gpbandits_env.scenarios.study.runner import PlannedTrial
 
 PATIENCE = "30s"
-# Seconds without a result after which it is asked whether anybody is working.
+# Seconds without a result after which we check that there are workers.
 WATCH = 10.0
 # Seconds for the goodbye to a cluster, which may be gone.
 FAREWELL = 5
@@ -75,7 +75,7 @@ def _joined(address: str) -> Iterator[Any]:
     try:
         yield client
     finally:
-        # The scheduler forgets what a client that leaves has asked for; it may be gone itself.
+        # The scheduler forgets the tasks of a client that leaves; it may be gone itself.
         with silence_logging_cmgr(logging.CRITICAL), suppress(Exception):
             client.close(FAREWELL)
 
@@ -108,12 +108,12 @@ class DaskCluster(Pool):
         return key
 
     def wait(self, handles: Collection[Any]) -> Iterable[str]:
-        told = False
+        warned = False
         while True:
             try:
                 return [self._done.get(timeout=WATCH)]
             except Empty:
-                told = self._look(told)
+                warned = self._look(warned)
 
     def result(self, handle: str) -> tuple[Results, float]:
         future = self._futures.pop(handle)
@@ -127,8 +127,8 @@ class DaskCluster(Pool):
         finally:
             future.release()
 
-    def _look(self, told: bool) -> bool:
-        """Look whether anybody works; whether it has been said that nobody does."""
+    def _look(self, warned: bool) -> bool:
+        """Warn, once, of a cluster without workers; returns whether that was done."""
         try:
             idle = not self._client.scheduler_info()["workers"]
         except Exception as error:
@@ -138,10 +138,10 @@ class DaskCluster(Pool):
             lost = len(self._client.cluster.worker_spec)
             self._client.cluster.scale(0)
             self._client.cluster.scale(lost)
-        elif idle and not told:
+        elif idle and not warned:
             _log.warning("the Dask scheduler has no workers; waiting for some to come")
             return True
-        return told
+        return warned
 
 
 def _lost(error: Exception) -> ClusterLost:

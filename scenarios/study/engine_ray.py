@@ -42,7 +42,7 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
 class RayCluster(Pool):
     """A Ray cluster; Ray begins a task again whose worker died, three times."""
 
-    # Ray looks at all tasks that it knows of whenever it is asked.
+    # Ray looks at all tasks that it knows of in every call.
     slots, suspects, revivals = 1000, 1000, 0
 
     def __init__(self) -> None:
@@ -50,18 +50,18 @@ class RayCluster(Pool):
         self._run = ray.remote(num_cpus=1, max_retries=RETRIES)(run_timed)
 
     def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
-        with _told():
+        with _cluster_errors():
             handle = self._run.remote(tasks)
         self.running.add(handle)
         return handle
 
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
-        with _told():
+        with _cluster_errors():
             return ray.wait(list(handles))[0]
 
     def result(self, handle: Any) -> tuple[Results, float]:
         self.running.discard(handle)  # so that Ray can free the result
-        with _told():
+        with _cluster_errors():
             try:
                 found: tuple[Results, float] = ray.get(handle)
                 return found
@@ -70,7 +70,7 @@ class RayCluster(Pool):
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _cluster_errors() -> Iterator[None]:
     """Say in one line that the cluster is gone."""
     try:
         yield

@@ -2,7 +2,7 @@
 
 Everything is tried before anything runs: the environment and every agent are made once at every
 point of the grid. An error names the file and the key. Modules that a file names (an agent
-"module:Class", an environment "module:gpbandits/Name-v0") are looked for beside it too.
+"module:Class", an environment "module:gpbandits/Name-v0") are also looked for in its folder.
 """
 
 import tomllib
@@ -11,7 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from gpbandits_env import agents as learners
+from gpbandits_env import agents
 from gpbandits_env.agents.registry import is_own, own_class
 from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, shown, unknown
 from gpbandits_env.scenarios import registry
@@ -97,7 +97,7 @@ def _entry(entry: Any, where: str) -> Any:
     try:
         if is_own(name):
             own_class(name)
-        elif name not in (known := learners.names() + learners.adapter_names()):
+        elif name not in (known := agents.names() + agents.adapter_names()):
             raise unknown("agent", name, known)
     except GPBanditsError as error:
         raise InvalidInput(f"{where}.agent: {error}") from error
@@ -106,7 +106,7 @@ def _entry(entry: Any, where: str) -> Any:
 
 TEMPLATE = """\
 # A scenario of your own: `gpbandits run {name}` runs it.
-# Every line may be changed; what a key means stands beside it.
+# Every line may be changed; a comment says what its key means.
 
 title = "a drifting function with sudden breaks"
 horizon = 200                   # rounds in a trial
@@ -150,7 +150,7 @@ settings = {{ epsilon = 0.01 }}
 [[agents]]
 agent = "random"
 
-# initial = 10                  # above [environment]: random points that all agents are told first
+# initial = 10                  # above [environment]: random points that all agents observe first
 # selective = true              # above [environment]: skip what an agent calls uninformative
 
 # [[panels]]                    # what the plot shows; the regrets against rounds by default

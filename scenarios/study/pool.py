@@ -1,9 +1,9 @@
-"""Handing tasks to workers, and what becomes of those whose worker dies: alike for every engine.
+"""How tasks go to workers, and what happens when a worker dies: the same for every engine.
 
-joblib's own loop cannot do this: when a worker dies, `joblib.Parallel` ends altogether and does not
-say which task killed it, with every back end, and that for Ray hands over nothing before everything
-is done. So each engine is a small `Pool`: on this machine processes of joblib's loky, else a
-cluster's own interface.
+joblib's own loop cannot do this: with every backend, `joblib.Parallel` ends altogether when a
+worker dies and does not say which task killed it, and its Ray backend returns nothing before
+everything is done. So each engine is a small `Pool`: on this machine processes of joblib's loky,
+else a cluster's own interface.
 """
 
 import socket

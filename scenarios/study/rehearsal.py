@@ -1,6 +1,6 @@
-"""Before anything runs: every part of a scenario is made once, so that mistakes are told first.
+"""Before anything runs: every part of a scenario is made once, so that mistakes are found early.
 
-And what then fixes the results, in full: the scenario with all defaults, what agents are told.
+It also writes down what fixes the results: the scenario with all defaults, and the problems.
 """
 
 import hashlib
@@ -10,7 +10,7 @@ from typing import Any
 
 import gymnasium as gym
 
-from gpbandits_env import agents as learners
+from gpbandits_env import agents
 from gpbandits_env.drift import as_drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput
 from gpbandits_env.kernels import kernel_from_dict
@@ -24,7 +24,7 @@ PARTS = {"kernel": kernel_from_dict, "drift": as_drift}
 
 
 def rehearse(cell: Cell) -> Problem:
-    """Make a cell's environment and every agent once; what agents are told of it.
+    """Make a cell's environment and every agent once, and return the agents' problem.
 
     Raises:
         GPBanditsError: one cannot be made; the message names its place, as in a scenario file.
@@ -83,7 +83,7 @@ def resolved(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
     plain = scenario.to_dict(seed)
     for entry in plain["agents"].values():
         # The settings that an agent has when none are given fix the result as well.
-        known = learners.settings_of(entry["agent"])
+        known = agents.settings_of(entry["agent"])
         entry["defaults"] = {k: v if _is_plain(v) else repr(v) for k, v in known.items()}
     plain["bounds"] = [BOUNDS.to_dict(BOUNDS.from_dict(spec)) for spec in scenario.bounds]
     try:
@@ -102,7 +102,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def describe(problem: Problem) -> dict[str, Any]:
-    """What agents are told, in short: a change of data or of defaults changes it."""
+    """A digest of an agents' problem, which a change of data or of defaults changes."""
     mean = problem.prior_mean
     return {
         "domain": _digest(problem.domain.to_dict()),

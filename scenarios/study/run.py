@@ -30,7 +30,7 @@ class Outcome:
     Args:
         path: the store.
         done: trials in it (one agent in one environment instance each).
-        total: trials asked for.
+        total: trials that this run wanted.
         failures: those that raised.
         interrupted: whether Ctrl-C ended the run.
     """
@@ -91,7 +91,7 @@ def run_study(
             interrupted = _run(store, left, jobs, engine, len(wanted), progress)
         except ClusterLost as error:
             kept = f"{len(store.done() & wanted)} of {len(wanted)} trials are kept in {store.path}"
-            raise ClusterLost(f"{error}. {kept}; the same command goes on from there") from error
+            raise ClusterLost(f"{error}. {kept}; the same command resumes from there") from error
         done = len(store.done() & wanted)
         return Outcome(store.path, done, len(wanted), tuple(store.failures()), interrupted)
 
@@ -130,7 +130,7 @@ def _remove(path: Path) -> None:
 
 
 def _merge(store: Store, meta: Mapping[str, Any]) -> None:
-    """Check that the store is of the same study, and widen it to what is asked for now."""
+    """Check that the store is of the same study, and widen it to what is wanted now."""
     old, new = store.scenario, meta["scenario"]
     difference = _difference(old, new)
     for key in ("versions", "problems"):

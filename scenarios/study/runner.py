@@ -31,7 +31,7 @@ from gpbandits_env.seeding import seed_for
 # `import gpbandits_env` does it too, but for the command line (see there).
 register_all()
 
-# Folders whose modules scenario files name: those beside the files that were read.
+# The folders of the scenario files that were read: modules that they name are found there.
 FOLDERS: list[str] = []
 
 
@@ -50,7 +50,7 @@ class PlannedTrial:
         cell: the scenario at one point of its grid.
         key: which trial.
         seed: the study's base seed, which all streams depend on.
-        folders: where modules of the user's own are, besides the usual places.
+        folders: further places of modules, those of the user's own.
     """
 
     cell: Cell
@@ -105,7 +105,7 @@ def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
 def initial_points(
     env: gym.Env[Any, Any], agent: Any, count: int, seed: int
 ) -> dict[str, NDArray[Any]]:
-    """Evaluate random points and tell them to an agent as prior data, after the reset.
+    """Evaluate random points and give them to an agent as prior data, after the reset.
 
     Args:
         env: the environment.
@@ -139,8 +139,8 @@ def run_rounds(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """One agent in one environment instance, which has been reset.
 
-    In a selective environment the agent is asked which of its actions would be informative, and
-    only these are evaluated. An agent with a method ``reveal`` (an oracle, the genie of
+    In a selective environment the agent says which of its actions would be informative, and only
+    these are evaluated. An agent with a method ``reveal`` (an oracle, the genie of
     bogunovic2016) is shown each round's function after the round.
 
     Args:
@@ -163,12 +163,12 @@ def run_rounds(
         if t == 0 and opening is not None:
             actions = np.full(len(actions), opening)
         observed: tuple[Any, ...] = (agent.informative(actions),) if selective else ()
-        asked = perf_counter()
+        chosen = perf_counter()
         clock = getattr(instance, "evaluation_seconds", 0.0)
         observation, _, _, _, info = env.step((actions, *observed) if selective else actions)
         stepped = perf_counter()
         agent.tell(actions, observation["rewards"], *observed)
-        told = perf_counter()
+        end = perf_counter()
         if reveal is not None:
             reveal(instance.function.values)
         spent += int(np.count_nonzero(observed[0])) if selective else len(actions)
@@ -185,7 +185,7 @@ def run_rounds(
             evaluations=spent,
         )
         evaluating = getattr(instance, "evaluation_seconds", 0.0) - clock
-        seconds.put(t, ask=asked - start, tell=told - stepped, evaluate=evaluating)
+        seconds.put(t, ask=chosen - start, tell=end - stepped, evaluate=evaluating)
     return rounds.arrays, seconds.arrays
 
 

@@ -52,10 +52,10 @@ def _page(id: str) -> str:
         f"**Action**: `{env.action_space}`",
         f"**Observation**\n\n{_table(observation, env.observation_space)}",
         f"**Reward**: a Python {type(reward).__name__}, the sum of the batch's noisy rewards.",
-        f"**Info** of a step, never told to an agent\n\n{_table(info)}",
+        f"**Info** of a step, which agents never see\n\n{_table(info)}",
         f"**End**: truncated after {horizon} rounds (`max_episode_steps`), never terminated.",
         "What each means: [environments](../environments.md#" + f"{id.lower().replace('/', '')}).",
-        f"**Arguments**, besides those of every environment\n\n{_arguments(declared)}",
+        f"**Arguments**, in addition to those of every environment\n\n{_arguments(declared)}",
     ]
     if rest.strip():
         parts += ["## Its arguments as a class", f"::: {declared.__module__}.{declared.__name__}"]

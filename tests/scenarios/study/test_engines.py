@@ -160,7 +160,7 @@ def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
         os.killpg(process.pid, signal.SIGINT)  # workers of this machine get it too
         _, said = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "the same command goes on from there" in said
+    assert "the same command resumes from there" in said
     assert "Traceback" not in said
     assert 4 <= held(path) < 20
     again = subprocess.run(resumed, check=True, capture_output=True, text=True, timeout=200)

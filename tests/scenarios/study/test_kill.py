@@ -95,7 +95,7 @@ def test_ctrl_c_in_a_terminal_keeps_what_is_done(tmp_path, as_in_a_terminal):
     os.killpg(process.pid, signal.SIGINT)  # what a terminal does
     errors = process.communicate(timeout=60)[1]
     assert process.returncode == 130, errors
-    assert "the same command goes on from there" in errors
+    assert "the same command resumes from there" in errors
     assert "Traceback" not in errors
     assert 0 < _trials(store) < 2500
 
