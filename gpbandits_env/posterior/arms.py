@@ -227,7 +227,9 @@ class ArmPosterior(Posterior):
             with OneThread():
                 self._settle()
 
-    def _learn(self, points: IntArray, rewards: Array) -> None:
+    def learn(self, points: IntArray, rewards: Array) -> None:
+        if self._hallucinated:
+            self.rollback()
         with OneThread():
             if len(points) == 1:
                 self._learn_one(points.item(), rewards.item())

@@ -63,11 +63,9 @@ class Posterior(Stateful, ABC):
             )
         self.learn(x, y)
 
+    @abstractmethod
     def learn(self, points: NDArray[Any], rewards: Array) -> None:
-        """As `condition`, of points and rewards that were checked before, as arrays."""
-        self.rollback()
-        if len(points):
-            self._learn(points, rewards)
+        """As `condition`, of points (k, ...) and rewards (k,) that were checked before, k >= 0."""
 
     def replay(self, log: Iterable[tuple[NDArray[Any], Array, float]]) -> None:
         """Learn a whole log, oldest first.
@@ -175,10 +173,6 @@ class Posterior(Stateful, ABC):
         Raises:
             InvalidInput: the snapshot does not fit; nothing has changed then.
         """
-
-    @abstractmethod
-    def _learn(self, points: NDArray[Any], rewards: Array) -> None:
-        """Learn from checked observations, at least one; nothing is hallucinated."""
 
     @abstractmethod
     def _advance(self, epsilon: float, dt: float) -> None:

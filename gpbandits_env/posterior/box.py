@@ -307,7 +307,8 @@ class BoxPosterior(Posterior):
             raise InvalidInput(f"points must have shape (n, {self.box.dim}), got {x.shape}")
         return x
 
-    def _learn(self, points: Array, rewards: Array) -> None:
+    def learn(self, points: Array, rewards: Array) -> None:
+        self.rollback()
         self._append(points, rewards)
         self.size += len(points)
 

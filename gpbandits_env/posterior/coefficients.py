@@ -46,10 +46,13 @@ class Coefficients(Representation):
         self._scratch, self._outer = np.empty(rank), np.empty((rank, rank))
 
     def direction(self, arm: int, inverse_s: float) -> Array:
-        slot, features = self.slot(), self.factor.row(arm)
+        count = self.count
+        if count == len(self.block):
+            self._reserve(count + 1)
+        slot, features = self.block[count], self.factor.row(arm)
         self._coefficient_covariance.dot(features, slot)
-        if self.count:
-            past = self.block[: self.count]
+        if count:
+            past = self.block[:count]
             np.subtract(slot, past.dot(features).dot(past, self._scratch), slot)
         if self.scale != 1.0:
             shrink = self.scale**2

@@ -152,7 +152,10 @@ class NystromPosterior(Posterior):
         """(m,) the distinct arms of the dictionary, in order; fresh."""
         return np.flatnonzero(self._copies)
 
-    def _learn(self, points: IntArray, rewards: Array) -> None:
+    def learn(self, points: IntArray, rewards: Array) -> None:
+        self.rollback()
+        if not len(points):
+            return
         self._sampling_var[:] = self.var
         self.information_gain += self._gain(points)
         np.add.at(self._counts, points, 1.0)
