@@ -1,4 +1,4 @@
-"""How the points of an agent's posterior are played as actions of its problem."""
+"""Which actions of the problem the points of an agent's posterior stand for, and back."""
 
 import zlib
 from typing import Any
@@ -13,7 +13,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
 
-# Candidate points: more are a slip.
+# The most candidate points.
 MOST = 2**24
 
 
@@ -22,33 +22,28 @@ class ActionMap:
 
     Args:
         inner: the problem as the posterior sees it: its domain, kernel, noise and prior mean.
-        fingerprint: a number that tells apart what agents of different seeds draw for good; 0 if
-            nothing is drawn.
+        fingerprint: a number that differs between agents of different seeds; 0 if nothing is drawn.
     """
 
     def __init__(self, inner: Problem, fingerprint: int = 0) -> None:
         self.inner, self.fingerprint = inner, fingerprint
 
     def actions(self, points: NDArray[Any]) -> NDArray[Any]:
-        """The actions that play these arms or points of the posterior's domain, fresh."""
+        """The actions of these arms or points of the posterior's domain, fresh."""
         return points
 
     def points(self, actions: NDArray[Any]) -> NDArray[Any]:
-        """The arms or points of the posterior's domain that these checked actions play.
+        """The arms or points of the posterior's domain that these checked actions stand for.
 
         Raises:
-            InvalidInput: an action that plays none of them.
+            InvalidInput: an action that stands for none of them.
         """
         return actions
 
 
 def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Generator) -> ActionMap:
-    """The problem's own domain, or so many Sobol points of a box.
+    """The problem's own domain; or in a box so many Sobol points, drawn by a child of ``rng``.
 
-    Args:
-        problem: the agent's.
-        candidates: how many points of a box; None for all of it. On arms it does not matter.
-        rng: the points are drawn from its child.
     Raises:
         InvalidInput: fewer than 2 points, or a domain of another kind.
     """
@@ -63,11 +58,7 @@ def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Gene
 
 
 def box_of(problem: Problem, agent: object) -> Box:
-    """The problem's domain, for an agent that acts in boxes alone.
-
-    Raises:
-        InvalidInput: it is no box.
-    """
+    """The problem's domain, or `InvalidInput` if it is no box."""
     if not isinstance(problem.domain, Box):
         raise InvalidInput(
             f"{type(agent).__name__} looks for its actions in a box; the domain here is arms"
@@ -76,12 +67,7 @@ def box_of(problem: Problem, agent: object) -> Box:
 
 
 class CandidateMap(ActionMap):
-    """The posterior is on some points of a box, numbered; actions are their coordinates.
-
-    Args:
-        problem: the agent's, in a box.
-        arms: the points.
-    """
+    """The posterior is on some points of a box, as arms; actions are their coordinates."""
 
     def __init__(self, problem: Problem, arms: Arms) -> None:
         self.arms = arms

@@ -25,16 +25,16 @@ def check_agent(
     problems: Problem | Sequence[Problem] | None = None,
     **settings: Any,
 ) -> None:
-    """Nothing, if an agent keeps all laws on some problems.
+    """Check that an agent keeps all laws on some problems; it takes about a second.
 
-    Tried are: actions of the right shape inside the domain, the same seed giving the same actions,
-    asking that teaches nothing, mistakes that are refused and change nothing, rewards that were not
-    observed, data from before round 1, snapshots, pickles, resets. It takes about a second.
+    The laws: actions have the right shape and lie in the domain, the same seed gives the same
+    actions, asking changes nothing, mistakes are refused and change nothing, rewards that were not
+    observed do not matter, prior data count no round, and snapshots, pickles and resets work.
 
     Args:
         agent: a class, "module:Class", or the name of a registered agent.
-        problems: to try it on; when not given 6 x 5 arms and a box, in batches of 1 and 3, of which
-            those are left out that the agent refuses.
+        problems: what it is tried on; by default 6 x 5 arms and a box, in batches of 1 and 3,
+            except those that the agent refuses.
         settings: of the agent.
     Raises:
         LawBroken: names the law, and says what was found.
@@ -84,7 +84,7 @@ def actions_in_the_domain(fresh: Fresh) -> None:
     """`ask` gives m fresh actions that fit `env.step`."""
     agent = fresh()
     space = agent.problem.domain.action_space(agent.batch_size)
-    for actions in played(agent):
+    for actions in trial(agent):
         _expect(actions in space, f"ask gave {actions!r}, which is not in {space}")
     actions = agent.ask()
     actions[:] = 0
@@ -94,15 +94,15 @@ def actions_in_the_domain(fresh: Fresh) -> None:
 def the_seed_decides(fresh: Fresh) -> None:
     """Two agents of one seed choose the same actions."""
     one, other = fresh(), fresh()
-    _expect(np.array_equal(played(one), played(other)), "two agents of one seed differ")
+    _expect(np.array_equal(trial(one), trial(other)), "two agents of one seed differ")
     _expect(same(one.snapshot(), other.snapshot()), "their snapshots differ")
 
 
 def asking_teaches_nothing(fresh: Fresh) -> None:
-    """`ask` changes at most the generator."""
+    """`ask` changes nothing but the generator."""
     agent = fresh()
     for rounds in (0, 3):
-        played(agent, rounds)
+        trial(agent, rounds)
         before = agent.snapshot()
         agent.ask()
         after = {**agent.snapshot(), "rng": before["rng"]}
@@ -110,9 +110,9 @@ def asking_teaches_nothing(fresh: Fresh) -> None:
 
 
 def mistakes_change_nothing(fresh: Fresh) -> None:
-    """What cannot be learned is refused with `InvalidInput`, before anything changes."""
+    """Invalid input is refused with `InvalidInput`, before anything changes."""
     agent = fresh()
-    played(agent, 2)
+    trial(agent, 2)
     actions = agent.ask()
     good = truth(agent, actions, 0)
     mistakes = (
@@ -133,10 +133,10 @@ def mistakes_change_nothing(fresh: Fresh) -> None:
 
 
 def not_observed_teaches_nothing(fresh: Fresh) -> None:
-    """A round of which nothing was observed counts, and its rewards do not matter."""
+    """A round in which nothing was observed counts, and its rewards do not matter."""
     one, other = fresh(), fresh()
     for agent in (one, other):
-        played(agent, 2)
+        trial(agent, 2)
     actions = one.ask()
     other.ask()
     nothing = np.zeros(len(actions), dtype=np.bool_)
@@ -157,16 +157,16 @@ def prior_data_count_no_round(fresh: Fresh) -> None:
 def snapshots_resume(fresh: Fresh) -> None:
     """A snapshot is a copy that pickles, and resuming it equals never having stopped."""
     agent = fresh()
-    played(agent, 3)
+    trial(agent, 3)
     state = agent.snapshot()
     kept = pickle.loads(pickle.dumps(state))
-    ahead = played(agent)
+    ahead = trial(agent)
     _expect(same(state, kept), "a snapshot changed when the agent went on")
     other = fresh()
-    played(other, 2)
+    trial(other, 2)
     other.restore(kept)
     _expect(same(other.snapshot(), kept), "restore left something of what was there before")
-    _expect(np.array_equal(played(other), ahead), "a resumed agent chooses other actions")
+    _expect(np.array_equal(trial(other), ahead), "a resumed agent chooses other actions")
     before = other.snapshot()
     try:
         other.restore({})
@@ -179,15 +179,15 @@ def snapshots_resume(fresh: Fresh) -> None:
 def pickles_resume(fresh: Fresh) -> None:
     """A pickled agent goes on as the agent does."""
     agent = fresh()
-    played(agent, 3)
+    trial(agent, 3)
     twin = pickle.loads(pickle.dumps(agent))
-    _expect(np.array_equal(played(twin), played(agent)), "a pickled agent chooses other actions")
+    _expect(np.array_equal(trial(twin), trial(agent)), "a pickled agent chooses other actions")
 
 
 def reset_forgets(fresh: Fresh) -> None:
     """After `reset` an agent is as a new one, but for its generator."""
     agent, new = fresh(), fresh()
-    played(agent, 4)
+    trial(agent, 4)
     agent.reset()
     state = {**agent.snapshot(), "rng": None}
     _expect(same(state, {**new.snapshot(), "rng": None}), "reset left something of an episode")
@@ -206,18 +206,18 @@ LAWS = (
 )
 
 
-def played(agent: Agent, rounds: int = ROUNDS) -> NDArray[Any]:
-    """The actions (rounds, m, ...) of an agent that is told what a smooth function gives."""
-    asked = []
+def trial(agent: Agent, rounds: int = ROUNDS) -> NDArray[Any]:
+    """The actions (rounds, m, ...) of an agent whose rewards are those of a smooth function."""
+    chosen = []
     for _ in range(rounds):
         actions = agent.ask()
-        asked.append(np.array(actions))
+        chosen.append(np.array(actions))
         agent.tell(actions, truth(agent, actions, agent.round))
-    return np.array(asked)
+    return np.array(chosen)
 
 
 def truth(agent: Agent, actions: NDArray[Any], t: int) -> Array:
-    """(m,) rewards of a smooth function with a little that depends on the round."""
+    """(m,) rewards of a smooth function that changes a little from round to round."""
     points = agent.problem.domain.points(agent.problem.domain.check(actions))
     return np.asarray(
         np.sin(3.0 * points).sum(axis=1) + 0.01 * np.cos(7.0 * t + np.arange(len(points)))

@@ -15,46 +15,35 @@ from gpbandits_env.seeding import child
 KEYS = ("actions", "rewards", "round")
 
 
-class Learner(Protocol):
-    """What a policy asks of its agent; see `Agent`."""
+class _Agent(Protocol):
+    """What a policy needs of an `Agent`, whose module imports this one."""
 
     problem: Problem
     rng: np.random.Generator
     round: int
 
-    def ask(self) -> NDArray[Any]:
-        """The next actions."""
-        ...
-
+    def ask(self) -> NDArray[Any]: ...
     def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
-    ) -> None:
-        """Learn the rewards of one round."""
-        ...
-
-    def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
-        """Which actions would teach something."""
-        ...
-
-    def reset(self) -> None:
-        """Forget everything."""
-        ...
+    ) -> None: ...
+    def informative(self, actions: ArrayLike) -> NDArray[np.bool_]: ...
+    def reset(self) -> None: ...
 
 
 class Policy:
     """Reads {"actions", "rewards", "round"}, tells its agent, and asks it.
 
-    Round 0 is a new episode and resets the agent; a round it has been told already is not told
-    again. Where actions can be skipped (the observation has "observed") what it returns is the pair
-    (actions, observe) of such an environment: what the agent calls informative is observed. With a
+    Round 0 is a new episode and resets the agent; a round that the agent has learned is not learned
+    again. Where evaluations can be skipped (the observation has "observed") it returns the pair
+    (actions, observe) of such an environment, in which the informative actions are observed. With a
     leading axis (vector environments) each instance has an agent of its own: the first
-    is the agent itself, the others copies whose generators are children of its own.
+    is the agent itself, the others are copies whose generators are children of its own.
 
     Args:
         agent: whose policy this is.
     """
 
-    def __init__(self, agent: Learner) -> None:
+    def __init__(self, agent: _Agent) -> None:
         self._agents = [agent]
 
     def __call__(
@@ -82,37 +71,37 @@ class Policy:
             )
         counts = _rounds(rounds, len(rewards), episode_start)
         seen = _observed(observation, single, rewards.shape)
-        for each in actions:  # before any world is told anything
+        for each in actions:  # before any agent learns anything
             self._agents[0].problem.domain.check(each)
-        # All at once and first, so that no world's stream depends on what another draws.
+        # All at once and first, so that no instance's stream depends on what another draws.
         while len(self._agents) < len(rewards):
             self._agents.append(self._another())
-        asked = [
+        chosen = [
             self._act(i, a, r, t, None if seen is None else seen[i])
             for i, (a, r, t) in enumerate(zip(actions, rewards, counts, strict=True))
         ]
-        played = asked[0] if single else np.stack(asked)
+        together = chosen[0] if single else np.stack(chosen)
         if seen is None:
-            return played
-        wanted = [agent.informative(a) for agent, a in zip(self._agents, asked, strict=False)]
-        return played, wanted[0] if single else np.stack(wanted)
+            return together
+        wanted = [agent.informative(a) for agent, a in zip(self._agents, chosen, strict=False)]
+        return together, wanted[0] if single else np.stack(wanted)
 
     def _act(
         self,
-        world: int,
+        instance: int,
         actions: NDArray[Any],
         rewards: NDArray[Any],
         round_: int,
         observed: NDArray[np.bool_] | None,
     ) -> NDArray[Any]:
-        agent = self._agents[world]
+        agent = self._agents[instance]
         if round_ == 0:
             agent.reset()
         elif round_ > agent.round:
             agent.tell(actions, rewards, observed=observed)
         return agent.ask()
 
-    def _another(self) -> Learner:
+    def _another(self) -> _Agent:
         first = self._agents[0]
         agents, self._agents = self._agents, []
         try:
@@ -138,14 +127,14 @@ def _observed(
     return seen == 1
 
 
-def _rounds(rounds: NDArray[Any], worlds: int, episode_start: ArrayLike | None) -> list[int]:
-    """The round of each world; 0 where an episode starts."""
+def _rounds(rounds: NDArray[Any], count: int, episode_start: ArrayLike | None) -> list[int]:
+    """The round of each instance; 0 where an episode starts."""
     try:
-        counts = numbers(rounds, "round").reshape(worlds, 1)[:, 0]
+        counts = numbers(rounds, "round").reshape(count, 1)[:, 0]
         if episode_start is not None:
-            counts = np.where(np.reshape(episode_start, worlds), 0, counts)
+            counts = np.where(np.reshape(episode_start, count), 0, counts)
         return [whole(int(t), "round", 0) for t in counts.tolist()]
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
-            f"round and episode_start must be one per instance ({worlds}), got {rounds.shape}"
+            f"round and episode_start must be one per instance ({count}), got {rounds.shape}"
         ) from None

@@ -46,7 +46,7 @@ AGENTS = {
     "sre": "algorithms.sre:SRE",
 }
 
-# Other people's optimisers; each needs the extra of its name.
+# Optimizers of other libraries; each needs the extra of its name.
 ADAPTERS = {
     "botorch": "adapters.botorch:BoTorch",
     "optuna": "adapters.optuna:OptunaSampler",
@@ -63,22 +63,13 @@ def names() -> tuple[str, ...]:
 
 
 def adapter_names() -> tuple[str, ...]:
-    """The names of other people's optimisers, each of which needs the extra of its name."""
+    """The names of other libraries' optimizers, each of which needs the extra of its name."""
     return tuple(ADAPTERS)
 
 
 def is_own(name: object) -> bool:
     """Whether a name is that of a class in a module, not of a registered agent."""
     return isinstance(name, str) and ":" in name
-
-
-def own_class(name: str) -> type[Agent]:
-    """The class that "module:Class" names.
-
-    Raises:
-        InvalidInput: the module cannot be imported, or has no such agent.
-    """
-    return class_named(name, Agent, "agent")  # type: ignore[type-abstract]
 
 
 def agent_class(name: str) -> type[Agent]:
@@ -89,7 +80,7 @@ def agent_class(name: str) -> type[Agent]:
         InvalidInput: there is no such module, or no agent of that name in it.
     """
     if is_own(name):
-        return own_class(name)
+        return class_named(name, Agent, "agent")  # type: ignore[type-abstract]
     known = AGENTS | ADAPTERS
     if not isinstance(name, str) or name not in known:
         raise unknown("agent", name, known, "'gpbandits agents' lists them")

@@ -3,7 +3,7 @@
 Paper: Calandriello et al. (2019), "Gaussian Process Optimization with Adaptive Sketching: Scalable
 and No Regret", Algorithm 1; with EI and MPI as bedi2022 compares them. Any agent takes part by the
 setting ``posterior``.
-Assumes: k(x, x) <= 1, Gaussian noise of known variance above 0, a function that stands still.
+Assumes: k(x, x) <= 1, Gaussian noise of known variance above 0, a function that does not drift.
 Departures: 1. lambda is the noise variance, and the posterior standard deviation sqrt(lambda)
 sigma~, as bedi2022 compares them; 2. beta_t is that of bedi2022, Theorem 3.2, not BKB's own;
 3. qbar is 5; its theory asks for `theory.bkb_qbar`, hundreds; 4. the first dictionary is drawn like

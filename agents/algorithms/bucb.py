@@ -25,7 +25,6 @@ class BUCB(GPAgent):
         beta: as of `GPUCB`.
         rho: multiplies sqrt(beta): a bound on the ratio by which the standard deviation can fall
             within a batch (`theory.rho_bound`); 1 by default.
-        parts: those of `GPAgent`; the batch rule is "hallucinate".
     """
 
     def __init__(

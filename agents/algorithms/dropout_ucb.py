@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions.rules import Round, rule_named
@@ -35,12 +36,11 @@ FILLS = ("random", "copy", "mix")
 class DropoutUCB(GPAgent):
     """Each round d coordinates at random; the posterior of that round is on them alone.
 
-    Its `posterior` is over the whole box and holds the data; what is chosen is chosen under a
-    posterior of the d coordinates, made anew each round, O(t^2 (d + t)).
+    It acts in a box. Its `posterior` is over the whole box and holds the data; actions are chosen
+    under a posterior of the d coordinates, made anew each round, O(t^2 (d + t)). What a round draws
+    depends on the generator and the round alone.
 
     Args:
-        problem: where it acts; its domain is a box.
-        rng: its own randomness; what a round draws depends on it and the round alone.
         d: the number of coordinates a round; all of them if there are fewer.
         fill: the other coordinates: "copy" those of the point of the largest reward observed,
             "random", or "mix", random with probability p and copied else, action by action. Before
@@ -49,10 +49,10 @@ class DropoutUCB(GPAgent):
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
         margin: of "ei" and "mpi".
         beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for d coordinates of [-1, 1].
-        epsilon: not to be given: a posterior that is made anew cannot fade.
+        epsilon: refused: a posterior that is made anew cannot fade.
         search: of the d coordinates, as of `GPAgent`.
-        parts: those of `GPAgent`. What ``learn`` says is learned from the round's coordinates
-            alone; several lengthscales of the problem's kernel then count by their geometric mean.
+        parts: those of `GPAgent`. The model is learned from the round's coordinates alone; several
+            lengthscales of the problem's kernel then count by their geometric mean.
     Source: Li et al. (2017), Algorithm 1 and Section 3.2 (the three fills).
     """
 
@@ -61,7 +61,7 @@ class DropoutUCB(GPAgent):
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         d: int = 5,
         fill: str = "mix",
@@ -108,7 +108,7 @@ class DropoutUCB(GPAgent):
         filled = Coordinates(self.coordinates(now.t), self._fill(now.rng))
         return BoxMap(filled, self._box).lift(y)
 
-    def _drawn(self, t: int) -> tuple[IntArray, np.random.Generator]:
+    def _drawn(self, t: int) -> tuple[IntArray, Generator]:
         """The coordinates of round t, and the generator of the rest of that round."""
         rng = self._streams.at(t)
         return np.sort(rng.choice(self._box.dim, self._cube.dim, replace=False)), rng
@@ -118,7 +118,6 @@ class DropoutUCB(GPAgent):
         return self._scaling.scale(self.posterior.observed)[:, active], self.posterior.rewards
 
     def _posterior_on(self, active: IntArray) -> BoxPosterior:
-        """The posterior of these coordinates alone."""
         model = self._model(active)
         assert isinstance(model.prior_mean, float)
         posterior = BoxPosterior(self._cube, model.kernel, model.noise_var, model.prior_mean)
@@ -133,8 +132,8 @@ class DropoutUCB(GPAgent):
         kernel = given.kernel.with_lengthscale(lambda ell: tuple((np.asarray(ell) / unit)[active]))
         return Model(kernel, given.noise_var, given.prior_mean)
 
-    def _fill(self, rng: np.random.Generator) -> Array:
-        """(m, D) points of the cube whose coordinates an action takes where it has no own."""
+    def _fill(self, rng: Generator) -> Array:
+        """(m, D) points of the cube: the coordinates of an action that are not searched."""
         m, observed = self.batch_size, self.posterior.observed
         drawn = rng.uniform(-1.0, 1.0, (m, self._box.dim))
         coins = rng.random(m) < self._chance

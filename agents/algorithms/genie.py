@@ -1,9 +1,9 @@
-"""The genie: it is shown the whole function of the round before.
+"""The genie, the paper's oracle: it is shown the whole function of the round before.
 
 Paper: bogunovic2016, Appendix F, the lower bound Omega(T epsilon) that no algorithm can beat.
 Assumes: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}, so that the maximiser of f_{t-1}
 has the largest conditional mean; the noise and epsilon do not matter.
-Departures: 1. in round 1, where it knows nothing, it plays an arm at random; 2. ties go to the
+Departures: 1. in round 1, where it knows nothing, it draws an arm at random; 2. ties go to the
 lowest index; 3. all actions of a batch are the same.
 """
 
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.agent import Agent
@@ -21,28 +22,26 @@ from gpbandits_env.problem import Problem
 
 
 class Genie(Agent):
-    """The maximiser of f_{t-1}, which whoever plays it must `reveal`; `tell` teaches it nothing.
+    """The maximiser of f_{t-1}, which its caller must `reveal`; `tell` teaches it nothing.
 
-    It is a yardstick, not a learner: only a scenario's runner, which knows the truth, can play it.
+    It is a yardstick: only what runs a trial, and so knows the truth, can use it. It acts on arms;
+    the model does not matter.
 
-    Args:
-        problem: where it acts, finitely many arms; the model does not matter.
-        rng: its own randomness, for round 1.
     Raises:
         InvalidInput: the domain is a box.
     Source: bogunovic2016, Appendix F.
     """
 
-    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+    def __init__(self, problem: Problem, rng: Generator) -> None:
         super().__init__(problem, rng)
         if not isinstance(problem.domain, Arms):
-            raise InvalidInput("the genie plays arms: give the world a grid or arms, not a box")
+            raise InvalidInput("the genie acts on arms: make the environment a grid or arms")
         self._size = problem.domain.size
-        # How many rounds had been told when the function was revealed, and its maximiser.
+        # The round after which the function was revealed, and its maximiser.
         self._shown: tuple[int, int] | None = None
 
     def reveal(self, values: ArrayLike) -> None:
-        """Show the function of the round that was told last, without noise.
+        """Show the function of the last round, without noise.
 
         Args:
             values: (n,) f_{t-1} at all arms.

@@ -8,7 +8,7 @@ Departures: 1. any acquisition, GP-UCB by default; 2. those of `GPAgent`.
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
@@ -23,22 +23,20 @@ from gpbandits_env.seeding import child
 class HeSBO(GPAgent):
     """Every coordinate copies one of d, chosen by a random hash, with a random sign.
 
-    The posterior is on y, the d coordinates (see `EmbeddedMap`).
+    It acts in a box. The posterior is on y, the d coordinates (see `EmbeddedMap`); the embedding is
+    drawn when the agent is made.
 
     Args:
-        problem: where it acts; its domain is a box.
-        rng: its own randomness, of which the embedding is drawn first.
         d: the number of coordinates y.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
         margin: of "ei" and "mpi".
         beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for the small box.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         d: int = 5,
         acquisition: str = "ucb",

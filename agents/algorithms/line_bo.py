@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.acquisitions.rules import rule_named
@@ -34,12 +35,11 @@ DIRECTIONS = ("random", "coordinate", "ascent")
 class LineBO(GPAgent):
     """The acquisition is maximised on one line through the best point, then on the next.
 
-    The best point is that of the largest posterior mean observed; before any data, the box's
-    centre.
+    It acts in a box, whose lines are drawn after scaling it to [-1, 1]^D. The best point is the
+    observed one of the largest posterior mean; before any data, the box's center. Directions depend
+    on the generator and the line's number alone.
 
     Args:
-        problem: where it acts; its domain is a box, and lines are drawn where it is [-1, 1]^D.
-        rng: its own randomness; the directions depend on it and the line's number alone.
         directions: "random", uniform on the sphere; "coordinate", along an axis; or "ascent", along
             the gradient of the posterior mean.
         rounds_per_line: before the next line is drawn.
@@ -47,7 +47,6 @@ class LineBO(GPAgent):
         margin: of "ei" and "mpi".
         beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for one coordinate in [-1, 1].
         search: of the line, as of `GPAgent`.
-        parts: those of `GPAgent`.
 
     Attributes:
         line: that of the next round.
@@ -59,7 +58,7 @@ class LineBO(GPAgent):
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         directions: str = "random",
         rounds_per_line: int = 1,
@@ -99,7 +98,7 @@ class LineBO(GPAgent):
         self._take(LineEmbedding(anchor, self._direction(number, slope)))
 
     def _direction(self, number: int, slope: Array | None) -> Array:
-        """(D,) of the line of that number; along a slope (D,) if there is one."""
+        """(D,) of the line with that number; along a slope (D,) if there is one."""
         if slope is not None and slope.any():
             return slope
         rng = self._streams.at(number)

@@ -2,8 +2,8 @@
 
 Paper: srinivas2010, Section 6 ("naive methods which choose points of maximum mean only").
 Assumes: nothing more than the model.
-Departures: those of `GPAgent`. With a constant prior mean all arms tie in the first round: arm 0 is
-played.
+Departures: those of `GPAgent`. With a constant prior mean all arms tie in the first round, and arm
+0 is chosen.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from gpbandits_env.problem import Problem
 
 
 class MaxMean(GPAgent):
-    """The action of the largest posterior mean; a batch plays it m times."""
+    """The action of the largest posterior mean; a batch takes it m times."""
 
     def __init__(self, problem: Problem, rng: Generator, **parts: Any) -> None:
         super().__init__(problem, rng, Mean(), **parts)

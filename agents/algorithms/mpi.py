@@ -24,7 +24,8 @@ class MPI(GPAgent):
             z = (mu - xi) / sigma, which bedi2022 calls MPI, with xi = max_x mu(x): its settings are
             variant="improvement", incumbent="max-mean", margin=0. ERRATUM: it prints xi = argmax.
         incumbent: as of `EI`.
-        margin: without one, the arm played last is as probable to improve as any other.
+        margin: at least 0, in reward units; with 0 the last arm is as probable to improve as any
+            other.
     """
 
     def __init__(

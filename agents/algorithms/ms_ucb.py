@@ -11,7 +11,7 @@ over subspaces is searched for: all are screened, the best K refined by gradient
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import Round, rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
@@ -29,16 +29,15 @@ from gpbandits_env.seeding import Streams
 class MSUCB(GPAgent):
     """The largest upper confidence bound in ever more random subspaces.
 
-    At round t N_0 t^alpha new points z of the first D - d coordinates join Z_t; the action is the
-    best (z, y), z in Z_t, y any value of the last d coordinates. d = 0 is the best of sampled
-    points, d = D is GP-UCB.
+    It acts in a box. In round t N_0 t^alpha new points z of the first D - d coordinates join Z_t;
+    the action is the best (z, y), z in Z_t, y any value of the last d coordinates. d = 0 is the
+    best of sampled points, d = D is GP-UCB. What a round draws depends on the generator and the
+    round alone.
 
     Cost of a round: O(S t (d + t)) for S = |Z_t| subspaces, whatever D, and O(S D + N_t t D) once
     per observation; memory 4 S (D - d) + 8 S t bytes.
 
     Args:
-        problem: where it acts; its domain is a box.
-        rng: its own randomness; what a round draws depends on it and the round alone.
         d: the dimension of the subspaces, from 0 to D; D if that is less.
         n0: N_0 >= 1.
         alpha: at least 0.
@@ -46,12 +45,11 @@ class MSUCB(GPAgent):
             alpha = 2 there are 2.7 million after 200 rounds.
         candidates: points to screen a round, over all subspaces; at least 2 in each.
         refine: K, how many of them are climbed from.
-        evaluations: of the acquisition along all climbs together, at most.
+        evaluations: of the acquisition along all climbs of a round together, at most.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
         margin: of "ei" and "mpi".
         beta: of "ucb"; by default that of Section 4 over 5.
-        search: of d = D only, as of `GPAgent`, in the place of candidates, refine and evaluations.
-        parts: those of `GPAgent`.
+        search: for d = D only, as of `GPAgent`; it replaces candidates, refine and evaluations.
     Source: tranthe2020, Algorithm 1.
     """
 
@@ -61,7 +59,7 @@ class MSUCB(GPAgent):
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         d: int = 5,
         n0: int = 1,

@@ -9,6 +9,7 @@ c1 log(c2 t) negative for small t: it is clipped at 0.
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
@@ -32,7 +33,7 @@ class RGPUCB(GPAgent):
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         reset_every: int | None = None,
         beta: Beta = LOG_TIME,
@@ -50,7 +51,7 @@ def paper_block_length(problem: Problem) -> int:
     """
     if problem.epsilon is None or problem.horizon is None:
         missing = "epsilon" if problem.epsilon is None else "horizon"
-        raise InvalidInput(f"r-gp-ucb needs reset_every: the problem does not tell its {missing}")
+        raise InvalidInput(f"r-gp-ucb needs reset_every: the problem does not state its {missing}")
     nu = problem.kernel.smoothness
     if nu == np.inf:
         return block_length_se(problem.epsilon, problem.horizon)

@@ -9,7 +9,7 @@ Departures: 1. any acquisition, GP-UCB by default; 2. one embedding, not several
 
 from typing import Any
 
-import numpy as np
+from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
@@ -28,24 +28,23 @@ KERNELS_ON = ("y", "x")
 class REMBO(GPAgent):
     """x = clip(A y) with a Gaussian A; y in [-sqrt d, sqrt d]^d is what is searched.
 
+    It acts in a box. A is drawn when the agent is made.
+
     Args:
-        problem: where it acts; its domain is a box.
-        rng: its own randomness, of which A is drawn first.
         d: the number of coordinates y.
         kernel_on: "y": the posterior is on y (see `EmbeddedMap`). "x": it is on the clipped points
             x, with the problem's own kernel; then a reward observed outside the embedding counts
-            where it was seen, and clipped points that coincide are one. (Section 3 has both.)
+            where it was observed, and clipped points that coincide are one (Section 3 has both).
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
         margin: of "ei" and "mpi".
         beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for the small box.
         search: of the small box, as of `GPAgent`.
-        parts: those of `GPAgent`.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         d: int = 5,
         kernel_on: str = "y",

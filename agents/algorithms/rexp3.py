@@ -5,7 +5,7 @@ Rewards", Algorithm 1 and Theorem 2; the baseline of bogunovic2016, Section 5.2,
 Assumes: rewards within known limits, means whose total variation over the horizon is bounded.
 Departures: 1. rewards are scaled from [low, high] to [0, 1] and clipped there; by default the
 limits are the prior's, two standard deviations around the means; 2. all m actions of a round are
-drawn from the same weights; 3. in a box it plays candidate points, as `GPAgent` does.
+drawn from the same weights; 3. in a box it chooses among candidate points, as `GPAgent` can.
 """
 
 import math
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.action_map import action_map_for
@@ -26,13 +27,12 @@ USUAL_HORIZON = 1000
 
 
 class RExp3(Agent):
-    """Exponential weights, made equal again after every block of rounds.
+    """Exponential weights on K arms, made equal again after every block of rounds.
 
     Args:
-        problem: where it acts, on K arms; of the model only the prior's range matters.
         reset_every: rounds in a block; when not given, Theorem 2's,
             ceil((K log K)^(1/3) (T / V)^(2/3)), with T = 1000 if the horizon is not known.
-        variation: V > 0, how much the scaled means may change over the horizon in all.
+        variation: V > 0, the total change of the scaled means over the horizon.
         low: the smallest reward expected.
         high: the largest.
         candidates: the number of points in a box.
@@ -44,7 +44,7 @@ class RExp3(Agent):
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         reset_every: int | None = None,
         variation: float = 1.0,

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.acquisitions.rules import rule_named
@@ -29,19 +30,16 @@ from gpbandits_env.seeding import Streams, child
 class SRE(GPAgent):
     """m stages; stage j searches (a, y) for x = clip(a x' + A_j y), x' the best point before it.
 
-    The best point is that of the largest reward observed. After the last stage the agent stays in
-    it. The posterior is on (a, y) (see `EmbeddedMap`).
+    It acts in a box. The best point is that of the largest reward observed. After the last stage
+    the agent stays in it. The posterior is on (a, y) (see `EmbeddedMap`).
 
     Args:
-        problem: where it acts; its domain is a box.
-        rng: its own randomness, which draws the embeddings of all stages beforehand.
         d: the number of coordinates y.
         stages: m.
         rounds: of a stage; the horizon over m when not given.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
         margin: of "ei" and "mpi".
         beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for the small box.
-        parts: those of `GPAgent`.
 
     Attributes:
         stage: the stage of the next round, from 0.
@@ -53,7 +51,7 @@ class SRE(GPAgent):
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         d: int = 5,
         stages: int = 5,
@@ -98,7 +96,6 @@ class SRE(GPAgent):
         self._note(*self.checked(actions, rewards))
 
     def _note(self, points: NDArray[Any], rewards: Array) -> None:
-        """Remember the best point."""
         if len(rewards) and rewards.max() > self._best_reward:
             self._best_reward = float(rewards.max())
             best = points[[int(rewards.argmax())]]

@@ -19,7 +19,7 @@ from gpbandits_env.problem import Problem
 class SWGPUCB(GPAgent):
     """GP-UCB that has seen only the last ``window`` rounds.
 
-    Cost: the window's observations are learned anew in every round.
+    Cost: in every round the posterior is conditioned anew on the window's observations.
 
     Args:
         window: W >= 1 rounds.

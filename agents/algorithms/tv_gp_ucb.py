@@ -36,7 +36,7 @@ class TVGPUCB(GPAgent):
         standardize: as of `GPAgent`.
         beta: as of `GPUCB`; 0.8 log(4 t) by default.
     Raises:
-        InvalidInput: no epsilon, and the problem does not tell it; or epsilon is to be learned
+        InvalidInput: no epsilon, and the problem does not state it; or epsilon is to be learned
             without noise, where there is no likelihood.
     Source: bogunovic2016, Algorithm 2.
     """
@@ -59,7 +59,7 @@ class TVGPUCB(GPAgent):
         known = epsilon if epsilon is not None else problem.epsilon
         if known is None and learn_every is None:
             raise InvalidInput(
-                "tv-gp-ucb needs epsilon: the problem does not tell its drift; give epsilon, or "
+                "tv-gp-ucb needs epsilon: the problem does not state its drift; give epsilon, or "
                 "learn_every to learn it"
             )
         self._epsilon = FIRST_EPSILON if known is None else positive(known, "epsilon", zero=True)

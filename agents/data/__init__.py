@@ -1,1 +1,1 @@
-"""An agent's data: the log of observations, what is let in, what is forgotten, what is learned."""
+"""An agent's data: the log of observations, compression, forgetting, learning of the model."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gpbandits_env import agents
-from gpbandits_env.agents.registry import is_own, own_class
+from gpbandits_env.agents.registry import agent_class, is_own
 from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, shown, unknown
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import check_keys
@@ -96,7 +96,7 @@ def _entry(entry: Any, where: str) -> Any:
         return entry
     try:
         if is_own(name):
-            own_class(name)
+            agent_class(name)
         elif name not in (known := agents.names() + agents.adapter_names()):
             raise unknown("agent", name, known)
     except GPBanditsError as error:

@@ -60,7 +60,7 @@ def test_a_wrong_function_changes_nothing(genie, values):
 
 
 def test_it_needs_arms():
-    with pytest.raises(InvalidInput, match="plays arms"):
+    with pytest.raises(InvalidInput, match="acts on arms"):
         agents.make("genie", Problem(Box([0.0], [1.0]), SquaredExponential(0.2), 0.1))
 
 

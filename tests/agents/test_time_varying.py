@@ -191,8 +191,8 @@ def test_the_block_length_is_the_papers(world):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"epsilon": None}, "does not tell its epsilon"),
-        ({"horizon": None}, "does not tell its horizon"),
+        ({"epsilon": None}, "does not state its epsilon"),
+        ({"horizon": None}, "does not state its horizon"),
         ({"kernel": Linear()}, "no block length for the kernel 'linear'"),
     ],
 )
