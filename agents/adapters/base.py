@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.agent import Agent
@@ -24,15 +25,12 @@ NU = {"se": np.inf, "matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
 class Adapter(Agent):
     """An agent whose choice is another library's.
 
-    All that changes is the data and the generator: so an adapter can be stopped, copied and carried
-    on like our own agents, whatever the library keeps to itself. It can be told of any action.
-
-    Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness; the library's is seeded from it at every ask.
+    Only the data and the generator change, and the library is seeded from the generator at every
+    ask: so an adapter can be stopped, copied and resumed like our own agents. It can learn the
+    rewards of any action.
     """
 
-    def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+    def __init__(self, problem: Problem, rng: Generator) -> None:
         super().__init__(problem, rng)
         assert isinstance(problem.domain, (Arms, Box))
         self._domain = problem.domain
@@ -44,21 +42,17 @@ class Adapter(Agent):
         if not len(self._rewards):
             return self._domain.sample(np.random.default_rng(seed), self.batch_size)
         with warnings.catch_warnings():
-            # A fit that stopped early, a lengthscale at its limit, options that are experimental.
+            # Fits that stop early, lengthscales at their limits, experimental options.
             warnings.simplefilter("ignore")
             return self.choose(seed)
 
     @abstractmethod
     def choose(self, seed: int) -> NDArray[Any]:
-        """The next m actions given some data.
-
-        Args:
-            seed: of all that is random in it, the library's own draws too.
-        """
+        """The next m actions given some data; all that is random comes from the seed."""
 
     @property
     def _points(self) -> Array:
-        """(t, d) the points told of."""
+        """(t, d) the observed points."""
         return self._domain.points(self._actions)
 
     def _learn(self, actions: NDArray[Any], rewards: Array) -> None:
@@ -102,7 +96,7 @@ class StationaryModel:
                 "another: give it kernel={'type': 'matern52', 'lengthscale': ...}"
             )
         if isinstance(problem.prior_mean, np.ndarray):
-            raise InvalidInput(f"{library} knows no prior mean for each arm: give it a prior_mean")
+            raise InvalidInput(f"{library} takes one prior mean for all arms: give it a prior_mean")
         nu = NU[kernel.type_name]
         return cls(nu, kernel.lengthscale, kernel.variance, problem.noise_var, problem.prior_mean)
 

@@ -4,12 +4,13 @@ Source: Balandat et al. (2020), BoTorch; Ament et al. (2023) for qLogEI; Wilson 
 the batch form of UCB.
 Assumes: a stationary kernel (se, matern).
 Departures: 1. the first batch, before any data, is drawn at random; 2. qLogEI's incumbent is the
-largest posterior mean at a point told of; 3. in float64; 4. data do not fade.
+largest posterior mean at an observed point; 3. in float64; 4. data do not fade.
 """
 
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported, one_of
@@ -18,7 +19,7 @@ from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
-# The weights of its starting points overflow with larger rewards.
+# With larger rewards the weights of its starting points overflow.
 MOST_REWARD = 1e100
 
 
@@ -26,8 +27,6 @@ class BoTorch(Adapter):
     """The maximum of one of BoTorch's acquisitions over its `SingleTaskGP`.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
         acquisition: "qlogei" or "qucb".
         beta: of qUCB; it multiplies the variance under the root.
         learn: whether the model is BoTorch's own, fitted at every ask (its priors, inputs on the
@@ -44,7 +43,7 @@ class BoTorch(Adapter):
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         acquisition: str = "qlogei",
         beta: float = 4.0,

@@ -3,7 +3,7 @@
 Source: Akiba et al. (2019), Optuna; its default, the tree-structured Parzen estimator, is of
 Bergstra et al. (2011).
 Assumes: nothing of the model; the kernel and the noise do not matter.
-Departures: 1. a grid is a whole number an axis, other arms are options without an order; 2. the
+Departures: 1. a grid is one whole number per axis, other arms are options without an order; 2. the
 first batch, before any data, is drawn at random; 3. the study is built anew at every ask, O(t), so
 that what is suggested depends on the data and on a seed alone: samplers that keep a state of their
 own from trial to trial (CMA-ES, the genetic ones, QMC) are left out.
@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.adapters.base import Adapter, imported
@@ -29,21 +30,18 @@ class OptunaSampler(Adapter):
     """What one of Optuna's samplers suggests.
 
     Args:
-        problem: where it acts.
-        rng: its own randomness.
         sampler: one of `SAMPLERS`; "GPSampler" needs torch, "BruteForceSampler" arms.
         options: its arguments, as a dict; None for its defaults.
     Raises:
         MissingExtra: optuna (or torch) is not installed.
         UnknownName: no such sampler.
-        InvalidInput: a sampler of Optuna's that would not be itself here, or arguments it does not
-            take.
+        InvalidInput: a sampler that would not be itself here, or arguments that it does not take.
     """
 
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         sampler: str = "TPESampler",
         options: Mapping[str, Any] | None = None,
@@ -66,10 +64,10 @@ class OptunaSampler(Adapter):
                 study.add_trial(
                     optuna.trial.create_trial(params=params, distributions=axes, value=reward)
                 )
-            asked = [study.ask(axes).params for _ in range(self.batch_size)]
+            chosen = [study.ask(axes).params for _ in range(self.batch_size)]
         finally:
             optuna.logging.set_verbosity(level)
-        return self._played(np.array([[params[name] for name in axes] for params in asked]))
+        return self._actions_of(np.array([[params[name] for name in axes] for params in chosen]))
 
     def _new_sampler(self, seed: int) -> Any:
         samplers = imported("optuna", "optuna").samplers
@@ -85,7 +83,7 @@ class OptunaSampler(Adapter):
             raise InvalidInput(f"{self._sampler} does not take {options}: {error}") from None
 
     def _check(self, of_optuna: Sequence[str]) -> None:
-        """Nothing, if the sampler can be had here, and is then what it is in a study of its own."""
+        """Refuse a sampler that would not be itself here."""
         name = self._sampler
         if not isinstance(name, str) or name not in of_optuna or not name.endswith("Sampler"):
             raise unknown("sampler of Optuna", name, SAMPLERS)
@@ -96,7 +94,7 @@ class OptunaSampler(Adapter):
                 f"{', '.join(SAMPLERS)}, or run {name} in Optuna itself"
             )
         if name == "BruteForceSampler" and isinstance(self._domain, Box):
-            raise InvalidInput("BruteForceSampler plays all there is in turn: it needs arms")
+            raise InvalidInput("BruteForceSampler tries all there is in turn: it needs arms")
         if "constraints_func" in self._given:
             raise InvalidInput("there are no constraints here: leave out constraints_func")
         if name == "GPSampler":
@@ -114,14 +112,14 @@ class OptunaSampler(Adapter):
         return {f"x{i}": axis for i, axis in enumerate(axes)}
 
     def _rows(self) -> list[list[Any]]:
-        """The actions told of, each as one number an axis."""
+        """The observed actions, each as one number per axis."""
         domain, actions = self._domain, self._actions
         if isinstance(domain, Arms):
             actions = np.stack(np.unravel_index(actions, domain.shape), axis=1)
         rows: list[list[Any]] = actions.tolist()
         return rows
 
-    def _played(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def _actions_of(self, rows: NDArray[Any]) -> NDArray[Any]:
         domain = self._domain
         if isinstance(domain, Box):
             return np.clip(rows, domain.low, domain.high)

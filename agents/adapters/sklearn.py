@@ -3,13 +3,14 @@
 Source: `sklearn.gaussian_process.GaussianProcessRegressor`; srinivas2010, eq. (6), for UCB.
 Assumes: a stationary kernel (se, matern).
 Departures: 1. the first batch, before any data, is drawn at random; 2. a box is searched over
-candidates only, some near the best told; 3. in a batch each action believes that those before it
-gave their means (Ginsbourger et al. 2008); 4. data do not fade.
+candidates only, some near the best observed; 3. in a batch each action is chosen as if those
+before it had given their means (Ginsbourger et al. 2008); 4. data do not fade.
 """
 
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import UCB, LogEI
@@ -21,8 +22,8 @@ from gpbandits_env.problem import Problem
 
 # How far lengthscales and variances may be from the problem's when they are learned.
 FACTOR = 100.0
-# Around so many of the best told, further points of a box are looked at.
-BEST_TOLD = 5
+# Around so many of the best observed, further points of a box are looked at.
+BEST_OBSERVED = 5
 
 
 class SklearnGP(Adapter):
@@ -30,7 +31,6 @@ class SklearnGP(Adapter):
 
     Args:
         problem: where it acts; its kernel and noise are where learning starts.
-        rng: its own randomness.
         acquisition: "ei" or "ucb".
         beta: of UCB; it multiplies the variance under the root.
         learn: whether lengthscales and variance are learned, by scikit-learn, at every ask; the
@@ -45,7 +45,7 @@ class SklearnGP(Adapter):
     def __init__(
         self,
         problem: Problem,
-        rng: np.random.Generator,
+        rng: Generator,
         *,
         acquisition: str = "ei",
         beta: float = 4.0,
@@ -77,11 +77,11 @@ class SklearnGP(Adapter):
             model = self._model(points, rewards, model.kernel_)
 
     def _options(self, seed: int) -> NDArray[Any]:
-        """All arms, or points of the box, some of them near the best told."""
+        """All arms, or points of the box, some of them near the best observed."""
         domain, rng = self._domain, np.random.default_rng(seed)
         if not isinstance(domain, Box):
             return np.arange(domain.size)
-        best = self._actions[np.argsort(-self._rewards, kind="stable")[:BEST_TOLD]]
+        best = self._actions[np.argsort(-self._rewards, kind="stable")[:BEST_OBSERVED]]
         return np.concatenate([spread(domain, self._candidates, rng), near(domain, best, rng)])
 
     def _model(self, points: Array, rewards: Array, kernel: Any = None) -> Any:

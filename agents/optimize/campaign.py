@@ -1,7 +1,7 @@
-"""A campaign: ask and tell as they are needed where evaluations are real.
+"""A campaign: ask and tell where evaluations are real.
 
-Several asks before a tell, values that come back late or never, readings that were there before,
-clock time, settings that are whole numbers or choices, a process that may be killed.
+Several asks may come before a tell, values may come late or never, some may be known before, time
+may be clock time, settings may be whole numbers or choices, and the process may be killed.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,11 +25,11 @@ from gpbandits_env.seeding import stream
 
 
 class Campaign:
-    """One agent, the evaluations asked of it, and what became of them.
+    """One agent, its suggestions, and what became of them.
 
-    The first ``n_initial`` suggestions are spread over the space (a shifted Sobol sequence); then
-    the agent chooses, as if all that is pending, and all that failed, had been observed already:
-    the variance there is small and the mean as it was, so that new suggestions keep away.
+    The first ``n_initial`` suggestions are spread over the space (a shifted Sobol sequence). Then
+    the agent chooses as if everything pending or failed had been observed already: the variance
+    there is small and the mean unchanged, so that new suggestions keep away.
 
     Args:
         space: the dimensions by name; see `Space`.
@@ -38,24 +38,22 @@ class Campaign:
         seed: of all that is random; drawn if not given.
         n_initial: spread suggestions before the agent chooses; 2 d + 2 if not given, half of the
             combinations at most.
-        file: where the campaign is saved, now and at every change; `resume` goes on from there.
-            There must be none yet.
-        settings: of the agent, and kernel, noise_var, prior_mean. Unless they say otherwise the
-            values are standardized, and where the kernel is not given and data do not fade it is
-            learned: see `space_agent.agent_for`.
+        file: a new file, where the campaign is saved now and at every change; see `resume`.
+        settings: of the agent, and kernel, noise_var, prior_mean; for the defaults see
+            `space_agent.agent_for`.
 
     Attributes:
-        agent: as it is now; its posterior is over ``space.domain``.
+        agent: in its present state; its posterior is over ``space.domain``.
         records: all evaluations, by id.
-        now: the time; without stamps, how many values were told.
+        now: the time; without stamps, how many values were observed.
 
     Raises:
         UnknownName: no such agent or setting.
-        InvalidInput: an agent without a posterior, settings out of range, a file that is there
+        InvalidInput: an agent without a posterior, settings out of range, a file that exists
             already, or settings that a file cannot hold.
-        StoreError: the file cannot be written. Where a later change cannot be saved, `ask`, `tell`
-            and the like raise it too: the change is made, and is saved with the next; but never
-            over what another process has written there.
+        StoreError: the file cannot be written. Methods raise it too where their change cannot be
+            saved: the change is made, and is saved with the next one, but never over what another
+            process has written there.
     """
 
     def __init__(
@@ -96,7 +94,7 @@ class Campaign:
             self._save()
 
     def ask(self, n: int = 1, *, time: float | None = None) -> list[Suggestion]:
-        """The next n suggestions; they are pending until they are told of or fail.
+        """The next n suggestions; they are pending until their value is given or they fail.
 
         Args:
             n: how many.
@@ -107,12 +105,12 @@ class Campaign:
             when = self._time(time)
             self._in_space.wait(when - self.now)
             self.now = when
-        asked = []
+        suggestions = []
         for _ in range(count):
             self.records.append(Record(len(self.records), params := self._next()))
-            asked.append(Suggestion(self.records[-1].id, dict(params)))
+            suggestions.append(Suggestion(self.records[-1].id, dict(params)))
         self._save()
-        return asked
+        return suggestions
 
     def tell(self, id: int, value: float, *, time: float | None = None) -> Record:
         """The value of a pending evaluation; NaN says that it failed.
@@ -121,16 +119,16 @@ class Campaign:
             id: of the suggestion.
             value: as measured; noisy, in any unit. NaN, or the infinity that is no best value
                 (-inf when maximizing, inf when minimizing), says that it failed.
-            time: when it was measured, not before ``now``. Data then fade by
-                (1 - epsilon)^(dt / 2), if the agent's do; without a time, one unit passes.
+            time: when it was measured, not before ``now``; if the agent's data fade, they fade by
+                (1 - epsilon)^(dt / 2). Without a time, one unit passes.
         Raises:
             InvalidInput: nothing of that id is pending, a value that is no number or the other
                 infinity, or a time before now; nothing has changed then.
         """
-        return self._close(self._pending(id), value, time, asked=True)
+        return self._close(self._pending(id), value, time, counts=True)
 
     def fail(self, id: int, reason: str = "") -> Record:
-        """A pending evaluation came to nothing: it is recorded, and teaches nothing.
+        """A pending evaluation failed: that is recorded, and the agent learns nothing.
 
         Raises:
             InvalidInput: nothing of that id is pending.
@@ -141,11 +139,11 @@ class Campaign:
     def observe(
         self, params: Mapping[str, Any], value: float, *, time: float | None = None
     ) -> Record:
-        """A value that was never asked for: what was known before, or found elsewhere.
+        """A value that was not suggested: known before, or found elsewhere.
 
         Args:
             params: the values by name, which are kept exactly.
-            value: what was measured there; a failure as in `tell`.
+            value: as in `tell`.
             time: as in `tell`; without one, no time passes.
         Raises:
             InvalidInput: params out of the space, or as `tell`; nothing has changed then.
@@ -153,7 +151,7 @@ class Campaign:
         return self._close(Record(len(self.records), self.space.check(params)), value, time)
 
     def expect(self, params: Mapping[str, Any]) -> Suggestion:
-        """Something that is being evaluated without having been asked for: pending from now on.
+        """Something that is being evaluated without having been suggested: pending from now on.
 
         Raises:
             InvalidInput: params out of the space.
@@ -163,12 +161,12 @@ class Campaign:
 
     @property
     def pending(self) -> list[Record]:
-        """What was asked for and not yet told."""
+        """The suggestions that have no value yet and have not failed."""
         return self._records_of("pending")
 
     @property
     def failed(self) -> list[Record]:
-        """What came to nothing."""
+        """The evaluations that failed."""
         return self._records_of("failed")
 
     @property
@@ -179,12 +177,12 @@ class Campaign:
 
     @property
     def recommended(self) -> dict[str, Any] | None:
-        """The parameters told of at which the agent now expects the best value."""
+        """The evaluated parameters at which the agent now expects the best value."""
         found = self._in_space.recommended(self._records_of("done"))
         return None if found is None else dict(found.params)
 
     def snapshot(self) -> dict[str, Any]:
-        """All of it, what was declared too, as plain data with arrays."""
+        """The whole campaign, what was declared too, as plain data with arrays."""
         records = [asdict(record) for record in self.records]
         own = {"format": FORMAT, "records": records, "now": self.now}
         return own | self._declared | self._in_space.snapshot()
@@ -250,7 +248,7 @@ class Campaign:
         return 1.0 if self.maximize else -1.0
 
     def _next(self) -> dict[str, Any]:
-        """What is next: spread at first, then the agent's choice, away from what is on its way."""
+        """Spread at first; then the agent's choice, away from what is pending or failed."""
         useful = sum(record.status != "failed" for record in self.records)
         if useful < self.n_initial:
             point = self.space.decode(self._spread(len(self.records)))
@@ -263,17 +261,17 @@ class Campaign:
         return spread(self.space.cube, count, stream("campaign", self._seed))[index]
 
     def _close(
-        self, record: Record, value: float, time: float | None, *, asked: bool = False
+        self, record: Record, value: float, time: float | None, *, counts: bool = False
     ) -> Record:
-        """The record with what was measured, learned unless it failed; checks first."""
+        """Check a value, learn it unless it says that the evaluation failed, and record it."""
         found = measured(value, worst=-self._sign * np.inf)
         if np.isnan(found):
             reason = "the value was NaN" if np.isnan(value) else "the value was infinite"
             return self._put(replace(record, status="failed", time=self.now, reason=reason))
         reward = self._sign * found
         if time is None:
-            self._in_space.tell(record, reward, counts=asked)
-            self.now += 1.0 if asked else 0.0
+            self._in_space.tell(record, reward, counts=counts)
+            self.now += 1.0 if counts else 0.0
         else:
             when = self._time(time)
             self._in_space.tell_after(when - self.now, record, reward)
@@ -284,8 +282,8 @@ class Campaign:
         when = number(time, "time")
         if when < self.now:
             raise InvalidInput(
-                f"time must not be before the last one, {self.now}, got {when}; tell late values "
-                "with the present time, or collect values and tell them in order"
+                f"time must not be before the last one, {self.now}, got {when}; give late values "
+                "the present time, or collect values and give them in order"
             )
         return when
 

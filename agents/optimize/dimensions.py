@@ -1,4 +1,4 @@
-"""Dimensions as a user has them: real, whole, logarithmic, or a choice; each in [0, 1]^width."""
+"""Dimensions of a user's space: real, whole, logarithmic, or a choice; each in [0, 1]^width."""
 
 import math
 from abc import ABC, abstractmethod
@@ -13,7 +13,7 @@ from gpbandits_env.specs import Family
 
 
 class Dimension(ABC):
-    """One thing that can be set."""
+    """One setting of what is optimized."""
 
     @property
     def width(self) -> int:
@@ -27,11 +27,7 @@ class Dimension(ABC):
 
     @abstractmethod
     def check(self, value: Any) -> Any:
-        """The value as it is kept: exactly, in plain Python's own types.
-
-        Raises:
-            InvalidInput: it is none of this dimension.
-        """
+        """The value, exactly, as a plain Python type; `InvalidInput` if it is out of range."""
 
     @abstractmethod
     def encode(self, value: Any) -> list[float]:
@@ -64,7 +60,7 @@ def number(value: Any, name: str, *, finite: bool = True) -> float:
 
 @dataclass(frozen=True)
 class _Interval(Dimension):
-    """What lies between two ends."""
+    """The numbers between two ends."""
 
     low: float
     high: float
@@ -156,7 +152,7 @@ class Choice(Dimension):
     """One of some options without an order; each has a coordinate of its own (of two: one).
 
     Args:
-        options: at least two different ones; for saving, such as JSON can hold.
+        options: at least two different ones; to be saved, such as JSON can hold.
     Raises:
         InvalidInput: fewer, or one of them twice.
     """
@@ -194,6 +190,6 @@ class Choice(Dimension):
         return list(self.options)
 
     def _index(self, value: Any) -> int | None:
-        """Where a value stands; 1, 1.0 and True are three different options."""
+        """The index of an option; 1, 1.0 and True are three different ones."""
         same = (i for i, o in enumerate(self.options) if type(o) is type(value) and o == value)
         return next(same, None)

@@ -1,4 +1,4 @@
-"""A campaign's file: written in one step, read back to the bit."""
+"""A campaign's file: written in one step, restored to the bit."""
 
 import base64
 import json
@@ -24,48 +24,47 @@ class CampaignFile:
         if not isinstance(file, (str, os.PathLike)) or "\0" in os.fsdecode(file):
             raise InvalidInput(f"a campaign's file is a string or a path, got {shown(file)}")
         self.path = Path(os.fsdecode(file))
-        self._digest: bytes | None = None  # of what this process knows to be there
+        self._digest: bytes | None = None  # of what this process read or wrote
 
     def refuse_old(self) -> None:
-        """Nothing, if there is no such file yet, or `InvalidInput`."""
+        """Raise `InvalidInput` if there is such a file already."""
         if self.path.exists():
             raise InvalidInput(
-                f"{self.path} is there already: Campaign.resume({str(self.path)!r}) goes on with a "
+                f"{self.path} is there already: Campaign.resume({str(self.path)!r}) resumes its "
                 "campaign; for a new one give another name, or remove the file"
             )
 
     def write(self, state: Mapping[str, Any]) -> None:
-        """Write a state; a reader, or a kill in the midst of it, meets the old file or the new one.
+        """Write a state in one step; a reader or a kill meets the old file or the new one.
 
         Raises:
-            InvalidInput: something in it cannot be held by JSON.
+            InvalidInput: JSON cannot hold something in it.
             StoreError: the disk is full, there is no such folder, or another process has written
-                there since this one read or wrote; an old file is as it was.
+                there since this one read or wrote; an old file is unchanged.
         """
         if self._digest is not None and self._found() not in (None, self._digest):
             raise StoreError(
                 f"another process has written {self.path} since this one did: nothing was written; "
-                "Campaign.resume goes on with what is there, save() with another name keeps what "
-                "is here"
+                "Campaign.resume continues what is there, save() with another name keeps this one"
             )
         try:
             text = json.dumps(_plain(state)).encode()
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"this campaign cannot be saved: {error}") from None
-        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        partial = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
-            with beside.open("wb") as file:
+            with partial.open("wb") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(beside, self.path)
+            os.replace(partial, self.path)
         except OSError as error:
             with suppress(OSError):
-                beside.unlink()
+                partial.unlink()
             raise StoreError(
                 f"{self.path} cannot be written: {error.strerror or error}; the campaign in memory "
-                "holds all that was asked and told (`pending` lists what is on its way), and the "
-                "next change, or save(), writes all of it"
+                "holds every suggestion and value (`pending` lists the open ones), and the next "
+                "change, or save(), writes all of it"
             ) from None
         self._digest = sha256(text).digest()
 
@@ -73,7 +72,7 @@ class CampaignFile:
         """The state that is there, or `InvalidInput` where there is none."""
         try:
             text = self.path.read_bytes()
-            state = json.loads(text, object_hook=_lively)
+            state = json.loads(text, object_hook=_restored)
             found = state["format"]
         except (OSError, *BROKEN) as error:
             raise InvalidInput(f"{self.path} holds no campaign: {shown(error)}") from None
@@ -107,8 +106,8 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _lively(value: dict[str, Any]) -> Any:
-    """What `_plain` made of a dict, an array or a tuple, whose items are lively already."""
+def _restored(value: dict[str, Any]) -> Any:
+    """The inverse of `_plain` for a dict, an array or a tuple, whose items are restored already."""
     if "__array__" in value:
         data = np.frombuffer(base64.b64decode(value["__array__"]), dtype=value["dtype"])
         return data.reshape(value["shape"]).copy()

@@ -14,8 +14,7 @@ from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import listed, positive
 from gpbandits_env.errors import InvalidInput, shown
 
-# `minimize` and `maximize` put everything together, and spell out their arguments, of which there
-# are many, so that editors and `help` show them.
+# `minimize` and `maximize` spell out their many arguments so that editors and `help` show them.
 
 
 def minimize(
@@ -42,22 +41,22 @@ def minimize(
         fun: called with a point x, (d,) or, where dimensions are not all real, a list of values;
             with a dict of values where ``bounds`` is a dict. NaN or inf says that the call failed.
         bounds: a pair (low, high) or a `Dimension` for each coordinate; a dict names them. SciPy's
-            `Bounds` and a `Space` will do too.
+            `Bounds` and a `Space` are accepted too.
         agent: any agent that can run a `Campaign` there.
         n_calls: how often ``fun`` is called.
         n_initial: how many of the calls are spread over the space first; see `Campaign`.
-        batch: calls at a time, handed to ``parallel`` together.
+        batch: how many calls are handed to ``parallel`` together.
         parallel: how to call ``fun`` for several points: ``map``, or the ``map`` of a pool.
         seed: of all that is random.
         callback: called with the result so far after each batch; true stops.
-        noise: the standard deviation of the noise, as a part of that of the values; 0 if there is
-            none, None to learn it.
+        noise: the standard deviation of the noise over that of the values; 0 if there is none,
+            None to learn it.
         x0: points known or wanted first, as ``fun`` takes them; kept exactly.
-        y0: what they gave; without it they are evaluated first, and count as calls.
-        file: where the campaign is saved at each call; `Campaign.resume` goes on from there.
+        y0: their values; without it they are evaluated first, and count as calls.
+        file: where the campaign is saved at each call; `Campaign.resume` continues from there.
         on_error: what an exception in ``fun`` does: "raise" ends the run with it; its attribute
             ``result`` is the result so far (of its batch, up to the call that raised). With "fail"
-            it is a failed call, whose reason the campaign records, and the run goes on.
+            it is a failed call, whose reason the campaign records, and the run continues.
         settings: the agent's.
 
     Returns:
@@ -65,7 +64,7 @@ def minimize(
         values in order, given ones too; nfev, success, message; campaign and its agent. Where
         there is noise, ``campaign.recommended`` is the point of the best posterior mean.
     Raises:
-        InvalidInput: points out of bounds, numbers out of range, before anything is called; or
+        InvalidInput: points out of bounds or numbers out of range, before anything is called; or
             ``fun`` gave no number, which ends the run as an exception does.
         UnknownName: no such agent or setting.
     """
@@ -92,9 +91,9 @@ def maximize(
     on_error: str = "raise",
     **settings: Any,
 ) -> OptimizeResult:
-    """Find where a function is largest; all arguments as of `minimize`.
+    """Find where a function is largest; all arguments are those of `minimize`.
 
-    Its campaign maximises: all values have the function's own sign, and -inf is a failed call.
+    Its campaign maximizes: all values have the function's own sign, and -inf is a failed call.
     """
     calls = Calls(fun, n_calls, batch, parallel, callback, on_error)
     options = {"maximize": True, "seed": seed, "n_initial": n_initial, "file": file}
@@ -111,7 +110,7 @@ def _search(
     settings: dict[str, Any],
 ) -> OptimizeResult:
     if "maximize" in settings:
-        raise InvalidInput("leave out maximize: there are `minimize` and `maximize`")
+        raise InvalidInput("leave out maximize: call `minimize` or `maximize`")
     if noise is not None:
         settings = {"noise_var": max(positive(noise, "noise", zero=True) ** 2, 1e-6), **settings}
     space = Space(bounds)

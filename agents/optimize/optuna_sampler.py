@@ -1,4 +1,4 @@
-"""Any of our agents as a sampler of Optuna's studies (extra ``optuna``).
+"""A registered agent as a sampler of Optuna's studies (extra ``optuna``).
 
 study = optuna.create_study(sampler=GPBanditsSampler(seed=0))
 study.optimize(objective, n_trials=50)
@@ -30,14 +30,12 @@ except ImportError:
 
 
 class GPBanditsSampler(BaseSampler):
-    """Suggests what an agent would play, given all finished trials and those that are running.
+    """Suggests what an agent would choose, given all finished trials and those that are running.
 
-    Nothing is kept between trials: each time an agent is made, told all trials that are complete,
-    and keeps away from those that are running or failed. So it works with Optuna's storages,
-    several processes, and studies begun with another sampler. Parameters that not all trials have
-    are drawn at random.
-
-    Trials whose value is infinite or beyond 1e150 count as failed ones, with a warning.
+    Nothing is kept between trials: each time an agent is made, learns all complete trials, and
+    keeps away from those that are running or failed. So it works with Optuna's storages, several
+    processes, and studies begun with another sampler. Parameters that not all trials have are drawn
+    at random. Trials whose value is infinite or beyond 1e150 count as failed, with a warning.
 
     Args:
         agent: a registered agent with a Gaussian-process posterior.
@@ -47,7 +45,7 @@ class GPBanditsSampler(BaseSampler):
     Raises:
         UnknownName: no such agent or setting.
         InvalidInput: an agent without a posterior, or settings that fit no study. (Settings that do
-            not fit the study's parameters are found in its second trial, which shows them.)
+            not fit the study's own parameters are refused in its second trial.)
     """
 
     def __init__(
@@ -70,21 +68,21 @@ class GPBanditsSampler(BaseSampler):
     def sample_relative(
         self, study: "optuna.Study", trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """What the agent plays next.
+        """What the agent chooses next.
 
         Raises:
-            InvalidInput: the study has several objectives, or parameters that the agent cannot
-                play with its settings.
+            InvalidInput: the study has several objectives, or parameters that the agent with its
+                settings cannot handle.
         """
         if len(study.directions) > 1:
             raise InvalidInput("GPBanditsSampler is for studies of one objective")
         trials = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
-        told = [t for t in trials if t.state == TrialState.COMPLETE]
+        complete = sum(t.state == TrialState.COMPLETE for t in trials)
         if not search_space:
             return {}
         parameters = {name: _Parameter.of(d) for name, d in search_space.items()}
         space = Space({name: p.dimension for name, p in parameters.items()})
-        if len(told) < self._n_initial:
+        if complete < self._n_initial:
             Campaign(space, self._agent, seed=0, n_initial=0, **self._settings)  # or an error, now
             return {}
         campaign = Campaign(
@@ -110,13 +108,13 @@ class GPBanditsSampler(BaseSampler):
         return self._random.sample_independent(study, trial, param_name, param_distribution)
 
     def reseed_rng(self) -> None:
-        """Go on from fresh randomness, as Optuna asks of each of several workers."""
+        """Continue from fresh randomness, as Optuna asks of each of several workers."""
         self._rng = np.random.default_rng()
         self._random.reseed_rng()
 
 
 def _check_anywhere(agent: str, settings: Mapping[str, Any]) -> None:
-    """Agent and settings must do for some parameters: continuous ones, or few combinations."""
+    """Refuse an agent whose settings fit neither continuous parameters nor few combinations."""
     if own := [name for name in ("maximize", "file") if name in settings]:
         raise InvalidInput(f"leave out {' and '.join(own)}: the study has its own")
     dim = 2
@@ -134,7 +132,7 @@ def _check_anywhere(agent: str, settings: Mapping[str, Any]) -> None:
 def _tell(
     campaign: Campaign, parameters: "Mapping[str, _Parameter]", trials: Sequence[FrozenTrial]
 ) -> None:
-    """All finished values first, then what runs or failed."""
+    """Give a campaign all finished values first, then what is running or failed."""
     lost = []
     for t in trials:
         if not all(n in t.params and p.holds(t.params[n]) for n, p in parameters.items()):
@@ -158,7 +156,7 @@ def _tell(
 class _Parameter:
     """A distribution of Optuna's as a dimension; one with a step as whole numbers of steps.
 
-    Values of the distribution are brought ``inside`` the dimension, and back ``outside``.
+    ``inside`` maps values of the distribution to the dimension's, ``outside`` the other way.
     """
 
     own: BaseDistribution
@@ -182,7 +180,7 @@ class _Parameter:
                 low, step = own.low, own.step or 1
                 steps = Integer(0, round((own.high - low) / step))
                 return cls(own, steps, lambda v: round((v - low) / step), lambda n: low + n * step)
-        raise InvalidInput(f"parameters of {own!r} are not known")
+        raise InvalidInput(f"no dimension is known for the parameter {own!r}")
 
     def holds(self, value: Any) -> bool:
         """Whether a trial's value lies in the distribution as it is now."""

@@ -1,4 +1,4 @@
-"""What a campaign keeps of each evaluation, and what a user or a file may say of one."""
+"""A campaign's suggestions and records, and the checks of what a user or a file says of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -29,14 +29,14 @@ class Suggestion:
 
 @dataclass(frozen=True)
 class Record:
-    """One evaluation: asked for, or told of without being asked for.
+    """One evaluation, suggested or not.
 
     Args:
         id: counted from 0.
         params: the values by name.
         status: "pending", "done" or "failed".
         value: what was measured; None unless done.
-        time: when it was told; None where no time passes.
+        time: when it was closed; None while it is pending.
         reason: why it failed, if that was said.
     """
 
@@ -70,9 +70,7 @@ class Record:
 
 
 def measured(value: Any, *, worst: float) -> float:
-    """One value as it is kept: a finite number, or NaN for an evaluation that failed.
-
-    The infinity ``worst`` says so too: it has the wrong sign to be a best value.
+    """A finite value, or NaN for an evaluation that failed: NaN, or the infinity ``worst``.
 
     Raises:
         InvalidInput: no number, the other infinity, or a number of size above 1e150.

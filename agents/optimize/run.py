@@ -1,4 +1,4 @@
-"""The calls of a function that a campaign asks for, and what becomes of them."""
+"""The calls of a function at the suggestions of a campaign."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +20,7 @@ ON_ERROR = ("raise", "fail")
 
 @dataclass(frozen=True)
 class Calls:
-    """What is called, how often and how: the arguments of `minimize` of these names, checked."""
+    """What is called, how often and how: checked arguments of `minimize`, of the same names."""
 
     fun: Callable[[Any], Any]
     n_calls: int
@@ -35,18 +35,18 @@ class Calls:
         called = {"fun": self.fun, "parallel": self.parallel, "callback": self.callback or bool}
         for name, given in called.items():
             if not callable(given):
-                raise InvalidInput(f"{name} is called: it must be a function, got {shown(given)}")
+                raise InvalidInput(f"{name} must be a function, got {shown(given)}")
         if not isinstance(self.on_error, str) or self.on_error not in ON_ERROR:
             raise unknown("on_error", self.on_error, ON_ERROR)
 
 
 class _Failure(str):
-    """Why a call gave no value."""
+    """The exception of a call that gave no value."""
 
 
 @dataclass(frozen=True)
 class _Guarded:
-    """A function whose exceptions come back as failures, from other processes too."""
+    """A function that returns its exceptions as failures, from other processes too."""
 
     fun: Callable[[Any], Any]
 
@@ -59,13 +59,13 @@ class _Guarded:
 
 @dataclass
 class Run:
-    """The calls that a campaign asks for.
+    """The calls at the suggestions of a campaign.
 
     Args:
         calls: what is called.
-        campaign: what asks and is told.
+        campaign: what chooses the points and learns the values.
         named: whether the function takes a dict of values by name.
-        made: how many values came back.
+        made: how many values were returned.
     """
 
     calls: Calls
@@ -96,19 +96,19 @@ class Run:
                 error.result = self._result("ended by an exception")  # type: ignore[attr-defined]
             error.add_note(
                 f"{self.made} calls were made before; `result` of this exception is the result so "
-                "far (its `campaign` can go on). file='...' keeps all on disk, and on_error='fail' "
-                "goes on after exceptions of the function."
+                "far (its `campaign` can continue). file='...' keeps all on disk, and "
+                "on_error='fail' continues after exceptions of the function."
             )
             raise
         return self._result(f"{self.made} calls were made")
 
     def _call(self, points: Sequence[Suggestion]) -> None:
-        """Have pending points called; each value is told as it comes, so that none is lost."""
+        """Call pending points; each value is learned as it comes, so that none is lost."""
         calls = self.calls
         fun = _Guarded(calls.fun) if calls.on_error == "fail" else calls.fun
         values = calls.parallel(fun, [self._shaped(point.params) for point in points])
         if not isinstance(values, Iterable):
-            raise InvalidInput(f"parallel gives values as `map` does, got {shown(values)}")
+            raise InvalidInput(f"parallel must return values as `map` does, got {shown(values)}")
         given = 0
         for given, value in enumerate(values, 1):
             if given <= len(points):
@@ -128,7 +128,7 @@ class Run:
         return np.array(values) if all(isinstance(kind, Real) for kind in kinds) else values
 
     def _result(self, message: str) -> OptimizeResult:
-        """All there is so far."""
+        """The result so far."""
         campaign, best = self.campaign, self.campaign.best
         values = [np.nan if r.value is None else r.value for r in campaign.records]
         made: Any = OptimizeResult  # a dict whose fields SciPy leaves open

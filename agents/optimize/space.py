@@ -15,7 +15,7 @@ from gpbandits_env.arrays import Array, listed
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, shown, unknown
 
-# So many combinations are looked at one by one.
+# Up to so many combinations are listed as arms.
 MOST_ARMS = 4096
 
 
@@ -23,15 +23,14 @@ MOST_ARMS = 4096
 class Cube(Box):
     """A unit cube in which only some points stand for values, where dimensions are not all real.
 
-    An acquisition maximized anywhere and rounded afterwards can ask for one and the same value for
-    ever, because its maximum lies between two. So a search looks only at points that stand for
-    values, and climbs move the continuous coordinates alone. (Agents that search somewhere else, in
-    the small box of an embedding or along a line, are rounded afterwards: on a line the point
-    played is learned and the next line is another; for an embedding see `SpaceAgent`.)
+    An acquisition maximized anywhere and rounded afterwards can choose the same value for ever,
+    because its maximum lies between two. So a search looks only at points that stand for values,
+    and climbs move the continuous coordinates alone. (Agents that search elsewhere are rounded
+    afterwards: on a line the rounded point is learned and the next line is another; for an
+    embedding see `SpaceAgent`.)
 
     Departures from Garrido-Merchan & Hernandez-Lobato (2020), who round inside the kernel: 1. the
-    candidates are rounded instead, and the kernel sees only rounded points, which is the same
-    posterior.
+    candidates are rounded instead, which gives the same posterior.
     """
 
     dimensions: tuple[Dimension, ...]
@@ -55,7 +54,7 @@ class Cube(Box):
 
 
 class Space:
-    """Named dimensions, and the way from their values to points of [0, 1]^d and back.
+    """Named dimensions, and the map between their values and points of [0, 1]^d.
 
     Args:
         dimensions: by name, each a `Dimension`, its dict {"type": "real", ...}, or a pair
@@ -87,14 +86,14 @@ class Space:
             self.domain = Arms(np.array(points))
 
     def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Named values as they are kept: those given, to the bit, in the space's order.
+        """Named values in the space's order, unchanged to the bit.
 
         Raises:
             InvalidInput: a name is missing, or a value out of its dimension.
             UnknownName: another name.
         """
         if not isinstance(params, Mapping):
-            raise InvalidInput(f"the values come as a dict by name, got {shown(params)}")
+            raise InvalidInput(f"values must be a dict by name, got {shown(params)}")
         for name in params:
             if name not in self.dimensions:
                 raise unknown("dimension", name, self.dimensions)
@@ -133,7 +132,7 @@ class Space:
         return self.decode(self.domain.points(np.array([action]))[0])
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain dict, by name, that the constructor reads back."""
+        """A plain dict by name, which the constructor accepts."""
         return {name: DIMENSIONS.to_dict(d) for name, d in self.dimensions.items()}
 
 

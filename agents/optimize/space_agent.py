@@ -20,17 +20,17 @@ from gpbandits_env.problem import Problem
 # On the unit cube, of values of variance 1.
 LENGTHSCALE, NOISE_VAR = 0.3, 1e-4
 LEARN_EVERY = 3
-# Settings that make data fade or drop out; a model is not learned from such data unasked.
+# Settings that make data fade or drop out; by default no model is learned from such data.
 FORGETTING = ("epsilon", "reset_every", "window")
 
 
 class SpaceAgent:
-    """An agent that is asked for named values, and told of them.
+    """An agent whose actions are named values.
 
-    The posterior of an embedding is on a small box of its own. Many points of that box may play one
-    and the same point of the space, and what is played is rounded where dimensions are whole
-    numbers or choices. The function that the agent searches is the one of the small box: so it is
-    told at the point that it asked for there, which is kept by evaluation.
+    The posterior of an embedding is on a small box of its own. Many points of that box may stand
+    for one point of the space, and suggestions are rounded where dimensions are whole numbers or
+    choices. The agent searches a function of the small box: so it learns a value at the point of
+    the small box that it had chosen, which is kept by evaluation.
     """
 
     def __init__(self, space: Space, agent: GPAgent) -> None:
@@ -58,7 +58,7 @@ class SpaceAgent:
         learn(self._action(record), [reward])
 
     def tell_after(self, elapsed: float, record: Record, reward: float) -> None:
-        """Learn a reward when so much time has passed; the round itself takes none."""
+        """Learn a reward after some time; the round itself takes none."""
         self.wait(elapsed)
         agent, usual = self.agent, self.agent.forgetting
         still = agent.forgetting = Keep() if isinstance(usual, Fade) else usual
@@ -74,7 +74,7 @@ class SpaceAgent:
             self.agent.fade(1.0 - (1.0 - self.agent.forgetting.epsilon) ** elapsed)
 
     def recommended(self, records: Sequence[Record]) -> Record | None:
-        """Of records whose values it was told, the one of the largest posterior mean."""
+        """Of records with values, the one of the largest posterior mean."""
         posterior = self.agent.posterior
         if not len(posterior.observed):
             return None
@@ -97,13 +97,13 @@ class SpaceAgent:
         }
 
     def _action(self, record: Record) -> NDArray[Any]:
-        """The action of a record, to be told at once: an embedding remembers only the last."""
+        """The action of a record, to be learned at once: an embedding remembers only the last."""
         if (point := self._point(record)) is not None:
             return self.agent.action_map.actions(point)
         return np.array([self.space.action(record.params)])
 
     def _points_of(self, records: Sequence[Record]) -> NDArray[Any]:
-        """Where the posterior has records, (n,) arms or (n, d) points; n >= 1."""
+        """The points of records on the posterior's domain, (n,) arms or (n, d) points; n >= 1."""
         found = [self._point(record) for record in records]
         missing = [r for r, point in zip(records, found, strict=True) if point is None]
         if not missing:
@@ -121,10 +121,10 @@ class SpaceAgent:
 def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -> GPAgent:
     """An agent over a space.
 
-    Unless the settings say otherwise: a Matern-5/2 kernel of lengthscale 0.3 sqrt(d) on the unit
-    cube and variance 1, noise of variance 1e-4; values standardized; and if the kernel is not
-    given, data do not fade and the agent assumes no drift, lengthscales (one a coordinate),
-    variance and noise learned at every third value.
+    By default the kernel is Matern-5/2 of lengthscale 0.3 sqrt(d) on the unit cube and variance 1,
+    the noise has variance 1e-4, and values are standardized. If no kernel is given, data do not
+    fade and the agent assumes no drift, then lengthscales (one per coordinate), variance and noise
+    are learned at every third value.
 
     Raises:
         UnknownName: no such agent or setting.
@@ -147,14 +147,14 @@ def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -
         given["learn"] = {"every": LEARN_EVERY, "what": what, "ard": space.dim > 1}
     agent = make(name, problem, seed=np.random.default_rng(seed), **given)
     assert isinstance(agent, GPAgent)
-    # What is known before, spread or rounded lies anywhere: an agent must be able to learn it.
+    # Points that are known before, spread or rounded lie anywhere: the agent must learn there.
     anywhere = space.action(space.decode(np.full(space.dim, 1.0 / math.pi)))
     try:
         agent.action_map.points(np.array([anywhere]))
     except InvalidInput as error:
         raise InvalidInput(
             f"{name!r} with these settings cannot run a campaign in this space: it learns only at "
-            "its own candidates, and the first points are spread and yours may lie anywhere; take "
+            "its own candidates, but the points of a campaign may lie anywhere; take "
             f"an agent that learns everywhere (ei, gp-ucb, ts, ...), or a space of at most "
             f"{MOST_ARMS} combinations"
         ) from error
