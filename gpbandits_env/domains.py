@@ -72,7 +72,7 @@ class Arms(Domain):
     """A finite set of n points.
 
     Args:
-        coordinates: (n, d) points, one an arm, in the units of the kernel's lengthscale; (n,) is
+        coordinates: (n, d) points, one per arm, in the units of the kernel's lengthscale; (n,) is
             read as (n, 1).
         axes: when the arms are the product grid of these d one-dimensional arrays (last one
             fastest), the arrays; `Arms.grid` sets them.

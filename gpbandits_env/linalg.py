@@ -1,4 +1,4 @@
-"""Factorisations of covariance matrices, that bear with singular ones."""
+"""Factorisations of covariance matrices that also work for singular ones."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ from gpbandits_env.errors import NotPositiveDefinite
 
 EPS = float(np.finfo(np.float64).eps)
 LAST_JITTER = 1e-6
-# Room for so many columns is taken at first, and doubled as they fill.
+# Storage starts with so many columns, and doubles when they are full.
 FIRST_COLUMNS = 64
 
 

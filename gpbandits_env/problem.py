@@ -1,4 +1,4 @@
-"""What an agent is told before it starts: all that it may know of an environment."""
+"""The problem an agent is given before it starts: all that it may know of an environment."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -21,7 +21,7 @@ class Problem:
         noise_var: the variance of the noise on a reward, at least 0, in reward units squared.
         batch_size: the number of actions m in a round.
         horizon: the number of rounds, if known.
-        prior_mean: the mean of the reward function: a number, or (n,) one an arm.
+        prior_mean: the mean of the reward function: a number, or (n,) one per arm.
         max_norm: a bound B on the squared RKHS norm of the function, if known (srinivas2010,
             Theorem 3).
         epsilon: how fast the function drifts (bogunovic2016, eq. (4)), in [0, 1]; None when it is

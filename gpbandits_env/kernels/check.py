@@ -1,4 +1,4 @@
-"""The laws of a covariance function, tried on a kernel of one's own."""
+"""The laws of a covariance function, checked on a user's own kernel."""
 
 import json
 import pickle
@@ -23,11 +23,11 @@ FREQUENCIES, ERRORS = 40_000, 5.5
 def check_kernel(
     kernel: Kernel, dim: int | Iterable[int] | None = None, points: ArrayLike | None = None
 ) -> None:
-    """Nothing, if a kernel keeps all laws; what it refuses with `InvalidInput` is left out.
+    """Check that a kernel keeps all laws; what it refuses with `InvalidInput` is left out.
 
-    Tried are values, gradients in the points and hyper-parameters against differences, what it
-    claims (to be stationary, a product over axes), its spectral sampler against its values by Monte
-    Carlo, dicts, JSON, pickles, equality and hashes. It takes about 50 ms.
+    The laws cover values, gradients in the points and hyper-parameters (against differences), what
+    the kernel claims (to be stationary, a product over axes), its spectral sampler (by Monte
+    Carlo), dicts, JSON, pickles, equality and hashes. The check takes about 50 ms.
 
     Args:
         kernel: an instance with typical hyper-parameters.
@@ -105,7 +105,7 @@ def gradients_in_the_points(kernel: Kernel, x: Array, z: Array) -> None:
         slopes = [(values(x + s) - values(x - s)) / (2 * STEP * spread) for s in steps]
         return np.stack(slopes, axis=-1)
 
-    # Values bend without bound beside a kink, at distance 0.
+    # Values bend without bound next to a kink, at distance 0.
     apart = (cdist(x, z) > 0.05 * spread)[:, :, None]
     wanted = differences(lambda at: kernel(at, z))
     _agree("gradient(x, z)", gradient * apart, wanted * apart, 1e-6, size)

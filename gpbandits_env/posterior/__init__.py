@@ -1,4 +1,4 @@
-"""Posteriors: what the observations say of the reward function, and draws of it."""
+"""Posteriors of a Gaussian process given observations, and draws from them."""
 
 from gpbandits_env.posterior.arms import ArmPosterior
 from gpbandits_env.posterior.base import Posterior

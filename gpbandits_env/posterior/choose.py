@@ -20,9 +20,9 @@ from gpbandits_env.samplers import Factor, KroneckerFactor, factor_for
 REPRESENTATIONS = ("auto", "rows", "coefficients")
 KINDS = (*REPRESENTATIONS, "nystrom")
 USUAL_HORIZON = 1000
-LARGEST_RANK, LARGEST_RANK_ASKED = 512, 2048
-# The variance that a factor leaves out may be at most this part of the noise variance. Held against
-# the dense formula over 1500 rounds, mean and variance then differ by less than 1e-9.
+LARGEST_RANK, LARGEST_RANK_CHOSEN = 512, 2048
+# The variance that a factor leaves out may be at most this part of the noise variance. Against the
+# dense formula, mean and variance then differ by less than 1e-9 over 1500 rounds.
 HARMLESS = 1e-10
 SMALLEST_TOLERANCE, LARGEST_TOLERANCE = 1e-14, 1e-12
 # One thread of a current processor, per microsecond: bytes read, and operations in a product.
@@ -43,7 +43,7 @@ def posterior_on(
         arms: the n arms.
         kernel: the prior covariance.
         noise_var: variance of the noise on a reward, at least 0.
-        prior_mean: a number, or (n,) one an arm.
+        prior_mean: a number, or (n,) one per arm.
         representation: "rows" (data space), "coefficients" (when the kernel's numerical rank on the
             arms is small), or "auto", the cheaper of the two. Both are exact to 1e-8; coefficients
             leave out a variance of at most 1e-10 noise_var per arm, and are not used otherwise.
@@ -112,21 +112,21 @@ def posterior_for(
 
 
 def _coefficients(
-    arms: Arms, kernel: Kernel, noise_var: float, asked: bool, expected: int
+    arms: Arms, kernel: Kernel, noise_var: float, chosen: bool, expected: int
 ) -> Representation | None:
-    """Coefficients if there is a factor, and they were asked for or are cheaper."""
-    rank = min(arms.size, LARGEST_RANK_ASKED) if asked else min(arms.size // 2, LARGEST_RANK)
+    """Coefficients if there is a factor, and the user chose them or they are cheaper."""
+    rank = min(arms.size, LARGEST_RANK_CHOSEN) if chosen else min(arms.size // 2, LARGEST_RANK)
     scale = float(kernel.diagonal(arms.coordinates).max())
     tolerance = min(HARMLESS * noise_var / (scale or 1.0), LARGEST_TOLERANCE)
     usable = rank >= 1 and tolerance >= SMALLEST_TOLERANCE
     factor = factor_for(arms, kernel, rank, tolerance) if usable else None
-    if asked and factor is None:
+    if chosen and factor is None:
         raise InvalidInput(
             f"representation 'coefficients' needs a kernel of numerical rank at most {rank} on "
             f"these arms and a noise variance of at least {SMALLEST_TOLERANCE / HARMLESS:g} of the "
             f"kernel's (given: {noise_var}); use representation='rows'"
         )
-    if factor is None or not (asked or _cost(factor) < _rows_cost(arms.size, expected)):
+    if factor is None or not (chosen or _cost(factor) < _rows_cost(arms.size, expected)):
         return None
     return Coefficients(factor)
 

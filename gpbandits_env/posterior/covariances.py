@@ -1,4 +1,4 @@
-"""Rows of the prior covariance of all arms, computed when first asked for and shared."""
+"""Rows of the prior covariance of all arms, computed when they are first needed and shared."""
 
 from functools import lru_cache
 from typing import Any
@@ -32,13 +32,8 @@ class PriorCovariance:
     """K(arms, arms), row by row.
 
     While n x n doubles fit into `MATRIX_BYTES`, rows are computed in fixed strips, once; beyond,
-    one at a time, each time. The strips are fixed so that the last bits of a row do not depend on
-    what was asked before: the object is shared, and results must not depend on who else runs in
-    this process.
-
-    Args:
-        arms: the n arms.
-        kernel: their covariance.
+    one at a time, each time. The object is shared, and fixed strips make the last bits of a row
+    independent of what else ran in this process.
     """
 
     def __init__(self, arms: Arms, kernel: Kernel) -> None:

@@ -31,14 +31,14 @@ from gpbandits_env.posterior.state import Layout, amount, check_state
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import root
 
-# A point pulled often is in the dictionary about qbar times, and out of it with probability
-# exp(-qbar): with 2, one in seven is missing in each round; with 5, one in 150. The theory asks for
+# A point pulled often is in the dictionary about qbar times, and missing with probability
+# exp(-qbar): with 2, one in seven is missing in each round; with 5, one in 150. The theory needs
 # hundreds (`bkb_qbar`).
 QBAR = 5.0
 # Eigenvalues of K_S below this part of the largest count as 0. Rounding of the kernel alone changes
-# a feature of relative eigenvalue v by about 1e-16 / v, which shows where past points outside the
-# dictionary lean on it. Held against 60 digits (1000 arms, neighbours in the dictionary): mostly
-# within 1e-8, at worst 7e-5 in the mean and 5e-7 in the variance.
+# a feature of relative eigenvalue v by about 1e-16 / v. Against 60 digits (1000 arms, neighbours
+# in the dictionary), errors are mostly within 1e-8, at worst 7e-5 in the mean and 5e-7 in the
+# variance.
 CUT_OFF = 1e-13
 
 
@@ -58,8 +58,8 @@ class Solution:
 class NystromPosterior(Posterior):
     """What is known of f ~ GP(prior_mean, k) on n arms, through a dictionary of m past points.
 
-    Its data cannot fade. Repeated points share one feature vector, so a round costs O(n m^2 + m^3),
-    m the distinct points of the dictionary, however many rounds have passed.
+    Its data cannot fade. Repeated points share one feature vector, so a round costs O(n m^2 + m^3)
+    with m distinct points in the dictionary, however many rounds have passed.
 
     `condition` learns the data of one round under the dictionary at hand, then draws a new one.
     Hallucinated points condition the covariance above as it is.
@@ -68,15 +68,14 @@ class NystromPosterior(Posterior):
         arms: the n arms.
         kernel: the prior covariance.
         noise_var: s^2 > 0, and the lambda of the formulas.
-        prior_mean: a number, or (n,) one an arm.
-        qbar: how many points to keep: each past point with probability min(1, qbar sigma~^2);
-            5 if it is not given.
-        rng: what the dictionary is drawn from.
+        prior_mean: a number, or (n,) one per arm.
+        qbar: each past point is kept with probability min(1, qbar sigma~^2); 5 if not given.
+        rng: draws the dictionary.
 
     Attributes:
-        size: the points in the dictionary, repeats counted, as they are drawn.
+        size: the number of points in the dictionary, repeats counted.
         jitter: 0.0; nothing is ever added to a diagonal.
-        information_gain: I(y; f) in nats of what was told, each round under its own dictionary.
+        information_gain: I(y; f) in nats, the data of each round under its own dictionary.
 
     Raises:
         InvalidInput: a number out of range, or a prior mean of the wrong shape.

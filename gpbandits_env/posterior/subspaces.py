@@ -181,16 +181,16 @@ class Subspaces:
         if self._version < 0 or posterior.kernel != self._kernel:
             self._kernel = posterior.kernel
             self._set_units()
-        told = posterior.conditioned
-        same = min(len(told), len(self._seen))
-        equal = (told[:same] == self._seen[:same]).all(axis=1)
+        data = posterior.conditioned
+        same = min(len(data), len(self._seen))
+        equal = (data[:same] == self._seen[:same]).all(axis=1)
         kept = min(same if equal.all() else int(equal.argmin()), self._distances.columns)
-        self._seen = told
+        self._seen = data
         with OneThread():
             self._distances.keep_columns(kept)
             if self._kernel.radial:
-                self._distances.add_columns(told[kept:, self.inactive])
-        self._near = (told[:, self.active] - self._centre_active) * self._inverse_active
+                self._distances.add_columns(data[kept:, self.inactive])
+        self._near = (data[:, self.active] - self._centre_active) * self._inverse_active
         self._norms = np.einsum("ij,ij->i", self._near, self._near)
         self._version = posterior.version
 

@@ -48,7 +48,7 @@ class Sampler(ABC):
 
 
 class Factor(Sampler):
-    """A sampler whose Phi has rows at hand: a learner can keep its belief over xi with it."""
+    """A sampler that knows the rows of Phi, so that a posterior can be kept over xi."""
 
     @abstractmethod
     def row(self, arm: int) -> Array:

@@ -26,7 +26,7 @@ ARMS_SQUARED_A_POINT = 100
 # A low-rank factor is tried up to this rank, and this many numbers (128 MB).
 LARGEST_RANK, LARGEST_FACTOR = 400, 1 << 24
 # Where an FFT is possible, a factor of larger rank is slower.
-LARGEST_RANK_BESIDE_FFT = 256
+LARGEST_RANK_WITH_FFT = 256
 # A call reads all features at every point.
 MOST_PRODUCT_FEATURES = 4096
 
@@ -75,7 +75,7 @@ def sampler_for(
 def factor_for(
     arms: Arms, kernel: Kernel, max_rank: int, tolerance: float = 1e-12
 ) -> Factor | None:
-    """A factor of numerical rank at most ``max_rank`` for a learner, or None. Kept as samplers are.
+    """A factor of rank at most ``max_rank``, for a posterior, or None. Kept as samplers are.
 
     Args:
         arms: the n arms.
@@ -133,7 +133,7 @@ def _cheapest(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler:
     if _is_product(arms, kernel):
         return kronecker_factor(arms, kernel, tolerance)
     embeds = arms.size >= CIRCULANT_FROM and can_embed(arms, kernel)
-    most = min(arms.size // 4, LARGEST_RANK_BESIDE_FFT if embeds else LARGEST_RANK)
+    most = min(arms.size // 4, LARGEST_RANK_WITH_FFT if embeds else LARGEST_RANK)
     most = max(1, min(most, LARGEST_FACTOR // arms.size))
     low = low_rank_factor(arms, kernel, most, tolerance)
     if low is not None:

@@ -26,7 +26,7 @@ class KroneckerFactor(Factor):
     the squared exponential, about 20 columns an axis, some 10 microseconds.
 
     Products of two late columns are tiny: with ``kept`` only some columns of the product have a
-    coefficient. A learner's cost grows with the square of their number, a draw's does not.
+    coefficient. A posterior's cost grows with the square of their number, a draw's does not.
 
     Args:
         factors: A_i, (n_i, r_i); the grid's last axis runs fastest.
