@@ -80,7 +80,7 @@ class ArmPosterior(Posterior):
         n = arms.size
         self.domain = self.arms = arms
         self.kernel, self.noise_var = kernel, positive(noise_var, "noise_var", zero=True)
-        self.prior_mean = frozen(one_per_arm(prior_mean, n))
+        self.prior_mean = one_per_arm(prior_mean, n)
         self._has_prior_mean = bool(self.prior_mean.any())
         self._representation, self._n = representation, n
         # A stationary kernel's prior variance is one number, to the rounding of its factor.
@@ -154,15 +154,11 @@ class ArmPosterior(Posterior):
         return 0.5 * (covariance + covariance.T)
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
-        """(size, n) joint draws of f at all arms given the data (not the hallucinated points).
+        """(size, n) exact joint draws of f at all arms given the data (not hallucinated points).
 
-        Exact. In coefficient space O(r^3 + size n r). In data space by Matheron's rule, a prior
-        draw and a correction, O(size n min(t, n)); if the data have faded (`advance`) or there is
-        (almost) no noise, by one O(n^3) factorisation, kept until the data change.
-
-        Args:
-            rng: the source of randomness.
-            size: the number of draws.
+        In coefficient space O(r^3 + size n r). In data space by Matheron's rule, a prior draw and
+        a correction, O(size n min(t, n)); if the data have faded (`advance`) or there is (almost)
+        no noise, by one O(n^3) factorisation, kept until the data change.
         """
         size, inside = whole(size, "size", 0), self._representation
         kept = self._kept if self._hallucinated else inside.count
@@ -246,7 +242,7 @@ class ArmPosterior(Posterior):
                 self._settle()
 
     def _learn_one(self, arm: int, reward: float) -> None:
-        """One observation; the arrays are worked on in place, in as few calls as possible."""
+        """Learn from one observation, in place and in as few calls as possible."""
         mean, var, scratch, inside = self._mean, self._var, self._scratch, self._representation
         before = var.item(arm)
         s = math.sqrt(before + self._noise)

@@ -22,20 +22,20 @@ from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import BLOCK, FLOOR, Whitening, observed_gain, root
 from gpbandits_env.samplers import BoxSampler, FourierFeatures, exact_features
 
-# Every observation carries so much noise, as a part of the largest prior variance. Without it a
-# smooth kernel's residual covariances are soon nothing but rounding, which a kept inverse
-# multiplies by its own size with every point: below 1e-11 it can overflow.
+# Every observation carries at least so much noise, as a part of the largest prior variance: a kept
+# inverse multiplies the rounding of residual covariances with every point, and may overflow below
+# 1e-11.
 LEAST_NOISE = 1e-10
 # Points whose correlation with the present has shrunk below this are dropped: the mean then errs
 # by at most 1e-8 of its size, the variance by 1e-16.
 FADED = 1e-8
-# Dropping means a new factor, so it waits until it pays: for so many, and for a quarter of all.
+# Dropping needs a new factor, so it waits for so many points, and for a quarter of all.
 FEWEST_DROPPED, PART_DROPPED = 32, 0.25
-# A snapshot that reserves room for more points than this (34 GB) is none of ours.
+# A snapshot that reserves room for more points than this (34 GB) is refused.
 MOST_RESERVED = 2**16
 # What holds until the state changes.
 WORKED_OUT = ("predictor", "_columns")
-# Up to so many points a joint draw is always by a factor.
+# Up to so many points a joint draw is always made by a factor.
 FEW_POINTS = 128
 
 
@@ -117,7 +117,7 @@ class BoxPosterior(Posterior):
 
     @cached_property
     def predictor(self) -> Predictor:
-        """How moments follow from covariances with the points at hand; good until a change."""
+        """The moments given covariances with the points; valid until the state changes."""
         return Predictor(self._whitening.matrix, self._data.beta, self._data.fade())
 
     def hallucinate(self, points: ArrayLike) -> None:
@@ -134,10 +134,7 @@ class BoxPosterior(Posterior):
             self._kept, self._kept_jitter = 0, 0.0
 
     def moments(self, points: ArrayLike) -> tuple[Array, Array]:
-        """Posterior mean and variance (n,) at points, in pieces, so that memory stays O(n).
-
-        Args:
-            points: (n, d), inside or outside.
+        """Posterior mean and variance (n,) at points (n, d), inside or outside; memory O(n).
 
         Raises:
             InvalidInput: another shape.
@@ -148,12 +145,12 @@ class BoxPosterior(Posterior):
         return mean, var
 
     def gradients(self, points: ArrayLike) -> tuple[Array, Array, Array, Array]:
-        """Posterior mean (n,) and variance (n,) at points, and their gradients (n, d).
+        """Posterior mean and variance (n,) at points (n, d), and their gradients (n, d).
 
         Where the variance is 0 to rounding, so is its gradient. O(n t (d + t)).
 
         Raises:
-            InvalidInput: another shape than (n, d).
+            InvalidInput: another shape.
         """
         x = self._checked(points)
         mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
@@ -192,30 +189,26 @@ class BoxPosterior(Posterior):
     def paths(
         self, rng: np.random.Generator, size: int, features: int | BoxSampler = 1024
     ) -> Paths:
-        """Functions drawn from the posterior of now, to be called anywhere in the box.
+        """Functions drawn from the present posterior, to be called anywhere in the box.
 
         Hallucinated points have no values and do not count. The mean is exact. The covariance is
         exact to 1e-12 where the kernel has few exact features (squared exponential in one or two
-        dimensions); otherwise it errs as `FourierFeatures` says, `Paths.error`.
-
-        O(t rank size + t^2 size); where the data have faded O(t^3) too.
+        dimensions); otherwise it errs by `Paths.error`, as `FourierFeatures` says. Cost
+        O(t rank size + t^2 size), and O(t^3) where the data have faded.
 
         Args:
             rng: the source of randomness.
             size: the number of functions.
-            features: the number of random features, even, where there are no exact ones; or the
-                features to use, made for this box and kernel.
+            features: the features to use, made for this box and kernel; or the number of random
+                ones, even, where there are no exact ones.
 
         Raises:
             InvalidInput: a kernel without exact features or a known spectral density.
         """
         size, n, data = whole(size, "size", 0), self._n_observed, self._data
         with OneThread():
-            if isinstance(features, BoxSampler):
-                basis = features
-            elif self._exact_features is not None:
-                basis = self._exact_features
-            else:
+            basis = features if isinstance(features, BoxSampler) else self._exact_features
+            if not isinstance(basis, BoxSampler):
                 basis = FourierFeatures(self.kernel, self.box.dim, features, rng)
             xi = rng.standard_normal((size, basis.rank))
             if not n:
@@ -261,9 +254,7 @@ class BoxPosterior(Posterior):
 
     def forget(self) -> None:
         self._truncate(0)
-        self._data.clear()
-        self.size = 0
-        self.jitter, self.information_gain = 0.0, 0.0
+        self.size, self.jitter, self.information_gain = 0, 0.0, 0.0
         self._hallucinated, self._kept, self._kept_jitter = False, 0, 0.0
 
     def snapshot(self) -> dict[str, Any]:
@@ -289,16 +280,13 @@ class BoxPosterior(Posterior):
 
     @cached_property
     def _exact_features(self) -> BoxSampler | None:
-        """Features whose products are the kernel to 1e-12, if there are few enough."""
         return exact_features(self.box, self.kernel)
 
     @cached_property
     def _columns(self) -> Columns:
-        """The kernel at the points, good until a change."""
         return self._kernel_at(self._data.points)
 
     def _kernel_at(self, points: Array) -> Columns:
-        """The kernel at fixed points (t, d), prepared for many calls."""
         return self.kernel.columns(points, 0.5 * (self.box.low + self.box.high))
 
     def _checked(self, points: ArrayLike) -> Array:
@@ -313,7 +301,7 @@ class BoxPosterior(Posterior):
         self.size += len(points)
 
     def _append(self, x: Array, rewards: Array | None) -> None:
-        """Points (k, d) seen now, with their rewards (k,) or without; block by block."""
+        """Points (k, d) observed now, with their rewards (k,) or without; block by block."""
         data = self._data
         with OneThread():
             for start in range(0, len(x), BLOCK):
@@ -341,7 +329,7 @@ class BoxPosterior(Posterior):
         return np.asarray(corner @ (rewards - self.prior_mean - left @ past))
 
     def _refactor(self) -> None:
-        """W and all that hangs on it anew from the observed points; what is known stays known."""
+        """Compute W and what follows from it anew; the information gain stays."""
         data, self._whitening = self._data, Whitening()
         known = self.information_gain
         with OneThread():
@@ -356,7 +344,6 @@ class BoxPosterior(Posterior):
         data = self._data
         if epsilon == 1.0:
             self._truncate(0)
-            data.clear()
         elif data.count:
             data.clock -= 0.5 * dt * math.log1p(-epsilon)
             dead = data.faded(FADED)
@@ -368,11 +355,13 @@ class BoxPosterior(Posterior):
     def _truncate(self, n: int) -> None:
         """Back to the first ``n`` points, to the bit."""
         self._data.count = n
+        if n == 0:
+            self._data.clock = 0.0
         self._whitening.truncate(n)
         self._changed()
 
     def _changed(self) -> None:
-        """Forget what was worked out from the state as it was."""
+        """Drop what was worked out from the former state."""
         self.version += 1
         for name in WORKED_OUT:
             self.__dict__.pop(name, None)

@@ -1,4 +1,4 @@
-"""What a posterior in a box keeps of its observations, and how much they have faded."""
+"""The observations of a posterior in a box, and how much they have faded."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -14,16 +14,9 @@ COLUMNS = ("rewards", "stamps", "beta")
 class BoxData(Stateful):
     """Observed points, rewards, times and whitened surprises, in storage that doubles.
 
-    Time is counted in units of lost correlation: what was seen at clock c' is correlated with the
-    present, clock c, by exp(c' - c) of what it was then. Differences of clocks are all that counts,
-    so nothing underflows.
-
-    Args:
-        dim: the number of coordinates.
-
-    Attributes:
-        count: the number of points.
-        clock: the present.
+    Time is counted in units of lost correlation: an observation at clock c' is correlated with the
+    present, clock c, by exp(c' - c) of what it was then. Only differences of clocks count, so
+    nothing underflows.
     """
 
     STATE: ClassVar[Mapping[str, Layout]] = {"clock": amount}
@@ -45,7 +38,7 @@ class BoxData(Stateful):
 
     @property
     def stamps(self) -> Array:
-        """(t,) the clock when each was seen, a view."""
+        """(t,) the clock when each was observed, a view."""
         return self._columns[1, : self.count]
 
     @property
@@ -54,7 +47,7 @@ class BoxData(Stateful):
         return self._columns[2, : self.count]
 
     def extend(self, points: Array, rewards: Array | float, beta: Array | float) -> None:
-        """Append what is seen at the present clock."""
+        """Append observations of the present clock."""
         start, end = self.count, self.count + len(points)
         if end > len(self._points):
             size = max(end, 2 * len(self._points))
@@ -68,7 +61,7 @@ class BoxData(Stateful):
         self.count = end
 
     def fade(self) -> Array | None:
-        """(t,) what is left of each point's correlation since it was seen; None if all is."""
+        """(t,) what is left of each point's correlation; None if all is."""
         if not self.count or self.stamps[0] == self.clock:  # The first is the oldest.
             return None
         return np.exp(self.stamps - self.clock)
@@ -85,16 +78,12 @@ class BoxData(Stateful):
         self._columns[1, :kept] -= self.clock
         self.count, self.clock = kept, 0.0
 
-    def clear(self) -> None:
-        """Drop all points."""
-        self.count, self.clock = 0, 0.0
-
     def snapshot(self) -> dict[str, Any]:
         return {**super().snapshot(), **{key: getattr(self, key).copy() for key in self.GROWN}}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Back to a snapshot that was checked."""
-        self.clear()
+        self.count = 0
         self.extend(state["points"], state["rewards"], state["beta"])
         self.stamps[:] = state["stamps"]
         self.put(state)

@@ -22,12 +22,7 @@ STRIP = 256
 
 
 class Coefficients(Representation):
-    """Mean and covariance of xi as m + W^T z and P - W^T W.
-
-    Args:
-        factor: F, with K(arms, arms) = F F^T.
-        fold_every: the number of rows between folds.
-    """
+    """Mean and covariance of xi as m + W^T z and P - W^T W, with K(arms, arms) = F F^T."""
 
     name = "coefficients"
     STATE: ClassVar[Mapping[str, Layout]] = {
@@ -109,8 +104,7 @@ class Coefficients(Representation):
         del self._surprises[count:]
 
     def clear(self) -> None:
-        super().clear()
-        self._surprises.clear()
+        self._clear_rows()
         self._coefficients[:] = 0.0
         self._coefficient_covariance[:] = 0.0
         self._coefficient_covariance.flat[:: self.width + 1] = 1.0
@@ -125,8 +119,8 @@ class Coefficients(Representation):
     def _fold(self) -> None:
         """Take the rows and their decay into the mean and the covariance.
 
-        The covariance stays symmetric to the bit, so it never needs to be symmetrised: each entry
-        of W^T W is the same sum of products as its mirror image.
+        The covariance stays symmetric to the bit: each entry of W^T W is the same sum of products
+        as its mirror image.
         """
         past, covariance = self.block[: self.count], self._coefficient_covariance
         self._coefficients += np.dot(self._surprises, past) if self.count else 0.0
@@ -137,5 +131,8 @@ class Coefficients(Representation):
             self._coefficients *= self.scale
             covariance *= shrink
             covariance.flat[:: self.width + 1] += 1.0 - shrink
+        self._clear_rows()
+
+    def _clear_rows(self) -> None:
         super().clear()
         self._surprises.clear()

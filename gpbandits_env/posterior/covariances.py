@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, finite_array
+from gpbandits_env.arrays import Array, IntArray, finite_array, frozen
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
@@ -18,7 +18,7 @@ STRIP_ENTRIES = 2**14
 
 
 def check_prior(arms: Arms, kernel: Kernel) -> None:
-    """Nothing, if there is a Gaussian process with this kernel on these arms.
+    """Check that there is a Gaussian process with this kernel on these arms.
 
     Raises:
         InvalidInput: no arms, no kernel, or one for other points.
@@ -76,8 +76,7 @@ class PriorCovariance:
         return prior_covariance, (self.arms, self.kernel)
 
     def _computed(self, start: int, end: int) -> Array:
-        points = self.arms.coordinates
-        return self.kernel(points[start:end], points)
+        return self.kernel(self.arms.coordinates[start:end], self.arms.coordinates)
 
 
 @lru_cache(maxsize=2)
@@ -87,7 +86,7 @@ def prior_covariance(arms: Arms, kernel: Kernel) -> PriorCovariance:
 
 
 def one_per_arm(value: ArrayLike, n: int) -> Array:
-    """A prior mean as (n,) fresh numbers, from one number or one per arm.
+    """A prior mean as (n,) numbers, fresh and read-only, from one number or one per arm.
 
     Raises:
         InvalidInput: another shape, or not finite.
@@ -95,4 +94,4 @@ def one_per_arm(value: ArrayLike, n: int) -> Array:
     mean = finite_array(value, "prior_mean")
     if mean.shape not in ((), (n,)):
         raise InvalidInput(f"prior_mean must be a number or have shape ({n},), got {mean.shape}")
-    return np.array(np.broadcast_to(mean, (n,)))
+    return frozen(np.array(np.broadcast_to(mean, (n,))))

@@ -24,11 +24,8 @@ FADED = 1e-8
 class DenseRows(Representation):
     """Covariance of all arms as base - V^T V.
 
-    Args:
-        prior: K(arms, arms).
-        noise_var: of the observations; it sets what is small enough to be dropped after decay.
-        first_fold: the number of rows at which the n x n matrix takes over.
-        fold_every: the number of rows between later folds.
+    The n x n base takes over at ``first_fold`` rows and takes in the rows every ``fold_every``;
+    the noise variance decides which decayed rows are small enough to be dropped.
     """
 
     name = "rows"
@@ -42,9 +39,7 @@ class DenseRows(Representation):
         self, prior: PriorCovariance, noise_var: float, first_fold: int, fold_every: int
     ) -> None:
         super().__init__(len(prior.diagonal), prior.diagonal)
-        self.prior = prior
-        self._noise_var = noise_var
-        self._first_fold, self._fold_every = first_fold, fold_every
+        self.prior, self._first_fold, self._fold_every = prior, first_fold, fold_every
         # A dropped row may change a gain by its relative size over the noise.
         scale = float(prior.diagonal.max())
         self._dead = min(max(1e-10 * noise_var / (noise_var + scale or 1.0), 1e-16), 1e-12)
@@ -79,7 +74,8 @@ class DenseRows(Representation):
             if not self.prior.fits or self.count <= self._first_fold // 2:
                 self._due = max(self._first_fold, 2 * self.count)
                 return None
-        return self._fold()
+        self._fold()
+        return self._base.diagonal().copy()
 
     def deviations(
         self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
@@ -87,8 +83,11 @@ class DenseRows(Representation):
         if counts is not None:
             return self._matheron(rng, size, kept, counts, noise_var)
         if self._root is None:
-            self._root = root(self._dense(kept))
-        return rng.standard_normal((size, len(self.prior_var))) @ self._root.T
+            past = self.block[:kept] * self.scale
+            covariance = self._known(np.arange(self.width))
+            covariance -= past.T @ past
+            self._root = root(covariance)
+        return rng.standard_normal((size, self.width)) @ self._root.T
 
     def clear(self) -> None:
         super().clear()
@@ -114,11 +113,8 @@ class DenseRows(Representation):
             known = before + self.scale**2 * (known - before)
         return known
 
-    def _fold(self) -> Array:
-        """Take the rows and their decay into the base; return the variance.
-
-        In strips of the upper half: half the work, and the base stays symmetric to the bit.
-        """
+    def _fold(self) -> None:
+        """Take the rows and their decay into the base, by strips of its upper half."""
         shrink = self.scale**2
         rows = self.block[: self.count] * self.scale
         if self._base is None:
@@ -135,14 +131,6 @@ class DenseRows(Representation):
             base[end:, start:end] = base[start:end, end:].T
         super().clear()
         self._base, self._due = base, self._fold_every
-        return base.diagonal().copy()
-
-    def _dense(self, kept: int) -> Array:
-        """(n, n) covariance of all arms given the first ``kept`` rows."""
-        past = self.block[:kept] * self.scale
-        dense = self._known(np.arange(len(self.prior_var)))
-        dense -= past.T @ past
-        return dense
 
     def _matheron(
         self, rng: np.random.Generator, size: int, kept: int, counts: Array, noise_var: float

@@ -108,7 +108,7 @@ class NystromPosterior(Posterior):
             )
         self.kernel, self._rng = kernel, rng
         self.noise_var = hyper(noise_var, "the noise_var of a Nystrom posterior")
-        self.prior_mean = frozen(one_per_arm(prior_mean, arms.size))
+        self.prior_mean = one_per_arm(prior_mean, arms.size)
         self.qbar = positive(QBAR if qbar is None else qbar, "qbar")
         self.jitter = 0.0
         self._prior = prior_covariance(arms, kernel)
@@ -203,12 +203,7 @@ class NystromPosterior(Posterior):
         return 0.5 * (covariance + covariance.T)
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
-        """(size, n) joint draws of f at all arms given the data, by one O(n^3) factorisation.
-
-        Args:
-            rng: the source of randomness.
-            size: the number of draws.
-        """
+        """(size, n) joint draws of f at all arms given the data, by one O(n^3) factorisation."""
         factor = root(self.covariance(np.arange(self.arms.size)))
         draws = rng.standard_normal((whole(size, "size", 0), self.arms.size))
         return self._solve().mean + draws @ factor.T
@@ -290,12 +285,8 @@ class NystromPosterior(Posterior):
 def nystrom_features(gram: Array, cross: Array) -> Array:
     """The features (K_S^(1/2))^+ k_S(x), turned into the eigenbasis of K_S: (r, n), r <= m.
 
-    Eigenvalues of K_S below `CUT_OFF` of the largest count as 0. The turn leaves every product of
+    ``gram`` (m, m) is K_S, ``cross`` (m, n) is k_S at n points. The turn leaves every product of
     two feature vectors as it is.
-
-    Args:
-        gram: (m, m) K_S; may be singular.
-        cross: (m, n) k_S at n points.
     """
     if not len(gram):
         return cross[:0].copy()

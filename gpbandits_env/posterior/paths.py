@@ -33,7 +33,7 @@ class Paths:
         features: of the prior functions.
         xi: (size, rank) their coefficients.
         columns: the kernel at the observed points; None if there are none.
-        weights: (size, t) of these in the correction.
+        weights: (size, t), of the columns in the correction.
     """
 
     def __init__(
@@ -72,12 +72,7 @@ class Paths:
         return values
 
     def climb(self, x: Array, which: IntArray) -> tuple[Array, Array]:
-        """One function at each point: values (n,) and gradients (n, d), in double precision.
-
-        Args:
-            x: (n, d) points.
-            which: (n,) the number of the function, 0..size-1, for each.
-        """
+        """Values (n,) and gradients (n, d) at points x (n, d), each of function ``which`` (n,)."""
         with OneThread():
             values, gradients = self._features.pull(x, self._xi[which])
             values += self._prior_mean
@@ -97,15 +92,10 @@ def seen_by(
     fade: Array | None,
     stamps: Array,
 ) -> Array:
-    """What would have been seen of prior functions at the observed points, with noise: (size, t).
+    """(size, t) noisy observations of prior functions xi (size, rank) at points (t, rank).
 
-    Args:
-        rng: the source of randomness.
-        features: (t, rank) at the points.
-        xi: (size, rank) the functions as they are now.
-        noise_var: of the observations.
-        fade: (t,) correlation of each observation's time with now; None if all are 1.
-        stamps: (t,) these times, as logarithms of correlation.
+    Each observation's time has correlation ``fade`` (t,) with now, None if all are 1; ``stamps``
+    are these times, as logarithms of correlation.
     """
     now = xi @ features.T
     white = rng.standard_normal(now.shape)

@@ -17,7 +17,7 @@ STRIP = 128
 
 
 class Predictor:
-    r"""What t observations say at points whose prior covariances with them are k (n, t).
+    r"""From prior to posterior moments at points of known covariances k (n, t) with t observations.
 
     With v = W (k o fade): the mean grows by v^T beta, the variance shrinks by |v|^2. All in matrix
     products, O(n t^2).
@@ -40,10 +40,7 @@ class Predictor:
     def moments(self, mean: Array, var: Array, columns: Callable[[slice], Array]) -> None:
         """Turn the prior's mean and variance (n,) into the posterior's, in place and in pieces.
 
-        Args:
-            mean: (n,) of the prior.
-            var: (n,) of the prior.
-            columns: the covariances (k, t) of a range of points with the data.
+        ``columns`` gives the covariances (k, t) of a range of points with the data.
         """
         if len(self.beta):
             with OneThread():
@@ -61,9 +58,7 @@ class Predictor:
     ) -> tuple[Array, Array, Array, Array]:
         """The same for mean and variance (n,) and the gradients of both (n, d); returns them.
 
-        Args:
-            moments: of the prior; they are changed in place.
-            pull: the covariances (k, t) and the contraction of their gradients, of a range.
+        ``pull`` gives a range's covariances (k, t) and the contraction of their gradients.
         """
         mean, var, mean_slope, var_slope = moments
         if len(self.beta):

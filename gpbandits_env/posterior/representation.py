@@ -20,15 +20,11 @@ from gpbandits_env.posterior.state import Layout, Stateful
 
 
 class Representation(Stateful, ABC):
-    """The covariance of the coordinates given the data.
+    """The covariance of ``width`` coordinates given the data; ``prior_var`` (n,) is that of arms.
 
     The rows are a growing (count, width) block that shrinks together: the true ones are ``scale``
     times the stored ones, so that one multiplication lets all past information fade. The last rows
     may be hallucinated; the owner drops them by `truncate`.
-
-    Args:
-        width: the number of coordinates.
-        prior_var: (n,) of all arms.
     """
 
     name: ClassVar[str]
@@ -44,12 +40,7 @@ class Representation(Stateful, ABC):
 
     @abstractmethod
     def direction(self, arm: int, inverse_s: float) -> Array:
-        """Put the row of one observation into the free slot; return its values at all arms (n,).
-
-        Args:
-            arm: the arm observed.
-            inverse_s: 1 / s.
-        """
+        """Put the row of one observation into the free slot; return its values at all arms (n,)."""
 
     @abstractmethod
     def cross(self, arms: IntArray) -> tuple[Array, Array]:
@@ -69,12 +60,7 @@ class Representation(Stateful, ABC):
     ) -> Array:
         """(size, n) draws of f minus its mean, given the first ``kept`` rows.
 
-        Args:
-            rng: the source of randomness.
-            size: the number of draws.
-            kept: how many rows come from data.
-            counts: (n,) pulls of each arm if the data are static, else None.
-            noise_var: of the observations.
+        ``counts`` (n,) are the pulls of each arm if the data are static, else None.
         """
 
     def slot(self) -> Array:
@@ -85,11 +71,7 @@ class Representation(Stateful, ABC):
         return row
 
     def push(self, surprise: float) -> None:
-        """Count the row in the slot, which holds true values.
-
-        Args:
-            surprise: (reward - mean) / s.
-        """
+        """Count the row in the slot, which holds true values; surprise = (reward - mean) / s."""
         if self.scale != 1.0:
             self.block[self.count] /= self.scale
         self.births[self.count] = self.scale

@@ -53,12 +53,7 @@ class Stateful:
 
 
 def check_state(state: Any, entries: Mapping[str, Layout], **sizes: int) -> None:
-    """Nothing, if a snapshot has just these entries, each as declared.
-
-    Args:
-        state: the snapshot.
-        entries: how each is checked, in this order.
-        sizes: those letters whose size is known.
+    """Check that a snapshot has just these entries, each as declared; some sizes are known.
 
     Raises:
         InvalidInput: it has not, or is no mapping.
@@ -73,24 +68,24 @@ def check_state(state: Any, entries: Mapping[str, Layout], **sizes: int) -> None
         elif callable(entry):
             entry(value, name)
         else:
-            shapes = entry if isinstance(entry, list) else [entry]
-            _check_array(value, name, shapes, sizes)
+            _check_array(value, name, entry if isinstance(entry, list) else [entry], sizes)
 
 
 def _check_array(
     value: Any, name: str, shapes: list[tuple[Any, ...]], sizes: dict[str, int]
 ) -> None:
-    """Nothing, if it is an array of finite numbers of one of the shapes; sets unknown sizes."""
-    got = value.shape if isinstance(value, np.ndarray) else type(value).__name__
+    """Check for finite numbers in one of the shapes, and set unknown sizes."""
+    is_array = isinstance(value, np.ndarray)
     for shape in shapes:
-        if isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == len(shape):
-            wanted = [
+        if is_array and value.dtype == np.float64 and value.ndim == len(shape):
+            wanted = tuple(
                 sizes.setdefault(part, size) if isinstance(part, str) else part
                 for part, size in zip(shape, value.shape, strict=True)
-            ]
-            if value.shape == tuple(wanted):
-                if not np.isfinite(value).all():
-                    raise InvalidInput(f"{name} must be finite")
-                return
+            )
+            if value.shape == wanted:
+                if np.isfinite(value).all():
+                    return
+                raise InvalidInput(f"{name} must be finite")
     known = [tuple(sizes.get(part, part) for part in shape) for shape in shapes]
+    got = value.shape if is_array else type(value).__name__
     raise InvalidInput(f"{name} must be an array of shape {known}, got {got}")

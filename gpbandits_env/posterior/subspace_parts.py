@@ -18,13 +18,7 @@ STRIP = 1 << 17
 
 
 class FixedParts:
-    """S points (S, width), in single or double precision, that only grow in number.
-
-    Args:
-        low: (width,) lower ends.
-        high: (width,) upper ends.
-        kind: float32 or float64.
-    """
+    """S points (S, width) between two corners, as float32 or float64, that only grow in number."""
 
     def __init__(self, low: Array, high: Array, kind: np.dtype[Any]) -> None:
         self._low, self._high, self._kind = low, high, kind
@@ -35,31 +29,24 @@ class FixedParts:
 
     @property
     def nbytes(self) -> int:
-        """The memory that stored points take."""
+        """The memory of the stored points."""
         return self.count * self.width * self._kind.itemsize
 
-    def check(self, z: Array) -> None:
-        """Nothing, if the points (N, width) fit and lie in the box.
+    def extend(self, z: Array) -> slice:
+        """Append points, rounded to the precision but not out of the box; return their rows.
 
         Raises:
-            InvalidInput: they do not.
+            InvalidInput: they have another width, or lie outside.
         """
         if z.shape[1] != self.width:
             raise InvalidInput(f"fixed parts must have shape (N, {self.width}), got {z.shape}")
         if (z < self._low).any() or (z > self._high).any():
             raise InvalidInput("fixed parts must lie in the box")
-
-    def extend(self, z: Array) -> slice:
-        """Append points, rounded to the precision but not out of the box; return their rows."""
         rounded = z.astype(self._kind)
-        kind = self._kind.type
         # A comparison with double precision, or the bounds would be rounded too.
-        above, below = (
-            rounded.astype(np.float64) > self._high,
-            rounded.astype(np.float64) < self._low,
-        )
-        rounded[above] = np.nextafter(rounded[above], kind(-np.inf))
-        rounded[below] = np.nextafter(rounded[below], kind(np.inf))
+        exact, limit = rounded.astype(np.float64), self._kind.type(np.inf)
+        for outside, inward in ((exact > self._high, -limit), (exact < self._low, limit)):
+            rounded[outside] = np.nextafter(rounded[outside], inward)
         start, self.count = self.count, self.count + len(z)
         while len(self._blocks) * self._rows < self.count:
             self._blocks.append(np.empty((self._rows, self.width), self._kind))
@@ -95,11 +82,7 @@ class FixedParts:
 
 
 class Distances:
-    """Squared distances (S, t) of fixed parts to the fixed coordinates of the data.
-
-    Args:
-        fixed: the S fixed parts.
-    """
+    """Squared distances (S, t) of S fixed parts to the fixed coordinates of the data."""
 
     def __init__(self, fixed: FixedParts) -> None:
         self._fixed, self._table = fixed, np.empty((0, 16))
@@ -159,11 +142,8 @@ class Distances:
     def _reserve(self, rows: int, columns: int) -> None:
         old = self._table
         had_rows, had_columns = old.shape
-        if rows <= had_rows and columns <= had_columns:
-            return
-        if rows > had_rows:
-            had_rows = max(rows, had_rows + had_rows // 2, 64)
-        if columns > had_columns:
-            had_columns = max(columns, 2 * had_columns)
-        self._table = np.empty((had_rows, had_columns))
-        self._table[: len(old), : old.shape[1]] = old
+        if rows > had_rows or columns > had_columns:
+            more_rows = max(rows, had_rows + had_rows // 2, 64) if rows > had_rows else had_rows
+            more_columns = max(columns, 2 * had_columns) if columns > had_columns else had_columns
+            self._table = np.empty((more_rows, more_columns))
+            self._table[:had_rows, :had_columns] = old

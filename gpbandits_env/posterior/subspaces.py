@@ -52,17 +52,12 @@ class Subspaces:
 
     def __init__(self, box: Box, active: ArrayLike, *, single: bool = True) -> None:
         self._box, chosen = box, np.asarray(active)
-        if chosen.size == 0:
-            chosen = chosen.astype(np.int64).reshape(0)
-        if (
-            chosen.ndim != 1
-            or chosen.dtype.kind not in "iu"
-            or len({*chosen.tolist()} - {*range(box.dim)})
-        ):
+        whole = chosen.size == 0 or (chosen.ndim == 1 and chosen.dtype.kind in "iu")
+        if not whole or not {*chosen.ravel().tolist()} <= {*range(box.dim)}:
             raise InvalidInput(f"active must list coordinates in 0..{box.dim - 1}, got {active!r}")
         if len(np.unique(chosen)) < len(chosen):
             raise InvalidInput(f"active coordinates must be distinct, got {chosen.tolist()}")
-        self.active: IntArray = chosen.astype(np.int64)
+        self.active: IntArray = chosen.astype(np.int64).ravel()
         self.inactive: IntArray = np.setdiff1d(np.arange(box.dim), self.active)
         kind = np.dtype(np.float32 if single else np.float64)
         self._fixed = FixedParts(box.low[self.inactive], box.high[self.inactive], kind)
@@ -89,10 +84,9 @@ class Subspaces:
         Raises:
             InvalidInput: another shape, or outside the box; nothing has changed then.
         """
-        z = finite_array(fixed, "fixed parts", ndim=2)
-        self._fixed.check(z)
+        rows = self._fixed.extend(finite_array(fixed, "fixed parts", ndim=2))
         with OneThread():
-            self._distances.add_rows(self._fixed.extend(z))
+            self._distances.add_rows(rows)
 
     def points(self, y: Array, rows: IntArray) -> Array:
         """The points (B, D) of the box at active coordinates y (B, d) in subspaces rows (B,)."""

@@ -22,15 +22,7 @@ BLOCK = 64
 
 
 class Whitening:
-    """W = L^-1, (t, t) and lower triangular, in storage that doubles.
-
-    Args:
-        matrix: W at first; copied.
-        reserved: the number of points to take room for.
-
-    Attributes:
-        count: t.
-    """
+    """W = L^-1, (t, t) and lower triangular, in storage that doubles; t is ``count``."""
 
     def __init__(self, matrix: Array | None = None, reserved: int = 16) -> None:
         self.count = 0 if matrix is None else len(matrix)
@@ -49,16 +41,10 @@ class Whitening:
         return len(self._block)
 
     def extend(self, cross: Array, gram: Array, floor: float) -> tuple[Array, Array, Array, float]:
-        """Append k points.
-
-        Args:
-            cross: (k, t) covariance of the new points with the old.
-            gram: (k, k) that of the new points, noise included; is overwritten.
-            floor: the smallest squared pivot; smaller ones are lifted to it.
+        """Append k points of covariances ``cross`` (k, t) and ``gram`` (k, k), overwritten.
 
         Returns:
-            The new rows of L left of its diagonal block (k, t), the inverse of that block (k, k),
-            the squared pivots (k,), and the largest amount by which one was lifted.
+            The new rows of L left of its diagonal block (k, t), then what `whitener` says of it.
         """
         old, new = self.count, self.count + len(gram)
         white = self.matrix
@@ -83,13 +69,9 @@ class Whitening:
 
 
 def whitener(gram: Array, floor: float) -> tuple[Array, Array, float]:
-    """L^-1 for the Cholesky factor L of ``gram``, with no squared pivot of L below ``floor``.
+    """L^-1 for the Cholesky factor L of ``gram`` (k, k), no squared pivot of L below ``floor``.
 
     A pivot is lifted only when it must be: repeated arms without noise make ``gram`` singular.
-
-    Args:
-        gram: (k, k) covariance of new observations given the old ones, noise included.
-        floor: the smallest squared pivot, above 0.
 
     Returns:
         L^-1 (k, k), the squared pivots (k,), and the largest amount added to one. Cost O(k^3).
@@ -132,7 +114,7 @@ def root(covariance: Array) -> Array:
 
 
 def observed_gain(var: float, noise_var: float) -> float:
-    """1/2 log(1 + var / noise_var): what one observation tells; infinite without noise."""
+    """1/2 log(1 + var / noise_var), the information of one observation; infinite without noise."""
     if noise_var > 0.0:
         return 0.5 * math.log1p(var / noise_var)
     return math.inf if var > 0.0 else 0.0
