@@ -14,16 +14,11 @@ FIRST_COLUMNS = 64
 
 
 def cholesky(matrix: Array, name: str) -> tuple[Array, float]:
-    """The lower factor L of a covariance matrix, L L^T = matrix + jitter I.
+    """The lower factor L (n, n) of a symmetric covariance, L L^T = matrix + jitter I, and jitter.
 
     Jitter is added only when the factorisation fails without, and then no more than needed: from
-    1e-14 of the mean diagonal, tenfold a try, up to 1e-6.
+    1e-14 of the mean diagonal, tenfold each time, up to 1e-6. The name is for the error.
 
-    Args:
-        matrix: (n, n), symmetric; not changed.
-        name: what it is, for the error.
-    Returns:
-        L, (n, n) lower triangular, and the jitter, 0.0 where none was needed.
     Raises:
         NotPositiveDefinite: even the largest jitter did not help.
     """
@@ -33,7 +28,7 @@ def cholesky(matrix: Array, name: str) -> tuple[Array, float]:
             lifted = matrix + jitter * np.eye(len(matrix)) if jitter else matrix
             return np.linalg.cholesky(lifted).astype(np.float64, copy=False), jitter
         except np.linalg.LinAlgError:
-            continue
+            pass
     raise NotPositiveDefinite(
         f"{name} is not positive definite: its factorisation fails even with {LAST_JITTER:g} of "
         "its mean diagonal added; check that the kernel is a covariance function, drop arms that "
@@ -51,10 +46,7 @@ def symmetric_root(matrix: Array) -> Array:
 
 
 def pivoted_cholesky(
-    row: Callable[[int], Array],
-    diagonal: Array,
-    tolerance: float,
-    max_rank: int,
+    row: Callable[[int], Array], diagonal: Array, tolerance: float, max_rank: int
 ) -> tuple[Array, IntArray, float] | None:
     """A low-rank factor F of a covariance matrix, K = F F^T + E with |E_ij| <= error.
 
@@ -97,17 +89,11 @@ def pivoted_cholesky(
 
 
 def least_missing(matrix: Array, rank: int) -> float:
-    """A bound from below on the error of any factor of a rank.
+    """A bound from below on the error of any factor F of K (n, n) with rank < n columns; O(n^3).
 
-    If K - F F^T is positive semidefinite and F has ``rank`` columns, its trace is at least the sum
-    of the other eigenvalues of K, so its largest diagonal entry is at least their mean over n.
-    The same holds for any arms of which these are a part. O(n^3).
-
-    Args:
-        matrix: K, (n, n), symmetric.
-        rank: below n.
-    Returns:
-        The bound, less what rounding may have added to it.
+    If K - F F^T is positive semidefinite, its trace is at least the sum of the other eigenvalues
+    of K, so its largest diagonal entry is at least their mean over n. The same holds for any arms
+    of which these are a part. What rounding may have added to the bound is subtracted.
     """
     n = len(matrix)
     eigenvalues = np.linalg.eigvalsh(matrix)

@@ -55,12 +55,7 @@ class Kernel(ABC):
 
     @abstractmethod
     def __call__(self, x: Array, z: Array | None = None) -> Array:
-        """The matrix k(x_i, z_j), a fresh (n, m) array; z = x when it is not given.
-
-        Args:
-            x: (n, d) points.
-            z: (m, d) points.
-        """
+        """The matrix k(x_i, z_j) of points x (n, d) and z (m, d), fresh (n, m); z = x if None."""
 
     @abstractmethod
     def diagonal(self, x: Array) -> Array:
@@ -88,11 +83,10 @@ class Kernel(ABC):
         return np.concatenate(rows) if rows else np.zeros(x.shape)
 
     def columns(self, z: Array, centre: Array) -> Columns:
-        """The functions k(., z_j), prepared for many calls.
+        """The functions k(., z_j) of fixed points z (m, d), prepared for many calls.
 
-        Args:
-            z: (m, d) fixed points; not to be changed while the columns are in use.
-            centre: (d,) somewhere in the middle of all points, against cancellation.
+        ``centre`` (d,) is somewhere in the middle of all points, against cancellation; z must not
+        change while the columns are in use.
         """
         return PlainColumns(self, self.gradient, z)
 
@@ -153,12 +147,9 @@ class Kernel(ABC):
         return self.with_parameters({"variance": known["variance"] * factor})
 
     def with_lengthscale(self, change: Callable[[Lengthscale], Lengthscale]) -> Kernel:
-        """The same kernel with its lengthscale changed, as for points in other units.
+        """The same kernel for points in other units; one without a lengthscale stays as it is.
 
-        A kernel that has no lengthscale stays as it is.
-
-        Args:
-            change: from the lengthscale, one number or one per coordinate, to the new one.
+        ``change`` maps the lengthscale, one number or one per coordinate, to the new one.
         """
         return self
 
@@ -174,10 +165,7 @@ class Kernel(ABC):
 
     @property
     def smoothness(self) -> float | None:
-        """The nu of a Matern kernel or of the roughest part, inf for the squared exponential.
-
-        None if it is not known.
-        """
+        """Nu of a Matern kernel or the roughest part, inf if it is smooth, None if not known."""
         return None
 
     @property
@@ -186,7 +174,7 @@ class Kernel(ABC):
         return None
 
     def check_points(self, x: Array) -> None:
-        """Nothing, if the kernel can be called on the points (n, d).
+        """Check that the kernel can be called on the points (n, d).
 
         Raises:
             InvalidInput: the kernel is for points of another kind or dimension.
@@ -194,10 +182,7 @@ class Kernel(ABC):
         return
 
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...] | None:
-        """One 1-D kernel for each axis whose product is this kernel, or None if there are none.
-
-        On a product grid such a kernel's matrix is the Kronecker product of theirs.
-        """
+        """One 1-D kernel for each axis whose product is this kernel, or None if there are none."""
         return (self,) if dim == 1 else None
 
     def frequencies(self, rng: np.random.Generator, count: int, dim: int) -> Array:
@@ -222,27 +207,17 @@ class Kernel(ABC):
         return KERNELS.to_dict(self)
 
     @property
-    def summands(self) -> tuple[Kernel, ...]:
-        """The kernels whose sum this is, so that sums are joined and not nested."""
-        return (self,)
-
-    @property
-    def multiplicands(self) -> tuple[Kernel, ...]:
-        """The kernels whose product this is."""
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels that a sum or a product is made of; otherwise this one."""
         return (self,)
 
     def __add__(self, other: Kernel) -> Kernel:
         """The kernel of the sum of two independent functions."""
-        if not isinstance(other, Kernel):
-            return NotImplemented
-        return KERNELS.members["sum"](self.summands + other.summands)  # type: ignore[call-arg]
+        return _joined("sum", self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other: Kernel | float) -> Kernel:
         """The product of two kernels, or a kernel scaled by a positive number."""
-        if not isinstance(other, Kernel):
-            return self.scaled(other)
-        parts = self.multiplicands + other.multiplicands
-        return KERNELS.members["product"](parts)  # type: ignore[call-arg]
+        return _joined("product", self, other) if isinstance(other, Kernel) else self.scaled(other)
 
     __rmul__ = __mul__
 
@@ -295,6 +270,12 @@ def kernel_from_dict(spec: Mapping[str, Any] | Kernel) -> Kernel:
         UnknownName: no such type.
     """
     return KERNELS.from_dict(spec)
+
+
+def _joined(kind: str, *kernels: Kernel) -> Kernel:
+    """The sum or product of kernels; parts that are one of that kind are joined, not nested."""
+    parts = [part for k in kernels for part in (k.parts if k.type_name == kind else (k,))]
+    return KERNELS.members[kind](tuple(parts))  # type: ignore[call-arg]
 
 
 def _flat(name: str, value: object) -> Iterator[tuple[str, float]]:

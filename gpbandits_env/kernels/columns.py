@@ -10,6 +10,7 @@ so the gradient of any function of k costs a matrix product or two.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -20,6 +21,19 @@ Pulled = Callable[[Array], Array]
 OfPairs = Callable[[Array, Array], Array]
 # Points whose gradients (n, m, d) are held at once take at most so many numbers (16 MB).
 MOST_NUMBERS = 1 << 21
+
+
+def contraction(slope: Array, x: Array, z: Array, factor: Array) -> Pulled:
+    """The function weights -> factor sum_j weights_ij slope_ij (z_j - x_i), slope (n, m)."""
+
+    def pulled(weights: Array) -> Array:
+        steep = slope * weights
+        out: Array = steep @ z
+        out -= steep.sum(axis=1)[:, None] * x
+        out *= factor
+        return out
+
+    return pulled
 
 
 class Columns(ABC):
@@ -38,55 +52,57 @@ class Columns(ABC):
         """
 
 
+@dataclass(frozen=True, eq=False)
 class PlainColumns(Columns):
     """Any kernel, by its own values and gradients; block by block where these are large."""
 
-    def __init__(self, kernel: OfPairs, gradient: OfPairs, z: Array) -> None:
-        self._kernel, self._gradient, self._z = kernel, gradient, z
+    kernel: OfPairs
+    gradient: OfPairs
+    z: Array
 
     def __call__(self, x: Array) -> Array:
-        return self._kernel(x, self._z)
+        return self.kernel(x, self.z)
 
     def pull(self, x: Array) -> tuple[Array, Pulled]:
-        step = max(1, MOST_NUMBERS // max(self._z.size, 1))
+        step = max(1, MOST_NUMBERS // max(self.z.size, 1))
 
         def pulled(weights: Array) -> Array:
-            weights = np.broadcast_to(weights, (len(x), len(self._z)))
+            weights = np.broadcast_to(weights, (len(x), len(self.z)))
             out = np.empty(x.shape)
             for start in range(0, len(x), step):
                 part = slice(start, start + step)
-                gradient = self._gradient(x[part], self._z)
+                gradient = self.gradient(x[part], self.z)
                 out[part] = np.einsum("ij,ijk->ik", weights[part], gradient)
             return out
 
         return self(x), pulled
 
 
+@dataclass(frozen=True, eq=False)
 class SumColumns(Columns):
     """The sum of several columns on the same points."""
 
-    def __init__(self, parts: Sequence[Columns]) -> None:
-        self._parts = tuple(parts)
+    parts: Sequence[Columns]
 
     def __call__(self, x: Array) -> Array:
-        return reduce(np.add, [part(x) for part in self._parts])
+        return reduce(np.add, [part(x) for part in self.parts])
 
     def pull(self, x: Array) -> tuple[Array, Pulled]:
-        values, pulls = zip(*(part.pull(x) for part in self._parts), strict=True)
+        values, pulls = zip(*(part.pull(x) for part in self.parts), strict=True)
         return reduce(np.add, values), lambda w: reduce(np.add, [pulled(w) for pulled in pulls])
 
 
+@dataclass(frozen=True, eq=False)
 class ProductColumns(Columns):
     """The product of several columns on the same points."""
 
-    def __init__(self, parts: Sequence[Columns]) -> None:
-        self._parts = tuple(parts)
+    parts: Sequence[Columns]
 
     def __call__(self, x: Array) -> Array:
-        return reduce(np.multiply, [part(x) for part in self._parts])
+        return reduce(np.multiply, [part(x) for part in self.parts])
 
     def pull(self, x: Array) -> tuple[Array, Pulled]:
-        values, pulls = zip(*(part.pull(x) for part in self._parts), strict=True)
+        values, pulls = zip(*(part.pull(x) for part in self.parts), strict=True)
 
         def pulled(weights: Array) -> Array:
             total = np.zeros(x.shape)

@@ -29,7 +29,6 @@ class _Combination(Kernel):
 
     @property
     def parts(self) -> tuple[Kernel, ...]:
-        """The kernels it is made of."""
         parts: tuple[Kernel, ...] = getattr(self, fields(self)[0].name)
         return parts
 
@@ -101,10 +100,6 @@ class Sum(_Combination):
         parts = np.stack([term.frequencies(rng, count, dim) for term in self.terms])
         return parts[rng.choice(len(shares), count, p=shares / shares.sum()), np.arange(count)]
 
-    @property
-    def summands(self) -> tuple[Kernel, ...]:
-        return self.terms
-
 
 @KERNELS.register("product")
 @dataclass(frozen=True)
@@ -159,10 +154,6 @@ class Product(_Combination):
 
     def frequencies(self, rng: np.random.Generator, count: int, dim: int) -> Array:
         return np.sum([factor.frequencies(rng, count, dim) for factor in self.factors], axis=0)
-
-    @property
-    def multiplicands(self) -> tuple[Kernel, ...]:
-        return self.factors
 
 
 def _total(parts: Sequence[Array]) -> Array:

@@ -43,19 +43,13 @@ class Linear(Kernel):
         return _LinearColumns(self.variance * z)
 
 
+@dataclass(frozen=True, eq=False)
 class _LinearColumns(Columns):
-    """v x^T z_j.
-
-    Args:
-        gradients: (m, d) v z.
-    """
-
-    def __init__(self, gradients: Array) -> None:
-        self._gradients = gradients
+    gradients: Array  # (m, d) v z
 
     def __call__(self, x: Array) -> Array:
-        return x @ self._gradients.T
+        return x @ self.gradients.T
 
     def pull(self, x: Array) -> tuple[Array, Pulled]:
-        shape = len(x), len(self._gradients)
-        return self(x), lambda weights: np.broadcast_to(weights, shape) @ self._gradients
+        shape = len(x), len(self.gradients)
+        return self(x), lambda weights: np.broadcast_to(weights, shape) @ self.gradients

@@ -203,10 +203,9 @@ def matern_profile(nu: float, a: Array) -> Array:
 
 
 def matern_slope(nu: float, a: Array) -> Array:
-    r"""-p'(r) / r of the Matern profile p at r = a / sqrt(2 nu).
+    r"""-p'(r) / r of the Matern profile p at r = a / sqrt(2 nu): nu / (nu - 1) M_{nu-1}(a), nu > 1.
 
-    It equals nu / (nu - 1) M_{nu-1}(a) for nu > 1. For nu <= 1 it grows without bound towards
-    a = 0, where it is set to 0.
+    For nu <= 1 it grows without bound towards a = 0, where it is set to 0.
     """
     if nu > 2.0:
         return nu / (nu - 1.0) * matern_profile(nu - 1.0, a)

@@ -12,7 +12,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels.base import KERNELS, Kernel, Lengthscale, hyper
-from gpbandits_env.kernels.columns import Columns, Pulled
+from gpbandits_env.kernels.columns import Columns, Pulled, contraction
 from gpbandits_env.kernels.distances import FEW, distances, squares
 
 
@@ -107,7 +107,7 @@ class Stationary(Kernel):
                 out[f"lengthscale.{j}"] = slope * step**2
         else:
             out["lengthscale"] = slope * r**2
-        # Those that a kernel of this family adds have no formula here.
+        # Parameters that a kernel of this family adds have no formula here.
         names = self.parameters()
         return {n: out[n] if n in out else self._parameter_gradient(n, x, z) for n in names}
 
@@ -179,11 +179,6 @@ class _StationaryColumns(Columns):
 
     With weights w the gradients contract to a matrix product: sum_j w_j dk(x, z_j)/dx
     = -v (x sum_j w_j s_j - sum_j w_j s_j z_j) / ell^2, s_j the slope. Cost O(n m d), no (n, m, d).
-
-    Args:
-        kernel: the kernel.
-        z: (m, d) the fixed points.
-        centre: (d,) subtracted from all points, against cancellation.
     """
 
     def __init__(self, kernel: Stationary, z: Array, centre: Array) -> None:
@@ -204,15 +199,7 @@ class _StationaryColumns(Columns):
         variance = self._kernel.variance
         if variance != 1.0:
             k *= variance
-
-        def pulled(weights: Array) -> Array:
-            steep = slope * weights
-            out: Array = steep @ self._scaled
-            out -= steep.sum(axis=1)[:, None] * scaled
-            out *= variance * self._inverse
-            return out
-
-        return k, pulled
+        return k, contraction(slope, scaled, self._scaled, variance * self._inverse)
 
     def _in_units(self, x: Array) -> Array:
         scaled: Array = x - self._centre
@@ -220,7 +207,7 @@ class _StationaryColumns(Columns):
         return scaled
 
     def _distances(self, x: Array, scaled: Array | None) -> Array:
-        """(n, m) scaled distances; ``scaled`` is x in units of ell if it is at hand."""
+        """(n, m) scaled distances; ``scaled`` is x in units of ell, if known."""
         if x.shape[1] <= FEW:
             return distances(x, self._z, self._kernel.scale)
         scaled = self._in_units(x) if scaled is None else scaled

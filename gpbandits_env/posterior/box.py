@@ -207,9 +207,11 @@ class BoxPosterior(Posterior):
         """
         size, n, data = whole(size, "size", 0), self._n_observed, self._data
         with OneThread():
-            basis = features if isinstance(features, BoxSampler) else self._exact_features
-            if not isinstance(basis, BoxSampler):
-                basis = FourierFeatures(self.kernel, self.box.dim, features, rng)
+            if isinstance(features, BoxSampler):
+                basis = features
+            else:
+                dim = self.box.dim
+                basis = self._exact_features or FourierFeatures(self.kernel, dim, features, rng)
             xi = rng.standard_normal((size, basis.rank))
             if not n:
                 return Paths(self.prior_mean, basis, xi, None, np.zeros((size, 0)))

@@ -74,8 +74,7 @@ class DenseRows(Representation):
             if not self.prior.fits or self.count <= self._first_fold // 2:
                 self._due = max(self._first_fold, 2 * self.count)
                 return None
-        self._fold()
-        return self._base.diagonal().copy()
+        return self._fold()
 
     def deviations(
         self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
@@ -113,8 +112,8 @@ class DenseRows(Representation):
             known = before + self.scale**2 * (known - before)
         return known
 
-    def _fold(self) -> None:
-        """Take the rows and their decay into the base, by strips of its upper half."""
+    def _fold(self) -> Array:
+        """Take the rows and their decay into the base, in strips; return the variance."""
         shrink = self.scale**2
         rows = self.block[: self.count] * self.scale
         if self._base is None:
@@ -131,6 +130,7 @@ class DenseRows(Representation):
             base[end:, start:end] = base[start:end, end:].T
         super().clear()
         self._base, self._due = base, self._fold_every
+        return base.diagonal().copy()
 
     def _matheron(
         self, rng: np.random.Generator, size: int, kept: int, counts: Array, noise_var: float

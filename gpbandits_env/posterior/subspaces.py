@@ -15,7 +15,7 @@ from gpbandits_env.arrays import Array, IntArray, finite_array
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, Radial
-from gpbandits_env.kernels.columns import Pulled
+from gpbandits_env.kernels.columns import Pulled, contraction
 from gpbandits_env.kernels.distances import squares
 from gpbandits_env.posterior.box import BoxPosterior
 from gpbandits_env.posterior.predictor import pieces
@@ -129,15 +129,8 @@ class Subspaces:
         r, scaled = self._radii(y, rows)
         k, slope = kernel.profile_and_slope(r)
         k *= kernel.variance
-
-        def pulled(weights: Array) -> Array:
-            steep = slope * weights
-            out: Array = steep @ self._near
-            out -= steep.sum(axis=1)[:, None] * scaled
-            out *= kernel.variance * self._inverse_active
-            return out
-
-        return k, pulled
+        factor = kernel.variance * self._inverse_active
+        return k, contraction(slope, scaled, self._near, factor)
 
     def _radii(self, y: Array, rows: IntArray) -> tuple[Array, Array]:
         """Scaled distances (B, t) of points to the data, and y in units of the lengthscale."""

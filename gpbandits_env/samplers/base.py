@@ -68,12 +68,7 @@ class Factor(Sampler):
 
 
 class MatrixFactor(Factor):
-    """A factor whose matrix is stored: Phi times xi reads all of it.
-
-    Args:
-        matrix: Phi, (n, rank); not copied if it is row-major.
-        error: a bound on the entries of |K - Phi Phi^T|.
-    """
+    """A factor whose matrix Phi (n, rank) is stored; it is not copied if it is row-major."""
 
     def __init__(self, matrix: Array, error: float) -> None:
         self.matrix: Array = held(matrix)
@@ -101,8 +96,7 @@ class BoxSampler(ABC):
 
     Attributes:
         rank: the number of features.
-        error: of the covariance, in the units of f squared; what kind of figure it is, the class
-            says.
+        error: of the covariance, in the units of f squared; each class says whether it is a bound.
     """
 
     rank: int
@@ -124,12 +118,7 @@ class BoxSampler(ABC):
         return xi @ self.features(x).T
 
     def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:
-        """A function of its own at each point: values phi(x_i)^T xi_i (n,), gradients (n, d).
-
-        Args:
-            x: (n, d) points.
-            xi: (n, rank) coefficients.
-        """
+        """Values phi(x_i)^T xi_i (n,) and gradients (n, d) of one function per point, xi (n, rank)."""
         values = np.einsum("ij,ij->i", self.features(x), xi)
         return values, np.einsum("ij,ijk->ik", xi, self.gradient(x))
 

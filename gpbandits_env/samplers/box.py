@@ -12,17 +12,17 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.linalg import EPS, pivoted_cholesky
 from gpbandits_env.samplers.base import BoxSampler, row_products
 
-# Angles are worked on in pieces of so many (1 MB in single precision), which stay in cache.
+# Angles are computed in pieces of so many (1 MB in single precision), which stay in cache.
 STRIP = 1 << 18
 # Amplitudes whose multiples single precision holds with all its digits.
 SINGLE = (1e-30, 1e30)
-# Pivots are picked from this many even points an axis, and tried on so many times more.
+# Pivots are picked from this many even points of an axis, and checked on so many times more.
 LINE, FINER = 400, 4
 TOLERANCE = 1e-13
-# Of an axis. At rank 100 the line has but four points a pivot, and no longer stands for the axis.
+# Of an axis: at rank 100 there are only four points per pivot.
 MOST_RANK = 100
 MOST_FEATURES = 20000
-# Relative to the variance; an axis that is worse between the points of its line is refused.
+# Relative to the variance; an axis with a larger error between the points is refused.
 ACCURATE = 1e-11
 
 
@@ -61,10 +61,10 @@ class FourierFeatures(BoxSampler):
         return slopes[:, :, None] * np.concatenate([self.frequencies, self.frequencies])
 
     def values(self, x: Array, xi: Array) -> Array:
-        """The functions phi(x)^T xi, (n, d), (size, rank) -> (size, n), in single precision.
+        """The functions phi(x)^T xi at x (n, d) for xi (size, rank): (size, n).
 
-        Several times faster than `features`, whose cost is that of cosines in double precision; the
-        error is about 1e-7 of the standard deviation times the largest angle W x.
+        In single precision, several times faster than `features`; the error is about 1e-7 of the
+        standard deviation times the largest angle W x.
         """
         half = self.rank // 2
         # What single precision may not hold is multiplied in afterwards.
@@ -149,10 +149,8 @@ class ProductFeatures(BoxSampler):
 class _Axis:
     """phi(x) = L_P^-1 k(P, x) on pivots P of one axis [low, high], for a kernel of one dimension.
 
-    Attributes:
-        top: the largest variance on the axis.
-        error: the largest |k(x, x) - phi(x)^T phi(x)| found on 1600 even points; since what is
-            missing is itself a covariance function, no pair of these points errs by more.
+    ``top`` is the largest variance, ``error`` the largest |k(x, x) - phi(x)^T phi(x)|, on 1600 even
+    points; what is missing is itself a covariance, so no pair of these points errs by more.
     """
 
     def __init__(self, kernel: Kernel, low: float, high: float) -> None:
@@ -178,10 +176,8 @@ class _Axis:
             )
 
     def features(self, x: Array) -> Array:
-        """The features phi at x (n, 1): (n, rank)."""
         return solve_triangular(self._lower, self.kernel(self.pivots, x), lower=True).T
 
     def slopes(self, x: Array) -> Array:
-        """Their derivatives d phi / dx at x (n, 1): (n, rank)."""
         slope = self.kernel.gradient(x, self.pivots)[:, :, 0]
         return solve_triangular(self._lower, slope.T, lower=True).T

@@ -11,13 +11,10 @@ S = TypeVar("S", bound=Sampler | None)
 
 
 class SamplerCache:
-    """The samplers used last, by key, as many as fit a number of bytes; for any thread.
+    """The samplers used last, by key, within limits of bytes and entries; for any thread.
 
     Two threads that miss at once both make the sampler; what is made for one key is always equal.
-
-    Args:
-        most_bytes: what the samplers may take together; a larger one is made anew each time.
-        most_entries: how many there may be.
+    A sampler of more than ``most_bytes`` is made anew each time.
     """
 
     def __init__(self, most_bytes: int, most_entries: int) -> None:

@@ -19,7 +19,7 @@ KINDS = ("auto", "dense", "lowrank", "kronecker", "circulant")
 BOX_KINDS = ("auto", "fourier", "product")
 # A full factor of 3000 arms is 72 MB and takes half a second.
 MOST_DENSE = 3000
-# From here on an FFT can beat a product with the full factor. Measured: 14 ns a point of the
+# From here on an FFT can beat a product with the full factor. Measured: 14 ns per point of the
 # torus, its normal number included, and 0.14 ns times n^2.
 CIRCULANT_FROM = 800
 ARMS_SQUARED_A_POINT = 100

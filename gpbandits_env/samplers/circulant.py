@@ -62,33 +62,33 @@ class CirculantSampler(Sampler):
 
 
 def can_embed(arms: Arms, kernel: Kernel) -> bool:
-    """Whether the kernel is stationary and the arms are a product of evenly spaced axes."""
+    """Whether the kernel is stationary and the arms are an evenly spaced grid."""
     return kernel.is_stationary and arms.axes is not None and all(map(_is_even, arms.axes))
 
 
 def circulant_sampler(
     arms: Arms, kernel: Kernel, tolerance: float = 1e-12, most_points: int = MOST_POINTS
 ) -> CirculantSampler:
-    """The embedding in the smallest torus that does.
+    """The embedding in the smallest torus that suffices.
 
-    Only the covariance at the grid's own lags matters; beyond, any will do that makes C positive
-    semidefinite. Two are tried on each torus: the kernel at lags that are bent smoothly into the
-    period, and, where the kernel has died out, the sum of its periodic images. The torus grows,
-    along the axes on which the kernel reaches farthest, until one has next to no negative
-    eigenvalues. A 50 x 50 grid of Matern 5/2, l = 0.2, needs 120 x 120 points; with lags that turn
-    back sharply at half the period, 160 x 160.
+    Only the covariance at the grid's own lags matters; elsewhere, any that makes C positive
+    semidefinite will do. Two are tried on each torus: the kernel at lags that are bent smoothly
+    into the period, and, where the kernel has died out, the sum of its periodic images. The torus
+    grows along the axes on which the kernel reaches farthest until hardly any eigenvalue is
+    negative. A 50 x 50 grid of Matern 5/2, l = 0.2, needs 120 x 120 points; with lags that turn
+    sharply at half the period, 160 x 160.
 
     Args:
         arms: an evenly spaced grid of any dimension.
         kernel: a stationary kernel, even in each coordinate.
-        tolerance: the largest error of the covariance, relative to the variance; below four units
-            of rounding it is taken as that.
+        tolerance: the largest error of the covariance, relative to the variance; at least four
+            units of rounding.
         most_points: the largest torus.
 
     Returns:
-        The sampler; its error is the sum of the negative eigenvalues left out over their number (a
-        bound), for summed images what they change at the grid's lags, and rounding: also that of
-        the arms' coordinates, which is large on a small grid far from the origin.
+        The sampler; its error is the sum of the negative eigenvalues left out over the number of
+        all (a bound), what summed images change at the grid's lags, and rounding, which is large
+        on a small grid far from the origin.
 
     Raises:
         InvalidInput: a kernel that is not stationary and even, arms that are no even grid, or a
@@ -191,8 +191,7 @@ class _Grid:
         """Covariances of a torus's points with its first, and their errors at the grid's lags.
 
         First the kernel at bent lags, exact at the grid's; then, where the nearest periodic images
-        are within ``enough``, the sum of the kernel's images, which takes smaller tori for kernels
-        as smooth as the squared exponential.
+        are within ``enough``, the sum of images, for smaller tori of very smooth kernels.
         """
         axes = list(zip(self.shape, sizes, self.steps, strict=True))
         yield self.covariance([_bent_lags(n, m) * h for n, m, h in axes]), 0.0
@@ -211,9 +210,8 @@ class _Grid:
 def _bent_lags(n: int, period: int) -> Array:
     """Lags 0, 1, ... of one axis the short way round: true up to n - 1, then slowing to a halt.
 
-    Without the halt, the covariance has a kink at half the period, and the kink's slowly decaying
-    spectrum is what makes eigenvalues negative. The lag's slope falls from 1 to 0 over the gap as
-    a regularised incomplete beta function, so the covariance stays smooth.
+    A kink at half the period would make eigenvalues negative, so the lag's slope falls from 1 to 0
+    over the gap as a regularised incomplete beta function.
     """
     lags = np.abs(_short_way(period))
     gap = period / 2 - (n - 1)

@@ -9,11 +9,11 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.linalg import EPS, least_missing, pivoted_cholesky
 from gpbandits_env.samplers.base import MatrixFactor
 
-# Rows a block: the zeros read above the diagonal stay below 1/16 of n = 2048.
+# Rows of a block: the zeros read above the diagonal stay below 1/16 of n = 2048.
 BLOCK = 128
 # The error of kernels that may be indefinite by rounding is measured on at most so many arms.
 MOST_MEASURED = 3000
-# It pays to look at a few arms first if there are so many times more.
+# A few arms are tried first if there are so many times more.
 MANY_TIMES = 6
 
 
@@ -73,16 +73,11 @@ def low_rank_factor(
     """The pivoted Cholesky factor, or None where the numerical rank exceeds ``max_rank``.
 
     The rank of the squared exponential of lengthscale 0.2 is 19 on 1000 points of [0, 1] and 266
-    on a 50 x 50 grid of the unit square; that of a Matern kernel is about n.
+    on a 50 x 50 grid of the unit square; that of a Matern kernel is about n. The variance missing
+    is at most ``tolerance`` of the largest.
 
-    Cost: O(n rank^2). Of many arms, a few are looked at first: if these alone already have a larger
-    rank, as with most Matern kernels, that is found in O(max_rank^3).
-
-    Args:
-        arms: the n arms.
-        kernel: the covariance.
-        max_rank: the largest rank wanted.
-        tolerance: the variance that may be missing, relative to the largest.
+    Cost: O(n rank^2). Of many arms, a few are tried first: if their rank alone is larger, as with
+    most Matern kernels, that takes O(max_rank^3).
     """
     points = arms.coordinates
     kernel.check_points(points)

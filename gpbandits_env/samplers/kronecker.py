@@ -75,12 +75,10 @@ class KroneckerFactor(Factor):
         return _apply(self._spread(np.ones(self.rank)), self.ranks, squares, turned, self.size)
 
     def thinned(self, budget: float) -> "KroneckerFactor":
-        """The factor without the columns that change no entry of K by more than ``budget``.
+        """The factor without columns that together change no entry of K by more than ``budget``.
 
-        A column c changes an entry by at most max_x c(x)^2, the product of its axes' maxima.
-
-        Args:
-            budget: what the columns left out may amount to together; it adds to the error.
+        A column c changes an entry by at most max_x c(x)^2, the product of its axes' maxima; what
+        is left out adds to the error.
         """
         heights = reduce(np.multiply.outer, (np.max(a * a, axis=0) for a in self.factors)).ravel()
         order = np.argsort(heights, kind="stable")
@@ -152,6 +150,6 @@ def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> Kr
         low = low_rank_factor(line, own, max_rank=max(1, line.size // 2), tolerance=tolerance)
         parts.append(low if low is not None else dense_factor(line, own))
     tops = [float(p.squared_norms().max()) + p.error for p in parts]
-    whole = float(np.prod(tops))
-    error = sum(p.error * whole / top for p, top in zip(parts, tops, strict=True) if top > 0)
-    return KroneckerFactor(tuple(p.matrix for p in parts), float(error) + 8.0 * EPS * whole)
+    top = float(np.prod(tops))
+    error = sum(p.error * top / own for p, own in zip(parts, tops, strict=True) if own > 0)
+    return KroneckerFactor(tuple(p.matrix for p in parts), float(error) + 8.0 * EPS * top)
