@@ -21,12 +21,8 @@ MOST = 10**15
 
 
 def finite_array(value: ArrayLike, name: str, ndim: int | None = None) -> Array:
-    """A float64 array of finite numbers, of size 1e150 at most, or a clear error.
+    """A float64 array of finite numbers, of size 1e150 at most, of ``ndim`` dimensions if given.
 
-    Args:
-        value: what the user gave.
-        name: its name, for the error.
-        ndim: the number of dimensions it must have, if fixed.
     Raises:
         InvalidInput: not numeric, not finite, too large, or of another dimension.
     """
@@ -49,11 +45,7 @@ def finite_array(value: ArrayLike, name: str, ndim: int | None = None) -> Array:
 
 
 def numbers(value: ArrayLike, name: str) -> Array:
-    """A float64 array, NaN and infinity included, or a clear error.
-
-    Raises:
-        InvalidInput: not numeric.
-    """
+    """A float64 array, NaN and infinity included; InvalidInput if it is not numeric."""
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiubO":  # complex numbers, dates and words would be cast
@@ -72,11 +64,7 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def positive(value: float, name: str, *, zero: bool = False) -> float:
-    """A finite number above zero (or not below it), 1e150 at most, or a clear error.
-
-    Raises:
-        InvalidInput: not a number (words, truth values), not finite, too small or too large.
-    """
+    """A finite number above zero (or not below it), 1e150 at most; otherwise InvalidInput."""
     if type(value) is float and 0.0 < value <= LARGEST:  # in every round
         return value
     if isinstance(value, bool) or not isinstance(value, (float, int, np.floating, np.integer)):
@@ -94,33 +82,21 @@ def positive(value: float, name: str, *, zero: bool = False) -> float:
 
 
 def flag(value: bool, name: str) -> bool:
-    """True or False, or a clear error.
-
-    Raises:
-        InvalidInput: anything else.
-    """
+    """True or False; InvalidInput for anything else."""
     if not isinstance(value, (bool, np.bool_)):
         raise InvalidInput(f"{name} must be true or false, got {shown(value)}")
     return bool(value)
 
 
 def listed(value: Any, name: str) -> tuple[Any, ...]:
-    """The items of a list, a tuple, a range or an array, or a clear error.
-
-    Raises:
-        InvalidInput: anything else; a word is not a list of letters.
-    """
+    """The items of a list, a tuple, a range or an array; InvalidInput otherwise, as for words."""
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, (Sequence, np.ndarray)):
         raise InvalidInput(f"{name} must be a list, got {shown(value)}")
     return tuple(np.atleast_1d(value) if isinstance(value, np.ndarray) else value)
 
 
 def whole(value: int, name: str, minimum: int = 1, maximum: int | None = MOST) -> int:
-    """A whole number not below ``minimum``, nor above ``maximum`` if there is one.
-
-    Raises:
-        InvalidInput: not a whole number, too small or too large.
-    """
+    """A whole number from ``minimum`` to ``maximum``, if there is one; otherwise InvalidInput."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise InvalidInput(f"{name} must be a whole number, got {shown(value)}")
     if value < minimum:

@@ -19,10 +19,10 @@ from numpy.typing import ArrayLike, NDArray
 from gpbandits_env.arrays import INT, ONE, SINGLE, Array, IntArray, finite_array, frozen, whole
 from gpbandits_env.errors import InvalidInput, shown
 
-# Coordinates of a grid: these are 1 GB, and 3 or 4 while an environment is made; more is a slip.
+# Coordinates of a grid: these are 1 GB, and 3 or 4 while an environment is made.
 MOST_NUMBERS = 2**27
-# How far outside a box a point is taken for one of its edge, as a part of the larger bound: what
-# single precision makes of the edge.
+# A point outside a box by this part of the larger bound, a rounding to single precision, is on the
+# edge.
 SLACK = 4.0 * float(np.finfo(np.float32).eps)
 
 
@@ -45,7 +45,7 @@ class Domain(ABC):
 
     @abstractmethod
     def check(self, actions: ArrayLike, batch_size: int | None = None) -> NDArray[Any]:
-        """The actions as an array of the domain's own type, or a clear error.
+        """The actions as an array of the domain's own type.
 
         Args:
             actions: (m,) indices on arms, (m, d) points in a box.
@@ -108,15 +108,13 @@ class Arms(Domain):
             raise InvalidInput(f"grid needs at least one axis, got {shape!r}")
         if math.prod(sizes) * len(sizes) > MOST_NUMBERS:
             points = Decimal(math.prod(sizes))  # which may be beyond what a float holds
-            size = 8 * len(sizes) * points / 10**9
             raise InvalidInput(
-                f"a grid of {points:.3g} points is {size:.3g} GB of coordinates, too large to be "
-                f"held: {8e-9 * MOST_NUMBERS:.2g} GB at most; take fewer points per axis, or a box"
+                f"a grid of {points:.3g} points is {8 * len(sizes) * points / 10**9:.3g} GB of "
+                f"coordinates, too large to be held: {8e-9 * MOST_NUMBERS:.2g} GB at most; take "
+                "fewer points per axis, or a box"
             )
         lows, highs = _bounds(low, high, len(sizes))
-        axes = tuple(
-            frozen(np.linspace(a, b, n)) for a, b, n in zip(lows, highs, sizes, strict=True)
-        )
+        axes = tuple(frozen(np.linspace(*ends)) for ends in zip(lows, highs, sizes, strict=True))
         mesh = np.meshgrid(*axes, indexing="ij")
         return cls(np.stack([m.ravel() for m in mesh], axis=1), axes)
 
@@ -199,13 +197,8 @@ class Arms(Domain):
             ends = [(float(a[0]), float(a[-1] if len(a) > 1 else a[0] + 1.0)) for a in self.axes]
             even = Arms.grid(self.shape, [e[0] for e in ends], [e[1] for e in ends])
             if even == self:
-                low, high = zip(*ends, strict=True)
-                return {
-                    "type": "grid",
-                    "shape": list(self.shape),
-                    "low": list(low),
-                    "high": list(high),
-                }
+                low, high = map(list, zip(*ends, strict=True))
+                return {"type": "grid", "shape": list(self.shape), "low": low, "high": high}
         return {"type": "arms", "points": self.coordinates.tolist()}
 
 
@@ -251,11 +244,7 @@ class Box(Domain):
         return points
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Box)
-            and np.array_equal(self.low, other.low)
-            and np.array_equal(self.high, other.high)
-        )
+        return isinstance(other, Box) and np.array_equal(self.span, other.span)
 
     def __hash__(self) -> int:
         return hash((self.low.tobytes(), self.high.tobytes()))
@@ -276,11 +265,7 @@ class Box(Domain):
         return array
 
     def _brought_inside(self, points: Array) -> Array:
-        """Points (m, d), those on the edge but for rounding put onto it, fresh.
-
-        Raises:
-            InvalidInput: a point farther outside.
-        """
+        """Fresh points (m, d), those outside by rounding put onto the edge; others are refused."""
         inside = np.clip(points, self.low, self.high)
         slack = SLACK * np.maximum(np.abs(self.low), np.abs(self.high))
         far = np.argwhere(np.abs(points - inside) > slack)
@@ -308,11 +293,7 @@ def domain_from_dict(spec: Mapping[str, Any]) -> Domain:
     Raises:
         InvalidInput: another type, or fields that are missing or not known.
     """
-    builders: dict[str, Any] = {
-        "grid": Arms.grid,
-        "arms": lambda points: Arms(points),
-        "box": Box,
-    }
+    builders: dict[str, Any] = {"grid": Arms.grid, "arms": lambda points: Arms(points), "box": Box}
     if not isinstance(spec, Mapping):
         raise InvalidInput(f"a domain is a dict with a 'type', got {shown(spec)}")
     kind = spec.get("type")
@@ -327,11 +308,7 @@ def domain_from_dict(spec: Mapping[str, Any]) -> Domain:
 
 
 def two_corners(box: Any) -> tuple[Any, Any]:
-    """The corners (low, high) of a box, as they were given.
-
-    Raises:
-        InvalidInput: not two of them.
-    """
+    """The corners (low, high) of a box, as they were given; InvalidInput if not two of them."""
     pair = isinstance(box, (list, tuple)) or (isinstance(box, np.ndarray) and box.ndim > 0)
     if not pair or len(box) != 2:
         raise InvalidInput(f"box must be its two corners (low, high), got {shown(box)}")

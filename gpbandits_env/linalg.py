@@ -59,8 +59,7 @@ def pivoted_cholesky(
     Args:
         row: row(i) gives K[i], (n,).
         diagonal: diag K, (n,).
-        tolerance: stop when no diagonal entry of E exceeds this times the largest of K; below
-            four units of rounding it is taken as that.
+        tolerance: the largest error relative to the largest entry; at least four roundings.
         max_rank: the largest rank wanted.
     Returns:
         F (n, r), the pivots (r,) in the order taken, and the error; None if the rank exceeds

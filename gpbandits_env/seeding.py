@@ -12,9 +12,6 @@ def seed_for(*keys: str | int) -> int:
 
     The same keys give the same seed on every machine and in every process; different keys give
     independent streams (128 bits of SHA-256).
-
-    Args:
-        keys: strings and whole numbers that name the stream.
     """
     text = json.dumps(keys, separators=(",", ":"))
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
@@ -26,12 +23,9 @@ def stream(*keys: str | int) -> np.random.Generator:
 
 
 class Streams:
-    """Streams of random numbers named by whole numbers, all of them set by four draws.
+    """Streams of random numbers named by whole numbers, all of them set by four draws from rng.
 
     Nothing of them needs to be stored: what a stream gives depends on its name alone.
-
-    Args:
-        rng: draws the four numbers.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
@@ -50,7 +44,7 @@ class Streams:
 def child(rng: np.random.Generator) -> np.random.Generator:
     """A new generator whose stream is set by four draws from the given one.
 
-    Unlike `Generator.spawn`, which counts children outside the bit generator, what comes next is
-    a function of the generator's state alone, so a snapshot of that state is enough to resume.
+    Unlike `Generator.spawn`, it leaves nothing behind but the generator's state, so a snapshot of
+    that is enough to resume.
     """
     return Streams(rng).at()

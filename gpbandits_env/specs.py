@@ -34,7 +34,7 @@ def kinds_of(cls: Any) -> dict[str, Any]:
 
 
 def check_kind(name: str, value: Any, kind: Any) -> None:
-    """Nothing, if a value is a string, a number, ... as declared; other kinds are not looked at.
+    """Check that a value is a string, a number, ... as declared; other kinds are not checked.
 
     Raises:
         InvalidInput: it is of another kind.

@@ -249,11 +249,7 @@ KERNELS: Family[Kernel] = Family("kernel", Kernel)
 
 
 def hyper(value: float, name: str) -> float:
-    """A hyper-parameter: a number from 1e-150 to 1e150.
-
-    Raises:
-        InvalidInput: anything else.
-    """
+    """A hyper-parameter: a number from 1e-150 to 1e150; InvalidInput for anything else."""
     number = positive(value, name)
     if number < SMALLEST:
         raise InvalidInput(f"{name} must be above 0, {SMALLEST:g} at least, got {value!r}")

@@ -33,17 +33,9 @@ class ArmPosterior(Posterior):
     for ever.
 
     With (almost) no noise an observation is given some: 2e-12 of the largest prior variance, and
-    `jitter` says how much was added. Repeated arms, and residual covariances that are nothing but
-    rounding, then do no harm.
+    `jitter` says how much was added. Repeated arms and rounded covariances then do no harm.
 
-    Made by `posterior_on`.
-
-    Args:
-        arms: the n arms.
-        kernel: the prior covariance.
-        noise_var: variance of the noise on a reward, at least 0.
-        prior_mean: a number, or (n,) one per arm.
-        representation: of the covariance.
+    Made by `posterior_on`, whose arguments are checked there.
 
     Attributes:
         arms: the n arms.
@@ -88,8 +80,8 @@ class ArmPosterior(Posterior):
         level, spread = float(prior_var.max()), float(np.ptp(prior_var))
         self._level = level if spread <= FLOOR * level else None
         self._floor = max(FLOOR * level, np.finfo(float).tiny)
-        # Without noise a smooth kernel's residual covariances are soon nothing but rounding, which
-        # grows without bound unless every observation carries the same little noise.
+        # Without noise a smooth kernel's residual covariances are soon only rounding, which grows
+        # without bound unless every observation carries the same little noise.
         self._noise = max(self.noise_var, 2.0 * self._floor)
         self._added = self._noise - self.noise_var
         # After t observations var >= prior_var / (1 + t level / noise): while that is far above

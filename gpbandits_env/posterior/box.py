@@ -42,9 +42,8 @@ FEW_POINTS = 128
 class BoxPosterior(Posterior):
     """A posterior at every point of a box, through W, the inverse of its data's Cholesky factor.
 
-    W is grown by rows; drift does not touch it, since the correlations among past points stay as
-    they are, only those with the present shrink. Points that have faded away are dropped now and
-    then, by a new factor of those left.
+    W is grown by rows; drift leaves it as it is, since only correlations with the present shrink.
+    Points that have faded away are dropped now and then, by a new factor of those left.
 
     Appending k points costs O(k t (d + t)); moments and gradients at n points O(n t (d + t)), in
     few matrix products.
@@ -178,13 +177,7 @@ class BoxPosterior(Posterior):
         return self.rewards - self.noise_var * self.predictor.alpha[: self._n_observed]
 
     def covariance(self, points: ArrayLike) -> Array:
-        x = self._checked(points)
-        covariance = self.kernel(x, x)
-        if self._data.count:
-            with OneThread():
-                v = self._columns(x) @ self.predictor.white.T
-                covariance -= v @ v.T
-        return 0.5 * (covariance + covariance.T)
+        return self._residual(self._checked(points), self._data.count)[0]
 
     def paths(
         self, rng: np.random.Generator, size: int, features: int | BoxSampler = 1024
@@ -225,15 +218,10 @@ class BoxPosterior(Posterior):
             return Paths(self.prior_mean, basis, xi, self._kernel_at(points), weights)
 
     def sample(self, rng: np.random.Generator, size: int, x: ArrayLike) -> Array:
-        """(size, n) exact joint draws of f at points given the data (not the hallucinated points).
+        """(size, n) exact joint draws of f at x (n, d) given the data (not hallucinated points).
 
         By `paths` where they are exact and cheaper, O(n rank size); otherwise by factorising the
         posterior covariance, O(n^3): for many points take `paths`.
-
-        Args:
-            rng: the source of randomness.
-            size: the number of draws.
-            x: (n, d).
 
         Raises:
             InvalidInput: another shape.
@@ -243,12 +231,9 @@ class BoxPosterior(Posterior):
         if exact is not None and exact.rank < len(x):
             return self.paths(rng, size, exact)(x)
         draws: Array = rng.standard_normal((size, len(x)))
-        covariance = self.kernel(x, x)
         with OneThread():
-            if n:
-                v = self._columns(x)[:, :n] @ self.predictor.white[:n, :n].T
-                covariance -= v @ v.T
-            draws = draws @ root(0.5 * (covariance + covariance.T)).T
+            covariance, v = self._residual(x, n)
+            draws = draws @ root(covariance).T
             draws += self.prior_mean
             if n:
                 draws += v @ self._data.beta[:n]
@@ -290,6 +275,15 @@ class BoxPosterior(Posterior):
 
     def _kernel_at(self, points: Array) -> Columns:
         return self.kernel.columns(points, 0.5 * (self.box.low + self.box.high))
+
+    def _residual(self, x: Array, n: int) -> tuple[Array, Array]:
+        """Covariance (k, k) at points given the first n of the data, and their W k (k, n)."""
+        covariance, v = self.kernel(x, x), np.zeros((len(x), 0))
+        if n:
+            with OneThread():
+                v = self._columns(x)[:, :n] @ self.predictor.white[:n, :n].T
+                covariance -= v @ v.T
+        return 0.5 * (covariance + covariance.T), v
 
     def _checked(self, points: ArrayLike) -> Array:
         x = finite_array(points, "points")

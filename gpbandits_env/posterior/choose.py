@@ -44,9 +44,9 @@ def posterior_on(
         kernel: the prior covariance.
         noise_var: variance of the noise on a reward, at least 0.
         prior_mean: a number, or (n,) one per arm.
-        representation: "rows" (data space), "coefficients" (when the kernel's numerical rank on the
-            arms is small), or "auto", the cheaper of the two. Both are exact to 1e-8; coefficients
-            leave out a variance of at most 1e-10 noise_var per arm, and are not used otherwise.
+        representation: "rows" (data space), "coefficients" (for kernels of small numerical rank on
+            the arms), or "auto", the cheaper of the two. Both are exact to 1e-8; coefficients leave
+            out a variance of at most 1e-10 noise_var per arm.
         horizon: how many observations to expect, for "auto"; 1000 if it is not known.
 
     Raises:

@@ -118,7 +118,7 @@ class BoxSampler(ABC):
         return xi @ self.features(x).T
 
     def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:
-        """Values phi(x_i)^T xi_i (n,) and gradients (n, d) of one function per point, xi (n, rank)."""
+        """Values phi(x_i)^T xi_i (n,) and gradients (n, d): a function xi_i (rank,) per point."""
         values = np.einsum("ij,ij->i", self.features(x), xi)
         return values, np.einsum("ij,ijk->ik", xi, self.gradient(x))
 
