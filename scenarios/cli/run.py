@@ -6,13 +6,14 @@ from pathlib import Path
 import click
 
 from gpbandits_env import agents as library
-from gpbandits_env.errors import InvalidInput, StoreError
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.cli.group import INTERRUPTED
 from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.results.store_errors import writing
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 from gpbandits_env.scenarios.study.engines import NAMES, Engine
 from gpbandits_env.scenarios.study.files import find, template
@@ -132,8 +133,6 @@ def new(file: Path, force: bool) -> None:
         raise InvalidInput(f"{file}: a scenario file ends in .toml")
     if file.exists() and not force:
         raise InvalidInput(f"{file} is there already; --force writes over it")
-    try:
+    with writing(file):
         file.write_text(template(file.name), encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"{file}: cannot be written: {error.strerror}") from None
     click.echo(f"wrote {file}; 'gpbandits run {file}' runs it")

@@ -86,6 +86,19 @@ def converged(**settings: Any) -> AgentEntry:
     return AgentEntry("ts-rsr/converged", "ts-rsr", settings, note)
 
 
+def _scenario(name: str, env: str, env_kwargs: dict[str, Any], **declared: Any) -> Scenario:
+    return Scenario(
+        id=f"ren2024/{name}",
+        env=env,
+        env_kwargs=env_kwargs,
+        initial=INITIAL,
+        initial_counts=True,
+        metric=METRIC,
+        store_actions=False,
+        **declared,
+    )
+
+
 def _problem(
     name: str,
     title: str,
@@ -95,9 +108,8 @@ def _problem(
     *,
     agents: tuple[AgentEntry, ...],
     trials: int = 10,
-    alternatives: tuple[AgentEntry, ...] = (),
     choices: tuple[str, ...] = (),
-    departures: tuple[str, ...] = (),
+    **more: Any,
 ) -> Scenario:
     m, rounds = batch
     rivals = tuple(n for n in PAPERS if n != "ts-rsr")
@@ -107,24 +119,19 @@ def _problem(
         reason = "Means that few runs decide" if name.startswith("rbf") else ""
         mean = REN2024[name].means["ts-rsr"]
         findings.append(WithinPublished("ts-rsr", mean, reason=reason))
-    return Scenario(
-        id=f"ren2024/{name}",
+    return _scenario(
+        name,
+        env,
+        {"noise_var": NOISE_VAR, "batch_size": m, **kwargs},
         source="ren2024, Section 5, Tables 1-7",
         title=title,
-        env=env,
-        env_kwargs={"noise_var": NOISE_VAR, "batch_size": m, **kwargs},
         agents=agents,
         horizon=rounds,
         trials=trials,
-        alternatives=alternatives,
-        initial=INITIAL,
-        initial_counts=True,
         findings=tuple(findings),
         choices=(*choices, *CHOICES),
-        departures=departures,
-        metric=METRIC,
         panels=PANELS,
-        store_actions=False,
+        **more,
     )
 
 
@@ -276,25 +283,21 @@ SCENARIOS = (
         {"task": "griewank", "dim": 8, "box": [[-1.0] * 8, [4.0] * 8]},
         (10, 30),
     ),
-    Scenario(
-        id="ren2024/batches",
-        source="ren2024, Section 5 (not in the paper: the size of the batch)",
-        title="simple regret of batches of 1, 2, 5 and 10 on draws of rbf-3d",
-        env="gpbandits/StaticGP-v0",
-        env_kwargs={
+    _scenario(
+        "batches",
+        "gpbandits/StaticGP-v0",
+        {
             "kernel": {"type": "se", "lengthscale": 0.15, "variance": 10.0},
             "box": [[0.0] * 3, [1.0] * 3],
             "noise_var": NOISE_VAR,
         },
+        source="ren2024, Section 5 (not in the paper: the size of the batch)",
+        title="simple regret of batches of 1, 2, 5 and 10 on draws of rbf-3d",
         grid={"batch_size": BATCHES},
         agents=eight(**RBF_3D),
         horizon=20,
         trials=10,
-        initial=INITIAL,
-        initial_counts=True,
         choices=(WIDER, *CHOICES),
         departures=("20 rounds, 10 functions",),
-        metric=METRIC,
-        store_actions=False,
     ),
 )

@@ -4,6 +4,8 @@ Five agents on functions drawn from a kernel, on temperature readings and on tra
 (Fig. 5), and the illustrations of Figs. 2 to 4.
 """
 
+from typing import Any
+
 from gpbandits_env.scenarios.findings import Below, Finding, Level
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
@@ -80,55 +82,62 @@ CLEARLY_AHEAD: tuple[Finding, ...] = (
     Level("gp-ucb", "ei", FIVE),
 )
 
+
+def _scenario(name: str, panel: str, title: str, env: str, **declared: Any) -> Scenario:
+    """A panel of Fig. 5, with the five agents and the bound of Theorem 1."""
+    common = {"alternatives": OTHER_READINGS, "findings": MPI_KEEPS_UP}
+    return Scenario(
+        id=f"srinivas2010/{name}",
+        source=f"srinivas2010, Section 6, Fig. 5({panel}",
+        title=title,
+        env=f"gpbandits/{env}-v0",
+        agents=AGENTS,
+        bounds=(BOUND,),
+        **(common | declared),
+    )
+
+
 SCENARIOS = (
-    Scenario(
-        id="srinivas2010/se-1d",
-        source="srinivas2010, Section 6, Fig. 5(a)",
-        title="functions drawn from a squared exponential kernel on [0, 1]",
-        env="gpbandits/StaticGP-v0",
+    _scenario(
+        "se-1d",
+        "a)",
+        "functions drawn from a squared exponential kernel on [0, 1]",
+        "StaticGP",
         env_kwargs={
             "grid": [1000],
             "kernel": {"type": "se", "lengthscale": 0.2},
             "noise_var": 0.025,
         },
-        agents=AGENTS,
-        alternatives=OTHER_READINGS,
         horizon=1000,
         trials=30,
-        findings=MPI_KEEPS_UP,
         choices=CHOICES,
-        bounds=(BOUND,),
     ),
-    Scenario(
-        id="srinivas2010/temperature",
-        source="srinivas2010, Section 6, Fig. 5(b)",
-        title="the warmest of 46 sensors of the Intel Berkeley lab",
-        env="gpbandits/Table-v0",
+    _scenario(
+        "temperature",
+        "b)",
+        "the warmest of 46 sensors of the Intel Berkeley lab",
+        "Table",
         env_kwargs={"readings": "intel-berkeley", "model_noise_var": 0.5},
-        agents=AGENTS,
         alternatives=(*OTHER_READINGS, _relative(0.03)),
         horizon=46,
         trials=2000,
         findings=CLEARLY_AHEAD,
         choices=(*CHOICES, *REAL_DATA),
-        bounds=(BOUND,),
     ),
-    Scenario(
-        id="srinivas2010/traffic",
-        source="srinivas2010, Section 6, Fig. 5(c), on other data",
-        title="the slowest of 207 highway sensors of Los Angeles, working mornings",
-        env="gpbandits/Table-v0",
+    _scenario(
+        "traffic",
+        "c), on other data",
+        "the slowest of 207 highway sensors of Los Angeles, working mornings",
+        "Table",
         env_kwargs={
             "readings": "metr-la",
             "dataset_options": {"mornings": True, "working_days": True},
             "minimise": True,
             "model_noise_var": 4.78,
         },
-        agents=AGENTS,
         alternatives=(*OTHER_READINGS, _relative(0.11)),
         horizon=207,
         trials=900,
-        findings=MPI_KEEPS_UP,
         choices=(*CHOICES, *REAL_DATA),
         departures=(
             "METR-LA, one week, 207 sensors, stands in for the 357 sensors and one month of I-880 "
@@ -139,26 +148,21 @@ SCENARIOS = (
             "the findings about MPI hang on its margin, which the paper does not state: see "
             "mpi/margin-relative",
         ),
-        bounds=(BOUND,),
     ),
-    Scenario(
-        id="srinivas2010/traffic-i880",
-        source="srinivas2010, Section 6, Fig. 5(c)",
-        title="the slowest of 357 sensors on the I-880 South, working mornings",
-        env="gpbandits/Table-v0",
+    _scenario(
+        "traffic-i880",
+        "c)",
+        "the slowest of 357 sensors on the I-880 South, working mornings",
+        "Table",
         env_kwargs={"readings": "i880", "minimise": True, "model_noise_var": 4.78},
-        agents=AGENTS,
-        alternatives=OTHER_READINGS,
         horizon=357,
         trials=900,
-        findings=MPI_KEEPS_UP,
         choices=(*CHOICES, *REAL_DATA),
         departures=(
             "the paper's readings are not public: this plays a month of them that you have, "
             "`i880.csv` in the folder that `GPBANDITS_DATA` names (`gpbandits data`); a public "
             "week stands in for it in srinivas2010/traffic",
         ),
-        bounds=(BOUND,),
     ),
     Picture(
         id="srinivas2010/fig-2",

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from gpbandits_env import agents
 from gpbandits_env.arrays import whole
-from gpbandits_env.errors import GPBanditsError, InvalidInput, StoreError
+from gpbandits_env.errors import GPBanditsError, InvalidInput
+from gpbandits_env.scenarios.results.store_errors import writing
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study.runner import make_agent
 from gpbandits_env.seeding import seed_for
@@ -53,17 +54,9 @@ def animate(
         scenario.env, dict(cell.scenario.env_kwargs), cell.scenario.agents[0], rounds, seed
     )
     images = [_image(pixels, reset) for pixels, reset in frames]
-    try:
-        images[0].save(
-            path,
-            save_all=True,
-            append_images=images[1:],
-            duration=round(1000 / frames_per_second),
-            loop=0,
-            optimize=True,
-        )
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror or error}") from None
+    looks: dict[str, Any] = {"duration": round(1000 / frames_per_second), "loop": 0}
+    with writing(path):
+        images[0].save(path, save_all=True, append_images=images[1:], optimize=True, **looks)
     return path
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.tables import rows_of
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.results.store_errors import writing
 
 
 def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
@@ -44,11 +44,9 @@ def save_page(paths: Sequence[str | Path], target: Path, metric: str | None = No
         UnknownName: no such metric.
     """
     text = page(paths, metric)
-    try:
+    with writing(target):
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise StoreError(f"{target} cannot be written: {error.strerror or error}") from None
     return target
 
 

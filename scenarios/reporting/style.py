@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.results.store_errors import writing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -92,12 +92,10 @@ def write(figure: "Figure", stem: Path, suffixes: Sequence[str] = (".png", ".svg
     """
     files = [stem.with_name(stem.name + suffix) for suffix in suffixes]
     for file in files:
-        try:
+        with writing(file):
             file.parent.mkdir(parents=True, exist_ok=True)
             dates = {"Date": None} if file.suffix == ".svg" else {}
             figure.savefig(file, dpi=160, metadata=dates)
-        except OSError as error:
-            raise StoreError(f"{file} cannot be written: {error.strerror or error}") from None
     return files
 
 

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import StoreError, require_extra
+from gpbandits_env.errors import require_extra
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.records import SECONDS_FIELDS, TrialKey
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.results.store_errors import writing
 
 
 def export_csv(store: Store, path: Path) -> int:
@@ -72,20 +73,17 @@ def export_parquet(store: Store, path: Path) -> int:
 @contextmanager
 def _in_the_end(path: Path) -> Iterator[Path]:
     """A temporary file that replaces the file to write only after everything succeeded."""
-    part = path.with_name(f"{path.name}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with writing(path):
+        part = path.with_name(f"{path.name}.part")
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
             yield part
             if part.exists():
                 part.replace(path)
+        except ValueError as error:  # of a writer
+            raise OSError(str(error)) from None
         finally:
             part.unlink(missing_ok=True)
-    except StoreError:
-        raise
-    except (OSError, ValueError) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise StoreError(f"{path} cannot be written: {said}") from None
 
 
 def _tables(store: Store) -> Iterator[dict[str, NDArray[Any]]]:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -23,6 +23,7 @@ from gpbandits_env.errors import StoreError, unknown
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey, TrialRecord
 from gpbandits_env.scenarios.results.store_errors import (
     check_resolved,
+    damaged,
     making_sense_of,
     speaking_of,
 )
@@ -31,12 +32,17 @@ from gpbandits_env.scenarios.results.store_format import (
     SCHEMA,
     SCHEMA_VERSION,
     dtype,
-    floats,
     pack,
     tables,
     to_json,
     unpack,
 )
+
+# What `unpack` takes: of any array, and of one dimension of float64, whose length is not stored.
+ARRAY = "SELECT dtype, shape, data FROM arrays"
+FLOATS = "SELECT '<f8', '[-1]', data"
+OF_TRIAL = "WHERE cell = ? AND agent = ? AND trial = ? AND name = ?"
+OF_AGENT = "WHERE cell = ? AND agent = ? AND name = ? ORDER BY trial"
 
 
 class Store:
@@ -49,11 +55,8 @@ class Store:
 
     @classmethod
     def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:
-        """A new file.
+        """A new file, and its folder; ``meta`` are JSON-able entries, "scenario" among them.
 
-        Args:
-            path: where; its folder is made if need be.
-            meta: JSON-able entries of the meta table, "scenario" among them.
         Raises:
             StoreError: the file exists, or cannot be written.
         """
@@ -74,11 +77,8 @@ class Store:
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool = False) -> Self:
-        """A file that is there.
+        """An existing file; ``write`` to add trials, since reading needs no write permission.
 
-        Args:
-            path: the file.
-            write: to add trials; reading needs no write permission.
         Raises:
             StoreError: no such file, not a results file, damaged, of a newer version, or not to
                 be read or written.
@@ -91,27 +91,10 @@ class Store:
                 raise StoreError(f"{path} is a folder, not a results file")
             store = cls(path, _connect(path, "rw" if write or _recoverable(path) else "ro"))
             try:
-                kind = store._one("PRAGMA application_id")
-                version = store._one("PRAGMA user_version")
+                store._check(write)
             except BaseException:
                 store.close()
                 raise
-        if kind != APPLICATION_ID:
-            store.close()
-            raise StoreError(f"{path} is not a results file of gpbandits")
-        if version != SCHEMA_VERSION:
-            store.close()
-            raise StoreError(
-                f"{path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
-                "use the release that wrote it, or run again with another --out"
-            )
-        try:
-            store._check_tables()
-            if write:
-                store._check_whole()
-        except BaseException:
-            store.close()
-            raise
         return store
 
     @classmethod
@@ -198,9 +181,9 @@ class Store:
 
     def bounds(self, cell: int) -> dict[str, tuple[str, Array]]:
         """The theory curves of a cell."""
-        rows = self._all("SELECT name, metric, data FROM bounds WHERE cell = ? ORDER BY name", cell)
+        rows = self._all(f"{FLOATS}, name, metric FROM bounds WHERE cell = ? ORDER BY name", cell)
         with making_sense_of(self.path):
-            return {name: (metric, floats(data)) for name, metric, data in rows}
+            return {name: (metric, unpack(*array)) for *array, name, metric in rows}
 
     def done(self) -> set[TrialKey]:
         """The trials that are there."""
@@ -219,10 +202,8 @@ class Store:
         return [label for label in self.scenario["agents"] if label in found]
 
     def restrict(self, agents: Collection[str]) -> None:
-        """From now on `labels` names only some agents, so that only these are shown.
+        """From now on `labels` names only these agents, so that only they are shown.
 
-        Args:
-            agents: their labels.
         Raises:
             UnknownName: the study has no such agent; nothing has changed then.
         """
@@ -242,20 +223,14 @@ class Store:
         Raises:
             StoreError: no such trial, or the array was not kept (actions may not be).
         """
-        sql = (
-            "SELECT dtype, shape, data FROM arrays "
-            "WHERE cell = ? AND agent = ? AND trial = ? AND name = ?"
-        )
-        rows = self._all(sql, key.cell, key.agent, key.trial, name)
-        if not rows:
-            raise StoreError(f"{self.path} has no {name} of {key}")
-        with making_sense_of(self.path):
-            return unpack(*rows[0])
+        values = (key.cell, key.agent, key.trial, name)
+        one: NDArray[Any] = self._stacked(f"{ARRAY} {OF_TRIAL}", values, f"{name} of {key}")[0]
+        return one
 
     def has(self, key: TrialKey, name: str) -> bool:
         """Whether an array of a trial was kept."""
-        sql = "SELECT 1 FROM arrays WHERE cell = ? AND agent = ? AND trial = ? AND name = ?"
-        return self._one(sql, key.cell, key.agent, key.trial, name) is not None
+        values = (key.cell, key.agent, key.trial, name)
+        return self._one(f"SELECT 1 FROM arrays {OF_TRIAL}", *values) is not None
 
     def arrays(self, cell: int, agent: str, name: str) -> NDArray[Any]:
         """One array of all trials of an agent, in order: (trials, T, ...).
@@ -263,15 +238,8 @@ class Store:
         Raises:
             StoreError: the agent has no trials there.
         """
-        sql = (
-            "SELECT dtype, shape, data FROM arrays "
-            "WHERE cell = ? AND agent = ? AND name = ? ORDER BY trial"
-        )
-        rows = self._all(sql, cell, agent, name)
-        if not rows:
-            raise StoreError(f"{self.path} has no {name} of agent {agent!r}")
-        with making_sense_of(self.path):
-            return np.stack([unpack(*row) for row in rows])
+        what = f"{name} of agent {agent!r}"
+        return self._stacked(f"{ARRAY} {OF_AGENT}", (cell, agent, name), what)
 
     def seconds(self, cell: int, agent: str, name: str) -> Array:
         """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`).
@@ -281,14 +249,17 @@ class Store:
         Raises:
             StoreError: the agent has no trials there.
         """
-        sql = "SELECT data FROM seconds WHERE cell = ? AND agent = ? AND name = ? ORDER BY trial"
-        rows = self._all(sql, cell, agent, name)
-        if not rows and name == "evaluate":
+        sql, values = f"{FLOATS} FROM seconds {OF_AGENT}", (cell, agent, name)
+        if name == "evaluate" and self._one(sql, *values) is None:
             return np.zeros(self.arrays(cell, agent, "optimum").shape)
+        return self._stacked(sql, values, f"seconds of agent {agent!r}")
+
+    def _stacked(self, sql: str, values: Sequence[Any], what: str) -> NDArray[Any]:
+        rows = self._all(sql, *values)
         if not rows:
-            raise StoreError(f"{self.path} has no seconds of agent {agent!r}")
+            raise StoreError(f"{self.path} has no {what}")
         with making_sense_of(self.path):
-            return np.stack([floats(row[0]) for row in rows])
+            return np.stack([unpack(*row) for row in rows])
 
     def digest(self) -> str:
         """SHA-256 of everything but time: equal for equal results, however they were run."""
@@ -303,27 +274,25 @@ class Store:
                 total.update(to_json(head).encode() + zlib.decompress(data))
         return total.hexdigest()
 
-    def _check_tables(self) -> None:
-        """All tables and columns are there, before anything is written."""
-        with speaking_of(self.path):
-            for table, columns in tables().items():
-                self._db.execute(f"SELECT {columns} FROM {table} LIMIT 0")
-
-    def _check_whole(self) -> None:
-        """The file is sound, and every array is of a trial: else a run would fail half-way."""
-        with speaking_of(self.path):
-            if self._one("PRAGMA quick_check(1)") != "ok":
-                raise sqlite3.DatabaseError("malformed")
-            orphan = self._one(
-                "SELECT 1 FROM arrays WHERE NOT EXISTS (SELECT 1 FROM trials "
-                "WHERE trials.cell = arrays.cell AND trials.agent = arrays.agent "
-                "AND trials.trial = arrays.trial) LIMIT 1"
-            )
-        if orphan is not None:
+    def _check(self, whole: bool) -> None:
+        """The file has the format; before a run, it is also sound, so that none fails half-way."""
+        if self._one("PRAGMA application_id") != APPLICATION_ID:
+            raise StoreError(f"{self.path} is not a results file of gpbandits")
+        if (version := self._one("PRAGMA user_version")) != SCHEMA_VERSION:
             raise StoreError(
-                f"{self.path} is damaged (it has results of trials that it does not list); "
-                "restore a copy or run again with --fresh"
+                f"{self.path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
+                "use the release that wrote it, or run again with another --out"
             )
+        for table, columns in tables().items():
+            self._db.execute(f"SELECT {columns} FROM {table} LIMIT 0")
+        if not whole:
+            return
+        if self._one("PRAGMA quick_check(1)") != "ok":
+            raise sqlite3.DatabaseError("malformed")
+        keys = "cell, agent, trial"
+        orphans = f"SELECT {keys} FROM arrays EXCEPT SELECT {keys} FROM trials"
+        if self._one(orphans) is not None:
+            raise damaged(self.path, "it has results of trials that it does not list")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

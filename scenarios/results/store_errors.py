@@ -41,29 +41,30 @@ def check_resolved(plain: Any, path: Path) -> dict[str, Any]:
         StoreError: something in it is missing or of another kind.
     """
     if not isinstance(plain, dict):
-        raise _damaged(path, "it does not say what was run")
+        raise damaged(path, "it does not say what was run")
     required = {key: kind for key, kind in SCENARIO.items() if key in plain or key not in OPTIONAL}
     _check(plain, required, "scenario", path)
     for key, kinds in HOLDING.items():
         held = plain[key]
         for inner in held.values() if isinstance(held, dict) else held:
             if not isinstance(inner, dict):
-                raise _damaged(path, f"the scenario's {key} cannot be read")
+                raise damaged(path, f"the scenario's {key} cannot be read")
             _check(inner, kinds, key, path)
     if plain["horizon"] < 1 or plain["trials"] < 1:
-        raise _damaged(path, "the scenario has no rounds or no trials")
+        raise damaged(path, "the scenario has no rounds or no trials")
     return plain
 
 
 def _check(plain: Mapping[str, Any], kinds: Mapping[str, type[Any]], of: str, path: Path) -> None:
     for key, kind in kinds.items():
         if key not in plain:
-            raise _damaged(path, f"{of}: {key!r} is missing")
+            raise damaged(path, f"{of}: {key!r} is missing")
         if not isinstance(plain[key], kind) or isinstance(plain[key], bool) != (kind is bool):
-            raise _damaged(path, f"{of}: {key!r} is {shown(plain[key])}")
+            raise damaged(path, f"{of}: {key!r} is {shown(plain[key])}")
 
 
-def _damaged(path: Path, what: object) -> StoreError:
+def damaged(path: Path, what: object) -> StoreError:
+    """The error about a damaged file."""
     return StoreError(f"{path} is damaged ({what}); restore a copy or run again with --fresh")
 
 
@@ -86,12 +87,23 @@ def speaking_of(path: Path) -> Iterator[None]:
 
 
 @contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn what the file system says of a file that is written into one clear error."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, StoreError):
+            raise
+        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
+
+
+@contextmanager
 def making_sense_of(path: Path) -> Iterator[None]:
     """Turn what unpacking damaged data may raise into one clear error."""
     try:
         yield
     except (zlib.error, ValueError, TypeError, OverflowError, MemoryError) as error:
-        raise _damaged(path, error) from None
+        raise damaged(path, error) from None
 
 
 def _explain(message: str) -> str:

@@ -25,8 +25,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array
-
 APPLICATION_ID = 0x47504245  # "GPBE"
 SCHEMA_VERSION = 1
 SCHEMA = """
@@ -67,7 +65,7 @@ def to_json(value: Any) -> str:
 
 
 def dtype(array: NDArray[Any]) -> str:
-    """NumPy's notation, little-endian."""
+    """NumPy's notation of the type, little-endian."""
     return array.dtype.newbyteorder("<").str
 
 
@@ -81,8 +79,3 @@ def unpack(dtype: str, shape: str, data: bytes) -> NDArray[Any]:
     if np.dtype(dtype).kind not in "fiub":
         raise ValueError(f"numbers of type {dtype!r}")
     return np.frombuffer(zlib.decompress(data), dtype=dtype).reshape(json.loads(shape))
-
-
-def floats(data: bytes) -> Array:
-    """A packed array of one dimension, float64."""
-    return np.frombuffer(zlib.decompress(data), dtype="<f8")
