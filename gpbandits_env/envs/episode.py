@@ -32,16 +32,9 @@ BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowE
 class Episode:
     """What happens in one environment instance between two resets.
 
-    Args:
-        bandit: what is simulated.
-        skipped: whether skipped actions are evaluated for the regret; without, their values are
-            NaN (on arms too, where all values are there).
-        path: the functions of the rounds.
-        inside: the stream of the noise inside the functions, if they have any.
-
-    Attributes:
-        path, inside: as given.
-        seconds: wall-clock time spent on evaluations that were observed.
+    ``path`` are the functions of the rounds, ``inside`` is the stream of the noise inside them if
+    they have any, and ``seconds`` is the wall-clock time of the evaluations that were observed.
+    Unless ``skipped`` actions are evaluated for the regret, their values are NaN, on arms too.
     """
 
     __slots__ = ("_looked_up", "_memo", "_moves", "_skipped", "inside", "path", "seconds")
@@ -149,15 +142,11 @@ def noisy_rewards(
 
 
 class Noise:
-    """The noise of B instances side by side: i.i.d. N(0, sd^2), m numbers a round for each.
+    """The noise of B instances: i.i.d. N(0, sd^2), m numbers a round for each.
 
     It is drawn ahead in blocks. The numbers of a stream are the same however they are cut into
-    blocks, so one instance and many, or one resumed in mid-block, see the same noise.
-
-    Args:
-        instances: B; None for a single one, whose noise has no axis of instances.
-        sd: the standard deviation, at least 0; at 0 nothing is drawn.
-        batch_size: m.
+    blocks, so one instance and many, or one resumed in mid-block, see the same noise. The noise of
+    a single instance (None) has no axis of instances. At sd = 0 nothing is drawn.
     """
 
     __slots__ = ("_block", "_next", "_rngs", "_rows", "_sd", "_which")
@@ -213,11 +202,7 @@ def rows_ahead(batch_size: int) -> int:
 
 
 def generator_at(state: dict[str, Any]) -> np.random.Generator:
-    """A generator whose bit generator is in the given state.
-
-    Args:
-        state: what `Generator.bit_generator.state` gave, of any of NumPy's bit generators.
-    """
+    """A generator in the state that the `bit_generator.state` of any NumPy generator gave."""
     bits: np.random.BitGenerator = getattr(np.random, state["bit_generator"])(0)
     bits.state = state
     return np.random.Generator(bits)

@@ -24,16 +24,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Scene:
-    """All that is shown of an instance.
+    """All that is shown of an instance after some rounds: its current function and its regrets.
 
-    Args:
-        bandit: what is simulated.
-        function: the current function.
-        round: the number of rounds so far.
-        cumulative: cumulative regret.
-        simple: simple regret; infinite before the first round.
-        seen: the rounds that are shown, the last one at the end.
-        belief: an agent's mean and standard deviation at the arms, (n,) each, if one is attached.
+    ``seen`` are the rounds that are shown, the last one at the end; ``belief`` is the mean and the
+    standard deviation of an attached agent at the arms, (n,) each.
     """
 
     bandit: Bandit

@@ -20,13 +20,7 @@ PART = 0.8
 
 
 class AnalyticFunction(Function):
-    """The function of one round of an `AnalyticProcess` in a box.
-
-    Args:
-        process: knows the formula and where its points are read.
-        drawn: where the function is in this episode.
-        round_: the round t.
-    """
+    """The function of one round of an `AnalyticProcess` in a box."""
 
     def __init__(self, process: "AnalyticProcess", drawn: Drawn, round_: int) -> None:
         self._process, self._drawn, self._round = process, drawn, round_

@@ -39,11 +39,7 @@ class Function(ABC):
 
 
 class ArmFunction(Function):
-    """A function on n arms.
-
-    Args:
-        values: (n,) its values; kept, and marked read-only.
-    """
+    """A function on n arms, from its values (n,), which are kept and marked read-only."""
 
     __slots__ = ("values",)
 
@@ -66,19 +62,11 @@ class ArmFunction(Function):
 
 
 class FunctionBatch:
-    """The current functions of B environment instances.
+    """The current functions of B environment instances: their ``optimum`` and ``best_action``.
 
     Tables of values on arms are evaluated by one gather. Other functions are evaluated one after
     the other by their owner: a matrix product over all instances would round differently from a
     single environment's, and save little.
-
-    Args:
-        domain: where the functions live.
-        instances: the number of functions B.
-
-    Attributes:
-        optimum: (B,) their maxima.
-        best_action: (B,) arms or (B, d) points.
     """
 
     def __init__(self, domain: Domain, instances: int) -> None:

@@ -54,13 +54,10 @@ class GPOnArms(StaticProcess):
 
 
 class BoxFunction(Function):
-    """f(x) = phi(x) . xi in a box.
+    """f(x) = phi(x) . xi in a box; phi are the sampler's features, xi (r,) its white coefficients.
 
-    Args:
-        sampler: the features phi.
-        coefficients: (r,) white coefficients xi; kept, and marked read-only.
-        best: (d,) where the maximum is; kept, and marked read-only.
-        accuracy: how far the maximum may be below the true one.
+    The coefficients and the maximizer (d,) are kept and marked read-only. The maximum there may be
+    below the true one by ``accuracy``.
     """
 
     __slots__ = ("coefficients", "sampler")
@@ -155,10 +152,6 @@ class DriftProcess(RewardProcess):
     Both are linear in white noise, so a drift works on either and its law is exact.
 
     Cost of a round: the drift's draws, and in a box one search for the maximum.
-
-    Args:
-        draws: what is drawn.
-        drift: how it moves.
     """
 
     def __init__(self, draws: GPOnArms | GPOnBox, drift: Drift) -> None:

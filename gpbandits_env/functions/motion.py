@@ -171,14 +171,10 @@ class Stretch(Motion):
 
 
 def stays_inside(motion: Motion | None, point: Array, what: str) -> None:
-    """Complain of a motion that takes a point (d,) of the cube out of it.
+    """Check that a motion (or none) keeps a point (d,) in the cube.
 
-    Args:
-        motion: None for no motion.
-        point: of the function at rest, scaled to the cube.
-        what: the function's name, for the error.
     Raises:
-        InvalidInput: at some phase the point has left.
+        InvalidInput: at some phase the point of the function ``what`` is outside.
     """
     for phase in np.arange(TRIED) / TRIED if motion else (0.0,):
         gone = point if motion is None else motion.back(point[None], float(phase))

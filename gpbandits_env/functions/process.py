@@ -37,7 +37,7 @@ class RewardProcess(ABC):
     """The law of the functions of an episode.
 
     Attributes:
-        domain: where the functions live.
+        domain: the arms or the box of the functions.
         moves: whether a path ever changes its function.
     """
 
@@ -96,13 +96,7 @@ class StaticProcess(RewardProcess):
 
 
 class RoundPath(RewardPath):
-    """A path that is known once its first round is: ``at(drawn, t)`` is f_t.
-
-    Args:
-        at: a method of the process.
-        drawn: what was drawn for the episode: arrays and numbers.
-        round_: t.
-    """
+    """A path given by what was drawn for the episode: f_t is ``at(drawn, t)``."""
 
     __slots__ = ("_at", "_drawn", "_round", "function")
 

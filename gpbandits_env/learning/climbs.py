@@ -58,11 +58,8 @@ class Climbed:
 class Climbs:
     """L-BFGS-B on the free ones of u = (sqrt(epsilon), log(value / unit), ...), within bounds.
 
-    Args:
-        likelihood: of the data.
-        parameters: the kernel's in the order of the likelihood's, and the noise.
-        epsilon: of the model.
-        drifts: whether epsilon is learned.
+    The parameters are the kernel's in the order of the likelihood's, and the noise. ``drifts`` says
+    whether epsilon is learned.
     """
 
     likelihood: PointLikelihood | SeriesLikelihood

@@ -60,9 +60,6 @@ class HousingNetwork:
     """A network with one hidden layer of rectified units: V' max(0, W'x) + v.
 
     The first units of one fixed draw, scaled by 1 / sqrt(their inputs) as is usual.
-
-    Args:
-        units: how many.
     """
 
     def __init__(self, units: int) -> None:

@@ -46,11 +46,9 @@ def digits() -> Split:
 
 
 class Network:
-    """x -> W2' max(0, W1' x) + c, with W1, c and, on request, W2 trained by Adam.
+    """x -> W2' max(0, W1' x) + c with h hidden units; W1 and c are trained by Adam.
 
-    Args:
-        hidden: the number of hidden units h.
-        outer: (h, 10) the output weights W2; None to train them too, kept inside [-1, 1].
+    The output weights W2 are ``outer`` (h, 10), or trained too and kept inside [-1, 1] if None.
     """
 
     def __init__(self, hidden: int, outer: Array | None) -> None:

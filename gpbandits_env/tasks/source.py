@@ -13,13 +13,7 @@ from gpbandits_env.tasks.base import Task
 
 
 class TaskFunction(Function):
-    """A task in a box, with what was drawn for this episode.
-
-    Args:
-        task: what is evaluated.
-        drawn: by `Task.draw`.
-        scaled: points come in the cube [-1, 1]^d instead of natural units.
-    """
+    """A task with what `Task.draw` gave for this episode; points are in its box or in the cube."""
 
     __slots__ = ("drawn", "scaled", "task")
 

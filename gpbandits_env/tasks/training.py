@@ -14,13 +14,9 @@ Vector = NDArray[np.floating]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows to train on, and rows that are held out.
+    """Rows to train on (n, p) and rows held out (k, p), with a last column of ones; targets.
 
-    Args:
-        inputs: (n, p), with a last column of ones.
-        targets: (n,) values, or (n, classes) one-hot.
-        held_inputs: (k, p).
-        held_targets: (k,) values, or labels.
+    The targets of training are values (n,) or one-hot (n, classes), the others values or labels.
     """
 
     inputs: NDArray[Any]
@@ -35,11 +31,6 @@ class RMSProp:
         g <- g + decay p;  v <- a v + (1 - a) g^2;  b <- momentum b + g / (sqrt v + 1e-8);
         p <- p - rate b,   a = 0.99
 
-    Args:
-        size: the number of parameters.
-        rate: the learning rate.
-        decay: of the weights, added to the gradient.
-        momentum: in [0, 1).
     Source: Hinton, lecture 6e of "Neural networks for machine learning" (2012).
     """
 
@@ -70,10 +61,6 @@ class RMSProp:
 class Adam:
     """Adam with its usual constants, 0.9, 0.999 and 1e-8.
 
-    Args:
-        size: the number of parameters.
-        rate: the learning rate.
-        dtype: of the parameters.
     Source: Kingma and Ba (2015), Algorithm 1, in the efficient order of its Section 2.
     """
 

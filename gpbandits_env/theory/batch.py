@@ -20,9 +20,6 @@ def rho_bound(gain: ArrayLike, batch_size: int) -> Array:
     It falls to 1 if the gain grows slower than the readings. It holds with the gain of the design
     itself (`greedy_information_gain`) in the place of gamma, which is never larger.
 
-    Args:
-        gain: (T,) gamma_1, gamma_2, ..., a bound on it, or the greedy gain.
-        batch_size: m >= 1, the most actions that are decided on without the others' rewards.
     Returns:
         The curve (T,), for T_init = 1, 2, ...; infinite where it is too large for a number.
     Source: ren2024, Appendix B; Desautels, Krause & Burdick (2014), Theorem 5.
@@ -36,15 +33,11 @@ def regret_order_ts_rsr(gain: ArrayLike, batch_size: int, arms: int, rho: float 
     """Theorem 1: the order of the expected cumulative regret of TS-RSR after T rounds of m actions.
 
     rho_m sqrt(T m gamma_{Tm}) sqrt(log(|X| (T m)^3)), summed over all T m actions. The simple
-    regret is at most the T m-th part: see `simple_regret_order`.
+    regret is at most the T m-th part: see `simple_regret_order`. ``rho`` is rho_m >= 1, or a bound
+    on it.
 
-    Args:
-        gain: (N,) gamma_1, gamma_2, ... in readings, N >= m.
-        batch_size: m >= 1.
-        arms: |X| >= 2.
-        rho: rho_m >= 1, or a bound on it.
     Returns:
-        The curve (N // m,), for T = 1, 2, ...
+        The curve (N // m,) for T = 1, 2, ..., from a gain of N >= m entries.
     Raises:
         InvalidInput: a number out of range, or a gain curve shorter than one batch.
     Source: ren2024, Theorem 1.
@@ -62,14 +55,10 @@ def regret_order_initialised(
     """Corollary 1: TS-RSR after a start by largest variance, whose batches then hardly cost.
 
     T_init sqrt(log |X|) + sqrt(T m gamma_{Tm} log |X|), further factors of log(T m) left out.
+    ``initial_rounds`` is T_init >= 0, as the paper counts the readings of the start.
 
-    Args:
-        gain: (N,) gamma_1, gamma_2, ... in readings, N >= m.
-        batch_size: m >= 1.
-        arms: |X| >= 2.
-        initial_rounds: T_init >= 0, as the paper counts the readings of the start.
     Returns:
-        The curve (N // m,), for T = 1, 2, ... rounds after the start.
+        The curve (N // m,) for T = 1, 2, ... rounds after the start, from a gain of N >= m entries.
     Raises:
         InvalidInput: a number out of range, or a gain curve shorter than one batch.
     Source: ren2024, Corollary 1.
@@ -83,9 +72,8 @@ def regret_order_initialised(
 def simple_regret_order(regret: ArrayLike, batch_size: int) -> Array:
     """The order of the expected simple regret: that of the cumulative one divided by T m.
 
-    Args:
-        regret: (T,) of the cumulative regret after 1, 2, ... rounds.
-        batch_size: m >= 1.
+    ``regret`` is (T,), that of the cumulative regret after 1, 2, ... rounds.
+
     Source: ren2024, Theorem 1 (the least of numbers is at most their mean).
     """
     total = curve(regret, "regret")

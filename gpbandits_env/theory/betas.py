@@ -17,10 +17,6 @@ def beta_finite(t: ArrayLike, arms: int, delta: float) -> Array:
 
     In the paper's experiments it is divided by 5.
 
-    Args:
-        t: rounds, at least 1.
-        arms: their number |D|.
-        delta: the bound fails with at most this probability, in (0, 1).
     Source: srinivas2010, Theorem 1.
     """
     factor = whole(arms, "arms") * np.pi**2 / (6.0 * probability(delta))
@@ -35,13 +31,8 @@ def beta_continuous(
     The second logarithm is that of the cells per axis in the proof's grid, of which there is at
     least one: where the formula has fewer (tiny b r), the logarithm is taken as 0.
 
-    Args:
-        t: rounds, at least 1.
-        dim: the number of coordinates d; the domain lies in [0, r]^d.
-        delta: the bound fails with at most this probability, in (0, 1).
-        a: the derivatives' tail, P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).
-        b: the derivatives' tail, in units of f per unit of x.
-        r: the longest side of the domain.
+    The domain lies in [0, r]^d.
+
     Raises:
         InvalidInput: a number out of range, or a <= delta / (4 d).
     Source: srinivas2010, Theorem 2.
@@ -58,12 +49,8 @@ def beta_continuous(
 def beta_rkhs(t: ArrayLike, gamma: ArrayLike, delta: float, norm_bound: float) -> Array:
     """For a function in the RKHS: 2 B + 300 gamma_t log^3(t / delta).
 
-    Args:
-        t: rounds, at least 1.
-        gamma: the largest information gain gamma_t after t rounds, or a bound on it; a number or
-            one per round.
-        delta: the bound fails with at most this probability, in (0, 1).
-        norm_bound: B, a bound on the squared RKHS norm of f.
+    ``gamma`` is gamma_t or a bound on it; a number or one per round.
+
     Source: srinivas2010, Theorem 3.
     """
     times, gain = rounds(t), nonnegative(gamma, "gamma")

@@ -21,9 +21,8 @@ LARGEST_EXPONENT = 700.0
 def compression_budget(horizon: ArrayLike, alpha: float) -> Array:
     """The budget epsilon = 1/2 log(1 + T^-alpha), in nats, of the shape of the horizon.
 
-    Args:
-        horizon: T >= 1.
-        alpha: at least 0; the theory wants 0 < alpha < 1/p.
+    ``alpha`` is at least 0; the theory wants 0 < alpha < 1/p.
+
     Source: bedi2022, Theorem 3.1.
     """
     return 0.5 * np.log1p(rounds(horizon) ** -positive(alpha, "alpha", zero=True))
@@ -32,9 +31,6 @@ def compression_budget(horizon: ArrayLike, alpha: float) -> Array:
 def compression_threshold(epsilon: float, noise_var: float) -> float:
     """s^2 (exp(2 epsilon) - 1): the variance above which an observation is informative.
 
-    Args:
-        epsilon: the budget in nats, at least 0.
-        noise_var: s^2, at least 0.
     Source: bedi2022, eq. (2.12).
     """
     exponent = min(2.0 * positive(epsilon, "epsilon", zero=True), LARGEST_EXPONENT)
@@ -53,18 +49,10 @@ def regret_bound_compressed(
 ) -> Array:
     """Of compressed GP-UCB: sqrt(C1 T beta_T gamma_{M_T}) + T sqrt(2 epsilon) sqrt(C1 beta_T).
 
-    With epsilon = `compression_budget(T, alpha)` the second term is the printed
-    T sqrt(log(1 + T^-alpha)) sqrt(C1 beta_T). The proof gives it with epsilon in place of
-    2 epsilon (eq. (8.31)).
+    With epsilon = `compression_budget(T, alpha)` the second term is the printed T sqrt(log(1 +
+    T^-alpha)) sqrt(C1 beta_T). The proof gives it with epsilon in place of 2 epsilon (eq. (8.31)).
+    With ``continuous`` it is the bound in a box, which adds pi^2/6.
 
-    Args:
-        horizon: T.
-        beta: beta_T.
-        gain: gamma_{M_T}, or a bound on it.
-        noise_var: s^2 > 0.
-        epsilon: the budget in nats.
-        variance: v >= k(x, x) for all x.
-        continuous: the bound in a box, which adds pi^2/6.
     Source: bedi2022, Theorem 3.2, eqs. (3.2) and (3.4).
     """
     t, c1 = rounds(horizon), regret_constant(noise_var, variance)
@@ -92,15 +80,8 @@ def regret_bound_compressed_ei(
     ERRATUM: eqs. (3.6) and (9.28) are printed without the root over log(1 + 1/s^2); the line
     before, (9.27), has it. For s^2 < 0.58 the printed form is the smaller. In addition, the proof
     bounds sigma(x*) by what holds for sigma(x_t), and (a + b)^2 by a^2 + b^2 in (9.21).
+    ``largest_z`` is R, the largest |mu - y_max| / sigma over rounds and arms.
 
-    Args:
-        horizon: T.
-        beta: beta_T.
-        gain: gamma_{M_T}, or a bound on it.
-        noise_var: s^2 > 0.
-        epsilon: the budget in nats.
-        largest_z: R, the largest |mu - y_max| / sigma over rounds and arms.
-        as_printed: the paper's own form.
     Source: bedi2022, Theorem 3.4, eq. (3.6).
     """
     t = rounds(horizon)
@@ -118,13 +99,9 @@ def regret_bound_compressed_finite(
 ) -> Array:
     """At alpha = 1/2, p = 1: sqrt(C1 beta_T) max(sqrt(Z1), 1) T^(3/4).
 
-    Z1 is the trace over s^2 (1 - 1/e).
+    Z1 is the trace over s^2 (1 - 1/e). ``beta`` is that of srinivas2010, Theorem 1. ``trace`` is
+    the sum of the eigenvalues of the kernel matrix of all arms.
 
-    Args:
-        horizon: T.
-        beta: beta_T of srinivas2010, Theorem 1.
-        trace: the sum of the eigenvalues of the kernel matrix of all arms.
-        noise_var: s^2 > 0.
     Source: bedi2022, Corollary 3.3, eq. (3.5).
     """
     t, c1 = rounds(horizon), regret_constant(noise_var)
@@ -135,13 +112,9 @@ def regret_bound_compressed_finite(
 def model_order_bound(epsilon: ArrayLike, dim: int, constant: float = 1.0) -> Array:
     """The order (1 / (exp(2 epsilon) - 1))^p of the model, for all T; infinite at epsilon = 0.
 
-    With epsilon = `compression_budget(T, alpha)` it is T^(alpha p).
+    With epsilon = `compression_budget(T, alpha)` it is T^(alpha p). ``constant`` is what stands
+    before it, which the paper leaves unnamed; it takes in s^2 (eq. (7.12)).
 
-    Args:
-        epsilon: the budget in nats.
-        dim: p.
-        constant: what stands before it, which the paper leaves unnamed; it takes in s^2
-            (eq. (7.12)).
     Source: bedi2022, Theorem 3.1, eq. (3.1).
     """
     budget = nonnegative(epsilon, "epsilon")
@@ -156,13 +129,10 @@ def compression_orders(horizon: ArrayLike, alpha: float, dim: int) -> tuple[Arra
     The first is what compression adds to the regret of GP-UCB (to its leading term I), the second
     the model order; constants and logarithms are left out.
 
-    ERRATUM: the paper's Table 1 prints T^(1 - 1/(4p)) at alpha = 1/p and T^(1 - 1/(2p)) at
-    alpha = 1/(2p): the second term of its eq. (3.2) gives them the other way round.
+    ERRATUM: the paper's Table 1 prints T^(1 - 1/(4p)) at alpha = 1/p and T^(1 - 1/(2p)) at alpha =
+    1/(2p): the second term of its eq. (3.2) gives them the other way round. ``alpha`` is 1/p,
+    1/(2p) and 0 in the table.
 
-    Args:
-        horizon: T >= 1.
-        alpha: 1/p, 1/(2p) and 0 in the table.
-        dim: p.
     Source: bedi2022, Table 1, from eqs. (3.1) and (3.2).
     """
     t = rounds(horizon)
@@ -174,12 +144,9 @@ def model_order_bound_by_gain(gain: ArrayLike, epsilon: float) -> int:
     """The largest M with gamma_M > M epsilon: a bound on the model order without unknown constants.
 
     Each informative observation brings more than epsilon nats (eq. (2.12)), so M of them more than
-    M epsilon, and never more than gamma_M.
+    M epsilon, and never more than gamma_M. ``gain`` is (T,) the curve of gamma_M, or of a bound on
+    it, M = 1, 2, ...; if it stays above M epsilon to its end, so does the answer: T.
 
-    Args:
-        gain: (T,) the curve of gamma_M, or of a bound on it, M = 1, 2, ...; if it stays above
-            M epsilon to its end, so does the answer: T.
-        epsilon: the budget in nats.
     Source: srinivas2010, Lemma 5.3, and bedi2022, eq. (2.12).
     """
     gains = finite_array(gain, "gain", ndim=1)
@@ -192,12 +159,8 @@ def bkb_qbar(horizon: int, delta: float, accuracy: float = 0.5) -> float:
     """The factor qbar = 6 alpha log(4 T/delta) / a^2, alpha = (1 + a)/(1 - a).
 
     With it, with probability 1 - delta, BKB's variances are within a factor alpha of the exact ones
-    in all T rounds. Experiments use small constants instead.
+    in all T rounds. Experiments use small constants instead. ``accuracy`` is a, in (0, 1).
 
-    Args:
-        horizon: T >= 1.
-        delta: the failure probability, in (0, 1).
-        accuracy: a, in (0, 1).
     Source: Calandriello et al. (2019), Theorem 1.
     """
     alpha = (1.0 + probability(accuracy, "accuracy")) / (1.0 - accuracy)

@@ -28,9 +28,8 @@ TINY = 1e-290
 def information_gain(covariance: ArrayLike, noise_var: float) -> float:
     """I(y_A; f) = 1/2 log det(I + K_A / s^2), in O(T^3).
 
-    Args:
-        covariance: K_A, (T, T), the prior covariance of f at the readings' points.
-        noise_var: s^2 > 0.
+    ``covariance`` is K_A, (T, T), the prior covariance of f at the readings' points.
+
     Raises:
         InvalidInput: not a square matrix, or a number out of range.
         NotPositiveDefinite: not a covariance.
@@ -50,9 +49,8 @@ def information_gain(covariance: ArrayLike, noise_var: float) -> float:
 def running_information_gain(variances: ArrayLike, noise_var: float) -> Array:
     """The information gain after each reading: 1/2 sum_t log(1 + sigma_{t-1}^2(x_t) / s^2).
 
-    Args:
-        variances: (T,) the posterior variance at each reading's point just before it.
-        noise_var: s^2 > 0.
+    ``variances`` is (T,) the posterior variance at each reading's point just before it.
+
     Returns:
         The curve (T,).
     Source: srinivas2010, Lemma 5.3.
@@ -68,11 +66,6 @@ def greedy_design(
 
     Ties go to the lowest index. Cost: that of ``horizon`` posterior updates.
 
-    Args:
-        arms: the arms.
-        kernel: the prior covariance.
-        noise_var: s^2 > 0.
-        horizon: T >= 1.
     Returns:
         The arms read, (T,), and the information gain after each, (T,).
     Raises:
@@ -112,10 +105,7 @@ def spectral_bound(eigenvalues: ArrayLike, noise_var: float, horizon: int) -> Ar
     sum T. Each term is concave in m_t, so giving the readings one by one to the eigenvalue that
     gains most is exact, and is the optimum for every T on the way. Cost: O((n + T) log n).
 
-    Args:
-        eigenvalues: the spectrum of K_D over all n arms, in any order.
-        noise_var: s^2 > 0.
-        horizon: T >= 1.
+    Raises:
         NotPositiveDefinite: an eigenvalue that is negative beyond rounding.
     Source: srinivas2010, eq. (8) and Lemma 7.6.
     """
@@ -141,13 +131,10 @@ def theorem4_bound(
     never below `spectral_bound`. The paper takes T* <= T; its proof holds for any T* <= n, and the
     best of these is taken, so that the curve grows with T. Cost: O(T n); for one T* O(n log n + T).
 
-    ERRATUM: Lemma 7.8 has log(r n_T / s^2) without the 1, which fails where r n_T < s^2.
+    ERRATUM: Lemma 7.8 has log(r n_T / s^2) without the 1, which fails where r n_T < s^2. ``split``
+    is T*, from 1 to n; the best one for each T when it is not given.
 
-    Args:
-        eigenvalues: the spectrum of K_D over all n arms, in any order.
-        noise_var: s^2 > 0.
-        horizon: T >= 1.
-        split: T*, from 1 to n; the best one for each T when it is not given.
+    Raises:
         NotPositiveDefinite: an eigenvalue that is negative beyond rounding.
     Source: srinivas2010, Theorem 4; constants from Lemma 7.8.
     """

@@ -18,9 +18,6 @@ from gpbandits_env.theory.checks import counts, curve, nonnegative
 def regret_constant(noise_var: float, variance: float = 1.0) -> float:
     """C1 = 8 v / log(1 + v / s^2); the paper's 8 / log(1 + 1/s^2) at prior variance v = 1.
 
-    Args:
-        noise_var: s^2 > 0.
-        variance: v >= k(x, x) for all x.
     Source: srinivas2010, Lemma 5.4, with v for the bound 1 on k(x, x).
     """
     v = positive(variance, "variance")
@@ -32,11 +29,8 @@ def regret_bound(
 ) -> Array:
     """The curve sqrt(C1 T beta_T gamma_T), T = 1, 2, ..., for any widths that are valid.
 
-    Args:
-        gain: (T,) the curve of gamma_T, or of a bound on it.
-        beta: the widths used, (T,) or a number; they must not fall with T.
-        noise_var: s^2 > 0.
-        variance: v >= k(x, x) for all x.
+    ``beta`` holds the widths used, (T,) or a number; they must not fall with T.
+
     Raises:
         InvalidInput: curves of different lengths, or a number out of range.
     Source: srinivas2010, Lemma 5.4.
@@ -53,12 +47,6 @@ def regret_bound_theorem1(
 ) -> Array:
     """On finitely many arms, f ~ GP(0, k): sqrt(C1 T beta_T gamma_T), (T,).
 
-    Args:
-        gain: (T,) the curve of gamma_T, or of a bound on it.
-        arms: their number.
-        delta: the bound fails with at most this probability.
-        noise_var: s^2 > 0.
-        variance: v >= k(x, x) for all x.
     Source: srinivas2010, Theorem 1.
     """
     gains = curve(gain)
@@ -78,15 +66,6 @@ def regret_bound_theorem2(
 ) -> Array:
     """In a box, f ~ GP(0, k) with smooth draws: sqrt(C1 T beta_T gamma_T) + 2, (T,).
 
-    Args:
-        gain: (T,) the curve of gamma_T, or of a bound on it.
-        dim: d.
-        delta: the bound fails with at most this probability.
-        noise_var: s^2 > 0.
-        variance: v >= k(x, x) for all x.
-        a: see `beta_continuous`.
-        b: see `beta_continuous`.
-        r: the longest side of the domain.
     Source: srinivas2010, Theorem 2.
     """
     gains = curve(gain)
@@ -99,12 +78,9 @@ def regret_bound_theorem3(
 ) -> Array:
     """For any f with |f|_k^2 <= B and bounded martingale noise: sqrt(C1 T beta_T gamma_T), (T,).
 
-    Args:
-        gain: (T,) the curve of gamma_T, or of a bound on it; it enters beta_T too.
-        norm_bound: B.
-        delta: the bound fails with at most this probability.
-        noise_var: s^2 > 0; the noise is at most s in size.
-        variance: v >= k(x, x) for all x.
+    ``gain`` is (T,) the curve of gamma_T, or of a bound on it; it enters beta_T too. ``noise_var``
+    is s^2 > 0; the noise is at most s in size.
+
     Source: srinivas2010, Theorem 3.
     """
     gains = curve(gain)

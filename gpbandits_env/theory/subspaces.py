@@ -27,13 +27,6 @@ def beta_subspaces(
     For d = 0 it is 4 log(pi^2 t^2 / (2 delta)). d = D is GP-UCB: `beta_continuous` on a side of 2.
     As there, the second logarithm counts cells per axis and is at least 0.
 
-    Args:
-        t: rounds, at least 1.
-        dim: D.
-        subspace_dim: d, from 0 to D.
-        delta: the bound fails with at most this probability, in (0, 1).
-        a: the derivatives' tail, P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).
-        b: the derivatives' tail, in units of f per unit of x.
     Source: tranthe2020, Section 4 (Theorem 1 and, for d = 0, the remark after it).
     """
     whole_dim, d = _dims(dim, subspace_dim)
@@ -50,10 +43,8 @@ def beta_subspaces(
 def new_subspaces(t: ArrayLike, n0: int, alpha: float) -> IntArray:
     """N_t = N_0 t^alpha, the number drawn at round t; rounded up where it is not whole.
 
-    Args:
-        t: rounds, at least 1.
-        n0: N_0 >= 1.
-        alpha: at least 0.
+    ``n0`` is N_0 >= 1.
+
     Source: tranthe2020, Algorithm 1, line 3.
     """
     exact = whole(n0, "n0") * rounds(t) ** positive(alpha, "alpha", zero=True)
@@ -79,15 +70,9 @@ def covering_term(
 ) -> Array:
     r"""What looking in |Z_t| subspaces only may lose: v_0 (log(2/delta) / |Z_t|)^{1/(D-d)}.
 
-    v_0 = 2 b sqrt(log(2 D a / delta)) Gamma(D - d + 1)^{1/(D-d)}. For d = D it is 0.
+    v_0 = 2 b sqrt(log(2 D a / delta)) Gamma(D - d + 1)^{1/(D-d)}. For d = D it is 0. ``subspaces``
+    is |Z_t|, at least 1; a number or one per round (`subspaces_by`).
 
-    Args:
-        subspaces: |Z_t|, at least 1; a number or one per round (`subspaces_by`).
-        dim: D.
-        subspace_dim: d, from 0 to D.
-        delta: the bound fails with at most this probability, in (0, 1).
-        a: the derivatives' tail, as in `beta_subspaces`.
-        b: the derivatives' tail, in units of f per unit of x.
     Returns:
         In units of f, of the shape of ``subspaces``.
     Source: tranthe2020, Lemma 4.
@@ -110,16 +95,10 @@ def regret_order_subspaces(
 ) -> Array:
     r"""The order of MS-UCB's cumulative regret, up to constants and logarithms.
 
-    sqrt(d T gamma_T) + D, and, if alpha < D - d - 1, also
-    (D^2 - D d) / (D - d - alpha - 1) T^{1 - (alpha + 1) / (D - d)}. For the best of sampled
-    points, d = 0, the first term is sqrt(T gamma_T).
+    sqrt(d T gamma_T) + D, and, if alpha < D - d - 1, also (D^2 - D d) / (D - d - alpha - 1) T^{1 -
+    (alpha + 1) / (D - d)}. For the best of sampled points, d = 0, the first term is sqrt(T
+    gamma_T). ``dim`` is D; for Theorem 2 the effective dimension d_e instead.
 
-    Args:
-        horizon: T, at least 1.
-        gain: gamma_T in nats, a number or one per horizon.
-        dim: D; for Theorem 2 the effective dimension d_e instead.
-        subspace_dim: d, from 0 to D.
-        alpha: at least 0.
     Source: tranthe2020, Theorems 1 and 2.
     """
     whole_dim, d = _dims(dim, subspace_dim)

@@ -1,8 +1,6 @@
 r"""The theory of time-varying GP bandits: block lengths, beta, and regret bounds.
 
-Notation of bogunovic2016: d dimensions, D in [0, r]^d, derivative tails P(sup |df/dx_j| > L) <=
-a exp(-(L/b)^2), function tails P(sup |f| > L) <= a0 exp(-(L/b0)^2), N the block length, epsilon
-the drift, s^2 the noise variance. Every function takes numbers or arrays of horizons T.
+Notation of bogunovic2016: the domain lies in [0, r]^d, and P(sup |f| > L) <= a0 exp(-(L/b0)^2).
 
 The orders are those of Corollary 4.1: with gamma_N = O(N^c), c = 0 for the squared exponential and
 c = d(d+1) / (2 nu + d(d+1)) for Matern kernels (logarithms left out), the bounds of Theorems 4.2
@@ -79,12 +77,6 @@ def greedy_time_varying_gain(
 
     Cost: that of ``horizon`` posterior updates.
 
-    Args:
-        arms: the arms.
-        kernel: in space.
-        noise_var: s^2 > 0.
-        epsilon: the drift, in [0, 1].
-        horizon: T >= 1.
     Source: bogunovic2016, Section 4.2 (gamma~_T).
     """
     positive(noise_var, "noise_var")
@@ -114,13 +106,6 @@ def time_varying_gain_bound(
     (one arm, s^2 = .01, epsilon = .03, N = 3: 3.66 claimed, 3.89 true). What holds is (T/N + 1)
     (gamma_N + N/2 log(1 + N^2 epsilon/s^2)), the default here.
 
-    Args:
-        horizon: T, a number or an array.
-        block: the length N >= 1 of a block.
-        block_gain: gamma_N, or a bound on it.
-        noise_var: s^2 > 0.
-        epsilon: the drift.
-        as_printed: the paper's own form.
     Source: bogunovic2016, eq. (21).
     """
     blocks = np.asarray(horizon, dtype=np.float64) / whole(block, "block") + 1.0
@@ -135,12 +120,8 @@ def regret_bound_time_varying(
 ) -> Array:
     """Of TV-GP-UCB: R_T <= sqrt(C1 T beta_T gamma~_T) + 2, with probability 1 - delta.
 
-    Args:
-        horizon: T.
-        beta: beta_T of `beta_time_varying`.
-        gain: gamma~_T or a bound on it.
-        noise_var: s^2 > 0.
-        variance: the prior variance v; C1 = 8 v / log(1 + v/s^2).
+    beta_T is that of `beta_time_varying`.
+
     Source: bogunovic2016, Theorem 4.3, eq. (20).
     """
     t, c1 = np.asarray(horizon, dtype=np.float64), regret_constant(noise_var, variance)
@@ -160,16 +141,8 @@ def regret_bound_resetting(
 ) -> Array:
     """Of R-GP-UCB: R_T <= sqrt(C1 T beta_T (T/N + 1) gamma_N) + 2 + T psi_T(N, epsilon).
 
-    Args:
-        horizon: T.
-        beta: beta_T of `beta_resetting`.
-        block: N.
-        block_gain: gamma_N or a bound on it.
-        noise_var: s^2 > 0.
-        epsilon: the drift.
-        delta: the bound fails with at most this probability.
-        a0: of the function's tail.
-        b0: of the function's tail.
+    beta_T is that of `beta_resetting`.
+
     Source: bogunovic2016, Theorem 4.2, eqs. (17)-(18).
     """
     t, betas = np.asarray(horizon, dtype=np.float64), np.asarray(beta)
@@ -200,11 +173,8 @@ def resetting_regret_order(
 ) -> Array:
     """R-GP-UCB: max(T^((1+c)/2), T epsilon^((1-c) / (2 (4-c)))).
 
-    Args:
-        horizon: T >= 1.
-        epsilon: the drift, in [0, 1].
-        nu: of a Matern kernel; None for the squared exponential.
-        dim: d, of the domain.
+    ``nu`` is that of a Matern kernel; None for the squared exponential.
+
     """
     return _order(horizon, epsilon, nu, dim, 4.0)
 

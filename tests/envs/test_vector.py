@@ -4,7 +4,8 @@ import pytest
 from gymnasium.vector import AutoresetMode
 
 import gpbandits_env  # noqa: F401
-from gpbandits_env.envs import BanditVectorEnv, StaticGPVector
+from gpbandits_env.envs import BanditVectorEnv
+from gpbandits_env.envs.gp import StaticGPVector
 from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
 
 
