@@ -117,7 +117,9 @@ class GPAgent(Agent):
         self.forgetting = forgetting_for(epsilon, reset_every, window)
         model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0)
         self.refit = None if learning is None else self._refit(learning, model)
-        self.log = ObservationLog(self.forgetting.rounds if self.refit is None else None)
+        self.log = ObservationLog(self.forgetting.rounds)
+        if learning is not None:
+            self.log = ObservationLog(None, max(learning.last, learning.window))
         self._compress = compress
         self.compression = compression_for(compress, problem)
         self.posterior = self._prior(model)

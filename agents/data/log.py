@@ -32,7 +32,8 @@ class ObservationLog:
     """Observations by round; those before the last reset or window are kept to learn a model from.
 
     Args:
-        rounds: how many entries to keep: 0 for none, None for all.
+        rounds: how many entries to keep: 0 for none, None for all that are needed.
+        history: how many of the last observations are needed besides the posterior's data.
 
     Attributes:
         best_reward: the largest reward among the posterior's data, kept up even if no entry is;
@@ -40,9 +41,9 @@ class ObservationLog:
         observations: how many rewards were logged in all since the start of the episode.
     """
 
-    def __init__(self, rounds: int | None = 0) -> None:
+    def __init__(self, rounds: int | None = 0, history: int = 0) -> None:
         self._entries: deque[Entry] = deque(maxlen=rounds)
-        self._keeps = rounds != 0
+        self._keeps, self._history = rounds != 0, history
         self._start, self.best_reward, self.observations = 0, -np.inf, 0
 
     def append(self, round_: int, points: NDArray[Any], rewards: Array) -> None:
@@ -64,8 +65,7 @@ class ObservationLog:
 
     def forget(self) -> None:
         """The posterior was emptied: none of what is logged are its data any more."""
-        self._start = len(self._entries)
-        self.best_reward = -np.inf
+        self._begin(len(self._entries))
 
     def keep_last(self, entries: int) -> bool:
         """Only the last entries are the posterior's data; True if any is dropped by that."""
@@ -76,8 +76,20 @@ class ObservationLog:
         return True
 
     def _begin(self, start: int) -> None:
+        """The data start at that entry; older ones that nobody needs are dropped now and then."""
         self._start = start
-        self.best_reward = max((r for e in self.data for r in e.rewards.tolist()), default=-np.inf)
+        data = self.data
+        self.best_reward = max((r for e in data for r in e.rewards.tolist()), default=-np.inf)
+        if start > 2 * self._history:
+            needed = self._history - sum(len(entry.rewards) for entry in data)
+            for entry in islice(reversed(self._entries), len(data), None):
+                if needed <= 0:
+                    break
+                needed -= len(entry.rewards)
+                start -= 1
+            for _ in range(start):
+                self._entries.popleft()
+            self._start -= start
 
     def keep_rounds(self, rounds: int, epsilon: float) -> None:
         """Only the last rounds are kept, as if they had faded at another rate all along."""

@@ -12,7 +12,7 @@ OBSERVED = [([0, 3], [0.4, -0.3], (0.2, 0.3)), ([1], [0.9], ()), ([3, 2], [0.6, 
 
 
 def logged(rounds=None, fading=False):
-    log = ObservationLog(rounds)
+    log = ObservationLog(rounds, history=10)
     for round_, (arms, rewards, epsilons) in enumerate(OBSERVED, 1):
         log.append(round_, np.array(arms), np.array(rewards))
         for epsilon in epsilons if fading else ():
@@ -83,3 +83,22 @@ def test_kept_rounds_fade_at_the_new_rate():
     assert [entry.round for entry in log.data] == [2, 3]
     assert [entry.faded for entry in log.data] == [0.25, 0.25]
     assert log.best_reward == 0.9
+
+
+def test_what_nobody_needs_is_dropped():
+    """All that is kept are the data and, with them, the last observations that a fit looks at."""
+    whole, short = ObservationLog(None, 10**6), ObservationLog(None, 5)
+    for t in range(1, 101):
+        k = t % 3
+        for log in (whole, short):
+            log.append(t, np.full(k, t), np.full(k, 0.1 * t))
+            log.keep_last(2)
+        assert short.best_reward == whole.best_reward
+        assert [e.round for e in short.data] == [e.round for e in whole.data]
+        if t > 5:
+            for ours, all_of_them in zip(short.last(5), whole.last(5), strict=True):
+                assert np.array_equal(ours, all_of_them)
+    assert len(whole.entries) == 100
+    assert len(short.entries) < 20
+    short.forget()
+    assert short.last(5)[0].tolist() == whole.last(5)[0].tolist()
