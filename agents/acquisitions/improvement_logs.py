@@ -21,11 +21,7 @@ NEAR, FAR = -1.0, -40.0
 
 
 def log_h(z: Array) -> Array:
-    """log(phi(z) + z Phi(z)), fresh, accurate to 1e-12 for every z; -inf at -inf.
-
-    Args:
-        z: any shape.
-    """
+    """log(phi(z) + z Phi(z)) for z of any shape, fresh, accurate to 1e-12; -inf at -inf."""
     z = np.asarray(z, dtype=np.float64)
     out = np.empty_like(z)
     near = z > NEAR
@@ -36,13 +32,8 @@ def log_h(z: Array) -> Array:
     return out
 
 
-def log_h_slopes(z: Array) -> tuple[Array, Array]:
-    """Phi(z) / h(z), which is the derivative of log h, and phi(z) / h(z), for -1e150 < z."""
-    return log_h_and_slopes(z)[1:]
-
-
 def log_h_and_slopes(z: Array) -> tuple[Array, Array, Array]:
-    """`log_h`, to the bit, and `log_h_slopes`, at little more than the cost of one of them."""
+    """`log_h` to the bit, its derivative Phi(z) / h(z), and phi(z) / h(z), for -1e150 < z."""
     z = np.asarray(z, dtype=np.float64)
     near = z > NEAR
     count = int(np.count_nonzero(near))

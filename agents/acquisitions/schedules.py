@@ -1,8 +1,9 @@
-"""How the confidence width beta_t grows with the round: declared, JSON-able, filled in by need."""
+"""How the confidence width beta_t grows with the round: declarations, filled in from a problem."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
@@ -23,6 +24,22 @@ THEOREM_1: Mapping[str, Any] = {"type": "srinivas2010", "delta": 0.1, "scale": 1
 LOG_TIME: Mapping[str, Any] = {"type": "log", "c1": 0.8, "c2": 4.0}
 
 
+def _probability(delta: float, name: str) -> None:
+    if positive(delta, name) >= 1.0:
+        raise InvalidInput(f"{name} must lie strictly between 0 and 1, got {delta!r}")
+
+
+# What the fields of schedules must be.
+CHECKS: Mapping[str, Callable[[Any, str], Any]] = {
+    "delta": _probability,
+    **dict.fromkeys(("a", "b", "r", "c2"), positive),
+    **dict.fromkeys(("scale", "value", "c1", "norm_bound", "gamma"), partial(positive, zero=True)),
+    **dict.fromkeys(("arms", "dim"), whole),
+    "subspace_dim": partial(whole, minimum=0),
+}
+
+
+@dataclass(frozen=True)
 class Schedule(ABC):
     """beta_t as a declaration; it multiplies the variance under the root: mu + sqrt(beta) sigma.
 
@@ -32,6 +49,12 @@ class Schedule(ABC):
 
     needs_gain: ClassVar[bool] = False
 
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None or field.default is not None:  # None: left to the problem
+                CHECKS[field.name](value, field.name)
+
     @abstractmethod
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         """beta_t, of the shape of t."""
@@ -40,10 +63,10 @@ class Schedule(ABC):
         """The same schedule with what it needs of the problem, where that was left out.
 
         Args:
-            problem: the learner's.
-            arms: how many arms it chooses among; in a box, its candidates, or None.
+            problem: the agent's.
+            arms: how many arms the agent chooses among; None in a box.
         Raises:
-            InvalidInput: the problem does not tell.
+            InvalidInput: the problem does not state it.
         """
         return self
 
@@ -67,12 +90,6 @@ class Finite(Schedule):
     delta: float = 0.1
     scale: float = 1.0
     arms: int | None = None
-
-    def __post_init__(self) -> None:
-        _probability(self.delta)
-        positive(self.scale, "scale", zero=True)
-        if self.arms is not None:
-            whole(self.arms, "arms")
 
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         return self.scale * beta_finite(t, _known(self.arms, "arms"), self.delta)
@@ -103,16 +120,6 @@ class Continuous(Schedule):
     scale: float = 1.0
     dim: int | None = None
 
-    def __post_init__(self) -> None:
-        _probability(self.delta)
-        for name in ("a", "b"):
-            positive(getattr(self, name), name)
-        positive(self.scale, "scale", zero=True)
-        if self.r is not None:
-            positive(self.r, "r")
-        if self.dim is not None:
-            whole(self.dim, "dim")
-
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         dim, side = _known(self.dim, "dim"), _known(self.r, "r")
         return self.scale * beta_continuous(t, dim, self.delta, self.a, self.b, side)
@@ -136,10 +143,6 @@ class Theorem(Schedule):
     delta: float = 0.1
     scale: float = 0.2
 
-    def __post_init__(self) -> None:
-        _probability(self.delta)
-        positive(self.scale, "scale", zero=True)
-
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         raise InvalidInput("the beta schedule 'srinivas2010' depends on the domain of a problem")
 
@@ -157,7 +160,7 @@ class RKHS(Schedule):
         delta: the failure probability.
         norm_bound: B; the problem's max_norm when left out.
         gamma: gamma_t as a number; when left out, the information gained so far over (1 - 1/e),
-            which bounds gamma_t only if the arms were played greedily by variance.
+            which bounds gamma_t only if the actions were chosen greedily by variance.
         scale: a factor, at least 0.
     Source: srinivas2010, Theorem 3.
     """
@@ -168,13 +171,6 @@ class RKHS(Schedule):
     norm_bound: float | None = None
     gamma: float | None = None
     scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        _probability(self.delta)
-        positive(self.scale, "scale", zero=True)
-        for name in ("norm_bound", "gamma"):
-            if getattr(self, name) is not None:
-                positive(getattr(self, name), name, zero=True)
 
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         gamma = gain / (1.0 - np.exp(-1.0)) if self.gamma is None else self.gamma
@@ -205,10 +201,6 @@ class Constant(Schedule):
     value: float
     scale: float = 1.0
 
-    def __post_init__(self) -> None:
-        positive(self.value, "value", zero=True)
-        positive(self.scale, "scale", zero=True)
-
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         return np.full(np.shape(t), self.scale * self.value)
 
@@ -221,11 +213,6 @@ class LogTime(Schedule):
     c1: float = 0.8
     c2: float = 4.0
     scale: float = 1.0
-
-    def __post_init__(self) -> None:
-        positive(self.c1, "c1", zero=True)
-        positive(self.c2, "c2")
-        positive(self.scale, "scale", zero=True)
 
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         rounds = np.asarray(t, dtype=np.float64)
@@ -256,12 +243,6 @@ class SubspaceBeta(Schedule):
     scale: float = 1.0
     dim: int | None = None
 
-    def __post_init__(self) -> None:
-        whole(self.subspace_dim, "subspace_dim", 0)
-        positive(self.scale, "scale", zero=True)
-        if self.dim is not None:
-            whole(self.dim, "dim", max(1, self.subspace_dim))
-
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         dim = _known(self.dim, "dim")
         beta = beta_subspaces(t, dim, self.subspace_dim, self.delta, self.a, self.b)
@@ -276,8 +257,8 @@ def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
 
     Args:
         spec: e.g. {"type": "finite", "delta": 0.1, "scale": 0.2}.
-        problem: the learner's.
-        arms: how many arms it chooses among; None in a box.
+        problem: the agent's.
+        arms: how many arms the agent chooses among; None in a box.
     Raises:
         InvalidInput: a number out of range, or the problem lacks what the schedule needs.
         UnknownName: no such type or field.
@@ -321,12 +302,7 @@ def _longest_side(domain: Domain) -> float:
     return float(np.ptp(domain.coordinates, axis=0).max()) or 1.0
 
 
-def _probability(delta: float) -> None:
-    if positive(delta, "delta") >= 1.0:
-        raise InvalidInput(f"delta must lie strictly between 0 and 1, got {delta!r}")
-
-
 def _known(value: Any, name: str) -> Any:
     if value is None:
-        raise InvalidInput(f"the beta schedule was given no {name!r}, and no problem to take it of")
+        raise InvalidInput(f"the beta schedule was given no {name!r}, and no problem has it")
     return value

@@ -8,8 +8,8 @@ epsilon nats. The test needs no reward, so what it rejects need not be evaluated
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,14 +25,9 @@ from gpbandits_env.theory.compression import compression_budget, compression_thr
 class Budget(ABC):
     """How the budget epsilon is set, as a declaration."""
 
-    @property
     @abstractmethod
-    def budget(self) -> float:
+    def budget(self, problem: Problem) -> float:
         """Epsilon in nats, at least 0."""
-
-    def filled(self, problem: Problem) -> Self:
-        """The same rule with what it needs of the problem, where that was left out."""
-        return self
 
 
 COMPRESSIONS: Family[Budget] = Family("compression")
@@ -41,7 +36,7 @@ COMPRESSIONS: Family[Budget] = Family("compression")
 @COMPRESSIONS.register("constant")
 @dataclass(frozen=True)
 class ConstantBudget(Budget):
-    """The same epsilon whatever the horizon: a bounded model for ever.
+    """The same epsilon whatever the horizon, which bounds the model for ever.
 
     Args:
         epsilon: in nats, at least 0; with 0 everything is informative.
@@ -53,8 +48,7 @@ class ConstantBudget(Budget):
     def __post_init__(self) -> None:
         positive(self.epsilon, "the compression's epsilon", zero=True)
 
-    @property
-    def budget(self) -> float:
+    def budget(self, problem: Problem) -> float:
         return float(self.epsilon)
 
 
@@ -77,27 +71,24 @@ class HorizonBudget(Budget):
         if self.horizon is not None:
             whole(self.horizon, "horizon")
 
-    @property
-    def budget(self) -> float:
-        if self.horizon is None:
+    def budget(self, problem: Problem) -> float:
+        horizon = problem.horizon if self.horizon is None else self.horizon
+        if horizon is None:
             raise InvalidInput(
                 "the compression 'horizon' needs a horizon: give it one, or the problem"
             )
-        return float(compression_budget(self.horizon, self.alpha))
-
-    def filled(self, problem: Problem) -> Self:
-        return replace(self, horizon=problem.horizon) if self.horizon is None else self
+        return float(compression_budget(horizon, self.alpha))
 
 
 class Compression:
     """The test of eq. (2.12), before the posterior.
 
     Args:
-        epsilon: the budget in nats; at 0 everything is informative, whatever rounding did to a
-            variance.
+        epsilon: the budget in nats; with 0 everything is informative, whatever a variance's
+            rounding.
         noise_var: s^2.
     Raises:
-        InvalidInput: a budget above 0 without noise, when every observation is informative.
+        InvalidInput: a budget above 0 without noise, where every observation is informative.
     """
 
     def __init__(self, epsilon: float, noise_var: float) -> None:
@@ -113,11 +104,8 @@ class Compression:
     def informative(self, posterior: Posterior, points: NDArray[Any]) -> NDArray[np.bool_]:
         """Which observations are informative, (k,), each given the informative ones before it.
 
-        The posterior stays as it is; what it had hallucinated is dropped.
-
-        Args:
-            posterior: what is known before the batch.
-            points: (k,) checked indices of arms, or (k, d) points.
+        The posterior is unchanged, but for hallucinated points, which it drops. The points are (k,)
+        checked indices of arms, or (k, d).
         """
         passed = np.ones(len(points), dtype=np.bool_)
         if self.off:
@@ -137,9 +125,6 @@ def compression_for(
 ) -> Compression:
     """The compression of a dict, a number (a constant budget), a rule, or None (everything passes).
 
-    Args:
-        spec: e.g. {"type": "constant", "epsilon": 1e-4} or {"type": "horizon", "alpha": 0.5}.
-        problem: the agent's.
     Raises:
         InvalidInput: a number out of range, no horizon to be had, or no noise.
         UnknownName: no such type or field.
@@ -150,4 +135,4 @@ def compression_for(
     if number:
         spec = ConstantBudget(positive(spec, "compress", zero=True))  # type: ignore[arg-type]
     rule = COMPRESSIONS.from_dict(spec)  # type: ignore[arg-type]
-    return Compression(rule.filled(problem).budget, problem.noise_var)
+    return Compression(rule.budget(problem), problem.noise_var)

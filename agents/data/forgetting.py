@@ -1,4 +1,4 @@
-"""What an agent does with old data between rounds: keep them, let them fade, drop them.
+"""Forgetting: what happens to old data between rounds; they are kept, fade, or are dropped.
 
 Time belongs to the posterior, so every agent with a posterior takes these as settings: `epsilon`,
 `reset_every` and `window`.
@@ -23,13 +23,7 @@ class Forgetting(ABC):
 
     @abstractmethod
     def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
-        """Prepare posterior and log for the next round.
-
-        Args:
-            round_: the round whose rewards were just learned, from 1.
-            posterior: conditioned on them.
-            log: in which they stand.
-        """
+        """Prepare posterior and log, which hold the rewards of this round, for the next one."""
 
 
 class Keep(Forgetting):
@@ -75,7 +69,7 @@ class Restart(Forgetting):
 
 
 class Window(Forgetting):
-    """Only the last rounds count; from the window's end on the posterior is built anew each round.
+    """Only the last rounds count; once the window is full, the posterior is built anew each round.
 
     Args:
         rounds: the window's length W >= 1.

@@ -42,9 +42,9 @@ class Learning:
             the model is that of the problem for rewards of mean 0 and variance 1, brought to the
             units of the rewards. (Rewards themselves are never changed.)
         first: observations before the first fit.
-        last: a fit looks at so many last observations, since it costs O(n^3).
-        window: with epsilon, fits come in rounds that ``every`` divides, and look at so many last
-            rounds instead; a fit costs O((m window)^3).
+        last: how many last observations a fit uses, since it costs O(n^3).
+        window: if epsilon is learned, how many last rounds a fit uses instead, in rounds that
+            ``every`` divides; a fit costs O((m window)^3).
     """
 
     every: int = 10
@@ -76,10 +76,9 @@ def learning_for(
 ) -> Learning | None:
     """What the settings ``learn`` and ``standardize`` of an agent say; None for a fixed model.
 
-    Args:
-        spec: {"every": 10, "what": ["lengthscale"], ...}, the list of ``what`` alone, True for the
-            defaults, or None.
-        standardize: see `Learning`.
+    A spec is {"every": 10, "what": ["lengthscale"], ...}, the list of ``what`` alone, True for the
+    defaults, or None.
+
     Raises:
         InvalidInput: a number out of range, or a spec of another kind.
         UnknownName: a field that is not one of `Learning`.
@@ -103,7 +102,7 @@ def learning_for(
 
 
 class Refit:
-    """Fits a better model to the observations at times.
+    """Fits the model to the observations every so many rounds.
 
     Args:
         learning: what and when.
@@ -140,19 +139,14 @@ class Refit:
         return self._priors is None and not self.learning.standardize
 
     def update(self, round_: int, log: ObservationLog) -> bool:
-        """Fit a model to what is logged, if it is time for it; whether `model` is a new one.
-
-        Args:
-            round_: the number of rounds so far.
-            log: in the points of the posterior's domain.
-        """
+        """Fit a model to the log after a round, if it is time; whether `model` is a new one."""
         if not self.learning.drifts:
             due = self.due(round_, log.observations)
             if due:
                 self.fit(round_, *log.last(self.learning.last))
             return due
         rounds = [entry for entry in log.entries if entry.round][-self.learning.window :]
-        # Rounds of which nothing was observed, or informative, tell no correlations.
+        # Rounds without an informative observation say nothing of correlations.
         counts = [len(entry.rewards) for entry in rounds]
         if round_ % self.learning.every or np.count_nonzero(counts) < 2:
             return False
@@ -171,16 +165,16 @@ class Refit:
     def fit(
         self, now: int, points: NDArray[Any], rewards: Array, times: Array | None = None
     ) -> Model:
-        """The model learned of these data, recorded as that of a round; it is `model` from now on.
+        """Learn `model` from these data, and record it as that of a round.
 
-        Where these data would make a model of numbers beyond those that a posterior takes (of size
-        1e150), the model stays as it is, and nothing is recorded.
+        The model stays as it is, and nothing is recorded, where the new one would have numbers
+        beyond those that a posterior takes (1e150).
 
         Args:
             now: the round.
             points: (n,) arms or (n, d) points of the domain.
             rewards: (n,).
-            times: (n,) if epsilon is learned; else the last so many observations count.
+            times: (n,) if epsilon is learned; otherwise only the last so many observations count.
         """
         if times is None:
             points, rewards = points[-self.learning.last :], rewards[-self.learning.last :]
@@ -202,11 +196,7 @@ class Refit:
     def _learned(
         self, points: NDArray[Any], rewards: Array, times: Array
     ) -> tuple[Model, float, float | None]:
-        """A better model, the mean it adds to that of the start, and its likelihood.
-
-        Raises:
-            InvalidInput: it has numbers beyond those that a posterior takes.
-        """
+        """The fitted model, the mean that it adds to the given one, and its log-likelihood."""
         learning, given = self.learning, self._given
         base = given.prior_mean
         gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
@@ -214,7 +204,7 @@ class Refit:
         kernel, noise = given.kernel.scaled(outputs.var), given.noise_var * outputs.var
         mean, epsilon, likelihood = outputs.mean, given.epsilon, None
         if self._names:
-            # From what was learned before; what is never learned is as given.
+            # The fit starts from the last model, but what is never learned is as given.
             own = self.model.kernel.parameters()
             kept = {n: v for n, v in kernel.parameters().items() if n in own.keys() - self._names}
             found = fit(
@@ -235,7 +225,7 @@ class Refit:
         return Model(kernel, noise, base + mean if mean else base, epsilon), mean, likelihood
 
     def clear(self) -> None:
-        """Back to the model of the start, with nothing learned."""
+        """Back to the given model, with nothing learned."""
         self.model, self._fitted = self._given, None
         self.learned.clear()
 

@@ -92,7 +92,7 @@ class ObservationLog:
             self._start -= start
 
     def keep_rounds(self, rounds: int, epsilon: float) -> None:
-        """Only the last rounds are kept, as if they had faded at another rate all along."""
+        """Only the last rounds are kept, as if they had always faded at another rate."""
         kept = [entry._replace(faded=epsilon) for entry in self._entries if entry.round]
         self._entries.clear()
         self._entries.extend(kept[-rounds:])
@@ -115,7 +115,7 @@ class ObservationLog:
         return list(self._entries)
 
     def last(self, observations: int) -> tuple[NDArray[Any], Array]:
-        """The points and rewards of the last so many observations that are kept; at least one."""
+        """The points and rewards of the last so many kept observations; there is at least one."""
         chosen: list[Entry] = []
         count = 0
         for entry in reversed(self._entries):

@@ -19,7 +19,7 @@ from gpbandits_env.agents.acquisitions.improvement_logs import (
     NEAR,
     hazard,
     log_h,
-    log_h_slopes,
+    log_h_and_slopes,
     mills,
 )
 from gpbandits_env.agents.search.base import leader
@@ -122,7 +122,7 @@ def test_log_h_at_the_ends():
 
 
 def test_the_slopes_of_log_h_in_all_of_its_range():
-    cumulative, density = log_h_slopes(Z)
+    _, cumulative, density = log_h_and_slopes(Z)
     for z, first, second in zip(Z, cumulative, density, strict=True):
         with mp.workdps(90):
             ratio = exact_mills(z)
