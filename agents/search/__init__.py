@@ -1,4 +1,4 @@
-"""Where an agent finds its actions: the best-scoring arms, or points of a box."""
+"""Searches: how an agent finds the best-scoring arms, or points of a box."""
 
 from gpbandits_env.agents.search.base import ArmSearch, Search, Within
 from gpbandits_env.agents.search.choose import SearchSpec, search_for

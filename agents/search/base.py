@@ -1,4 +1,4 @@
-"""What a search offers on arms and in boxes alike, and the search over arms."""
+"""The interface of a search on arms and in boxes, and the search over arms."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -19,8 +19,8 @@ Within: TypeAlias = Callable[[Array, Array], NDArray[np.bool_]]
 class Search(ABC):
     """Finds actions under a posterior: arms (m,), or points (m, d) of a box.
 
-    What is hallucinated counts in the variance, never in the mean. A search gets the posterior in
-    every call; the next call may come with another one.
+    Hallucinated points count in the variance, never in the mean. Every call has a posterior of its
+    own.
     """
 
     @abstractmethod
@@ -34,12 +34,7 @@ class Search(ABC):
         """
 
     def region(self, posterior: Any, within: Within) -> Any:
-        """Where a condition holds under the posterior as it is now, to hand to `best` later.
-
-        Args:
-            posterior: what is known.
-            within: the condition on mean and variance.
-        """
+        """Where a condition on mean and variance holds under the present posterior; for `best`."""
         return Region(posterior, within)
 
     @abstractmethod
@@ -57,7 +52,7 @@ class Search(ABC):
         return float(posterior.mean_at(self.best(Mean(), posterior))[0])
 
     def renew(self) -> None:
-        """Drop what is held between calls, so that the next one depends on the generator alone."""
+        """Drop what is held between calls; the next one then depends on the generator alone."""
         return
 
 
@@ -97,12 +92,7 @@ class ArmSearch(Search):
 
 
 class Region:
-    """Where a condition on mean and variance holds, whatever is learned or hallucinated later.
-
-    Args:
-        posterior: what is known now; copied, O(t^2).
-        within: the condition.
-    """
+    """Where a condition on mean and variance holds under a copy of the posterior, O(t^2)."""
 
     def __init__(self, posterior: BoxPosterior, within: Within) -> None:
         model = (posterior.kernel, posterior.noise_var, posterior.prior_mean)
@@ -111,11 +101,7 @@ class Region:
         self._seen: tuple[Array, NDArray[np.bool_]] | None = None
 
     def among(self, candidates: Array) -> NDArray[np.bool_]:
-        """The same for points that do not change: worked out once, (n,).
-
-        Args:
-            candidates: (n, d); the array of the call before is recognised by its identity.
-        """
+        """The same for candidates (n, d), computed once as long as they are the same array."""
         if self._seen is None or self._seen[0] is not candidates:
             self._seen = candidates, self(candidates)
         return self._seen[1]
@@ -128,8 +114,8 @@ class Region:
 def leader(score: Array, mean: Array, allowed: NDArray[np.bool_] | None = None) -> int:
     """The index of the largest score, the lowest of several.
 
-    A log-EI or log-PI has no more digits at -inf (no action can improve) and at 0 (several are sure
-    to): there the largest mean among the tied decides.
+    Among scores of -inf (no action can improve) or 0 (several are sure to) a logarithm has no
+    digits left, and the largest mean decides.
     """
     first = int(score.argmax())
     top = score.item(first)

@@ -1,9 +1,9 @@
-"""The search over a box: many candidates looked at in one batch, the best of them climbed from.
+"""The search over a box: many candidates are scored in one batch, and the best are climbed from.
 
 Through a coordinate map it searches the image of a small box: a line, or an embedding.
 
-Departures of all that search a box: 1. the maximum found is local: the best of those above the
-starts; 2. under a constraint a climb stops at the region's edge and does not follow it.
+Departures of all searches of a box: 1. the maximum found is the best of local ones; 2. under a
+constraint a climb stops at the region's edge and does not follow it.
 """
 
 from collections.abc import Callable
@@ -37,13 +37,11 @@ class Gradient:
     """Candidates, and L-BFGS from the best of them.
 
     Args:
-        starts: climbs for the best action, at least 0 (0: the best candidate is taken). Of two or
+        starts: climbs for the best action, at least 0 (0: the best candidate is taken). With two or
             more above 20 dimensions one further climb begins between their ends; see `crossed`.
         candidates: points spread over the box, at least 1; points near the best observed are added.
-        evaluations: the most points at which values and gradients are evaluated in all climbs of
-            one call together.
-        sample_starts: climbs for each posterior sample; they share evaluations / starts points
-            each.
+        evaluations: the most points at which all climbs of one call evaluate gradients.
+        sample_starts: climbs for each posterior sample, each of evaluations / starts points.
     Raises:
         InvalidInput: out of range.
     """
@@ -88,11 +86,11 @@ class Drawn:
 class BoxSearch(Search):
     """Local and from many starts; a call costs its candidates' moments and its climbs.
 
-    Candidates are drawn anew in every call, but for this: as long as points are hallucinated those
-    of the first call stay, and their variances are kept up at O(n t) a point instead of O(n t^2).
+    Candidates are drawn anew in every call, except while points are hallucinated: those of the
+    first call then stay, and their variances are updated at O(n t) a point instead of O(n t^2).
     Nothing else is kept between calls, so the generator's state is all there is to save. Through a
-    map they are always drawn anew; to them are added the points whose images are nearest to those
-    of the largest means.
+    map candidates are always drawn anew; added are the points whose images are nearest to the
+    observed points of the largest means.
 
     Args:
         box: where the posterior is.
@@ -100,8 +98,6 @@ class BoxSearch(Search):
         through: if given, the map whose image is searched; it may be replaced at any time by one of
             the same small box.
         settings: those of `Gradient`.
-    Raises:
-        InvalidInput: out of range.
     """
 
     def __init__(
@@ -119,17 +115,7 @@ class BoxSearch(Search):
     def best(
         self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None = None
     ) -> Array:
-        """The point of the best score found, (1, d).
-
-        Where the best score is -inf, or 0 (a logarithm without digits), the largest mean decides.
-
-        Args:
-            acquisition: what scores.
-            posterior: what is known.
-            allowed: from `region`; None for everywhere.
-        Raises:
-            InvalidInput: no candidate lies in the region.
-        """
+        """As of `Search`, (1, d); `InvalidInput` where no candidate lies in the region."""
         held = self._candidates(posterior)
         y, points, mean = self._drawn, held.points, held.mean
         score = acquisition.score(mean, held.var)
@@ -193,7 +179,7 @@ class BoxSearch(Search):
         return np.concatenate([ends, end]), np.concatenate([values, value])
 
     def _lift(self, y: Array) -> Array:
-        """The points of the posterior's box that points of the searched one stand for."""
+        """The images in the posterior's box of points of the searched one."""
         return y if self.through is None else self.through.lift(y)
 
     def _candidates(self, posterior: BoxPosterior) -> HeldCandidates:
@@ -207,7 +193,7 @@ class BoxSearch(Search):
         return held
 
     def _draw(self, posterior: BoxPosterior) -> Array:
-        """Points of the searched box, fit to be played: spread, and near what is best so far."""
+        """Points of the searched box, snapped to values: spread, and near the best so far."""
         y = self._around(posterior)
         return y if self.box.free is None else np.unique(self.box.snap(y), axis=0)
 

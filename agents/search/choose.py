@@ -1,4 +1,4 @@
-"""Which search an agent gets: all of them by name, and what their settings make."""
+"""All searches by name, and the search that an agent's setting makes."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -31,10 +31,10 @@ def search_for(
 
     Args:
         domain: arms, or a box.
-        spec: a type of `SEARCHES` and its settings as a dict, or a type's name: "gradient",
-            "candidates" or "round"; a dict without a type, or None, means gradient. None on arms.
-            A search passes through.
-        rng: the agent's randomness, which draws where a box is looked at.
+        spec: a dict of a type of `SEARCHES` ("gradient", "candidates", "round") and its settings, a
+            type's name, or a search. A dict without a type, or None, means gradient; on arms there
+            is none.
+        rng: the agent's randomness, which draws candidates.
         through: if given, only its image in the box is searched.
     Raises:
         InvalidInput: settings on arms, or out of range.

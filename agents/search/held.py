@@ -1,4 +1,4 @@
-"""The candidates of one round, with their moments kept up while points are hallucinated."""
+"""The candidates of one round; their moments are updated as points are hallucinated."""
 
 import numpy as np
 
@@ -14,15 +14,11 @@ STRIP = 128
 
 
 class HeldCandidates:
-    """Points and what is known at them: O(n t (d + t)) to begin, O(n t) a hallucinated point.
+    """Points and their moments: O(n t (d + t)) at first, O(n t) for each hallucinated point.
 
     A hallucinated point p is one more row w of the posterior's whitening matrix W: with K the
     covariances of candidates with all conditioned points, the variances fall by (K w)^2. So K is
     kept, a column is added, and W is never applied again.
-
-    Args:
-        points: (n, d), kept.
-        posterior: what is known.
     """
 
     def __init__(self, points: Array, posterior: BoxPosterior) -> None:
@@ -73,7 +69,7 @@ class HeldCandidates:
         return covariance
 
     def follow(self, posterior: BoxPosterior) -> bool:
-        """Take in points that were hallucinated since; False if anything else has changed."""
+        """Add the points that were hallucinated since; False if anything else has changed."""
         count, now = len(self._known), posterior.conditioned
         if (
             posterior is not self._posterior

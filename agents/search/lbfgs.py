@@ -1,16 +1,15 @@
 """A maximiser in a box that climbs from many starts together.
 
-Projected L-BFGS: at each start the coordinates at an end of the box, whose gradient points outside,
-are held; in the others the two-loop recursion gives a direction, the step along it is clipped to
-the box and shortened until it gains enough (Armijo). Every iteration asks for one trial point of
-each unfinished start, in a single call: a start whose trial fails shortens its step while others go
-on.
+Projected L-BFGS: at each start the coordinates at an end of the box whose gradient points outside
+are held; in the others the two-loop recursion gives a direction, and the step along it is clipped
+to the box and shortened until it gains enough (Armijo). Every iteration evaluates one trial point
+of each unfinished start in a single call: a start whose trial fails shortens its step while others
+continue.
 
 Source: Nocedal & Wright (2006), Algorithms 3.1 and 7.4; Bertsekas (1982), "Projected Newton methods
-for optimization problems with simple constraints", for what is held.
+for optimization problems with simple constraints", for the coordinates that are held.
 Departures: 1. no strong Wolfe conditions: a step without positive curvature is not remembered, but
-makes the next ones longer, as curvature remembered from elsewhere would keep them short; 2. the
-recursion runs on the free coordinates of the remembered steps.
+makes the next ones longer; 2. the recursion runs on the free coordinates of the remembered steps.
 """
 
 from collections.abc import Callable
@@ -24,16 +23,16 @@ from gpbandits_env.arrays import Array, IntArray
 # Points (b, d) and the starts (b,) they belong to -> values (b,) and gradients (b, d).
 Surface: TypeAlias = Callable[[Array, IntArray], tuple[Array, Array]]
 
-# Steps remembered, at most: with 10 climbs end no higher. More than d + 2 win nothing.
+# Steps remembered, at most: with 10 climbs end no higher; more than d + 2 gain nothing.
 MEMORY = 5
-# The gain required of a step, as a part of what the slope promises.
+# The gain required of a step, as a part of the one that the slope predicts.
 ARMIJO = 1e-4
 # The first step, and the longest that curvature alone may ask for, as parts of the box's sides.
 FIRST_STEP, LONGEST_STEP = 0.05, 0.5
-# After a step along which the gradient did not fall, the next are so many times longer, and longer
-# again, up to a limit: with it all coordinates whose slope counts have met an end of the box.
+# After a step along which the gradient did not fall, the next are so many times longer, up to a
+# limit at which all coordinates that matter have met an end of the box.
 STRETCH, LONGEST_STRETCH = 4.0, 1e6
-# Failed trials in a row after which the memory is dropped; with none left, the start is finished.
+# Failed trials in a row after which the memory is dropped; after as many again the start ends.
 MOST_FAILURES = 8
 
 
@@ -88,12 +87,12 @@ class _Climbers:
         self._stretch = np.ones(n)
 
     def result(self) -> tuple[Array, Array]:
-        """All points and values, finished or not."""
+        """All points and values."""
         self._settle(np.ones(len(self.rows), dtype=np.bool_))
         return self._points, self._values
 
     def step(self, tolerance: float) -> int:
-        """One trial of each start; how many points were evaluated."""
+        """Try one point of each start; return how many points were evaluated."""
         move = self._direction()
         move *= self._length[:, None]
         trial = np.clip(self._u + move, 0.0, 1.0)
@@ -126,7 +125,7 @@ class _Climbers:
         return f, g
 
     def _direction(self) -> Array:
-        """Where to go from every point: (b, d), uphill."""
+        """The uphill step from every point, (b, d)."""
         g, u = self._g, self._u
         held = ((u <= 0.0) & (g < 0.0)) | ((u >= 1.0) & (g > 0.0))
         uphill = np.where(held, 0.0, g)
@@ -146,7 +145,7 @@ class _Climbers:
         return np.where(newton[:, None], move, steepest)
 
     def _shorten(self, failed: NDArray[np.bool_], f: Array, slope: Array) -> None:
-        """Shorten steps that failed, by the parabola through what is known."""
+        """Shorten steps that failed, by the parabola through the known values and slope."""
         if not failed.any():
             return
         missing = self._f[failed] + slope[failed] - f[failed]  # inf where the trial is -inf
@@ -187,7 +186,7 @@ class _Climbers:
         self._length[better], self._failures[better] = 1.0, 0
 
     def _settle(self, done: NDArray[np.bool_]) -> None:
-        """Write down where starts are; one that did not move stays as it was given, to the bit."""
+        """Record where starts are; one that did not move stays as given, to the bit."""
         moved = done & (self._f > self._values[self.rows])
         rows = self.rows[moved]
         self._points[rows] = np.minimum(self._low + self._sides * self._u[moved], self._high)
@@ -202,12 +201,9 @@ class _Climbers:
 
 
 def _two_loops(gradient: Array, steps: Array, falls: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """The inverse Hessian times the gradients, and which of them have any curvature to go by.
+    """The inverse Hessian times the gradients (b, d), and which of them have any curvature.
 
-    Args:
-        gradient: (b, d).
-        steps: (h, b, d) s_i, newest first; zeros where there are none.
-        falls: (h, b, d) y_i, by how much the gradient fell along them.
+    Steps s_i and falls y_i of the gradient are (h, b, d), newest first, zeros where there are none.
     Source: Nocedal & Wright (2006), Algorithm 7.4, with gamma of eq. (7.20).
     """
     curvature = np.einsum("hij,hij->hi", steps, falls)

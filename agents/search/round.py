@@ -1,13 +1,12 @@
 """The search among candidates that are drawn anew every round, as in most published batch code.
 
-All calls of a round look at the same points: samples are exact and joint there, the best point of a
+All calls of a round use the same points: samples are exact and joint there, and the best point of a
 score is found among them and then refined by a few steps of ascent.
 
-It is the search of the public code of ren2024, and its scenarios use it; Adam from the best
-candidate is that code's. What each part gains, on Ackley in [-5, 5]^2 and ^3 with 20 to 160
-observations, three seeds: tops of the mean raise the largest mean of the candidates by 0.5 and 1.6,
-and Adam a bound (beta = 4) by 0.09 and 0.26, always upwards, where the prior has a standard
-deviation of 3.2. L-BFGS ends as high as `ascend` from the same starts, but takes twice the time.
+It is the search of the public code of ren2024, with its Adam, and its scenarios use it. On Ackley
+in [-5, 5]^2 and ^3 (20 to 160 observations, three seeds, prior standard deviation 3.2) tops of the
+mean raise the largest mean of the candidates by 0.5 and 1.6, and Adam a bound (beta = 4) by 0.09
+and 0.26. L-BFGS ends as high as `ascend` from the same starts, but takes twice the time.
 
 Departures: 1. the maximum found is that of the candidates, up to the refinement; 2. among more
 than `MOST_EXACT` candidates samples are drawn by random features.
@@ -33,13 +32,13 @@ from gpbandits_env.posterior import BoxPosterior
 # Points (k, d) -> values (k,) and gradients (k, d).
 Slope: TypeAlias = Callable[[Array], tuple[Array, Array]]
 
-# A factor of so many points takes about a second; a round's samples are exact up to here.
+# Up to so many candidates samples are exact; the factor of so many takes about a second.
 MOST_EXACT = 4096
 # Tops of the mean that are nearer to each other, in parts of the box's sides, are one.
 APART = 1e-3
 # The first step of an ascent, and the longest, as parts of the box's sides.
 FIRST, LONGEST = 0.02, 0.2
-# Of Adam: how much of the past its means of the slope and of its square keep.
+# Adam's decay rates of the means of the slope and of its square, and its epsilon.
 KEPT, KEPT_SQUARE, TINY = 0.9, 0.999, 1e-8
 
 
@@ -49,11 +48,11 @@ class RoundCandidates:
 
     Args:
         candidates: uniformly random points, at least 1; tops of the posterior mean are added.
-        refine: steps of Adam from the best candidate of a score; 0 takes it as it is.
+        refine: steps of Adam from the best candidate of a score, at least 0.
         rate: the length of these in each coordinate, in the units of x.
-        tops: the most climbs of the posterior mean, from the best candidate and from observed
-            points that are above it; where they end are further candidates. At least 0.
-        climb: steps of each of these.
+        tops: the most climbs of the posterior mean, at least 0, from the best candidate and from
+            observed points above it; their ends are further candidates.
+        climb: steps of each of these climbs.
     Raises:
         InvalidInput: out of range.
     """
@@ -81,14 +80,9 @@ class RoundCandidates:
 
 
 class RoundSearch(Search):
-    """Costs a round O(n t (d + t)), and O(n^3) where samples are drawn; O(n t) an action.
+    """The search of `RoundCandidates`; they stay from one `renew` to the next observation.
 
-    The candidates stay from one `renew` to the next, as long as nothing is observed.
-
-    Args:
-        box: where.
-        rng: draws the candidates.
-        settings: how many, and how they are refined.
+    Cost: O(n t (d + t)) a round, O(n t) an action, and O(n^3) a round in which samples are drawn.
     """
 
     def __init__(
@@ -114,10 +108,8 @@ class RoundSearch(Search):
         # Of a region only the candidates are known.
         if allowed is not None or not settings.refine:
             return point
-        slope = slope_of(acquisition, posterior)
-        found, value = adam(
-            slope, point, self.box.low, self.box.high, settings.refine, settings.rate
-        )
+        slope, box = slope_of(acquisition, posterior), self.box
+        found, value = adam(slope, point, box.low, box.high, settings.refine, settings.rate)
         return found if value[0] > score[first] else point
 
     def region(self, posterior: BoxPosterior, within: Within) -> NDArray[np.bool_]:
@@ -184,19 +176,11 @@ def apart(box: Box, points: Array) -> Array:
 def ascend(
     surface: Slope, points: Array, low: Array, high: Array, steps: int
 ) -> tuple[Array, Array]:
-    """The points (k, d) after so many steps to a top, and their values (k,).
+    """The points (k, d) after so many steps of ascent in a box, and their values (k,).
 
-    The step along the gradient is that of Barzilai and Borwein (1988), which needs no memory; one
-    that does not gain is not taken, and the next is shorter.
-
-    Args:
-        surface: values and gradients; called steps + 1 times.
-        points: (k, d) in the box.
-        low: (d,) the lower corner.
-        high: (d,) the upper corner, above it.
-        steps: how many, at least 0.
-    Returns:
-        The points and values, none below its start.
+    None ends below its start. The step along the gradient is that of Barzilai and Borwein (1988),
+    which needs no memory; one that does not gain is not taken, and the next is shorter. The surface
+    is called steps + 1 times.
     """
     sides = high - low
     at, (value, slope) = points, surface(points)
@@ -224,17 +208,11 @@ def ascend(
 def adam(
     surface: Slope, points: Array, low: Array, high: Array, steps: int, rate: float
 ) -> tuple[Array, Array]:
-    """The best points (k, d) on a way of so many steps of about equal length, and their values.
+    """The best points (k, d) of so many steps of Adam in a box, and their values (k,).
 
-    Args:
-        surface: values and gradients; called steps + 1 times.
-        points: (k, d) in the box.
-        low: (d,) the lower corner.
-        high: (d,) the upper corner, above it.
-        steps: how many, at least 0.
-        rate: the length of a step in each coordinate, in the units of x.
-    Returns:
-        The points and values, none below its start.
+    None is below its start. A step has about the length ``rate`` in each coordinate, in the units
+    of x. The surface is called steps + 1 times.
+
     Source: Kingma & Ba (2015), Algorithm 1, clipped to the box.
     """
     at, (value, slope) = points, surface(points)

@@ -1,22 +1,20 @@
-"""Where climbs in a box begin: spread points, points near the best observed, the best apart.
+"""Where climbs in a box begin: spread points, and points near the best observed.
 
-Spread points are a Sobol sequence shifted by one random vector (modulo the box), which keeps it
-even and costs next to nothing. Above 20 dimensions, where so few points of it are not even, they
-are uniform. Corners are not among them: many are local maxima of an upper confidence bound, as the
-variance is large there, and score higher than what lies inside; but climbs do not leave them, and
-climbs from inside end higher. Points near the best so far differ from it by normal steps of very
-different sizes, above 20 dimensions in 20 coordinates each on average.
+Spread points are a Sobol sequence shifted by one random vector (modulo the box); above 20
+dimensions, where so few points of it are not even, they are uniform. Corners are not among them:
+many are local maxima of an upper confidence bound that climbs do not leave, and climbs from inside
+end higher. Points near the best so far differ from it by normal steps of very different sizes,
+above 20 dimensions in 20 coordinates each on average.
 
-Above 20 dimensions one more climb begins where the ends of the others are crossed. An acquisition
-then has very many local maxima, and what is better than the ends of ten climbs often lies between
-them. Ackley on [-1, 1]^25 and [-1, 1]^100, GP-UCB with ten climbs, 72 calls from three seeds: with
-the same evaluations the bound found is higher in every one, by 0.024 prior standard deviations on
-average, for 1 to 2 ms more of 3 to 5. Up to 20 dimensions it was found to gain nothing.
+Above 20 dimensions an acquisition has very many local maxima, and one more climb begins where the
+ends of the others are crossed. For GP-UCB with ten climbs on Ackley in 25 and 100 dimensions (72
+calls from three seeds, the same evaluations) the bound found was always higher, by 0.024 prior
+standard deviations on average, for 1 to 2 ms more of 3 to 5. Up to 20 dimensions it gains nothing.
 
 Source: Cranley & Patterson (1976), for the shift; Regis & Shoemaker (2013), "Combining radial basis
 function surrogates and dynamic coordinate search", for steps in few coordinates; Storn & Price
-(1997), "Differential evolution", for the binomial crossover and the greedy selection, but that here
-points are crossed, not differences, and only the best is changed.
+(1997), "Differential evolution", for the binomial crossover and the greedy selection; here points
+are crossed, not differences, and only the best is changed.
 """
 
 from collections.abc import Callable
@@ -37,9 +35,9 @@ BEST_OBSERVED, STEPS_EACH, SMALLEST, LARGEST = 10, 10, 1e-3, 0.2
 APART = 0.05
 # Starts are picked among so many of the best for each that is wanted.
 POOL = 24
-# Rounds of exchange, and points looked at in each.
+# Rounds of exchange, and points tried in each.
 ROUNDS, EACH = 16, 32
-# It ends after so many rounds that together gain less than a part of the value.
+# Exchange ends after so many rounds that together gain less than a part of the value.
 PATIENCE, TOLERANCE = 4, 1e-8
 # The largest part of the coordinates that is exchanged; the smallest is one of them.
 MOST_EXCHANGED = 0.5
@@ -82,13 +80,8 @@ def best_observed(posterior: BoxPosterior) -> Array:
 def distinct(box: Box, points: Array, scores: Array, count: int) -> IntArray:
     """For each of s scores of the same points, the best that are apart: (s, count) indices.
 
-    Greedy, from the largest score down. Where fewer than ``count`` are apart, the next best follow.
-
-    Args:
-        box: the distances are in parts of its sides.
-        points: (n, d).
-        scores: (s, n); no nan.
-        count: how many, at most n.
+    Greedy, from the largest score down; distances are in parts of the box's sides. Where fewer than
+    ``count`` are apart, the next best follow. Points are (n, d), scores (s, n) without nan.
     """
     s, n = scores.shape
     pool = min(n, POOL * count)
@@ -106,7 +99,7 @@ def distinct(box: Box, points: Array, scores: Array, count: int) -> IntArray:
         picked[:, i] = ranked[own, chosen]
         apart = unit - unit[own, chosen][:, None]
         close = np.einsum("ijk,ijk->ij", apart, apart) < APART**2 * box.dim
-        # Close ones wait behind all others; what is chosen is not chosen again.
+        # Close ones come after all others; a chosen one is not chosen again.
         rank[close & (rank < pool)] += pool
         rank[own, chosen] = 3 * pool
     return picked
@@ -118,13 +111,9 @@ def crossed(
     values: Array,
     rng: np.random.Generator,
 ) -> tuple[Array, float]:
-    """A point whose coordinates are those of the ends, and its value: never below the best's.
+    """A point whose coordinates are those of the ends (n, d), and its value, at least the best's.
 
-    Args:
-        score: of points (k, d): (k,), to be maximised.
-        ends: (n, d).
-        values: (n,) their scores.
-        rng: draws what is exchanged.
+    The score of points (k, d) is (k,); ``values`` (n,) are those of the ends.
     """
     n, d = ends.shape
     top = int(values.argmax())

@@ -1,8 +1,8 @@
 """The search of MS-UCB: many subspaces of a box at once.
 
-Every subspace is screened at a few points, in one batch; from the best of them the acquisition is
-climbed by its gradient, all together; then every subspace is screened once more where these climbs
-ended, and the best are climbed from again.
+Every subspace is screened at a few points, in one batch; the acquisition is climbed from the best
+of them, all together; then every subspace is screened where these climbs ended, and the best are
+climbed from again.
 """
 
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ from gpbandits_env.theory import new_subspaces
 STRIP = 1 << 22
 # How far around the best observed point a part of the screening looks, as parts of the sides.
 NEAR = (0.02, 0.1)
-# Where so many of the best climbs end, every subspace is looked at again.
+# Every subspace is screened again where so many of the best climbs end.
 ENDS = 2
-# Where there are more subspaces than this, so many leading ones are screened more closely.
+# If there are more subspaces than this, so many leading ones are screened more closely.
 LEADERS = 8
 
 
@@ -37,10 +37,10 @@ class Growth:
     Args:
         n0: N_0 >= 1.
         alpha: at least 0; N_0 t^alpha subspaces are added in round t.
-        cap: the largest |Z_t|; then no new subspaces come. None for no limit.
+        cap: the largest |Z_t|; None for no limit.
         candidates: points to screen a round, over all subspaces; at least 2 in each.
         refine: K, how many of them are climbed from.
-        evaluations: of the acquisition along all climbs together, at most.
+        evaluations: of the acquisition along all climbs of a round together, at most.
     Raises:
         InvalidInput: out of range.
     """
@@ -63,13 +63,8 @@ class Growth:
 class SubspaceSearch(Search):
     """Looks for actions in the subspaces Z_t of Algorithm 1.
 
-    What it draws in round t depends on the streams and t alone, so that t is all there is to save.
-
-    Args:
-        box: where the posterior is.
-        d: the number of coordinates searched, the last ones of the box.
-        streams: of its random numbers.
-        growth: how many subspaces, and how they are searched.
+    It searches the last d coordinates of the box. What it draws in round t depends on the streams
+    and t alone, so that t is all there is to save.
 
     Attributes:
         subspaces: Z_t.
@@ -94,12 +89,7 @@ class SubspaceSearch(Search):
         self.reach(1)
 
     def reach(self, t: int, posterior: BoxPosterior | None = None) -> None:
-        """Be in round t, with the subspaces of all rounds up to t: Algorithm 1, line 3.
-
-        Args:
-            t: the round, from 1.
-            posterior: what is known by then; may be left out before any data.
-        """
+        """Be in round t >= 1, with the subspaces of all rounds up to t: Algorithm 1, line 3."""
         if t < self.round:
             self.restart()
         if posterior is not None:
@@ -169,7 +159,7 @@ class SubspaceSearch(Search):
     ) -> tuple[Array, IntArray, Array]:
         """Climbs from where the first ones ended, but in the subspaces that are best there.
 
-        What the few searched coordinates should be depends little on the many fixed ones.
+        The best values of the few searched coordinates depend little on the many fixed ones.
         """
         best = np.argsort(-values, kind="stable")[:ENDS]
         rows = np.repeat(np.arange(self.size), len(best))
@@ -182,7 +172,7 @@ class SubspaceSearch(Search):
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         y, rows, mean, var = self._screened(posterior)
-        # Of many points those that may be largest: a sample needs the points themselves.
+        # A sample needs the points themselves: only those that may be largest are made.
         order = np.argsort(-(mean + 3.0 * np.sqrt(var)), kind="stable")
         kept = order[: self._growth.candidates]
         points = self.subspaces.points(y[kept], rows[kept])
@@ -205,9 +195,9 @@ class SubspaceSearch(Search):
         return y, rows, *self.subspaces.moments(y, rows)
 
     def _points_of_round(self, number: int, count: int, each: int) -> Array:
-        """(count, each, d) searched coordinates for so many subspaces; the same all round.
+        """(count, each, d) searched coordinates for so many subspaces; the same in a whole round.
 
-        In every subspace the best observed y comes first, then some of the others are around it.
+        In every subspace the best observed y is the first, and some of the others are around it.
         """
         posterior = self.subspaces.posterior
         rng = self._streams.at(self.round, number)
@@ -225,7 +215,7 @@ class SubspaceSearch(Search):
         return y
 
     def _promising(self, score: Array, rows: IntArray) -> IntArray:
-        """Where to climb from, best first: of different subspaces as long as there are some."""
+        """Where to climb from, best first: in different subspaces as long as there are some."""
         refine = self._growth.refine
         by_subspace = score.reshape(self.size, -1)
         leaders = by_subspace.argmax(axis=1) + by_subspace.shape[1] * np.arange(self.size)

@@ -1,4 +1,4 @@
-"""What climbs climb: an acquisition over points, seen from the box that is searched."""
+"""Surfaces for climbs: an acquisition over points of the box that is searched."""
 
 from collections.abc import Callable
 
