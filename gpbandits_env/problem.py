@@ -64,7 +64,7 @@ class Problem:
             InvalidInput: a field out of range.
             UnknownName: no such field.
         """
-        for key in changes:
-            if key not in (known := [field.name for field in fields(self)]):
-                raise unknown("field of a problem", key, known)
+        known = [field.name for field in fields(self)]
+        for key in set(changes).difference(known):
+            raise unknown("field of a problem", key, known)
         return replace(self, **changes)

@@ -54,11 +54,7 @@ def check_kind(name: str, value: Any, kind: Any) -> None:
 
 
 def class_named(name: str, base: type[T], kind: str) -> type[T]:
-    """The class that "module:Class" names, one of a user's own.
-
-    Raises:
-        InvalidInput: the module cannot be imported, or has no such class of this base.
-    """
+    """The user's own class that "module:Class" names; InvalidInput if it is no such class."""
     module, _, cls = name.partition(":")
     try:
         found = getattr(import_module(module), cls, None)
@@ -76,11 +72,9 @@ def class_named(name: str, base: type[T], kind: str) -> type[T]:
 
 
 class Family(Generic[T]):
-    """The members of one noun, by type name.
+    """The members of one kind, by type name.
 
-    Args:
-        kind: the noun.
-        base: if given, its subclasses need not be registered: they are named "module:Class".
+    If a base is given, its subclasses need not be registered: they are named "module:Class".
     """
 
     def __init__(self, kind: str, base: type[T] | None = None) -> None:

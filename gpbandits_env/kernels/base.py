@@ -23,13 +23,12 @@ SMALLEST = 1e-150
 class Kernel(ABC):
     """A covariance function k(x, z): a frozen dataclass that is called on points.
 
-    A kernel of your own needs `__call__` and `diagonal`, and works then on arms. Each further
-    method opens one more place, and says so in its error while it is missing: `gradient` boxes,
-    `frequencies` or `axis_kernels` draws in boxes, `axis_kernels` Kronecker products on grids,
-    `is_stationary` FFTs on grids. Every field declared ``float`` must be positive and is a
-    hyper-parameter that may be learned; one named ``variance`` multiplies k. A function of the
-    scaled distance alone is a `Stationary`: its profile and slope are enough. `check_kernel` tests
-    it all.
+    A kernel of your own needs `__call__` and `diagonal` to work on arms. Optional methods, whose
+    errors say what they are for, enable more: `gradient` boxes, `frequencies` or `axis_kernels`
+    draws in boxes, `axis_kernels` Kronecker products and `is_stationary` FFTs on grids. Every field
+    declared ``float`` must be positive and is a hyper-parameter that may be learned; one named
+    ``variance`` multiplies k. A function of the scaled distance alone is a `Stationary`: its
+    profile and slope are enough. `check_kernel` tests it all.
 
     Calls are raw: points are float64 arrays of shape (n, d) that `check_points` accepts.
 
@@ -91,10 +90,9 @@ class Kernel(ABC):
         return PlainColumns(self, self.gradient, z)
 
     def parameters(self) -> dict[str, float]:
-        """The positive hyper-parameters that may be learned, by flat name.
+        """The positive hyper-parameters that may be learned: float fields that are not `fixed`.
 
-        These are the float fields that are not `fixed`, and those within tuples and kernels:
-        "variance", "lengthscale.0", "terms.1.variance".
+        Those within tuples and kernels have flat names: "lengthscale.0", "terms.1.variance".
         """
         own = (f.name for f in fields(self) if f.name not in self.fixed)
         return dict(pair for name in own for pair in _flat(name, getattr(self, name)))
@@ -113,10 +111,7 @@ class Kernel(ABC):
             if name not in known:
                 raise unknown(f"parameter of the kernel {self.type_name!r}", name, known)
         touched = {name.partition(".")[0] for name in values}
-        return replace(
-            self,
-            **{name: _filled(name, getattr(self, name), values) for name in touched},
-        )
+        return replace(self, **{own: _filled(own, getattr(self, own), values) for own in touched})
 
     def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         """The derivatives d k(x_i, z_j) / d log(parameter): an (n, m) array for each parameter.
@@ -257,9 +252,9 @@ def hyper(value: float, name: str) -> float:
 
 
 def kernel_from_dict(spec: Mapping[str, Any] | Kernel) -> Kernel:
-    """The kernel that a dict {"type": name, field: value, ...} describes; a kernel stays itself.
+    """The kernel of a dict {"type": name, field: value, ...}; a kernel stays itself.
 
-    The type is a name of `KERNELS`, or "module:Class", a kernel of your own.
+    The type is a name of `KERNELS`, or "module:Class" for a kernel of your own.
 
     Raises:
         InvalidInput: no type, or fields that are missing, unknown or out of range.

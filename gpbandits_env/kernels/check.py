@@ -14,9 +14,9 @@ from gpbandits_env.kernels.base import Kernel, kernel_from_dict
 
 # Of central differences, as a part of the points' spread or of a parameter.
 STEP = 1e-5
-# Points for the eigenvalues; it takes some to tell that a profile is none in the plane.
+# Points for the eigenvalues: few do not show that a profile is no covariance in the plane.
 MANY = 150
-# Draws for the spectral law, and the standard errors that their mean may be off.
+# Draws for the spectral law, and the largest error of their mean in standard errors.
 FREQUENCIES, ERRORS = 40_000, 5.5
 
 
@@ -31,9 +31,9 @@ def check_kernel(
 
     Args:
         kernel: an instance with typical hyper-parameters.
-        dim: of random points in [-1, 1]^dim: one or several; those of 1, 2 and 5 that the kernel
-            takes when not given.
-        points: (n, d) with n >= 4, to use in place of random ones.
+        dim: one or several dimensions of random points in [-1, 1]^dim; by default those of 1, 2
+            and 5 that the kernel takes.
+        points: (n, d) with n >= 4, in place of random ones.
     Raises:
         LawBroken: names the law, and says what was found and what was expected.
         InvalidInput: no kernel, or one that does not take these points.
@@ -208,7 +208,7 @@ LAWS: tuple[Callable[[Kernel, Array, Array], None], ...] = (
 def _agree(
     what: str, found: ArrayLike, wanted: ArrayLike, rtol: float = 1e-12, size: float = 0.0
 ) -> None:
-    """Raise, unless two arrays agree to rtol of themselves, and to rtol of a size."""
+    """Raise unless two arrays agree to rtol of themselves plus rtol of a size."""
     got, want = np.asarray(found), np.asarray(wanted)
     if got.shape != want.shape:
         raise LawBroken(f"{what}: the shape is {got.shape}, not {want.shape}")

@@ -9,25 +9,17 @@ from scipy.spatial.distance import cdist
 
 from gpbandits_env.arrays import Array
 
-FEW = 3
-"""Up to so many coordinates, one pass of NumPy per coordinate is fastest."""
-MANY = 48
-"""From so many coordinates on, a matrix product is."""
-CLOSE = 1e-3
-"""Pairs closer than this fraction of their squared size are computed anew by differences."""
-NEAR = 1e-4
-"""The same for `squares`, of which few have lost four digits of sixteen."""
-MANY_NEAR = 0.05
-"""With more such pairs than this fraction, all are computed by differences."""
+# Up to FEW coordinates one pass of NumPy per coordinate is fastest, from MANY a matrix product.
+FEW, MANY = 3, 48
+# Pairs closer than this fraction of their squared size are computed anew by differences; for
+# `squares` those that lost four digits of sixteen, and all if these are more than MANY_NEAR.
+CLOSE, NEAR, MANY_NEAR = 1e-3, 1e-4, 0.05
 
 
 def distances(x: Array, z: Array, lengthscale: float | Array) -> Array:
-    """The scaled distances |(x_i - z_j) / lengthscale|, a fresh array (n, m).
+    """The distances |(x_i - z_j) / lengthscale|, fresh (n, m), of points x (n, d) and z (m, d).
 
-    Args:
-        x: (n, d) points.
-        z: (m, d) points.
-        lengthscale: a number, or (d,) one per coordinate. No scaled distance may exceed 1e150.
+    The lengthscale is a number or (d,), one per coordinate. No distance may exceed 1e150.
     """
     if x.shape[1] == 1:
         r: Array = np.subtract.outer(x[:, 0], z[:, 0])
@@ -76,10 +68,7 @@ def _by_product(x: Array, z: Array) -> Array:
 def squares(x: Array, z: Array, norms: Array) -> Array:
     """|x_i - z_j|^2, fresh (n, m), by a matrix product; exactly 0 at equal points.
 
-    Args:
-        x: (n, d).
-        z: (m, d).
-        norms: (m,) |z_j|^2.
+    The points are x (n, d) and z (m, d), with |z_j|^2 the norms (m,).
     """
     own = np.einsum("ij,ij->i", x, x)
     square: Array = (-2.0 * x) @ z.T

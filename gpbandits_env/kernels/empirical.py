@@ -39,13 +39,10 @@ class Empirical(Kernel):
         object.__setattr__(self, "covariance", frozen(_checked(self.covariance)))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Empirical) and (
-            self is other
-            or (
-                self.variance == other.variance
-                and np.array_equal(self.covariance, other.covariance)
-            )
-        )
+        if self is other or not isinstance(other, Empirical):
+            return self is other
+        same = np.array_equal(self.covariance, other.covariance)
+        return self.variance == other.variance and same
 
     def __hash__(self) -> int:
         return hash((self.variance, len(self.covariance), float(self.covariance.trace())))

@@ -25,10 +25,10 @@ from gpbandits_env.kernels.base import KERNELS
 from gpbandits_env.kernels.stationary import Stationary
 
 LARGE_ORDER = 25.0
+# Enough for 1e-15 at nu = 25.
 TERMS = 12
-"""Enough for 1e-15 at nu = 25."""
+# Beyond a = 5000 every profile of order below 25 is 0 in double precision.
 FAR = 5e3
-"""Beyond a = 5000 every profile of order below 25 is 0 in double precision."""
 HUGE = 1e290
 
 
@@ -75,7 +75,7 @@ class Matern(Stationary):
 
     def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
         closed = _CLOSED.get(self.nu)
-        return closed.profile_and_slope(r) if closed else (self.profile(r), self.slope(r))
+        return closed.profile_and_slope(r) if closed else super().profile_and_slope(r)
 
 
 @KERNELS.register("matern12")

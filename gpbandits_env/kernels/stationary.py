@@ -20,9 +20,8 @@ from gpbandits_env.kernels.distances import FEW, distances, squares
 class Stationary(Kernel):
     r"""A kernel v p(r) of the distance r = \|(x - z) / \ell\|_2, with p(0) = 1.
 
-    A member of the family is its profile p and its slope -p'(r) / r; all gradients follow:
-    dk/dx = -v slope(r) (x - z) / ell^2 and dk/dlog(ell_j) = v slope(r) (x_j - z_j)^2 / ell_j^2.
-    For draws in a box it also needs `spectral_scales`.
+    A kernel is its profile p and its slope -p'(r) / r, and needs `spectral_scales` for draws in a
+    box: dk/dx = -v slope(r) (x - z) / ell^2, dk/dlog(ell_j) = v slope(r) (x_j - z_j)^2 / ell_j^2.
 
     Args:
         lengthscale: ell > 0, a number or one per coordinate, in the units of x.
@@ -51,11 +50,10 @@ class Stationary(Kernel):
         return self.profile(r), self.slope(r)
 
     def spectral_scales(self, rng: np.random.Generator, count: int) -> Array | None:
-        """Draws of s >= 0, (count, 1), such that p(r) = E exp(-s^2 r^2 / 2).
+        """Draws of s >= 0, (count, 1), such that p(r) = E exp(-s^2 r^2 / 2); None if not known.
 
         A profile that is a covariance in every dimension is such a mixture (Schoenberg's theorem);
-        frequencies are then normal numbers times s over the lengthscale. None, the default, says
-        that the law of s is not known.
+        frequencies are normal numbers times s over the lengthscale.
         """
         return None
 
@@ -222,7 +220,7 @@ def _lengthscale(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
     scales = finite_array(value, "lengthscale")
     if scales.ndim == 0:
         return hyper(scales.item(), "lengthscale")
-    if scales.ndim != 1 or scales.size == 0:
+    if scales.ndim > 1 or not scales.size:
         raise InvalidInput(
             f"lengthscale must be a number or one per coordinate, got shape {scales.shape}"
         )

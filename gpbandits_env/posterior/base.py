@@ -46,11 +46,7 @@ class Posterior(Stateful, ABC):
     information_gain: float
 
     def condition(self, points: ArrayLike, rewards: ArrayLike) -> None:
-        """Learn from observations; hallucinated points are dropped first.
-
-        Args:
-            points: (k,) arms or (k, d), k >= 0; repeats are allowed.
-            rewards: (k,) what was observed.
+        """Learn from rewards (k,) at points (k,) or (k, d); hallucinated points are dropped first.
 
         Raises:
             InvalidInput: a point outside the domain, a reward that is not finite, or lengths that
@@ -68,12 +64,9 @@ class Posterior(Stateful, ABC):
         """As `condition`, of points (k, ...) and rewards (k,) that were checked before, k >= 0."""
 
     def replay(self, log: Iterable[tuple[NDArray[Any], Array, float]]) -> None:
-        """Learn a whole log, oldest first.
+        """Learn a log of points, rewards and the drift epsilon after them, oldest first.
 
         While nothing drifts it is learned at once, as by one call of `condition`.
-
-        Args:
-            log: points (k,) or (k, d), rewards (k,), and the drift epsilon after them.
         """
         parts = list(log)
         if parts and not any(epsilon for _, _, epsilon in parts):
@@ -105,11 +98,7 @@ class Posterior(Stateful, ABC):
         return self.mean_at(points), self.var_at(points)
 
     def var_given(self, points: ArrayLike, at: ArrayLike) -> Array:
-        """(n,) the variance at n points if others were observed too; the state stays as it is.
-
-        Args:
-            points: (k,) or (k, d) the points observed besides those observed and hallucinated.
-            at: (n,) or (n, d).
+        """(n,) the variance at n points if others were observed too; the state does not change.
 
         Raises:
             InvalidInput: a point outside the domain.
@@ -125,14 +114,14 @@ class Posterior(Stateful, ABC):
         """(k, k) posterior covariance among points, hallucinated points included.
 
         Raises:
-            InvalidInput: a point that is none of the domain's.
+            InvalidInput: a point outside the domain.
         """
 
     @abstractmethod
     def hallucinate(self, points: ArrayLike) -> None:
         """Shrink the variance as if these points had been observed too; the mean stays.
 
-        May be called again and again; `rollback` undoes all of it, to the bit.
+        May be called repeatedly; `rollback` undoes all of it, to the bit.
 
         Raises:
             InvalidInput: a point outside the domain.

@@ -88,8 +88,8 @@ def posterior_for(
         kind: on arms "auto", "rows" or "coefficients" (see `posterior_on`), or "nystrom"; in a box
             there is "auto" only.
         qbar: of a Nystrom posterior; 5 if it is not given.
-        horizon: how many observations to expect, for "auto"; 1000 if it is not known.
-        rng: what a Nystrom posterior draws its dictionary from.
+        horizon: as in `posterior_on`.
+        rng: draws the dictionary of a Nystrom posterior.
 
     Raises:
         UnknownName: no such kind.

@@ -135,10 +135,10 @@ class DenseRows(Representation):
     def _matheron(
         self, rng: np.random.Generator, size: int, kept: int, counts: Array, noise_var: float
     ) -> Array:
-        """A prior draw, corrected by what it would have shown under the same pulls.
+        """A prior draw, corrected by its own rewards under the same pulls.
 
-        K A^T (A K A^T + s2 I)^-1 = C A^T / s2 with C the posterior covariance, so the pulls enter
-        by their number on each arm alone.
+        K A^T (A K A^T + s2 I)^-1 = C A^T / s2 with C the posterior covariance, so only the number
+        of pulls of each arm matters.
         """
         draw = sampler_for(self.prior.arms, self.prior.kernel).draw(rng, size)
         seen = np.flatnonzero(counts)

@@ -44,7 +44,7 @@ CUT_OFF = 1e-13
 
 @dataclass(frozen=True)
 class Solution:
-    """The posterior under one dictionary: mean, variance (n,), and two (r, n) blocks.
+    """Mean and variance (n,) under one dictionary, and two (r, n) blocks.
 
     The covariance of two arms is k(x, x') - features^T features' + lambda white^T white'.
     """
@@ -164,9 +164,8 @@ class NystromPosterior(Posterior):
     def redraw(self) -> None:
         """Draw the dictionary anew from the whole history, as `condition` does.
 
-        Each past point joins, independently, with probability min(1, qbar sigma~^2), the variance
-        being the one that the last round was chosen with (Algorithm 1: p_{t+1} by sigma~_t). Of an
-        arm pulled c times, Binomial(c, p) copies join.
+        Of an arm pulled c times, Binomial(c, min(1, qbar sigma~^2)) copies join, with the variance
+        that the last round was chosen with (Algorithm 1: p_{t+1} by sigma~_t).
         """
         self.rollback()
         seen = self.observed

@@ -4,11 +4,10 @@ A function from the prior is corrected by what it would have shown at the observ
 
     f | data  =  m + f_0 + k~_t^T (K o D + s^2 I)^-1 (y - m - f_0(X) - noise)
 
-with noise drawn anew. f_0 = phi^T xi on features of the kernel, exact ones where there are few,
-random Fourier features otherwise; the correction uses the kernel itself. Under drift f_0(X) is the
-path of the prior function at the times of the observations, and f_0 the function of now: given f_0,
-the former have mean d_i f_0(x_i) and covariance phi_i . phi_j (D_ij - d_i d_j), which is drawn at
-the t points at once.
+with noise drawn anew. f_0 = phi^T xi on exact or random Fourier features; the correction uses the
+kernel itself. Under drift f_0(X) is the path of the prior function at the times of the
+observations, and f_0 the present function: given f_0, the former have mean d_i f_0(x_i) and
+covariance phi_i . phi_j (D_ij - d_i d_j), which is drawn at the t points at once.
 
 Source: Wilson et al. (2020), "Efficiently sampling functions from Gaussian process posteriors",
 eq. (12), with the drift of bogunovic2016, eqs. (3)-(4).
@@ -34,6 +33,10 @@ class Paths:
         xi: (size, rank) their coefficients.
         columns: the kernel at the observed points; None if there are none.
         weights: (size, t), of the columns in the correction.
+
+    Attributes:
+        size: the number of functions.
+        error: of the prior functions' covariance, in the units of f squared; see `BoxSampler`.
     """
 
     def __init__(
@@ -46,16 +49,7 @@ class Paths:
     ) -> None:
         self._prior_mean, self._features, self._xi = prior_mean, features, xi
         self._columns, self._weights = columns, weights
-
-    @property
-    def size(self) -> int:
-        """The number of functions."""
-        return len(self._xi)
-
-    @property
-    def error(self) -> float:
-        """Of the prior functions' covariance, in the units of f squared; see `BoxSampler`."""
-        return self._features.error
+        self.size, self.error = len(xi), features.error
 
     def __call__(self, x: Array) -> Array:
         """The values of all functions at points: (n, d) -> (size, n).

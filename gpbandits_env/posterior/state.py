@@ -10,9 +10,8 @@ import numpy as np
 from gpbandits_env.arrays import positive, whole
 from gpbandits_env.errors import InvalidInput
 
-# How an entry is checked: a function of value and name; or an array's shape, or several that it may
-# have, in which a letter is a size that is the same everywhere; or a letter alone, for a whole
-# number up to that size.
+# How an entry is checked: a function of value and name; one or several shapes of an array, in which
+# a letter is the same size everywhere; or a letter, for a whole number up to that size.
 Layout: TypeAlias = Callable[[Any, str], Any] | tuple[int | str, ...] | list[tuple[Any, ...]] | str
 
 

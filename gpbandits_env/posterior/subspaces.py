@@ -1,9 +1,9 @@
 """Many affine subspaces of a box, with what each leaves unchanged worked out once.
 
 A subspace fixes all coordinates but a few: x = (z_s, y). The squared distance of x to an observed
-point is |z_s - x_i|^2 over the fixed coordinates plus |y - x_i|^2 over the few active ones, so the
-first part is kept for every (subspace, point), and moments cost O(t d) a point besides the O(t^2)
-that the variance takes, whatever the dimension of the box.
+point is |z_s - x_i|^2 over the fixed coordinates plus |y - x_i|^2 over the few active ones. The
+first part is kept for every (subspace, point), so moments cost O(t d + t^2) per point, whatever the
+dimension of the box.
 
 Source: tranthe2020, Section 3 (the subspaces of MS-UCB); the caching is ours.
 """
@@ -26,10 +26,9 @@ from gpbandits_env.posterior.threads import OneThread
 class Subspaces:
     """Posterior moments in subspaces {(z_s, y)} of a box that share their active coordinates.
 
-    `follow` catches up with a posterior: new observations, hallucinated points, rollback, drift,
-    another model, or another posterior altogether. A new observation costs O(S D) for S subspaces;
-    a new subspace O(t D); a kernel with other lengthscales O(S t D), if they are one per
-    coordinate, else nothing.
+    `follow` catches up with a posterior in any state. A new observation costs O(S D) for S
+    subspaces; a new subspace O(t D); a kernel with other lengthscales O(S t D), if they are one
+    per coordinate, else nothing.
 
     Memory: the fixed parts, 4 S (D - d) bytes in single precision, and distances, 8 S t bytes.
     In single precision the fixed parts are rounded when they are added (and stay in the box); what
@@ -76,10 +75,7 @@ class Subspaces:
         return self._fixed.nbytes + self._distances.nbytes
 
     def add(self, fixed: ArrayLike) -> None:
-        """Append subspaces.
-
-        Args:
-            fixed: (N, D - d) the coordinates that stay, in the order of ``inactive``.
+        """Append subspaces of fixed coordinates (N, D - d), in the order of ``inactive``.
 
         Raises:
             InvalidInput: another shape, or outside the box; nothing has changed then.
@@ -156,11 +152,9 @@ class Subspaces:
         return out
 
     def follow(self, posterior: BoxPosterior) -> None:
-        """Catch up with a posterior's points and model; call it after each change of either.
+        """Catch up with a posterior on the whole box; call it after each change.
 
-        Args:
-            posterior: on the whole box, with a stationary kernel of one profile; others work too,
-                but at the cost of whole points.
+        Kernels that are not functions of one scaled distance work at the cost of whole points.
         """
         if posterior.version == self._version and posterior is self.posterior:
             return

@@ -1,8 +1,8 @@
 """One BLAS thread for short calls.
 
-A round takes some ten microseconds, which is what threads need to meet: with two, a round was
-measured up to four times slower, more on a busy machine. The usual context manager of threadpoolctl
-costs as much as a round, so OpenBLAS is asked directly; other BLAS libraries are left alone.
+A round takes some ten microseconds, as long as threads need to meet: with two it was measured up to
+four times slower. The context manager of threadpoolctl costs as much as a round, so OpenBLAS is
+called directly; other BLAS libraries are left alone.
 """
 
 from collections.abc import Callable

@@ -28,7 +28,7 @@ class Sampler(ABC):
         """The functions Phi xi: (..., rank) -> (..., n), a fresh array."""
 
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Array:
-        """One function (n,), or ``size`` independent ones (size, n); block by block if large."""
+        """One function (n,), or ``size`` independent ones (size, n), drawn in blocks."""
         if size is None:
             return self(rng.standard_normal(self.rank))
         step = max(1, MOST_NORMALS // max(self.rank, 1))

@@ -1,6 +1,9 @@
-"""Which sampler suits a kernel on a domain."""
+"""Which sampler suits a kernel on a domain, and a cache of those used last."""
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,7 +13,6 @@ from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.samplers.base import BoxSampler, Factor, Sampler
 from gpbandits_env.samplers.box import FourierFeatures, ProductFeatures
-from gpbandits_env.samplers.cache import SamplerCache
 from gpbandits_env.samplers.circulant import MOST_POINTS, can_embed, circulant_sampler
 from gpbandits_env.samplers.factors import dense_factor, low_rank_factor
 from gpbandits_env.samplers.kronecker import kronecker_factor
@@ -30,6 +32,50 @@ LARGEST_RANK_WITH_FFT = 256
 # A call reads all features at every point.
 MOST_PRODUCT_FEATURES = 4096
 
+S = TypeVar("S", bound=Sampler | None)
+
+
+class SamplerCache:
+    """The samplers used last, by key, within limits of bytes and entries; for any thread.
+
+    Two threads that miss at once both make the sampler; what is made for one key is always equal.
+    A sampler of more than ``most_bytes`` is made anew each time.
+    """
+
+    def __init__(self, most_bytes: int, most_entries: int) -> None:
+        self.most_bytes, self.most_entries = most_bytes, most_entries
+        self._lock = Lock()
+        self.clear()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Hashable, make: Callable[[], S]) -> S:
+        """The sampler under the key, made now if it is not kept. Errors pass, and keep nothing."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]  # type: ignore[return-value]
+        made = make()
+        with self._lock:
+            if key not in self._kept and _size(made) <= self.most_bytes:
+                self._kept[key] = made
+                self.nbytes += _size(made)
+            while self.nbytes > self.most_bytes or len(self._kept) > self.most_entries:
+                self.nbytes -= _size(self._kept.popitem(last=False)[1])
+        return made
+
+    def clear(self) -> None:
+        """Forget all."""
+        with self._lock:
+            self._kept: OrderedDict[Hashable, Sampler | None] = OrderedDict()
+            self.nbytes = 0
+
+
+def _size(sampler: Sampler | None) -> int:
+    return 0 if sampler is None else sampler.nbytes
+
+
 _CACHE = SamplerCache(most_bytes=256 << 20, most_entries=64)
 
 
@@ -38,12 +84,11 @@ def sampler_for(
 ) -> Sampler:
     """GP draws on arms, exact to the tolerance, by the cheapest way.
 
-    "auto" takes the first of these that there is: a Kronecker product (a product kernel on a grid
-    of two or more axes), a low-rank factor (up to rank 400, or 256 on even grids), an FFT
-    circulant embedding (a stationary kernel on an even grid of 800 arms or more, if its torus is
-    cheaper than a full factor), a full factor (up to 3000 arms).
-
-    The samplers used last are kept, 256 MB of them a process, so that trials share them.
+    "auto" takes the first that is possible: a Kronecker product (a product kernel on a grid of two
+    or more axes), a low-rank factor (up to rank 400, or 256 on even grids), an FFT circulant
+    embedding (a stationary kernel on an even grid of 800 arms or more, if its torus is cheaper than
+    a full factor), a full factor (up to 3000 arms). A process keeps the last 256 MB of samplers, so
+    that trials share them.
 
     Args:
         arms: the n arms.

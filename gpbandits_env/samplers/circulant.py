@@ -156,7 +156,7 @@ class _Grid:
         return float(np.abs(self.covariance(moved) - self.plain).max())
 
     def check_even(self) -> None:
-        """Refuse a kernel that changes with the sign of a lag, as one of rotated axes does."""
+        """Refuse a kernel that changes with the sign of a lag, as rotated axes make it."""
         for i in range(1, len(self.shape)):
             if self._changed(i, -self.corner[i]) > MIRRORED * np.abs(self.plain).max():
                 raise InvalidInput(
@@ -166,7 +166,7 @@ class _Grid:
                 )
 
     def rounding(self) -> float:
-        """What the covariance of two arms is off at most because the axes' points are rounded."""
+        """The largest error of a covariance from the rounding of the axes' points."""
         total = 0.0
         for i, (axis, lags) in enumerate(zip(self.axes, self.corner, strict=True)):
             # Two points' lag is off by at most twice what a point is.

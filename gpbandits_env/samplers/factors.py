@@ -47,12 +47,11 @@ class DenseFactor(MatrixFactor):
 
 
 def dense_factor(arms: Arms, kernel: Kernel) -> MatrixFactor:
-    """The Cholesky factor of all arms; where that is singular, one of all the rank there is.
+    """The Cholesky factor of all arms; of a singular covariance, a factor of its rank.
 
-    Cost: O(n^3), once; 0.3 s at n = 2500. Memory: two n x n matrices while it is made.
-
-    The error of a full factor is (n + 1) units of rounding of the largest variance, a bound
-    (Higham 2002, Theorem 10.3); that of a singular one is measured.
+    Cost: O(n^3), once; 0.3 s at n = 2500. Memory: two n x n matrices while it is made. The error of
+    a full factor is (n + 1) units of rounding of the largest variance, a bound (Higham 2002,
+    Theorem 10.3); that of a singular one is measured.
     """
     kernel.check_points(arms.coordinates)
     gram = kernel(arms.coordinates)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.samplers import MatrixFactor
-from gpbandits_env.samplers.cache import SamplerCache
+from gpbandits_env.samplers.choose import SamplerCache
 
 
 def factor(numbers):
