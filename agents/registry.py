@@ -8,7 +8,7 @@ import numpy as np
 
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.arrays import whole
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, one_of, unknown
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import class_named
@@ -82,9 +82,7 @@ def agent_class(name: str) -> type[Agent]:
     if is_own(name):
         return class_named(name, Agent, "agent")  # type: ignore[type-abstract]
     known = AGENTS | ADAPTERS
-    if not isinstance(name, str) or name not in known:
-        raise unknown("agent", name, known, "'gpbandits agents' lists them")
-    module, cls = known[name].split(":")
+    module, cls = known[one_of(name, known, "agent", "'gpbandits agents' lists them")].split(":")
     found: type[Agent] = getattr(import_module(f"gpbandits_env.agents.{module}"), cls)
     return found
 

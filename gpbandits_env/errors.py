@@ -89,6 +89,13 @@ def unknown(kind: str, name: object, known: Iterable[str], hint: str = "") -> Un
     return UnknownName(f"no {kind} named {shown(name)}{guess}{listing}")
 
 
+def one_of(word: Any, known: Iterable[str], kind: str, hint: str = "") -> str:
+    """The word, if it is one of those that are known; otherwise `UnknownName`, as of `unknown`."""
+    if not isinstance(word, str) or word not in known:
+        raise unknown(kind, word, known, hint)
+    return word
+
+
 def require_extra(module: str, extra: str) -> MissingExtra:
     """The error for an optional dependency that is not installed."""
     return MissingExtra(

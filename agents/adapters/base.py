@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, require_extra, unknown
+from gpbandits_env.errors import InvalidInput, require_extra
 from gpbandits_env.kernels.base import Lengthscale
 from gpbandits_env.problem import Problem
 
@@ -99,13 +99,6 @@ class StationaryModel:
             raise InvalidInput(f"{library} takes one prior mean for all arms: give it a prior_mean")
         nu = NU[kernel.type_name]
         return cls(nu, kernel.lengthscale, kernel.variance, problem.noise_var, problem.prior_mean)
-
-
-def one_of(words: Iterable[str], word: str, kind: str) -> str:
-    """A word, if it is one of these, or `UnknownName`."""
-    if not isinstance(word, str) or word not in words:
-        raise unknown(kind, word, words)
-    return word
 
 
 def imported(module: str, extra: str) -> Any:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported, one_of
+from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported
 from gpbandits_env.arrays import Array, flag, positive, whole
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
 
 # With larger rewards the weights of its starting points overflow.
@@ -53,7 +53,7 @@ class BoTorch(Adapter):
         candidates: int = 512,
     ) -> None:
         super().__init__(problem, rng)
-        self._acquisition = one_of(("qlogei", "qucb"), acquisition, "acquisition")
+        self._acquisition = one_of(acquisition, ("qlogei", "qucb"), "acquisition")
         self._beta, self._learns = positive(beta, "beta", zero=True), flag(learn, "learn")
         self._starts, self._samples = whole(starts, "starts"), whole(samples, "samples")
         self._candidates = whole(candidates, "candidates", 2)

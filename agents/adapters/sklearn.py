@@ -14,10 +14,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import UCB, LogEI
-from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported, one_of
+from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported
 from gpbandits_env.agents.search.starts import near, spread
 from gpbandits_env.arrays import Array, flag, positive, whole
 from gpbandits_env.domains import Box
+from gpbandits_env.errors import one_of
 from gpbandits_env.problem import Problem
 
 # How far lengthscales and variances may be from the problem's when they are learned.
@@ -53,7 +54,7 @@ class SklearnGP(Adapter):
         candidates: int = 512,
     ) -> None:
         super().__init__(problem, rng)
-        self._acquisition = one_of(("ei", "ucb"), acquisition, "acquisition")
+        self._acquisition = one_of(acquisition, ("ei", "ucb"), "acquisition")
         self._beta, self._learns = positive(beta, "beta", zero=True), flag(learn, "learn")
         self._candidates = whole(candidates, "candidates", 2)
         self._given = StationaryModel.of(problem, "scikit-learn")

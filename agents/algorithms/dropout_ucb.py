@@ -23,14 +23,12 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec, search_for
 from gpbandits_env.arrays import Array, IntArray, positive, whole
 from gpbandits_env.domains import Box
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.model import Model
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import Streams
-
-FILLS = ("random", "copy", "mix")
 
 
 class DropoutUCB(GPAgent):
@@ -74,8 +72,6 @@ class DropoutUCB(GPAgent):
         **parts: Any,
     ) -> None:
         self._box = box_of(problem, self)
-        if not isinstance(fill, str) or fill not in FILLS:
-            raise unknown("fill of dropout-ucb", fill, FILLS)
         if positive(p, "p", zero=True) > 1.0:
             raise InvalidInput(f"p is a probability, got {p!r}")
         if epsilon is not None:
@@ -84,7 +80,8 @@ class DropoutUCB(GPAgent):
                 "reset_every make it forget)"
             )
         low_dim = min(whole(d, "d"), self._box.dim)
-        self._chance = {"random": 1.0, "copy": 0.0, "mix": p}[fill]
+        chances = {"random": 1.0, "copy": 0.0, "mix": p}
+        self._chance = chances[one_of(fill, chances, "fill of dropout-ucb")]
         self._streams, self._search_spec = Streams(rng), search
         self._cube = Box(-np.ones(low_dim), np.ones(low_dim))
         self._scaling = InputScaling.of(self._box)

@@ -23,13 +23,11 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec, search_for
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.arrays import Array, whole
-from gpbandits_env.errors import unknown
+from gpbandits_env.errors import one_of
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import Streams
-
-DIRECTIONS = ("random", "coordinate", "ascent")
 
 
 class LineBO(GPAgent):
@@ -69,9 +67,9 @@ class LineBO(GPAgent):
         **parts: Any,
     ) -> None:
         self._box = box = box_of(problem, self)
-        if not isinstance(directions, str) or directions not in DIRECTIONS:
-            raise unknown("directions of line-bo", directions, DIRECTIONS)
-        self._directions, self._per_line = directions, whole(rounds_per_line, "rounds_per_line")
+        known = ("random", "coordinate", "ascent")
+        self._directions = one_of(directions, known, "directions of line-bo")
+        self._per_line = whole(rounds_per_line, "rounds_per_line")
         self._streams, self._scaling = Streams(rng), InputScaling.of(box)
         self.line = LineEmbedding(np.zeros(box.dim), self._direction(0, None))
         through = BoxMap(self.line, box)

@@ -18,11 +18,9 @@ from gpbandits_env.agents.embeddings import BoxMap, EmbeddedMap, gaussian_embedd
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec, search_for
 from gpbandits_env.arrays import whole
-from gpbandits_env.errors import unknown
+from gpbandits_env.errors import one_of
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
-
-KERNELS_ON = ("y", "x")
 
 
 class REMBO(GPAgent):
@@ -55,8 +53,7 @@ class REMBO(GPAgent):
         **parts: Any,
     ) -> None:
         box = box_of(problem, self)
-        if not isinstance(kernel_on, str) or kernel_on not in KERNELS_ON:
-            raise unknown("kernel_on of rembo", kernel_on, KERNELS_ON)
+        one_of(kernel_on, ("y", "x"), "kernel_on of rembo")
         self.embedding = gaussian_embedding(box.dim, whole(d, "d"), child(rng))
         through = BoxMap(self.embedding, box)
         rule = rule_named(acquisition, margin, beta, through.small)

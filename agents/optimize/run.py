@@ -12,10 +12,9 @@ from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Real
 from gpbandits_env.agents.optimize.records import Suggestion
 from gpbandits_env.arrays import whole
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 
 Map: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-ON_ERROR = ("raise", "fail")
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,7 @@ class Calls:
         for name, given in called.items():
             if not callable(given):
                 raise InvalidInput(f"{name} must be a function, got {shown(given)}")
-        if not isinstance(self.on_error, str) or self.on_error not in ON_ERROR:
-            raise unknown("on_error", self.on_error, ON_ERROR)
+        one_of(self.on_error, ("raise", "fail"), "on_error")
 
 
 class _Failure(str):

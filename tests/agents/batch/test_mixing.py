@@ -1,4 +1,4 @@
-"""The table of docs/mixing.md: every combination is made and played for a few rounds.
+"""The table of docs/mixing.md: every combination is made and run for a few rounds.
 
 ``python tests/agents/batch/test_mixing.py`` writes the page anew.
 """
@@ -15,7 +15,7 @@ from gpbandits_env.problem import Problem
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "mixing.md"
 PLACES = {"arms": Arms.grid((5, 4)), "box": Box([0.0, 0.0], [1.0, 1.0])}
-BELIEFS = {
+OPTIONS = {
     "static": {},
     "drifting": {"epsilon": 0.05},
     "reset": {"reset_every": 2},
@@ -59,7 +59,7 @@ def quick(name, place, given):
 
 
 def tried(name, place, **given):
-    """Why a combination is refused; "" if it plays as it should."""
+    """Why a combination is refused; "" if it runs as it should."""
     kernel, domain = SquaredExponential(0.3), PLACES[place]
     problem = Problem(domain, kernel, 0.05, batch_size=BATCH, epsilon=0.05, horizon=ROUNDS)
     try:
@@ -72,8 +72,8 @@ def tried(name, place, **given):
         assert actions in space, (name, place, given)
         agent.tell(actions, np.sin(np.asarray(actions, float).reshape(BATCH, -1).sum(axis=1)))
     points = agent.action_map.inner.domain.sample(np.random.default_rng(0), 4)
-    belief = agent.belief() or agent.belief(points)
-    assert all(np.isfinite(part).all() for part in belief), (name, place, given)
+    moments = agent.belief() or agent.belief(points)
+    assert all(np.isfinite(part).all() for part in moments), (name, place, given)
     return ""
 
 
@@ -105,12 +105,12 @@ def table(corner, columns, rows):
     return head + [f"| {name} | {' | '.join(cells)} |" for name, cells in rows]
 
 
-def rules_table(names, places, beliefs, reasons):
+def rules_table(names, places, options, reasons):
     def cell(name, rule):
         outcomes = {
-            f"{belief} on {place}": tried(name, place, batch=RULES[rule], **BELIEFS[belief])
+            f"{option} on {place}": tried(name, place, batch=RULES[rule], **OPTIONS[option])
             for place in places
-            for belief in beliefs
+            for option in options
         }
         return reasons.cell(outcomes)
 
@@ -118,9 +118,9 @@ def rules_table(names, places, beliefs, reasons):
     return table("agent", [f"`{rule}`" for rule in RULES], rows)
 
 
-def beliefs_table(reasons):
-    """Two beliefs at once, under GP-UCB."""
-    settings = {name: given for name, given in BELIEFS.items() if given}
+def options_table(reasons):
+    """Two data options at once, under GP-UCB."""
+    settings = {name: given for name, given in OPTIONS.items() if given}
 
     def cell(one, other):
         if one == other:
@@ -133,8 +133,8 @@ def beliefs_table(reasons):
 
 
 def noiseless_table(reasons):
-    """What weighs against the noise has nothing to weigh against."""
-    given = {**{name: {"batch": RULES[name]} for name in RULES if name != "hallucinate"}, **BELIEFS}
+    """What compares with the noise is refused without noise."""
+    given = {**{name: {"batch": RULES[name]} for name in RULES if name != "hallucinate"}, **OPTIONS}
     cells = {
         name: reasons.cell({"arms": tried("ei", "arms", noise_var=0.0, **more)})
         for name, more in given.items()
@@ -143,43 +143,43 @@ def noiseless_table(reasons):
     return table("", cells, [("`ei`", list(cells.values()))])
 
 
-def box_beliefs_table(reasons):
+def box_options_table(reasons):
     rows = [
-        (f"`{name}`", [reasons.cell({"box": tried(name, "box", **BELIEFS[b])}) for b in BELIEFS])
+        (f"`{name}`", [reasons.cell({"box": tried(name, "box", **OPTIONS[b])}) for b in OPTIONS])
         for name in BOX_AGENTS
     ]
-    return table("agent", BELIEFS, rows)
+    return table("agent", OPTIONS, rows)
 
 
 def page():
-    """The whole page; every combination in it has been played."""
+    """The whole page; every combination in it has been run."""
     reasons = Reasons()
     settings = ", ".join(
         f"{name} `{'='.join(map(str, next(iter(given.items()))))}`"
-        for name, given in BELIEFS.items()
+        for name, given in OPTIONS.items()
         if given
     )
     text = [
         "# What combines with what",
         "",
-        "Written by `python tests/agents/batch/test_mixing.py`; a test plays every combination for",
-        f"{ROUNDS} rounds of {BATCH} actions and checks that this page says what came of it:",
-        '"yes", it plays; or the number of the reason (below) for which making it is refused.',
+        "`python tests/agents/batch/test_mixing.py` writes this page. A test runs every",
+        f"combination for {ROUNDS} rounds of {BATCH} actions and checks the page. A cell says",
+        '"yes" if the agent runs; otherwise it gives the number of the reason for the refusal.',
         "",
-        "## Agents, rules, beliefs, arms and boxes",
+        "## Agents, batch rules and data options, on arms and in boxes",
         "",
-        f"Each cell stands for all six beliefs (static, {settings}), on arms and in a box: twelve",
-        "combinations. The rules `thompson`, `dpp`, `ts-rsr` and `max-variance` do not look at the",
-        "agent's acquisition, `explore` only at its beta.",
+        f"Each cell stands for all six data options (static, {settings}), on arms and in a box:",
+        "twelve combinations. The rules `thompson`, `dpp`, `ts-rsr` and `max-variance` do not use",
+        "the agent's acquisition, and `explore` uses only its beta.",
         "",
-        *rules_table(AGENTS, PLACES, BELIEFS, reasons),
+        *rules_table(AGENTS, PLACES, OPTIONS, reasons),
         "",
-        "Agents of the same acquisition combine alike, but for the belief that they come with:",
+        "Agents of the same acquisition combine alike; they differ in their default data option:",
         *[f"`{name}` with {others}." for name, others in AGENTS.items() if others],
         "",
-        "## Two beliefs at once",
+        "## Two data options at once",
         "",
-        *beliefs_table(reasons),
+        *options_table(reasons),
         "",
         "## Without noise",
         "",
@@ -187,15 +187,15 @@ def page():
         "",
         "## Agents of many dimensions",
         "",
-        "They play boxes only. With a static belief:",
+        "They act in boxes only. With static data:",
         "",
         *rules_table(BOX_AGENTS, ["box"], ["static"], reasons),
         "",
-        "With the rule that is their default:",
+        "With their default rule:",
         "",
-        *box_beliefs_table(reasons),
+        *box_options_table(reasons),
         "",
-        "## Why not",
+        "## Reasons",
         "",
         *reasons.lines(),
     ]
