@@ -1,4 +1,4 @@
-"""What goes wrong, and what to do about it."""
+"""The errors that this library raises on purpose, and their messages."""
 
 import reprlib
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 
 class GPBanditsError(Exception):
-    """Base of every error that this library raises on purpose."""
+    """Base of all of them."""
 
 
 class InvalidInput(GPBanditsError, ValueError):

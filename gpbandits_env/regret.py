@@ -1,4 +1,4 @@
-"""Regret, defined once: how much less was got than the best action would have given.
+"""Regret, defined once: how much less an action is worth than the best one.
 
 Always from noiseless values, against the maximum of the round's own function. With f*_t the
 maximum of round t, m actions a round and T rounds:

@@ -1,4 +1,4 @@
-"""Real readings: found on disk, mended as documented, never shipped.
+"""Real data sets: read from disk, repaired as documented, never shipped.
 
 Files are looked for in the folder that the environment variable ``GPBANDITS_DATA`` names, and in
 its subfolders ``intel_berkeley_46``, ``metr_la_week``, ``i880``, ``mnist``, ``gisette`` and

@@ -1,4 +1,4 @@
-"""Gisette: is it a four or a nine? 5,000 features, half of them probes that say nothing.
+"""Gisette: fours and nines to tell apart, by 5,000 features of which half say nothing.
 
 Guyon, Gunn, Ben-Hur and Dror (2004), feature selection challenge of NIPS 2003; the features were
 made from MNIST. Behind tranthe2020's ramp loss. The files by download, or features made here, from

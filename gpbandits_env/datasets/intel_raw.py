@@ -1,7 +1,7 @@
 """The Intel lab's raw readings: a line a message, with every defect of a real deployment.
 
 Lines are "date time epoch moteid temperature humidity light voltage". Fields are missing, motes
-fall silent, and near the end of a battery a mote reports nonsense (122 degrees) with conviction.
+fall silent, and near the end of its battery a mote reports wrong temperatures (122 degrees).
 """
 
 import gzip

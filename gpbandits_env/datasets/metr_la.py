@@ -38,8 +38,7 @@ def load_metr_la(mornings: bool = False, working_days: bool = False) -> Readings
     path = WEEK.locate()
     values, labels = read_table(path, header=True)
     times = START + FIVE_MINUTES * np.arange(len(values))
-    readings = _readings("metr-la", path, values, times, labels or [])
-    return _restricted(readings, times, mornings, working_days)
+    return _readings(path, values, times, labels or [], (mornings, working_days), "metr-la")
 
 
 def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
@@ -52,15 +51,15 @@ def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
         MissingData: the file is not there.
         InvalidInput: it has another layout.
     """
-    return _timed(WHOLE, mornings, working_days)
+    return _timed(WHOLE, (mornings, working_days))
 
 
 def load_bay(mornings: bool = False, working_days: bool = False) -> Readings:
     """PEMS-BAY: six months, 325 sensors; arguments and errors as for `load_full`."""
-    return _timed(BAY, mornings, working_days)
+    return _timed(BAY, (mornings, working_days))
 
 
-def _timed(dataset: Dataset, mornings: bool, working_days: bool) -> Readings:
+def _timed(dataset: Dataset, keep: tuple[bool, bool]) -> Readings:
     path, name = dataset.locate(), dataset.name
     labels = first_line(path)[1:]
     try:
@@ -70,8 +69,7 @@ def _timed(dataset: Dataset, mornings: bool, working_days: bool) -> Readings:
         values = np.loadtxt(path, delimiter=",", skiprows=1, usecols=columns, ndmin=2)
     except ValueError as error:
         raise InvalidInput(f"{path}: a time and then speeds in each row: {error}") from None
-    readings = _readings(name, path, interpolated(values, name), times, labels)
-    return _restricted(readings, times, mornings, working_days)
+    return _readings(path, interpolated(values, name), times, labels, keep, name)
 
 
 def interpolated(values: Array, name: str) -> Array:
@@ -90,29 +88,21 @@ def interpolated(values: Array, name: str) -> Array:
     return filled
 
 
-def _readings(name: str, path: Path, values: Array, times: Times, labels: list[str]) -> Readings:
-    dates = times.astype("datetime64[D]").astype(np.int64)
-    return Readings(
-        name,
-        values,
-        dates - dates[0],
-        tuple(labels),
-        "mph",
-        SOURCE,
-        "CC BY 4.0",
-        _locations(path.parent / MAP, labels),
-    )
-
-
-def _restricted(readings: Readings, times: Times, mornings: bool, working_days: bool) -> Readings:
+def _readings(
+    path: Path, values: Array, times: Times, labels: list[str], keep: tuple[bool, bool], name: str
+) -> Readings:
+    """The readings of mornings and of working days, or of all, as ``keep`` says."""
     dates = times.astype("datetime64[D]")
     minutes = (times - dates.astype("datetime64[m]")).astype(np.int64)
-    keep = np.ones(len(times), dtype=np.bool_)
-    if mornings:
-        keep &= (minutes >= 6 * 60) & (minutes < 11 * 60)
-    if working_days:
-        keep &= np.is_busday(dates)
-    return readings.rows(np.flatnonzero(keep))
+    days = (dates - dates[0]).astype(np.int64)
+    places = _locations(path.parent / MAP, labels)
+    readings = Readings(name, values, days, tuple(labels), "mph", SOURCE, "CC BY 4.0", places)
+    rows = np.ones(len(times), dtype=np.bool_)
+    if keep[0]:
+        rows &= (minutes >= 6 * 60) & (minutes < 11 * 60)
+    if keep[1]:
+        rows &= np.is_busday(dates)
+    return readings.rows(np.flatnonzero(rows))
 
 
 def _locations(path: Path, labels: list[str]) -> Array | None:

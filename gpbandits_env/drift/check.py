@@ -19,13 +19,10 @@ ROUNDS, PATHS = 30, 2000
 
 
 def check_drift(drift: Any) -> None:
-    """Nothing, if a drift keeps all laws.
+    """Test whether a drift keeps all laws; each function of `LAWS` states one.
 
-    Tried are: the shape of its functions, that a path is a function of its generator alone and
-    the same for all agents, that nothing is changed in place, snapshots, and plain dicts (of a
-    drift that is registered). Of a drift that claims to keep the marginal law GP(0, k): the
-    covariance of each round by Monte Carlo, and that it acts on values and on coefficients alike,
-    as a box needs. It takes about half a second.
+    A drift that claims to keep the marginal law GP(0, k) is also tested for its covariance, by
+    Monte Carlo, and for acting alike on values and coefficients. It takes about half a second.
 
     Args:
         drift: a `Drift`, its dict, or a function ``step(f, fresh, t, rng) -> f_next``.
@@ -91,7 +88,7 @@ def no_change_in_place(drift: Drift) -> None:
 
 
 def snapshots(drift: Drift) -> None:
-    """A path goes on from a snapshot as it would have gone on, in another path's place too."""
+    """A path continues from a snapshot bit for bit, in another path's place too."""
     path = _path(drift, 1)
     path.ahead(11)
     state = path.snapshot()

@@ -1,4 +1,4 @@
-"""A drift in motion: f_1, f_2, ... from one seed, streamed or drawn ahead with the same result."""
+"""The path f_1, f_2, ... of a drift from one seed, streamed or drawn ahead with the same result."""
 
 import math
 from collections.abc import Callable
@@ -61,7 +61,7 @@ class Path:
         return path
 
     def snapshot(self) -> dict[str, Any]:
-        """Everything that moves, as plain arrays and numbers; for `restore`."""
+        """The whole state as plain arrays and numbers, for `restore`."""
         return {
             "round": self.round,
             "memory": tuple(v.copy() for v in self._memory),
@@ -71,7 +71,7 @@ class Path:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `snapshot` of a path with the same drift and sampler."""
+        """Continue from a `snapshot` of a path with the same drift and sampler."""
         functions, chances = state["generators"]
         self._functions.bit_generator.state = functions
         self._chances.bit_generator.state = chances

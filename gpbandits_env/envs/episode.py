@@ -21,7 +21,7 @@ from gpbandits_env.seeding import child
 
 BoolArray = NDArray[np.bool_]
 
-# Skipped points whose values are remembered: an agent that learns nothing asks for the same one.
+# Skipped points whose values are remembered: an agent that learns nothing repeats its action.
 REMEMBERED = 1024
 # About this many numbers of noise are drawn ahead for an instance: a call costs more than they do.
 AHEAD = 1024
@@ -70,7 +70,7 @@ class Episode:
         return cls(bandit, skipped, path, inside)
 
     def snapshot(self) -> dict[str, Any]:
-        """Everything that moves."""
+        """The whole state."""
         inside = None if self.inside is None else self.inside.bit_generator.state
         return {"path": self.path.snapshot(), "inside": inside}
 
@@ -186,7 +186,7 @@ class Noise:
         return {"generators": states, "ahead": self._block[:, self._next :].copy()}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a snapshot; one of `BROKEN` if it is of something else."""
+        """Continue from a snapshot; one of `BROKEN` if it is of something else."""
         rngs = [s and generator_at(s) for s in state["generators"]]
         ahead = state["ahead"]
         if len(rngs) != len(self._rngs):

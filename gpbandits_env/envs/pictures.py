@@ -129,7 +129,7 @@ def _draw_curve(ax: Axes, scene: Scene, domain: Any) -> None:
 
 
 def _draw_bars(ax: Axes, scene: Scene, domain: Arms) -> None:
-    """No picture of its own: the value of each arm as a bar."""
+    """Arms without a picture of their own: the value of each as a bar."""
     function, belief = scene.function, scene.belief
     arms = np.arange(domain.size)
     values = function(arms)
@@ -152,7 +152,7 @@ def _draw_bars(ax: Axes, scene: Scene, domain: Arms) -> None:
 
 
 def _draw_episode(ax: Axes, scene: Scene) -> None:
-    """A box of more than two dimensions: what was got, round by round."""
+    """A box of more than two dimensions: the rewards, round by round."""
     ax.axhline(scene.function.optimum, color=ORANGE, lw=1.8, label="optimum")
     if scene.seen:
         shown = np.arange(scene.round - len(scene.seen), scene.round) + 1

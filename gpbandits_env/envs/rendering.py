@@ -80,5 +80,5 @@ class Viewer:
         return list(self.seen)
 
     def restore(self, state: list[Seen]) -> None:
-        """Go on from a snapshot; the empty one begins an episode."""
+        """Continue from a snapshot; the empty one begins an episode."""
         self.seen = list(state)

@@ -40,7 +40,7 @@ class Scene:
 
 
 def text(scene: Scene) -> str:
-    """One line: the round, what was done and got in it, and the regret so far."""
+    """One line: the round, its actions and rewards, and the regret so far."""
     best = f"best {_action(scene.function.best_action)} worth {scene.function.optimum:.4g}"
     if not scene.seen:
         return f"round 0 | no action yet | {best}"

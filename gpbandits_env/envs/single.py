@@ -47,11 +47,10 @@ class BanditEnv(gym.Env[Observation, Any]):
     ``simple_regret``, and ``optimum`` and ``best_action`` of the last round; see
     `gpbandits_env.regret`. Info of a reset is empty.
 
-    Selective: an action is a pair (actions, observe), the second (m,) booleans. What is not
-    observed returns reward 0, the observation's ``observed`` (m,) says which were, and the reward
-    of the step is the sum over these. All of them count in the regret; the functions and the
-    noise move on as if all had been observed. The space is a `Tuple`, the smallest that keeps
-    actions as they are without it.
+    Selective: an action is a pair (actions, observe), the second (m,) booleans; the space is a
+    `Tuple`. What is not observed returns reward 0, the observation's ``observed`` (m,) says which
+    were. All actions count in the regret, and the functions and the noise move on as if all had
+    been observed.
 
     Functions with noise inside (a method ``noisy(actions, rng) -> rewards``) return that
     instead of their values, from a stream of their own; the bandit's noise is added to it.
@@ -63,10 +62,6 @@ class BanditEnv(gym.Env[Observation, Any]):
         evaluate_skipped: whether skipped actions are evaluated for the regret. Without, their
             ``values`` and ``regret`` are NaN, the cumulative regret is NaN from then on, and the
             simple regret is that of what was observed.
-
-    Attributes:
-        bandit: as given.
-        selective: as given.
 
     Raises:
         InvalidInput: no such render mode.
@@ -105,9 +100,7 @@ class BanditEnv(gym.Env[Observation, Any]):
 
     @property
     def function(self) -> Function:
-        """The truth, for pictures and tests; an agent is never shown it.
-
-        It is that of the last round; before the first step, that of round 1.
+        """The function of the last round (before the first step: of round 1); never for an agent.
 
         Raises:
             NotReset: before the first `reset`.
@@ -122,10 +115,9 @@ class BanditEnv(gym.Env[Observation, Any]):
         return self._episode.seconds if self._episode is not None else 0.0
 
     def prior_data(self, actions: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:
-        """What actions give before round 1: noisy rewards (k,), and values without noise (k,).
+        """Noisy rewards (k,) and noiseless values (k,) before round 1, for an agent's `prior_data`.
 
-        Nothing changes: neither the round, nor the regret, nor the noise of later rounds. For an
-        agent's `prior_data`.
+        Neither the round nor the regret nor the noise of later rounds changes.
 
         Args:
             actions: (k,) arms or (k, d) points.
@@ -147,7 +139,7 @@ class BanditEnv(gym.Env[Observation, Any]):
         """Draw a new function and go back to round 0.
 
         Args:
-            seed: sets everything that is random from here on; None goes on with the generator.
+            seed: sets everything that is random from here on; None continues with the generator.
             options: none are known.
         Raises:
             UnknownName: an option was given.
@@ -163,10 +155,8 @@ class BanditEnv(gym.Env[Observation, Any]):
             self._viewer.restore([])
         return self.bandit.first_observation(self.selective), {}
 
-    def step(
-        self, action: Any
-    ) -> tuple[Observation, float, bool, bool, Info]:  # numpydoc: see the class
-        """Take m actions.
+    def step(self, action: Any) -> tuple[Observation, float, bool, bool, Info]:
+        """Take m actions; the class says what is returned.
 
         Args:
             action: (m,) arms, or (m, d) points in a box; if selective a pair of these and (m,)
@@ -234,7 +224,7 @@ class BanditEnv(gym.Env[Observation, Any]):
         return self._viewer.draw(self.function, self._round, self._cumulative, self._simple)
 
     def snapshot(self) -> dict[str, Any]:
-        """Everything that moves, picklable: `restore` goes on exactly from here.
+        """The whole state, picklable; `restore` continues exactly from here.
 
         Not in it: what wrappers count (`TimeLimit`'s elapsed steps), and an attached agent.
 
@@ -254,7 +244,7 @@ class BanditEnv(gym.Env[Observation, Any]):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `snapshot` of an environment made with the same arguments.
+        """Continue from a `snapshot` of an environment made with the same arguments.
 
         Raises:
             InvalidInput: not a snapshot of such an environment; nothing has changed then.

@@ -1,4 +1,4 @@
-"""B instances side by side: one array operation where a single environment does one of its own."""
+"""The vector environment: B instances of a bandit, in one array operation."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -214,7 +214,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         )
 
     def snapshot(self) -> dict[str, Any]:
-        """Everything that moves, picklable: `restore` goes on exactly from here.
+        """The whole state, picklable; `restore` continues exactly from here.
 
         Raises:
             NotReset: before the first `reset`.
@@ -230,7 +230,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `snapshot` of an environment made with the same arguments.
+        """Continue from a `snapshot` of an environment made with the same arguments.
 
         Raises:
             InvalidInput: not a snapshot of such an environment; nothing has changed then.

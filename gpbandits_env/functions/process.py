@@ -26,11 +26,11 @@ class RewardPath(ABC):
 
     @abstractmethod
     def advance(self) -> None:
-        """Go on to the next round."""
+        """Advance to the next round."""
 
     @abstractmethod
     def snapshot(self) -> dict[str, Any]:
-        """What `RewardProcess.restore` needs to go on from here, copied."""
+        """What `RewardProcess.restore` needs to continue from here, copied."""
 
 
 class RewardProcess(ABC):
@@ -50,7 +50,7 @@ class RewardProcess(ABC):
 
     @abstractmethod
     def restore(self, state: dict[str, Any]) -> RewardPath:
-        """The path whose `RewardPath.snapshot` this is; goes on equal bit for bit."""
+        """The path whose `RewardPath.snapshot` this is; continues bit for bit."""
 
     @abstractmethod
     def bounds(self) -> tuple[float, float]:

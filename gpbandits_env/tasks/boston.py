@@ -141,10 +141,9 @@ class Boston(Task):
         """The best found, as in the paper.
 
         By `python benchmarks/task_optimum.py boston --steps 8192 --seed 1`: 4,096 Sobol points,
-        then random steps from the best ten. It ends at a loss of 10.66; seed 0 at 10.95. The loss
-        jumps under small changes, so a longer search finds a little more, up to ``accuracy``. On
-        another processor the training rounds otherwise; the value is therefore computed, not
-        kept.
+        then random steps from the best ten, which end at a loss of 10.66 (seed 0: 10.95). A longer
+        search finds a little more, up to ``accuracy``. The value is computed, not kept, because the
+        training rounds differently on another processor.
         """
         action, value = np.array(BEST), _value_of_best()
         if self.root:

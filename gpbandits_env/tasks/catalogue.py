@@ -1,15 +1,18 @@
-"""The tasks there are, one line each."""
+"""The tasks there are, one line each, and test functions as tasks."""
 
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
+
+from gpbandits_env.arrays import Array, finite_array, whole
+from gpbandits_env.domains import Box, two_corners
 from gpbandits_env.errors import InvalidInput, shown, unknown
-from gpbandits_env.functions import TEST_FUNCTIONS
-from gpbandits_env.tasks.analytic import Analytic, corners
-from gpbandits_env.tasks.base import Task
+from gpbandits_env.functions import TEST_FUNCTIONS, AnalyticProcess, Function
+from gpbandits_env.tasks.base import Axis, Best, Task
 from gpbandits_env.tasks.boston import Boston
 from gpbandits_env.tasks.logistic import MnistLogistic
 from gpbandits_env.tasks.network import OutputWeights
@@ -18,6 +21,67 @@ from gpbandits_env.tasks.ramp import RampLoss
 
 BEDI, REN = "bedi2022, Section 4.3", "ren2024, Section 5"
 TRAN = "tranthe2020, Section 5"
+
+
+@dataclass(frozen=True)
+class Analytic(Task):
+    """One of `TEST_FUNCTIONS`, in its usual box or another.
+
+    Args:
+        name: of the function.
+        dim: the number of coordinates, for functions of any.
+        box: its two corners, numbers or (d,) each; the usual box if not given.
+    Raises:
+        UnknownName: no such function.
+        InvalidInput: a dimension that does not fit, or a box without the maximum.
+    """
+
+    name: str
+    dim: int | None = None
+    box: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+
+    def __post_init__(self) -> None:
+        _ = self._process  # complains of what does not fit
+
+    @cached_property
+    def _process(self) -> AnalyticProcess:
+        given = None if self.box is None else Box(np.array(self.box[0]), np.array(self.box[1]))
+        return AnalyticProcess(self.name, given, self.dim)
+
+    @cached_property
+    def _function(self) -> Function:
+        return self._process.begin(np.random.default_rng(0)).function
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        box = self._process.box
+        ends = zip(box.low.tolist(), box.high.tolist(), strict=True)
+        return tuple(Axis(f"x{i}", low, high) for i, (low, high) in enumerate(ends, start=1))
+
+    def values(self, points: Array, drawn: Array) -> Array:
+        return self._function(points)
+
+    def best(self, drawn: Array) -> Best:
+        """The function's own, in closed form to 1e-9 or as its source states."""
+        function = self._function
+        return Best(np.array(function.best_action), function.optimum, function.accuracy)
+
+    def bounds(self) -> tuple[float, float]:
+        return self._process.bounds()
+
+
+def corners(box: Any, dim: int | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Two corners from (low, high), each a number for every coordinate or one per coordinate.
+
+    Raises:
+        InvalidInput: not two corners, or no dimension to go by.
+    """
+    if isinstance(box, Box):
+        return tuple(box.low.tolist()), tuple(box.high.tolist())
+    low, high = (finite_array(corner, "box") for corner in two_corners(box))
+    size = max(low.size, high.size, 1 if dim is None else whole(dim, "dim"))
+    given = Box(*(np.full(size, c) if c.ndim == 0 else c for c in (low, high)))
+    return tuple(given.low.tolist()), tuple(given.high.tolist())
 
 
 @dataclass(frozen=True)

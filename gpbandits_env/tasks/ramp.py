@@ -30,9 +30,8 @@ class RampLoss(Task):
 
     The patterns v_l have 5,000 features in [0, 1]. All weights are coordinates, then b.
 
-    Cost: one product with the 1,000 x 5,001 matrix, about 2 ms, less in a batch. In single
-    precision it would be half, but near the optimum, where hundreds of patterns lie on the
-    margin, the value would lose all digits but three.
+    Cost: one product with the 1,000 x 5,001 matrix, about 2 ms, less in a batch. Single precision
+    would leave three digits near the optimum, where hundreds of patterns lie on the margin.
 
     Args:
         cost: C, above 0; the paper's are 1, 2, 5 and 10.
@@ -76,12 +75,12 @@ class RampLoss(Task):
     def best(self, drawn: Array) -> Best:
         """The best found by the concave-convex procedure, and how far from it the best may be.
 
-        The hinge loss is an upper bound that agrees with the ramp where no pattern lies beyond s:
-        a support vector machine is solved, patterns beyond s are let go, and so on until none
-        changes. From below, any weights that let a pattern go cost C (1 - s), and any others cost
-        what they cost in the hinge loss, which is at least the dual's value: the smaller of the
-        two bounds the optimum. ``accuracy`` is the gap: below 1e-4 with the 1,000 patterns made
-        here and C of 1 to 10, and all of the optimum if the patterns are far from separable.
+        The hinge loss is an upper bound that agrees with the ramp where no pattern lies beyond s: a
+        support vector machine is solved without the patterns beyond s until those do not change.
+        From below, weights that leave out a pattern cost at least C (1 - s), and all others at
+        least the dual's value: the smaller of the two bounds the optimum. ``accuracy`` is the gap:
+        below 1e-4 with the 1,000 patterns made here and C of 1 to 10, and all of the optimum if the
+        patterns are far from separable.
 
         Cost: half a second with 1,000 patterns, a minute or more and 1 GB with 6,000; once a
         process.
