@@ -15,11 +15,7 @@ T = TypeVar("T")
 
 
 def check(declared: Any) -> None:
-    """Nothing, if every field of a dataclass is of the kind that it declares.
-
-    Raises:
-        InvalidInput: one is not; the message begins with its name.
-    """
+    """Raise InvalidInput if a field is not of the kind that it declares; its name comes first."""
     kinds = kinds_of(type(declared))  # type: ignore[arg-type]
     for field in fields(declared):
         _check(field.name, getattr(declared, field.name), kinds[field.name])
@@ -37,7 +33,7 @@ def read(
         cls: a dataclass that calls `check` when it is made.
         table: the table.
         where: its place in the file, e.g. "panels[0]", for the messages.
-        readers: item type -> how to read an item of a list, if not as another table.
+        readers: item type -> how to read an item of a list, if not as a table.
     Raises:
         InvalidInput: no table, a key that is missing, or a value that does not fit.
         UnknownName: a key or a name that there is not.
@@ -78,32 +74,20 @@ def plain(value: Any) -> Any:
 
 
 def check_keys(table: Mapping[str, Any], known: Collection[str], start: str = "") -> None:
-    """Nothing, if a table has no other keys than those known.
-
-    Raises:
-        UnknownName: it has; the message has the nearest of those.
-    """
+    """Raise UnknownName, with the nearest of those known, if a table has another key."""
     for key in table:
         if key not in known:
             raise unknown("key", f"{start}{key}", [f"{start}{name}" for name in known])
 
 
 def check_names(table: Any, name: str) -> None:
-    """Nothing, if it is a dict whose keys are strings.
-
-    Raises:
-        InvalidInput: it is not.
-    """
+    """Raise InvalidInput unless it is a dict whose keys are strings."""
     if not isinstance(table, Mapping) or not all(isinstance(key, str) for key in table):
         raise InvalidInput(f"{name} must be a table with names for keys, got {shown(table)}")
 
 
 def check_items(values: Any, kind: type[Any], name: str) -> None:
-    """Nothing, if it is a list of such things.
-
-    Raises:
-        InvalidInput: it is not.
-    """
+    """Raise InvalidInput unless it is a list or tuple of such items."""
     if not isinstance(values, (tuple, list)):
         raise InvalidInput(f"{name} must be a list, got {shown(values)}")
     for item in values:
@@ -112,11 +96,7 @@ def check_items(values: Any, kind: type[Any], name: str) -> None:
 
 
 def check_distinct(values: Collection[Any], name: str) -> None:
-    """Nothing, if nothing is in a list twice.
-
-    Raises:
-        InvalidInput: something is.
-    """
+    """Raise InvalidInput if something is in a list twice."""
     seen = set()
     for value in values:
         if repr(value) in seen:

@@ -12,12 +12,9 @@ from gpbandits_env.scenarios.metrics import KNOWN
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something of every round, of one agent in one cell (`results.curves.along` reads it).
+    """Something of every round, with its axis label (`results.curves.along` reads it).
 
-    Args:
-        title: its name.
-        label: on an axis, with the unit.
-        signed: whether it may be negative.
+    It may be negative if ``signed``.
     """
 
     title: str

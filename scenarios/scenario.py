@@ -36,8 +36,8 @@ class AgentEntry:
 
     Args:
         label: its name in tables and plots; no commas and no dots.
-        agent: the registered name, e.g. "gp-ucb", or "module:Class", an agent of your own.
-        settings: JSON-able keyword arguments of the agent.
+        agent: a registered name, e.g. "gp-ucb", or "module:Class", an agent of your own.
+        settings: JSON-able keyword arguments.
         note: which reading of the paper this is, one line.
     """
 
@@ -286,14 +286,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Picture:
-    """A scenario that only draws: one of a paper's illustrations.
-
-    Args:
-        id: "paper/name".
-        source: paper and figure.
-        title: one line.
-        draw: "module:function" of what draws on an empty figure, from the given seed.
-    """
+    """One of a paper's illustrations: ``draw``, "module:function", takes a figure and a seed."""
 
     id: str
     source: str

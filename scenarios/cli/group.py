@@ -1,7 +1,6 @@
 """The commands, loaded when they are needed; a mistake is exit code 2 and one line."""
 
 import sys
-from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
@@ -80,25 +79,11 @@ class Group(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, help) for name, (_, help) in COMMANDS.items()])
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
+    def main(self, *args: Any, **options: Any) -> Any:
         """Run a command line; exit 2 on a user's mistake, 130 on Ctrl-C."""
+        standalone = options.pop("standalone_mode", True)
         try:
-            code = super().main(
-                args,
-                prog_name,
-                complete_var,
-                standalone_mode=False,
-                windows_expand_args=windows_expand_args,
-                **extra,
-            )
+            code = super().main(*args, **options | {"standalone_mode": False})
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message())
             sys.exit(2)
@@ -108,7 +93,7 @@ class Group(click.Group):
             _fail("interrupted", INTERRUPTED)
         except GPBanditsError as error:
             _fail(str(error), 2)
-        if standalone_mode:
+        if standalone:
             sys.exit(code if isinstance(code, int) else 0)
         return code
 

@@ -49,6 +49,15 @@ def _arms(problem: Problem, whose: str) -> Arms:
     return problem.domain
 
 
+def _drifting(problem: Problem) -> tuple[Arms, float]:
+    if not isinstance(problem.domain, Arms) or problem.batch_size != 1 or problem.epsilon is None:
+        raise InvalidInput(
+            "Theorems 4.2 and 4.3 are about one action a round among arms of a function that "
+            "drifts with a known epsilon"
+        )
+    return problem.domain, problem.epsilon
+
+
 def _variance(problem: Problem, arms: Arms) -> float:
     return float(problem.kernel.diagonal(arms.coordinates).max())
 
@@ -83,25 +92,14 @@ class Theorem1(Bound):
 # -- bogunovic2016: functions that drift ----------------------------------------------------------
 
 
-def _drifting(problem: Problem) -> tuple[Arms, float]:
-    if not isinstance(problem.domain, Arms) or problem.batch_size != 1 or problem.epsilon is None:
-        raise InvalidInput(
-            "Theorems 4.2 and 4.3 are about one action a round among arms of a function that "
-            "drifts with a known epsilon"
-        )
-    return problem.domain, problem.epsilon
-
-
 @BOUNDS.register("theorem4.3")
 @dataclass(frozen=True)
 class Theorem43(Bound):
     """Of TV-GP-UCB, with gamma~_T at most twice the greedy gain of this very problem.
 
-    Args:
-        delta: the probability that it fails.
-        a: of the derivatives' tail a exp(-(L/b)^2); not stated by the paper.
-        b: the same.
-        metric: what it bounds.
+    It fails with probability delta. The paper does not state a and b, of the derivatives' tail
+    a exp(-(L/b)^2).
+
     Source: bogunovic2016, eqs. (19)-(20).
     """
 
@@ -136,10 +134,7 @@ class Theorem43Blocks(Theorem43):
     """Of TV-GP-UCB, with gamma~_T bounded by blocks, eq. (21), of the best length up to 60.
 
     ERRATUM: as printed, eq. (21) is wrong (see `theory.time_varying.time_varying_gain_bound`):
-    both forms are curves.
-
-    Args:
-        as_printed: the paper's own form.
+    ``as_printed`` is the paper's own form.
     """
 
     as_printed: bool = False
@@ -168,13 +163,8 @@ class Theorem43Blocks(Theorem43):
 class Theorem42(Bound):
     """Of R-GP-UCB with the paper's block length, gamma_N bounded greedily.
 
-    Args:
-        delta: the probability that it fails.
-        a: of the derivatives' tail a exp(-(L/b)^2); not stated by the paper.
-        b: the same.
-        a0: of the function's tail; not stated either.
-        b0: the same.
-        metric: what it bounds.
+    As `Theorem43`; a0 and b0, of the function's tail, are not stated either.
+
     Source: bogunovic2016, eqs. (16)-(18).
     """
 
@@ -219,12 +209,10 @@ def _compressed(problem: Problem, horizon: int, epsilon: float) -> tuple[Array, 
 @BOUNDS.register("bedi3.2")
 @dataclass(frozen=True)
 class Theorem32(Bound):
-    """Of compressed GP-UCB with the beta of srinivas2010, Theorem 1.
+    """Of GP-UCB compressed at epsilon nats, with the beta of srinivas2010, Theorem 1.
 
-    Args:
-        epsilon: the compression budget in nats.
-        delta: the probability that it fails.
-        metric: what it bounds.
+    It fails with probability delta.
+
     Source: bedi2022, Theorem 3.2, eq. (3.2).
     """
 
@@ -250,11 +238,8 @@ class Theorem32(Bound):
 @BOUNDS.register("bedi-model-order")
 @dataclass(frozen=True)
 class ModelOrderBound(Bound):
-    """Of the model order, with no unknown constant: the largest M with gamma_M > M epsilon.
+    """Of the model order at epsilon nats: the largest M with gamma_M > M epsilon.
 
-    Args:
-        epsilon: the compression budget in nats.
-        metric: what it bounds.
     Source: srinivas2010, Lemma 5.3, and bedi2022, eq. (2.12); the paper's own, eq. (3.1), has a
         constant that it leaves unnamed.
     """

@@ -30,11 +30,7 @@ def _ratio(p: Paired) -> float:
 class Below(FinalFinding):
     """Agent a has the smaller mean, clearly: by more than ``errors`` paired standard errors.
 
-    Args:
-        a: the better agent's label.
-        b: the worse agent's label.
-        metric: see `metrics.KNOWN`; here and in the other findings.
-        errors: how many standard errors of the paired difference count as clear.
+    Agents are named by their labels, and ``metric`` is one of `metrics.KNOWN`, in all findings.
     """
 
     a: str
@@ -63,9 +59,9 @@ class Level(FinalFinding):
     reported too, for it can be far from 1 when both are small.
 
     Args:
-        a: one agent's label.
-        b: the other's.
-        scale: the labels whose means span the scale.
+        a: one agent.
+        b: the other.
+        scale: the agents whose means span the scale.
         within: the largest difference, as a fraction of the scale.
         one_sided: claim only that a does as well as b, or better.
         metric: what is compared.

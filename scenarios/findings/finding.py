@@ -15,12 +15,9 @@ from gpbandits_env.specs import Family
 
 @dataclass(frozen=True)
 class Check:
-    """What became of a finding.
+    """What became of a finding: ``holds`` is None where it cannot be checked.
 
-    Args:
-        holds: whether it does; None where it cannot be checked.
-        statement: what was checked, in words.
-        numbers: the figures that decided.
+    The statement says what was checked, and the numbers are those that decided.
     """
 
     holds: bool | None

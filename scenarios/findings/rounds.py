@@ -119,11 +119,7 @@ class Oscillates(Finding):
 class BelowAt(Finding):
     """Agent a has the smaller average regret at an earlier horizon, by 2 paired standard errors.
 
-    Args:
-        a: the better agent's label.
-        b: the worse agent's label.
-        horizon: R_t/t is compared at this round.
-        also: other rounds at which both are shown, where they were run.
+    R_t/t is compared at round ``horizon``, and shown at the rounds ``also`` where they were run.
     """
 
     a: str
@@ -154,16 +150,7 @@ class BelowAt(Finding):
 @FINDINGS.register("share-of")
 @dataclass(frozen=True)
 class ShareOf(Finding):
-    """The regret of one agent over some rounds as a share of another's.
-
-    Args:
-        a: whose regret.
-        b: compared with.
-        first: the first round, from 1.
-        last: the last round, included.
-        at_least: the smallest share, if any.
-        at_most: the largest share, if any.
-    """
+    """The regret of a as a share of b's, from round ``first`` (1 is the first) to ``last``."""
 
     a: str
     b: str
@@ -269,21 +256,13 @@ class LessTime(Finding):
 
 
 def resets(model_order: Array) -> IntArray:
-    """The rounds after which a posterior was empty, counted from 1; (k,).
-
-    Args:
-        model_order: (T,) data points after each round.
-    """
+    """The rounds, from 1, after which a posterior was empty: (T,) model orders -> (k,)."""
     empty = np.flatnonzero(np.asarray(model_order) == 0.0) + 1
     return empty if model_order.any() else empty[:0]
 
 
 def first_refusal(order: Array) -> int | None:
-    """The first round, from 2, after which a mean model order had not grown by one; None if none.
-
-    Args:
-        order: (T,) data points after each round, a mean over trials of one action a round.
-    """
+    """The first round, from 2, after which a (T,) mean model order had not grown by one, if any."""
     refused = np.flatnonzero(np.diff(order) < 1.0 - 1e-9)
     return int(refused[0]) + 2 if len(refused) else None
 

@@ -9,14 +9,9 @@ from gpbandits_env.arrays import Array
 
 @dataclass(frozen=True)
 class Paired:
-    """Two agents compared over the trials that both have run.
+    """Agents a and b compared over the trials that both have run.
 
-    Args:
-        mean_a: mean of the first.
-        mean_b: mean of the second.
-        difference: mean of a - b.
-        se: standard error of that mean; NaN for one trial.
-        trials: how many.
+    ``se`` is the standard error of the mean of a - b, NaN for one trial.
     """
 
     mean_a: float
@@ -27,12 +22,7 @@ class Paired:
 
 
 def mean_and_error(values: Array, axis: int = 0) -> tuple[Array, Array]:
-    """Mean over the trials, and its standard error (NaN for one trial).
-
-    Args:
-        values: any shape with the trials along ``axis``.
-        axis: the trials' axis.
-    """
+    """Mean over the trials, which are along ``axis``, and its standard error (NaN for one)."""
     count = values.shape[axis]
     mean: Array = values.mean(axis=axis)
     if count < 2:
@@ -43,11 +33,6 @@ def mean_and_error(values: Array, axis: int = 0) -> tuple[Array, Array]:
 
 
 def paired(a: Array, b: Array) -> Paired:
-    """Compare two agents trial by trial.
-
-    Args:
-        a: (trials,) the first agent's figure.
-        b: (trials,) the second's, same trials in the same order.
-    """
+    """Compare two agents trial by trial, by (trials,) figures of the same trials in one order."""
     difference, se = mean_and_error(a - b)
     return Paired(float(a.mean()), float(b.mean()), float(difference), float(se), len(a))

@@ -37,15 +37,8 @@ CLOCK = {
 
 def dense(representation: str = "rows", suffix: str = "") -> tuple[AgentEntry, ...]:
     """The three agents that learn from everything."""
-    return tuple(
-        AgentEntry(
-            name + suffix,
-            name,
-            {**settings, "posterior": representation},
-            f"dense, {representation}",
-        )
-        for name, settings in DENSE.values()
-    )
+    where, note = {"posterior": representation}, f"dense, {representation}"
+    return tuple(AgentEntry(n + suffix, n, {**s, **where}, note) for n, s in DENSE.values())
 
 
 def compressed(

@@ -26,15 +26,8 @@ EPSILONS = (0.001, 0.01, 0.03)
 TRUE_EPSILON = 0.01
 # Labels have no dots: thousandths are written as 1e-3.
 ASSUMED = {
-    "tv/0": 0.0,
-    "tv/1e-3": 0.001,
-    "tv/3e-3": 0.003,
-    "tv/5e-3": 0.005,
-    "tv/1e-2": 0.01,
-    "tv/2e-2": 0.02,
-    "tv/3e-2": 0.03,
-    "tv/5e-2": 0.05,
-    "tv/1e-1": 0.1,
+    f"tv/{text}": float(text)
+    for text in ("0", "1e-3", "3e-3", "5e-3", "1e-2", "2e-2", "3e-2", "5e-2", "1e-1")
 }
 BLOCKS = (1, 2, 5, 10, 15, 20, 30, 38, 50, 75, 100, 150, 200)
 # Learned from the training rows by `gpbandits tune`.
@@ -162,8 +155,26 @@ OUR_SENSORS = (
 FIRST_SENSORS = tuple(5 * i // 2 for i in range(20))
 
 
-def _days(length: int, count: int) -> dict[str, tuple[tuple[int], ...]]:
-    return {"starts": tuple((length * day,) for day in range(count))}
+def _traffic(
+    end: str, figure: str, place: str, data: dict[str, Any], days: tuple[int, int], **more: Any
+) -> Scenario:
+    """Fifty sensors, on each of so many days of that length."""
+    length, count = days
+    return Scenario(
+        id=f"bogunovic2016/traffic{end}",
+        source=f"bogunovic2016, Section 5.2, {figure}",
+        title=f"the fastest of 50 highway sensors of {place}, working mornings",
+        env="gpbandits/Replay-v0",
+        env_kwargs={**data, "model_noise_var": 5.0, "epsilon": 0.04},
+        grid={"starts": tuple((length * day,) for day in range(count))},
+        agents=TRAFFIC_AGENTS,
+        horizon=length,
+        trials=20,
+        openings=FIRST_SENSORS,
+        findings=(Below("tv-gp-ucb", "gp-ucb", reason=POWER),),
+        choices=TRAFFIC_CHOICES,
+        **more,
+    )
 
 
 SCENARIOS = (
@@ -257,21 +268,17 @@ SCENARIOS = (
         choices=REAL_DATA,
         departures=(REPLAYED,),
     ),
-    Scenario(
-        id="bogunovic2016/traffic",
-        source="bogunovic2016, Section 5.2, Fig. 3(c-f), on other data",
-        title="the fastest of 50 highway sensors of Los Angeles, working mornings",
-        env="gpbandits/Replay-v0",
-        env_kwargs={
+    _traffic(
+        "",
+        "Fig. 3(c-f), on other data",
+        "Los Angeles",
+        {
             "readings": "metr-la",
             "dataset_options": {"mornings": True, "working_days": True},
             "columns": OUR_SENSORS,
             "train_fraction": 0.6,
-            "model_noise_var": 5.0,
-            "epsilon": 0.04,
         },
-        grid=_days(60, 2),
-        agents=TRAFFIC_AGENTS,
+        days=(60, 2),
         alternatives=(
             _ucb(
                 "tv/learned",
@@ -282,36 +289,18 @@ SCENARIOS = (
             ),
             RANDOM,
         ),
-        horizon=60,
-        trials=20,
-        openings=FIRST_SENSORS,
-        findings=(Below("tv-gp-ucb", "gp-ucb", reason=POWER),),
-        choices=TRAFFIC_CHOICES,
         departures=(
             "METR-LA, one week, stands in for one month of I-880 South, which is not public: 50 of "
             "its 207 sensors, three working mornings to train and two to test, T = 60 readings a "
             "morning where the paper has 84",
         ),
     ),
-    Scenario(
-        id="bogunovic2016/traffic-i880",
-        source="bogunovic2016, Section 5.2, Fig. 3(c-f) and Appendix G",
-        title="the fastest of 50 highway sensors of the I-880 South, working mornings",
-        env="gpbandits/Replay-v0",
-        env_kwargs={
-            "readings": "i880",
-            "columns": PAPERS_SENSORS,
-            "train_fraction": 2 / 3,
-            "model_noise_var": 5.0,
-            "epsilon": 0.04,
-        },
-        grid=_days(84, 10),
-        agents=TRAFFIC_AGENTS,
-        horizon=84,
-        trials=20,
-        openings=FIRST_SENSORS,
-        findings=(Below("tv-gp-ucb", "gp-ucb", reason=POWER),),
-        choices=TRAFFIC_CHOICES,
+    _traffic(
+        "-i880",
+        "Fig. 3(c-f) and Appendix G",
+        "the I-880 South",
+        {"readings": "i880", "columns": PAPERS_SENSORS, "train_fraction": 2 / 3},
+        days=(84, 10),
         departures=(
             "the paper's readings are not public: this plays 30 days of 84 readings that you have, "
             "`i880.csv` in the folder that `GPBANDITS_DATA` names (`gpbandits data`); a public "

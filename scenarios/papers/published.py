@@ -6,11 +6,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Published:
-    """A row of a paper's table.
+    """A row of a paper's table: per agent the simple regret at the last round.
 
-    Args:
-        means: agent -> mean simple regret at the last round.
-        deviations: agent -> its standard deviation over the runs.
+    Its mean, and its standard deviation over the runs.
     """
 
     means: Mapping[str, float]

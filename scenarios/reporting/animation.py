@@ -34,12 +34,10 @@ def animate(
     Args:
         scenario: where; of a grid of parameters, the first point.
         agent: a label of the scenario, or a registered agent.
-        path: the file, ending in .gif.
+        path: the file, ending in .gif, which is returned.
         rounds: frames.
         seed: of the environment and the agent.
         frames_per_second: the speed.
-    Returns:
-        The path.
     Raises:
         InvalidInput: no such suffix, or a number out of range.
         UnknownName: no such agent.

@@ -13,11 +13,8 @@ if TYPE_CHECKING:
 
 
 def draw(suite: Suite, stem: Path) -> list[Path]:
-    """Write the picture of a comparison as PNG and SVG.
+    """Write the picture of a comparison as PNG and SVG; ``stem`` is their path less the suffix.
 
-    Args:
-        suite: what to show.
-        stem: the files' name, less suffix.
     Raises:
         StoreError: a file cannot be written.
     """

@@ -100,13 +100,9 @@ def draw_panel(axes: "Axes", store: Store, cell: int, panel: Panel) -> None:
 def draw_curves(
     axes: "Axes", store: Store, panel: Panel, lines: Sequence[tuple[str, int, str, int]]
 ) -> None:
-    """Means with bands; a dot where an agent has just forgotten everything.
+    """Means with bands on empty axes; a dot where an agent has just forgotten everything.
 
-    Args:
-        axes: an empty panel.
-        store: an open store.
-        panel: what it shows.
-        lines: of each its name, cell and agent, and the index of its style.
+    Each line has a name, a cell, an agent, and the index of its style.
     """
     y, x = Y[panel.y], X[panel.x]
     top, end = 0.0, 0.0
@@ -147,12 +143,6 @@ def draw_bounds(axes: "Axes", store: Store, cell: int, name: str) -> None:
     for i, (title, (metric, curve)) in enumerate(store.bounds(cell).items()):
         if metric == name:
             rounds = _shown(len(curve))
-            axes.plot(
-                rounds,
-                curve[rounds - 1],
-                color=INK,
-                linewidth=1.2,
-                linestyle=DOTS[i % len(DOTS)],
-                label=title,
-            )
+            looks: dict[str, Any] = {"linestyle": DOTS[i % len(DOTS)], "linewidth": 1.2}
+            axes.plot(rounds, curve[rounds - 1], color=INK, label=title, **looks)
             axes.autoscale(axis="y")

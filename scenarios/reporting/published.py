@@ -16,12 +16,9 @@ from gpbandits_env.scenarios.results.store import Store
 
 @dataclass(frozen=True)
 class Row:
-    """One problem.
+    """One problem: the paper's figures, and per agent (trials,) ours at the last round.
 
-    Args:
-        problem: its name.
-        runs: agent -> (trials,) our figure at the last round, trials in one order.
-        published: the paper's.
+    The trials of all agents are in one order.
     """
 
     problem: str

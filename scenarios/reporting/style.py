@@ -53,12 +53,7 @@ SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def new_figure(width: float, height: float) -> Iterator["Figure"]:
-    """An empty figure in the house style, drawn without a display.
-
-    Args:
-        width: inches.
-        height: inches.
-    """
+    """An empty figure in the house style, in inches, drawn without a display."""
     import matplotlib as mpl
     from matplotlib import font_manager
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -107,8 +102,8 @@ def entitle(figure: "Figure", title: str) -> None:
 def share_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
     """One legend for all panels, below them, its rows of about equal length."""
     count = len(axes.get_legend_handles_labels()[0])
-    rows = math.ceil(count / columns)
-    legend_below(figure, axes, math.ceil(count / rows) if rows else columns, handlelength=2.6)
+    rows = math.ceil(count / columns) or 1
+    legend_below(figure, axes, math.ceil(count / rows) or columns, handlelength=2.6)
 
 
 def legend_below(figure: "Figure", axes: "Axes", columns: int, **looks: Any) -> None:

@@ -7,12 +7,7 @@ from gpbandits_env.scenarios.results.report import CellReport, Report
 
 
 def text(report: Report, pairs: bool = True) -> str:
-    """The report for a terminal.
-
-    Args:
-        report: what to show.
-        pairs: with the paired comparisons.
-    """
+    """The report for a terminal; ``pairs``: with the paired comparisons."""
     s = report.scenario
     lines = [f"{s['id']}: {s['title']}", f"{s['source']}; horizon {s['horizon']}, seed {s['seed']}"]
     for cell in report.cells:
@@ -25,13 +20,7 @@ def text(report: Report, pairs: bool = True) -> str:
 def markdown(
     head: Sequence[str], rows: Iterable[Sequence[object]], right: Container[int] = ()
 ) -> str:
-    """A Markdown table.
-
-    Args:
-        head: the names of the columns.
-        rows: the cells, a row each.
-        right: the columns that are aligned to the right, from 0.
-    """
+    """A Markdown table; ``right`` are the columns, from 0, that are aligned to the right."""
     rule = ["---:" if i in right else "---" for i in range(len(head))]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (head, rule, *rows))
 
@@ -47,13 +36,9 @@ def _cell(cell: CellReport, metric: str, pairs: bool) -> list[str]:
         lines += ["", f"paired differences of the {title} (mean, standard error, p of a t test)"]
         lines += aligned(
             [
-                [
-                    f"{c.a} - {c.b}",
-                    f"{c.result.difference:+.4g}",
-                    f"{c.result.se:.2g}",
-                    f"{c.result.p:.2g}",
-                ]
+                [f"{c.a} - {c.b}", f"{r.difference:+.4g}", f"{r.se:.2g}", f"{r.p:.2g}"]
                 for c in cell.comparisons
+                for r in [c.result]
             ]
         )
     if cell.findings:

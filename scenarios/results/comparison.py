@@ -12,6 +12,7 @@ Precipice"; the probability of improvement is their eq. in Section 4.3.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +50,8 @@ class Interval:
 class Standing:
     """One agent over all scenarios.
 
-    Args:
-        label: the agent.
-        rank: mean over the scenarios of its rank by mean regret, 1 for the least.
-        score: the interquartile mean of its scores.
-        wins: scenarios in which no agent had a smaller mean.
-        profile: the share of its runs with a score above each of `PROFILE`.
+    Its mean rank by mean regret (1 for the least), the interquartile mean of its scores, in how
+    many scenarios no agent had a smaller mean, and the share of its runs above each of `PROFILE`.
     """
 
     label: str
@@ -110,10 +107,8 @@ def gather(
 ) -> Regrets:
     """The regret at the last round of every finished trial of several results files.
 
-    Args:
-        paths: the files; each cell of a grid counts as a scenario.
-        metric: the figure of merit.
-        agents: labels to compare; None for those that all scenarios have.
+    Each cell of a grid counts as a scenario; without ``agents``, those that all have are compared.
+
     Raises:
         UnknownName: no such metric, or an agent that no file has.
         StoreError: a file cannot be read or holds no trial.
@@ -128,18 +123,17 @@ def gather(
     for path in paths:
         with Store.open(path) as store:
             for cell, params in enumerate(store.scenario["points"]):
-                runs = {
-                    k: np.array(list(v.values())) for k, v in final(store, cell, metric).items()
-                }
+                runs = final(store, cell, metric)
                 if runs:
-                    found[_fresh(_name(store.scenario["id"], params), found)] = runs
+                    name = " ".join(
+                        [store.scenario["id"], *(f"{k}={v}" for k, v in params.items())]
+                    )
+                    found[_fresh(name, found)] = {
+                        label: np.array(list(values.values())) for label, values in runs.items()
+                    }
     if not found:
         raise StoreError("the files hold no finished trial yet; 'gpbandits run' resumes them")
     return _in_common(found, agents)
-
-
-def _name(id: str, params: Mapping[str, Any]) -> str:
-    return " ".join([id, *(f"{key}={value}" for key, value in params.items())])
 
 
 def _fresh(name: str, taken: Mapping[str, Any]) -> str:
@@ -206,14 +200,11 @@ def compare(
         )
         for label, rank in zip(labels, ranks, strict=True)
     ]
-    pairs = [(a, b) for a in labels for b in labels if a != b]
     better = {
         (a, b): _improvement([(r[a], r[b]) for r in regrets.values()], rng, resamples)
-        for a, b in pairs
+        for a, b in permutations(labels, 2)
     }
-    counted = {
-        n: {k: (means[n][k], len(r)) for k, r in runs.items()} for n, runs in regrets.items()
-    }
+    counted = {n: {k: (means[n][k], len(r)) for k, r in s.items()} for n, s in regrets.items()}
     order = tuple(sorted(standings, key=lambda s: -s.score.value))
     return Suite(metric, counted, order, better, reference)
 
@@ -254,12 +245,7 @@ def _improvement(
 
 
 def _below(a: Array, b: Array) -> Array:
-    """(resamples,) the share of pairs with a < b; ties count half.
-
-    Args:
-        a: (resamples, n).
-        b: (resamples, k).
-    """
+    """The share of pairs with a < b, ties counting half: (S, n) and (S, k) -> (S,)."""
     ranks = stats.rankdata(np.concatenate([b, a], axis=1), axis=1)
     k, n = b.shape[1], a.shape[1]
     return (ranks[:, :k].sum(axis=1) - k * (k + 1) / 2) / (n * k)

@@ -22,11 +22,8 @@ from gpbandits_env.scenarios.results.store_errors import writing
 
 
 def export_csv(store: Store, path: Path) -> int:
-    """Write all rounds as CSV; returns the number of rows.
+    """Write all rounds of a store as CSV; returns the number of rows.
 
-    Args:
-        store: an open store.
-        path: the file to write.
     Raises:
         StoreError: the file cannot be written.
     """
@@ -42,11 +39,8 @@ def export_csv(store: Store, path: Path) -> int:
 
 
 def export_parquet(store: Store, path: Path) -> int:
-    """Write all rounds as Parquet; returns the number of rows.
+    """Write all rounds of a store as Parquet; returns the number of rows.
 
-    Args:
-        store: an open store.
-        path: the file to write.
     Raises:
         MissingExtra: pyarrow is not installed.
         StoreError: the file cannot be written.

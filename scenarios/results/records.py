@@ -48,15 +48,14 @@ class TrialKey:
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """One agent in one environment instance.
+    """One agent in one environment instance, with the seeds of both.
 
     Args:
         key: which trial.
-        world_seed: the seed of the environment's reset.
-        agent_seed: the seed of the agent.
-        rounds: the arrays of `ROUND_FIELDS`, T rounds along the first axis; and those of
-            `INITIAL_FIELDS`, of a scenario with initial points.
-        seconds: wall-clock seconds, see `SECONDS_FIELDS`; all that may differ between two runs.
+        world_seed: of the environment's reset.
+        agent_seed: of the agent.
+        rounds: the arrays of `ROUND_FIELDS`, and of `INITIAL_FIELDS` if there are initial points.
+        seconds: wall clock, see `SECONDS_FIELDS`; all that may differ between two runs.
     """
 
     key: TrialKey

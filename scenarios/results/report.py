@@ -71,7 +71,7 @@ class Report:
     Args:
         scenario: the resolved scenario.
         metric: what ranks and comparisons go by.
-        cells: one report a cell.
+        cells: their reports.
         failures: trials that raised, as text.
         digest: SHA-256 of the results, time aside.
     """
@@ -96,7 +96,7 @@ def report(store: Store, metric: str | None = None) -> Report:
         metric: what ranks and comparisons go by; None for the scenario's own.
     Raises:
         UnknownName: no such metric.
-        StoreError: no trial has been finished.
+        StoreError: no trial is finished.
     """
     scenario = store.scenario
     name = metric or scenario["metric"]

@@ -10,11 +10,7 @@ from gpbandits_env.scenarios.findings.statistics import Paired, paired
 
 @dataclass(frozen=True)
 class PairedTest(Paired):
-    """Two agents compared, with Student's t test.
-
-    Args:
-        p: two-sided p-value of the test on the paired differences; 1 when all are zero.
-    """
+    """Two agents compared, with the two-sided p-value of Student's t test; 1 if all are equal."""
 
     p: float
 
@@ -30,10 +26,6 @@ def paired_test(a: Array, b: Array) -> PairedTest:
 
 
 def mean_ranks(table: Array) -> Array:
-    """Mean rank of each agent, 1 for the smallest; ties share their ranks.
-
-    Args:
-        table: (agents, trials).
-    """
+    """Mean rank of each agent, 1 for the smallest and shared by ties: (n, trials) -> (n,)."""
     ranks: Array = stats.rankdata(table, axis=0).mean(axis=1)
     return ranks

@@ -28,11 +28,10 @@ _log = logging.getLogger(__name__)
 
 @contextmanager
 def opened(jobs: int, address: str | None) -> Iterator[Pool]:
-    """A cluster; what it still runs is cancelled at the end.
+    """The scheduler's cluster, or without address a new one of ``jobs`` processes.
 
-    Args:
-        jobs: worker processes, if a cluster of this machine is to be started.
-        address: of a scheduler; None to start a cluster.
+    What it still runs is cancelled at the end.
+
     Raises:
         InvalidInput: no scheduler answers at the address.
     """
@@ -85,9 +84,6 @@ class DaskCluster(Pool):
 
     Dask begins a task again whose worker died, four times; it then blames the death on all tasks
     that the worker had, those too that it had not begun. So suspects come one by one in the end.
-
-    Args:
-        client: of its scheduler.
     """
 
     slots, suspects, revivals = 1000, 1, 1

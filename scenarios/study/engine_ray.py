@@ -18,11 +18,10 @@ RETRIES = 3
 
 @contextmanager
 def opened(jobs: int, address: str | None) -> Iterator[Pool]:
-    """A cluster; what it still runs is cancelled at the end.
+    """The cluster at the address, or without one a new one of ``jobs`` processes.
 
-    Args:
-        jobs: worker processes, if a cluster of this machine is to be started.
-        address: of a cluster; None to start one.
+    What it still runs is cancelled at the end.
+
     Raises:
         InvalidInput: no cluster answers at the address.
     """

@@ -61,11 +61,8 @@ def find(name: str) -> Scenario | Picture:
 
 
 def read(declared: Any, name: str = "scenario") -> Scenario:
-    """The scenario of a plain dict in the form of the files.
+    """The scenario of a plain dict in the form of the files; ``name`` if it has no id.
 
-    Args:
-        declared: the file's contents.
-        name: names the scenario if it has no id.
     Raises:
         InvalidInput: a key that is missing, or a value of another type.
         UnknownName: a key that no file has.
@@ -164,9 +161,5 @@ agent = "random"
 
 
 def template(name: str) -> str:
-    """A commented scenario file that runs as it stands.
-
-    Args:
-        name: the file's name, for its first line.
-    """
+    """A commented scenario file of that name, which runs as it stands."""
     return TEMPLATE.format(name=name)

@@ -57,12 +57,7 @@ class Pool(Protocol):
 
 
 class Queue:
-    """The tasks that wait, by their numbers, and how many to give at a time.
-
-    Args:
-        tasks: how many there are.
-        pool: who shares them.
-    """
+    """The numbers of the tasks that wait for a pool, and how many it gets at a time."""
 
     def __init__(self, tasks: int, pool: Pool) -> None:
         self._waiting, self._alone = deque(range(tasks)), deque[int]()

@@ -84,7 +84,7 @@ def resolved(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
     for entry in plain["agents"].values():
         # The settings that an agent has when none are given fix the result as well.
         known = agents.settings_of(entry["agent"])
-        entry["defaults"] = {k: v if _is_plain(v) else repr(v) for k, v in known.items()}
+        entry["defaults"] = {name: _plain(value) for name, value in known.items()}
     plain["bounds"] = [BOUNDS.to_dict(BOUNDS.from_dict(spec)) for spec in scenario.bounds]
     try:
         result: dict[str, Any] = json.loads(json.dumps(plain, allow_nan=False))
@@ -93,12 +93,12 @@ def resolved(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
     return result
 
 
-def _is_plain(value: Any) -> bool:
+def _plain(value: Any) -> Any:
     try:
         json.dumps(value)
     except (TypeError, ValueError):
-        return False
-    return True
+        return repr(value)
+    return value
 
 
 def describe(problem: Problem) -> dict[str, Any]:

@@ -25,14 +25,9 @@ from gpbandits_env.scenarios.study.runner import FOLDERS, PlannedTrial
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run has come to.
+    """What a run has come to: trials that the store has, out of those wanted, and failures.
 
-    Args:
-        path: the store.
-        done: trials in it (one agent in one environment instance each).
-        total: trials that this run wanted.
-        failures: those that raised.
-        interrupted: whether Ctrl-C ended the run.
+    A trial is one agent in one environment instance; ``interrupted`` if Ctrl-C ended the run.
     """
 
     path: Path
@@ -111,7 +106,10 @@ def _open(path: Path, meta: Mapping[str, Any], fresh: bool) -> Store:
         return Store.create(path, meta)
     if fresh:
         Store.open(path).close()  # never delete what is not a store
-        _remove(path)
+        try:
+            path.unlink()
+        except OSError as error:
+            raise StoreError(f"{path}: {error.strerror}") from None
         return Store.create(path, meta)
     store = Store.open(path, write=True)
     try:
@@ -122,27 +120,23 @@ def _open(path: Path, meta: Mapping[str, Any], fresh: bool) -> Store:
     return store
 
 
-def _remove(path: Path) -> None:
-    try:
-        path.unlink()
-    except OSError as error:
-        raise StoreError(f"{path}: {error.strerror}") from None
-
-
 def _merge(store: Store, meta: Mapping[str, Any]) -> None:
     """Check that the store is of the same study, and widen it to what is wanted now."""
     old, new = store.scenario, meta["scenario"]
     difference = _difference(old, new)
-    for key in ("versions", "problems"):
-        difference = difference or _other(key, store.meta(key), meta[key])
+    name = "gpbandits-env"
+    before, now = store.meta("versions")[name], meta["versions"][name]
+    if not difference and before != now:
+        difference = f"its version of {name} is {_short(before)}, this one's is {_short(now)}"
+    if not difference and store.meta("problems") != meta["problems"]:
+        difference = "its environment's data or defaults were different"
     if difference:
         raise StoreError(
             f"{store.path} holds another study: {difference}; use another --out to keep it, "
             "or --fresh to replace it"
         )
-    agents = old["agents"] | new["agents"]
-    trials = max(old["trials"], new["trials"])
-    merged = {**new, "agents": agents, "trials": trials}
+    wider = {"agents": old["agents"] | new["agents"], "trials": max(old["trials"], new["trials"])}
+    merged = new | wider
     if merged != old:
         store.set_meta({"scenario": merged})
 
@@ -156,15 +150,6 @@ def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
         if a != b:
             return f"its agent {label!r} is {_short(a)}, asked for is {_short(b)}"
     return ""
-
-
-def _other(key: str, old: Any, new: Any) -> str:
-    if key == "versions":
-        name = "gpbandits-env"
-        old, new, key = old[name], new[name], f"version of {name}"
-    elif key == "problems" and old != new:
-        return "its environment's data or defaults were different"
-    return "" if old == new else f"its {key} is {_short(old)}, this one's is {_short(new)}"
 
 
 def _short(value: Any) -> str:

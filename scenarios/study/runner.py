@@ -59,15 +59,11 @@ class PlannedTrial:
     folders: tuple[str, ...] = ()
 
     def stream(self, purpose: str, label: str = "") -> int:
-        """The seed of one of the trial's streams.
+        """The seed of a stream: "world" (the environment), "initial" (points, noise) or "agent".
 
         That of an agent depends on its label and on all parameters. The others depend on what
         shapes the environment only: all agents of a trial, and all settings of an agent that the
         grid sweeps, face the same environment instance and the same initial points.
-
-        Args:
-            purpose: "world" (the environment), "initial" (points and their noise) or "agent".
-            label: the agent's.
         """
         params = self.cell.params if label else self.cell.instance_params
         named = json.dumps(dict(params), sort_keys=True)
@@ -105,13 +101,8 @@ def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
 def initial_points(
     env: gym.Env[Any, Any], agent: Any, count: int, seed: int
 ) -> dict[str, NDArray[Any]]:
-    """Evaluate random points and give them to an agent as prior data, after the reset.
+    """Evaluate ``count`` uniform points and give them to an agent as prior data, after the reset.
 
-    Args:
-        env: the environment.
-        agent: the agent.
-        count: how many, uniform and independent.
-        seed: of their stream, and of their noise.
     Returns:
         The arrays of `records.INITIAL_FIELDS`.
     """
@@ -146,7 +137,7 @@ def run_rounds(
     Args:
         env: the environment.
         agent: a fresh agent.
-        horizon: the number of rounds.
+        horizon: rounds.
         opening: an arm to choose in round 1 instead of the agent's own choice.
         store_actions: whether to return actions, if they are not too many.
         spent: evaluations before round 1.
@@ -194,13 +185,8 @@ def model_order(agent: Any) -> int:
     return int(getattr(getattr(agent, "posterior", None), "size", 0))
 
 
-def run_task(task: PlannedTrial) -> TrialRecord | TrialFailure:
-    """Run a task's trial; one that raises, or would end its process, becomes a failure."""
-    return run_tasks([task])[0]
-
-
 def run_tasks(tasks: Sequence[PlannedTrial]) -> list[TrialRecord | TrialFailure]:
-    """Run the trials of several tasks, as `run_task`.
+    """Run the trials of several tasks; one that raises, or would exit, becomes a failure.
 
     BLAS is held to one thread, here rather than by the caller, so that every engine has it; once
     for all, because to find out which libraries are loaded takes about 2 ms.
@@ -221,12 +207,7 @@ def _run_or_fail(task: PlannedTrial) -> TrialRecord | TrialFailure:
 
 
 def died(task: PlannedTrial, why: object) -> TrialFailure:
-    """What becomes of a trial that no worker process has survived.
-
-    Args:
-        task: which.
-        why: what is known of the last death.
-    """
+    """The failure of a trial that no worker process has survived, from the last death."""
     words = "WorkerDied: its worker process died whenever it ran this trial (out of memory?)"
     return TrialFailure(task.key, words, f"{words}: {why}\n")
 

@@ -94,12 +94,14 @@ def tune(scenario: Scenario, blocks: Sequence[int] = BLOCKS) -> Tuning:
         lambda e: log_marginal_likelihood(replace(model, epsilon=e), series)[0], found.epsilon
     )
     longest = max(len(part) for part in parts)
+    betas = [e.settings["beta"] for e in scenario.agents if "beta" in e.settings]
+    beta = betas[0] if betas else None
     return Tuning(
         found.epsilon,
         interval,
         fit(model, [Series(train)], learn=["epsilon"]).model.epsilon,
         noise_var,
-        {n: _held_out(parts, n, noise_var, _beta(scenario)) for n in blocks if n <= longest},
+        {n: _held_out(parts, n, noise_var, beta) for n in blocks if n <= longest},
         (len(train), len(parts)),
     )
 
@@ -113,21 +115,12 @@ def training_rows(scenario: Scenario) -> tuple[Array, IntArray]:
         (rows, n) readings, and (rows,) days.
     """
     given = scenario.env_kwargs
-    readings = _load(given["readings"], given.get("dataset_options"))
+    readings = given["readings"]
+    if not isinstance(readings, Readings):
+        readings = datasets.load(readings, given.get("dataset_options"))
     values = readings.values[:, list(given.get("columns") or range(readings.values.shape[1]))]
     train, _ = split(-values if given.get("minimise") else values, given["train_fraction"])
     return train, readings.days[: len(train)]
-
-
-def _load(readings: Any, options: Any) -> Readings:
-    return readings if isinstance(readings, Readings) else datasets.load(readings, options)
-
-
-def _beta(scenario: Scenario) -> Any:
-    for entry in scenario.agents:
-        if "beta" in entry.settings:
-            return entry.settings["beta"]
-    return None
 
 
 def _held_out(parts: Sequence[Array], block: int, noise_var: float, beta: Any) -> float:

@@ -16,7 +16,7 @@ from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.study.run import plan
-from gpbandits_env.scenarios.study.runner import PlannedTrial, run_task
+from gpbandits_env.scenarios.study.runner import PlannedTrial, run_tasks
 
 TIMING = {"seconds", "sessions"}
 
@@ -201,7 +201,7 @@ def test_the_plan_is_every_trial_once_in_declared_order(tiny):
 def test_nothing_shows_in_what_order_trials_were_done(run, tiny, tmp_path, monkeypatch):
     """Tables, findings, pages, exports, failures and the digest, of one set of results."""
     tasks = plan(tiny.cells(), tiny.trials, 0)
-    done = [run_task(task) for task in tasks]
+    done = run_tasks(tasks)
     for i in (5, 14):
         done[i] = TrialFailure(done[i].key, "ValueError: no", "Traceback: no")
 
@@ -231,7 +231,7 @@ def test_a_lost_cluster_is_told_with_what_is_kept(run, tiny, monkeypatch):
     @contextmanager
     def results(*_):
         def stream():
-            yield [run_task(tasks[7])]
+            yield run_tasks(tasks[7:8])
             raise ClusterLost("the cluster is gone")
 
         yield stream()
