@@ -251,11 +251,8 @@ IDENTITY = (
 class Cell:
     """One point of a scenario's parameter grid, everything filled in.
 
-    Args:
-        index: its place in the declared order.
-        params: the grid's values at this point; empty without a grid.
-        scenario: the scenario at this point: its environment, horizon and agents; without grid,
-            findings and whatever else shapes no result.
+    Its index in the declared order, the grid's values there, and the scenario at this point: its
+    environment, horizon and agents, without findings and whatever else shapes no result.
     """
 
     index: int

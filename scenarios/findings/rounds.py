@@ -70,12 +70,7 @@ class Oscillates(Finding):
 
     The statistic of a trial: mean regret over the rounds after its resets, less that over as many
     rounds before them; a share of the shortest time between two resets each. Resets are seen by
-    the posterior becoming empty.
-
-    Args:
-        agent: resets.
-        steady: another agent in the same rounds, for comparison.
-        share: of the rounds between two resets.
+    the posterior becoming empty. ``steady`` is another agent in the same rounds.
     """
 
     agent: str
@@ -222,11 +217,8 @@ class ModelOrder(Finding):
 class LessTime(Finding):
     """Agent a needs less clock time than b: to ask, to tell, and for its evaluations.
 
-    Args:
-        a: the faster agent's label.
-        b: the slower's.
-        paper: the paper's ratio a to b, reported with ours, if it has one.
-        evaluation: seconds that an evaluation takes where the environment looks it up in a table.
+    ``paper`` is the paper's ratio a to b, if it has one, and ``evaluation`` the seconds that an
+    evaluation takes where the environment looks it up in a table.
     """
 
     a: str

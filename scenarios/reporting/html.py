@@ -15,11 +15,8 @@ from gpbandits_env.scenarios.results.store_errors import writing
 
 
 def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
-    """The page of some results files.
+    """The page of some results files, in their order, ranked by a metric or each by its own.
 
-    Args:
-        paths: the files, shown in this order.
-        metric: what ranks and comparisons go by; None for each scenario's own.
     Raises:
         UnknownName: no such metric.
         StoreError: a file cannot be read or holds no finished trial.

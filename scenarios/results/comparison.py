@@ -68,7 +68,7 @@ class Suite:
     Args:
         metric: the figure of merit.
         scenarios: scenario -> agent -> (mean regret, trials).
-        standings: one an agent, the best interquartile mean first.
+        standings: one per agent, the best interquartile mean first.
         improvement: (a, b) -> the probability that a's regret is below b's, ties counting half.
         reference: the agent whose mean regret is score 0; None for the worst of each scenario.
     """

@@ -23,14 +23,14 @@ class AgentResult:
 
     Args:
         label: the agent.
-        trials: how many it has run.
-        mean: metric -> mean over the trials.
+        trials: how many it has run; all figures but the rank are means over these.
+        mean: metric -> mean.
         se: metric -> standard error of that mean.
         rank: mean rank by the scenario's metric, over the trials that all agents have run.
-        microseconds: mean wall-clock time of ask and tell, per round.
-        model_order: mean data points in its posterior after the last round.
-        evaluations: mean evaluations spent, initial points included.
-        evaluating: mean wall-clock microseconds of evaluating what was observed, per round.
+        microseconds: wall clock of ask and tell, per round.
+        model_order: data points in its posterior after the last round.
+        evaluations: evaluations spent, initial points included.
+        evaluating: wall clock of evaluating what was observed, microseconds per round.
     """
 
     label: str
@@ -66,14 +66,9 @@ class CellReport:
 
 @dataclass(frozen=True)
 class Report:
-    """The results of a study.
+    """The results of a study: its resolved scenario, its cells, and the trials that raised.
 
-    Args:
-        scenario: the resolved scenario.
-        metric: what ranks and comparisons go by.
-        cells: their reports.
-        failures: trials that raised, as text.
-        digest: SHA-256 of the results, time aside.
+    Ranks and comparisons go by ``metric``; ``digest`` is the SHA-256 of the results, time aside.
     """
 
     scenario: dict[str, Any]
@@ -89,11 +84,8 @@ class Report:
 
 
 def report(store: Store, metric: str | None = None) -> Report:
-    """Sum up a store.
+    """Sum up an open store; ranks and comparisons go by a metric, or by the scenario's own.
 
-    Args:
-        store: an open store.
-        metric: what ranks and comparisons go by; None for the scenario's own.
     Raises:
         UnknownName: no such metric.
         StoreError: no trial is finished.

@@ -11,8 +11,8 @@ import sqlite3
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -121,12 +121,7 @@ class Store:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def meta(self, key: str) -> Any:
@@ -161,11 +156,8 @@ class Store:
                 if isinstance(record, TrialRecord):
                     _insert(db, record)
                 else:
-                    key = record.key
-                    db.execute(
-                        "INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)",
-                        (key.cell, key.agent, key.trial, record.error, record.traceback),
-                    )
+                    row = (*astuple(record.key), record.error, record.traceback)
+                    db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", row)
 
     def add_session(self, started: str, info: Mapping[str, Any]) -> None:
         """Note that a run begins; failures of earlier ones are forgotten, to be tried again."""
@@ -223,14 +215,12 @@ class Store:
         Raises:
             StoreError: no such trial, or the array was not kept (actions may not be).
         """
-        values = (key.cell, key.agent, key.trial, name)
-        one: NDArray[Any] = self._stacked(f"{ARRAY} {OF_TRIAL}", values, f"{name} of {key}")[0]
-        return one
+        values, what = (*astuple(key), name), f"{name} of {key}"
+        return self._stacked(f"{ARRAY} {OF_TRIAL}", values, what)[0]
 
     def has(self, key: TrialKey, name: str) -> bool:
         """Whether an array of a trial was kept."""
-        values = (key.cell, key.agent, key.trial, name)
-        return self._one(f"SELECT 1 FROM arrays {OF_TRIAL}", *values) is not None
+        return self._one(f"SELECT 1 FROM arrays {OF_TRIAL}", *astuple(key), name) is not None
 
     def arrays(self, cell: int, agent: str, name: str) -> NDArray[Any]:
         """One array of all trials of an agent, in order: (trials, T, ...).
@@ -331,21 +321,17 @@ def _recoverable(path: Path) -> bool:
 
 
 def _insert(db: sqlite3.Connection, record: TrialRecord) -> None:
-    key = (record.key.cell, record.key.agent, record.key.trial)
+    key = astuple(record.key)
     horizon = len(record.rounds["regret"])
     seeds = f"{record.world_seed:032x}", f"{record.agent_seed:032x}"
     db.execute("INSERT INTO trials VALUES (?, ?, ?, ?, ?, ?)", (*key, *seeds, horizon))
-    db.executemany(
-        "INSERT INTO arrays VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [
-            (*key, name, dtype(array), to_json(list(array.shape)), pack(array))
-            for name, array in record.rounds.items()
-        ],
-    )
-    db.executemany(
-        "INSERT INTO seconds VALUES (?, ?, ?, ?, ?)",
-        [(*key, name, pack(array)) for name, array in record.seconds.items()],
-    )
+    arrays = [
+        (*key, name, dtype(array), to_json(list(array.shape)), pack(array))
+        for name, array in record.rounds.items()
+    ]
+    db.executemany("INSERT INTO arrays VALUES (?, ?, ?, ?, ?, ?, ?)", arrays)
+    rows = [(*key, name, pack(array)) for name, array in record.seconds.items()]
+    db.executemany("INSERT INTO seconds VALUES (?, ?, ?, ?, ?)", rows)
 
 
 def _rows(entries: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -107,12 +107,9 @@ def tune(scenario: Scenario, blocks: Sequence[int] = BLOCKS) -> Tuning:
 
 
 def training_rows(scenario: Scenario) -> tuple[Array, IntArray]:
-    """The rows that train a scenario's agents, and the number of each row's day.
+    """The (rows, n) readings that train a scenario's agents, and the (rows,) number of their days.
 
     In the agents' units: negated where the smallest reading is sought.
-
-    Returns:
-        (rows, n) readings, and (rows,) days.
     """
     given = scenario.env_kwargs
     readings = given["readings"]
