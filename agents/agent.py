@@ -23,7 +23,7 @@ BROKEN = (
 class Agent(ABC):
     """An agent of one problem.
 
-    It is told only what it would be told in the field: actions and noisy rewards.
+    It learns only what it would learn without an environment: actions and noisy rewards.
 
     Args:
         problem: where it acts and what it knows beforehand.
@@ -32,7 +32,7 @@ class Agent(ABC):
     Attributes:
         problem: as given.
         rng: as given.
-        round: how many rounds it has been told.
+        round: how many rounds it has learned.
     """
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
@@ -45,13 +45,13 @@ class Agent(ABC):
     def ask(self) -> NDArray[Any]:
         """The next m actions, fresh: (m,) arms or (m, d) points, fit for `env.step`.
 
-        What the agent knows does not change; it may be asked again (one that draws, draws anew).
+        What the agent knows does not change; a second `ask` chooses again (or draws anew).
         """
 
     def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
-        """Learn the rewards of one round; also of actions that were never asked for.
+        """Learn the rewards of one round, also of actions that `ask` did not choose.
 
         Args:
             actions: (k,) arms or (k, d) points, k >= 1.
@@ -115,7 +115,7 @@ class Agent(ABC):
         return known[mask], finite_array(values[mask], "rewards")
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
-        """Which of these actions would teach something if they were evaluated now, (m,) fresh.
+        """Which of these actions would be informative if they were evaluated now, (m,) fresh.
 
         All of them, unless the agent compresses its data. The others need not be evaluated; say so
         by ``tell(actions, rewards, observed=...)``.
@@ -132,7 +132,7 @@ class Agent(ABC):
         return
 
     def reset(self) -> None:
-        """Forget everything told; the generator goes on where it is."""
+        """Forget all observations; the generator is not reset."""
         self.round = 0
 
     def predict(

@@ -23,23 +23,23 @@ from gpbandits_env.model import Model
 from gpbandits_env.posterior import Posterior, posterior_for
 from gpbandits_env.problem import Problem
 
-# A Nystrom posterior is on arms: in a box it is given so many points.
+# A Nystrom posterior is on arms: in a box it gets so many candidates.
 NYSTROM_CANDIDATES = 1024
-# Where epsilon starts that is to be learned, if the problem does not tell its drift.
+# The first epsilon, if it is learned and the problem does not state its drift.
 FIRST_EPSILON = 0.01
 
 
 class GPAgent(Agent):
-    """Plays the action of the best score, in batches by a rule.
+    """Chooses the action of the best score, in batches by a rule.
 
     An algorithm is a subclass whose constructor says what it is composed of. The settings below are
-    those of every such agent; they compose freely, and what has no meaning is refused.
+    those of every such agent; they compose, and unsupported combinations raise an error.
 
     Departures of all such agents: 1. equal scores go to the lowest index (in the first round, under
     a constant prior, to arm 0 but for rounding); where every score is -inf, or 0 as a logarithm
     that has no more digits, to the largest posterior mean; 2. in a box the search is local, from
     many starts; with ``candidates`` it is exact over so many Sobol points, drawn once from the
-    agent's generator, and the agent can be told of no other points.
+    agent's generator, and the agent can learn from no other points.
 
     Args:
         problem: where it acts and what it knows beforehand.
@@ -58,7 +58,7 @@ class GPAgent(Agent):
         compress: if given, the posterior takes only informative observations (see
             `data.compression`): a rule as a dict, {"type": "constant", "epsilon": 1e-4} or
             {"type": "horizon", "alpha": 0.5}, or a number, which is a constant epsilon. The others
-            count as a round and are dropped; a window or a learner sees only informative ones.
+            count as a round and are dropped; a window or a fit sees only informative ones.
         candidates: in a box, the number of points to choose among; by default all of the box is
             searched.
         search: how a box is searched, as a dict (see `search`).
@@ -135,7 +135,7 @@ class GPAgent(Agent):
         self.duplicates = 0
 
     def next_round(self) -> Round:
-        """The round about to be played, as batch rules see it."""
+        """The next round, as batch rules see it."""
         return Round(
             self.posterior,
             self.search,
@@ -151,7 +151,7 @@ class GPAgent(Agent):
         return self.next_round().acquisition()
 
     def choose(self) -> NDArray[Any]:
-        """The actions of this round as points of the posterior's domain, (m,) or (m, d)."""
+        """The next actions as points of the posterior's domain, (m,) or (m, d)."""
         return self.batch.choose(self.next_round())
 
     def ask(self) -> NDArray[Any]:

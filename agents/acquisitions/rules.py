@@ -1,4 +1,4 @@
-"""What makes the acquisition of each round: rules, and the round that they and batch rules see."""
+"""Rules that make the acquisition of each round, and the round that they and batch rules see."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ class Fixed(AcquisitionRule):
 
 
 class Round:
-    """One round that is about to be played.
+    """The next round.
 
     Args:
         posterior: what is known; hallucinated points are rolled back by whoever added them.
@@ -168,7 +168,7 @@ def rule_named(
 
     Args:
         name: "ucb"; "ei" or "mpi", with the largest posterior mean at an observed point as the
-            incumbent; or "ts", which is None: the agent draws samples of the function.
+            incumbent; or "ts", which gives None: the agent draws samples of the function.
         margin: of "ei" (0 if not given) and "mpi" (0.01), in reward units.
         beta: of "ucb"; if not given, Theorem 2 of srinivas2010 over 5 for the box that is searched.
         searched: that box.

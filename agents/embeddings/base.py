@@ -38,11 +38,7 @@ class Embedding(ABC):
 
 
 class BoxMap:
-    """The map of an embedding in the units of a box: a coordinate map for a search.
-
-    Args:
-        embedding: of the cube [-1, 1]^D.
-        box: D coordinates of any range, which are scaled to the cube.
+    """The map of an embedding in the units of a box, whose D sides are scaled to [-1, 1].
 
     Attributes:
         embedding: as given.
@@ -56,16 +52,16 @@ class BoxMap:
 
     @property
     def fingerprint(self) -> int:
-        """A number that tells embeddings apart: of the image of a fixed point."""
+        """A number that differs between embeddings: of the image of a fixed point."""
         y = np.linspace(0.1, 0.2, self.small.dim)[None] * self.embedding.half
         return zlib.crc32(self.embedding.lift(y).tobytes())
 
     def lift(self, y: Array) -> Array:
-        """The points of the box (n, D), fresh, that points y (n, d) of the small box stand for."""
+        """The images (n, D), fresh, in the box of points y (n, d) of the small box."""
         return self.scaling.unscale(self.embedding.lift(y))
 
     def lower(self, x: Array) -> Array:
-        """Points y, (n, d), of the small box that stand for x, or for points near x."""
+        """Points y, (n, d), of the small box whose images are x, or near x."""
         return self.embedding.lower(self.scaling.scale(x))
 
     def pull(self, y: Array, gradients: Array) -> Array:
@@ -77,15 +73,11 @@ class EmbeddedMap(ActionMap):
     """The posterior is on points y of a small box, the actions are points of a large one.
 
     The problem's kernel is one of x; that of y has its lengthscale over the embedding's stretch, so
-    that the two agree on average. A reward observed at a point outside the embedding's image counts
-    at the nearest point of the image (`Embedding.lower`): it teaches something wrong by so much.
+    that the two agree on average. A reward observed outside the embedding's image counts at the
+    nearest point of the image (`Embedding.lower`), which is an error of that distance.
 
     Where many y are one action (clipping), the one chosen last is remembered until it is observed,
-    so that the posterior learns there; the memory is no part of a snapshot.
-
-    Args:
-        problem: the agent's.
-        through: the map into its box.
+    so that the posterior is conditioned there; the memory is no part of a snapshot.
     """
 
     def __init__(self, problem: Problem, through: BoxMap) -> None:
@@ -110,12 +102,8 @@ class EmbeddedMap(ActionMap):
 def kernel_on_y(kernel: Kernel, scaling: InputScaling, stretch: float) -> Kernel:
     """The kernel of y that has, on average over axes, the correlations of a kernel of x.
 
-    Several lengthscales count by their geometric mean; a kernel that has none stays as it is.
-
-    Args:
-        kernel: of x, in the units of the box.
-        scaling: of the box to [-1, 1]^D.
-        stretch: how much longer a step is in [-1, 1]^D than in y.
+    Several lengthscales count by their geometric mean; a kernel without one is unchanged. The
+    kernel of x is in the units of the box, ``stretch`` in those of [-1, 1]^D.
     """
     return kernel.with_lengthscale(
         lambda ell: float(np.exp(np.mean(np.log(np.asarray(ell) / scaling.unit)))) / stretch

@@ -5,17 +5,12 @@ import numpy as np
 from gpbandits_env.agents.embeddings.base import Embedding
 from gpbandits_env.arrays import Array, IntArray
 
-# Of the search for a preimage; it ends when the coordinates that fix y stay the same.
+# The most steps of the search for a preimage.
 STEPS = 20
 
 
 class ClippedEmbedding(Embedding):
-    """x = clip(A y, -1, 1), y in [-half, half].
-
-    Args:
-        matrix: A, (D, d).
-        half: (d,).
-    """
+    """x = clip(A y, -1, 1), with a matrix A (D, d) and y in [-half, half]."""
 
     def __init__(self, matrix: Array, half: Array) -> None:
         self.matrix, self.half = matrix, half
@@ -33,10 +28,10 @@ class ClippedEmbedding(Embedding):
         return np.asarray((gradients * moving) @ self.matrix)
 
     def _preimage(self, x: Array) -> Array:
-        """A y in the small box whose lift is as near to x (D,) as was found.
+        """A y in the small box whose lift is x (D,), or the nearest found.
 
-        Where at least d coordinates of x lie inside the cube, they fix y; a coordinate on a face
-        only asks that A y reach it.
+        Where at least d coordinates of x lie inside the cube, they determine y; for a coordinate on
+        a face A y must only reach it.
         """
         inside = np.abs(x) < 1.0
         wanted = inside if inside.sum() >= len(self.half) else np.ones(len(x), bool)
@@ -54,12 +49,9 @@ class ClippedEmbedding(Embedding):
 class HashEmbedding(Embedding):
     """x_i = s_i y_{h(i)}: every coordinate copies one of d, with a sign; y in [-1, 1]^d.
 
-    No point leaves the cube, so nothing is clipped. What no coordinate copies has no effect.
+    No point leaves the cube, so nothing is clipped. A y that nothing copies has no effect. The
+    hash h, uniform on {1..d}, and the signs s, uniform, are drawn from the generator.
 
-    Args:
-        dim: D.
-        low_dim: d.
-        rng: the hash h, uniform on {1..d}, and the signs s, uniform, are drawn from it.
     Source: Nayebi, Munteanu & Poloczek (2019), "A Framework for Bayesian Optimization in Embedded
     Subspaces", Section 3.
     """
@@ -85,12 +77,8 @@ class HashEmbedding(Embedding):
 
 
 def gaussian_embedding(dim: int, low_dim: int, rng: np.random.Generator) -> ClippedEmbedding:
-    """REMBO's: A of independent N(0, 1) entries, y in [-sqrt d, sqrt d]^d.
+    """REMBO's: A (D, d) of independent N(0, 1) entries, y in [-sqrt d, sqrt d]^d.
 
-    Args:
-        dim: D.
-        low_dim: d.
-        rng: A is drawn from it.
     Source: Wang et al. (2013), "Bayesian Optimization in a Billion Dimensions via Random
     Embeddings", Algorithm 2.
     """
@@ -101,10 +89,9 @@ def gaussian_embedding(dim: int, low_dim: int, rng: np.random.Generator) -> Clip
 def sequential_embedding(anchor: Array, low_dim: int, rng: np.random.Generator) -> ClippedEmbedding:
     """That of one stage of SRE: x = clip(a x' + A y), its d + 1 coordinates (a, y) in [-1, 1].
 
-    Args:
-        anchor: x', (D,), the best point of the stages before; 0 in the first.
-        low_dim: d.
-        rng: A (D, d), of independent N(0, 1/d) entries, is drawn from it.
+    The anchor x' (D,) is the best point of the stages before, and 0 in the first. A (D, d) has
+    independent N(0, 1/d) entries.
+
     Source: Qian, Hu & Yu (2016), "Derivative-Free Optimization of High-Dimensional Non-Convex
     Functions by Sequential Random Embeddings", Algorithm 2; the ranges of a and y and the variance
     of A are those of ZOOpt, its authors' software.

@@ -1,4 +1,4 @@
-"""Slices of the cube: some of its coordinates, as DropoutUCB chooses, and the lines of LineBO."""
+"""Slices of the cube: the coordinates of DropoutUCB, and the lines of LineBO."""
 
 import numpy as np
 
@@ -10,11 +10,9 @@ STILL = 1e-14
 
 
 class Coordinates(Embedding):
-    """x is y on the active coordinates, and something given on the others; y in [-1, 1]^d.
+    """x is y in [-1, 1]^d on the active coordinates (d,), and a fill (m, D) on the others.
 
-    Args:
-        active: (d,) which coordinates of x are y.
-        fill: (m, D) the others: the i-th point of a batch takes row i, further ones start anew.
+    The i-th point of a batch takes row i of the fill; further ones start again at row 0.
     """
 
     def __init__(self, active: IntArray, fill: Array) -> None:

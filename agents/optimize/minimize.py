@@ -9,7 +9,7 @@ from scipy.optimize import OptimizeResult
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.records import measured
-from gpbandits_env.agents.optimize.run import Calls, Map, Run
+from gpbandits_env.agents.optimize.run import Map, Run
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import listed, positive
 from gpbandits_env.errors import InvalidInput, shown
@@ -68,9 +68,9 @@ def minimize(
             ``fun`` gave no number, which ends the run as an exception does.
         UnknownName: no such agent or setting.
     """
-    calls = Calls(fun, n_calls, batch, parallel, callback, on_error)
+    run = Run(fun, n_calls, batch, parallel, callback, on_error)
     options = {"maximize": False, "seed": seed, "n_initial": n_initial, "file": file}
-    return _search(calls, bounds, agent, (x0, y0), noise, options, settings)
+    return _search(run, bounds, agent, (x0, y0), noise, options, settings)
 
 
 def maximize(
@@ -95,13 +95,13 @@ def maximize(
 
     Its campaign maximizes: all values have the function's own sign, and -inf is a failed call.
     """
-    calls = Calls(fun, n_calls, batch, parallel, callback, on_error)
+    run = Run(fun, n_calls, batch, parallel, callback, on_error)
     options = {"maximize": True, "seed": seed, "n_initial": n_initial, "file": file}
-    return _search(calls, bounds, agent, (x0, y0), noise, options, settings)
+    return _search(run, bounds, agent, (x0, y0), noise, options, settings)
 
 
 def _search(
-    calls: Calls,
+    run: Run,
     bounds: Any,
     agent: str,
     given: tuple[Any, Any],
@@ -118,7 +118,7 @@ def _search(
     campaign = Campaign(space, agent, **options, **settings)
     for point, value in zip(points, values, strict=False):
         campaign.observe(point, value)
-    return Run(calls, campaign, isinstance(bounds, (Mapping, Space))).finish(points[len(values) :])
+    return run.finish(campaign, isinstance(bounds, (Mapping, Space)), points[len(values) :])
 
 
 def _given(

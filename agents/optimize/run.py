@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,27 +15,6 @@ from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
 Map: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
-
-
-@dataclass(frozen=True)
-class Calls:
-    """What is called, how often and how: checked arguments of `minimize`, of the same names."""
-
-    fun: Callable[[Any], Any]
-    n_calls: int
-    batch: int
-    parallel: Map
-    callback: Callable[[OptimizeResult], Any] | None
-    on_error: str
-
-    def __post_init__(self) -> None:
-        whole(self.n_calls, "n_calls")
-        whole(self.batch, "batch")
-        called = {"fun": self.fun, "parallel": self.parallel, "callback": self.callback or bool}
-        for name, given in called.items():
-            if not callable(given):
-                raise InvalidInput(f"{name} must be a function, got {shown(given)}")
-        one_of(self.on_error, ("raise", "fail"), "on_error")
 
 
 class _Failure(str):
@@ -57,37 +36,50 @@ class _Guarded:
 
 @dataclass
 class Run:
-    """The calls at the suggestions of a campaign.
+    """The calls at the suggestions of a campaign, by the arguments of `minimize` of these names."""
 
-    Args:
-        calls: what is called.
-        campaign: what chooses the points and learns the values.
-        named: whether the function takes a dict of values by name.
-        made: how many values were returned.
-    """
+    fun: Callable[[Any], Any]
+    n_calls: int
+    batch: int
+    parallel: Map
+    callback: Callable[[OptimizeResult], Any] | None
+    on_error: str
+    made: int = 0  # values so far
+    campaign: Campaign = field(init=False)
+    named: bool = field(init=False)
 
-    calls: Calls
-    campaign: Campaign
-    named: bool
-    made: int = 0
+    def __post_init__(self) -> None:
+        whole(self.n_calls, "n_calls")
+        whole(self.batch, "batch")
+        called = {"fun": self.fun, "parallel": self.parallel, "callback": self.callback or bool}
+        for name, given in called.items():
+            if not callable(given):
+                raise InvalidInput(f"{name} must be a function, got {shown(given)}")
+        one_of(self.on_error, ("raise", "fail"), "on_error")
 
-    def finish(self, first: Sequence[Mapping[str, Any]]) -> OptimizeResult:
-        """Make all calls, at some points first; an exception that ends them has the result so far.
+    def finish(
+        self, campaign: Campaign, named: bool, waiting: Sequence[Mapping[str, Any]]
+    ) -> OptimizeResult:
+        """Make all calls; an exception that ends them has the result so far.
 
+        Args:
+            campaign: chooses the points and learns the values.
+            named: whether the function takes a dict of values by name.
+            waiting: points to call first.
         Raises:
             InvalidInput: a value that is no number, or not one for each point.
         """
-        campaign, calls, waiting = self.campaign, self.calls, list(first)
+        self.campaign, self.named = campaign, named
         try:
-            while self.made < calls.n_calls:
-                count = min(calls.batch, calls.n_calls - self.made)
+            while self.made < self.n_calls:
+                count = min(self.batch, self.n_calls - self.made)
                 points = [campaign.expect(params) for params in waiting[:count]]
                 waiting = waiting[count:]
                 if count > len(points):
                     points += campaign.ask(count - len(points))
                 self._call(points)
                 stopped = "stopped by the callback"
-                if calls.callback is not None and calls.callback(self._result(stopped)):
+                if self.callback is not None and self.callback(self._result(stopped)):
                     return self._result(stopped)
         except BaseException as error:
             with suppress(AttributeError, TypeError):  # an exception of its own kind may refuse it
@@ -102,9 +94,8 @@ class Run:
 
     def _call(self, points: Sequence[Suggestion]) -> None:
         """Call pending points; each value is learned as it comes, so that none is lost."""
-        calls = self.calls
-        fun = _Guarded(calls.fun) if calls.on_error == "fail" else calls.fun
-        values = calls.parallel(fun, [self._shaped(point.params) for point in points])
+        fun = _Guarded(self.fun) if self.on_error == "fail" else self.fun
+        values = self.parallel(fun, [self._shaped(point.params) for point in points])
         if not isinstance(values, Iterable):
             raise InvalidInput(f"parallel must return values as `map` does, got {shown(values)}")
         given = 0
