@@ -50,11 +50,9 @@ def pivoted_cholesky(
 ) -> tuple[Array, IntArray, float] | None:
     """A low-rank factor F of a covariance matrix, K = F F^T + E with |E_ij| <= error.
 
-    Greedy: the next pivot is the largest remaining diagonal. The remainder E is itself positive
-    semidefinite, so its largest entry stands on its diagonal: that, and the rounding of rank + 1
-    operations, is the error.
-
-    Cost: O(n r^2), and r rows of K; O(n r) memory.
+    Greedy: the next pivot is the largest remaining diagonal. The remainder E is positive
+    semidefinite, so its largest entry is on its diagonal: that, and the rounding of rank + 1
+    operations, is the error. Cost: O(n r^2), and r rows of K; O(n r) memory.
 
     Args:
         row: row(i) gives K[i], (n,).

@@ -47,10 +47,8 @@ class Kernel(ABC):
         cls.type_name = f"{cls.__module__}:{cls.__qualname__}"
 
     def __post_init__(self) -> None:
-        kinds = kinds_of(type(self))
-        for f in fields(self):
-            if kinds[f.name] is float:
-                object.__setattr__(self, f.name, hyper(getattr(self, f.name), f.name))
+        for name in (f.name for f in fields(self) if kinds_of(type(self))[f.name] is float):
+            object.__setattr__(self, name, hyper(getattr(self, name), name))
 
     @abstractmethod
     def __call__(self, x: Array, z: Array | None = None) -> Array:
@@ -188,11 +186,9 @@ class Kernel(ABC):
         Raises:
             InvalidInput: the kernel has no such density, or does not say it.
         """
-        why = (
-            "has no known spectral density: implement its method frequencies(rng, count, dim)"
-            if self.is_stationary
-            else "has no spectral density for random features, since it is not stationary"
-        )
+        why = "has no spectral density for random features, since it is not stationary"
+        if self.is_stationary:
+            why = "has no known spectral density: implement its method frequencies(rng, count, dim)"
         raise InvalidInput(
             f"the kernel {self.type_name!r} {why}; or use arms or a grid instead of a box"
         )

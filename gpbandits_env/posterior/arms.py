@@ -29,8 +29,7 @@ class ArmPosterior(Posterior):
 
     With s^2 = var[x] + noise_var and v = cov(., x) / s, an observation adds v (y - mean[x]) / s to
     the mean and takes v^2 from the variance. Nothing is ever refitted. This costs O(n r) in
-    coefficient space (rank r), and O(n t) in data space until t reaches about n / 2, then O(n^2)
-    for ever.
+    coefficient space (rank r), and in data space O(n t) up to about t = n / 2, then O(n^2).
 
     With (almost) no noise an observation is given some: 2e-12 of the largest prior variance, and
     `jitter` says how much was added. Repeated arms and rounded covariances then do no harm.

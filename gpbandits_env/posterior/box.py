@@ -22,9 +22,8 @@ from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import BLOCK, FLOOR, Whitening, observed_gain, root
 from gpbandits_env.samplers import BoxSampler, FourierFeatures, exact_features
 
-# Every observation carries at least so much noise, as a part of the largest prior variance: a kept
-# inverse multiplies the rounding of residual covariances with every point, and may overflow below
-# 1e-11.
+# The least noise of an observation, as a part of the largest prior variance: below 1e-11 a kept
+# inverse, which multiplies the rounding of residual covariances with every point, can overflow.
 LEAST_NOISE = 1e-10
 # Points whose correlation with the present has shrunk below this are dropped: the mean then errs
 # by at most 1e-8 of its size, the variance by 1e-16.
@@ -45,10 +44,8 @@ class BoxPosterior(Posterior):
     W is grown by rows; drift leaves it as it is, since only correlations with the present shrink.
     Points that have faded away are dropped now and then, by a new factor of those left.
 
-    Appending k points costs O(k t (d + t)); moments and gradients at n points O(n t (d + t)), in
-    few matrix products.
-
-    With (almost) no noise an observation is given some: 1e-10 of the largest prior variance, and
+    Appending k points costs O(k t (d + t)); moments and gradients at n points O(n t (d + t)). With
+    (almost) no noise an observation is given some: 1e-10 of the largest prior variance, and
     `jitter` says how much was added.
 
     Args:

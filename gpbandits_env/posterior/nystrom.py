@@ -58,11 +58,9 @@ class Solution:
 class NystromPosterior(Posterior):
     """What is known of f ~ GP(prior_mean, k) on n arms, through a dictionary of m past points.
 
-    Its data cannot fade. Repeated points share one feature vector, so a round costs O(n m^2 + m^3)
-    with m distinct points in the dictionary, however many rounds have passed.
-
-    `condition` learns the data of one round under the dictionary at hand, then draws a new one.
-    Hallucinated points condition the covariance above as it is.
+    Its data cannot fade. A round costs O(n m^2 + m^3) with m distinct points in the dictionary,
+    however many rounds have passed. `condition` learns the data of one round under the present
+    dictionary, then draws a new one. Hallucinated points condition the covariance as it is.
 
     Args:
         arms: the n arms.

@@ -27,12 +27,8 @@ from gpbandits_env.samplers import BoxSampler
 class Paths:
     """Functions f_1..f_size drawn from a posterior; they stay as they are when it learns more.
 
-    Args:
-        prior_mean: a number.
-        features: of the prior functions.
-        xi: (size, rank) their coefficients.
-        columns: the kernel at the observed points; None if there are none.
-        weights: (size, t), of the columns in the correction.
+    Each is a prior function of coefficients xi (size, rank), plus the kernel's columns at the
+    observed points, if any, times weights (size, t). Made by `BoxPosterior.paths`.
 
     Attributes:
         size: the number of functions.

@@ -20,12 +20,8 @@ class Predictor:
     r"""From prior to posterior moments at points of known covariances k (n, t) with t observations.
 
     With v = W (k o fade): the mean grows by v^T beta, the variance shrinks by |v|^2. All in matrix
-    products, O(n t^2).
-
-    Args:
-        white: (t, t) W, the inverse of the Cholesky factor of the data's covariance.
-        beta: (t,) W (y - m).
-        fade: (t,) what is left of each observation's correlation with now; None if all is.
+    products, O(n t^2). W (t, t) is the inverse of the Cholesky factor of the data's covariance,
+    beta (t,) is W (y - m), fade (t,) the correlation of each observation with now, None if all 1.
     """
 
     def __init__(self, white: Array, beta: Array, fade: Array | None) -> None:

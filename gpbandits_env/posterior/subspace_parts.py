@@ -50,8 +50,8 @@ class FixedParts:
         start, self.count = self.count, self.count + len(z)
         while len(self._blocks) * self._rows < self.count:
             self._blocks.append(np.empty((self._rows, self.width), self._kind))
-        for block, inside, rows in self._parts(start, self.count):
-            block[inside] = rounded[rows.start - start : rows.stop - start]
+        for part, rows in self._parts(start, self.count, self._rows):
+            part[:] = rounded[rows.start - start : rows.stop - start]
         return slice(start, self.count)
 
     def take(self, rows: IntArray) -> Array:
@@ -66,19 +66,16 @@ class FixedParts:
     def strips(self, rows: slice) -> Iterator[tuple[slice, Array]]:
         """The points of a range of rows in double precision, a strip at a time."""
         step = max(1, STRIP // max(self.width, 1))
-        for block, inside, where in self._parts(rows.start, rows.stop):
-            for start in range(0, where.stop - where.start, step):
-                stop = min(start + step, where.stop - where.start)
-                strip = block[inside.start + start : inside.start + stop].astype(np.float64)
-                yield slice(where.start + start, where.start + stop), strip
+        for part, where in self._parts(rows.start, rows.stop, step):
+            yield where, part.astype(np.float64)
 
-    def _parts(self, start: int, stop: int) -> Iterator[tuple[NDArray[Any], slice, slice]]:
-        """Blocks that cover rows, the rows inside each, and their numbers overall."""
+    def _parts(self, start: int, stop: int, most: int) -> Iterator[tuple[NDArray[Any], slice]]:
+        """Views of blocks that cover rows, at most so many at a time, and the rows of each."""
         while start < stop:
             number, first = divmod(start, self._rows)
-            last = min(self._rows, first + stop - start)
-            yield self._blocks[number], slice(first, last), slice(start, start + last - first)
-            start += last - first
+            size = min(self._rows - first, stop - start, most)
+            yield self._blocks[number][first : first + size], slice(start, start + size)
+            start += size
 
 
 class Distances:

@@ -8,6 +8,8 @@ dimension of the box.
 Source: tranthe2020, Section 3 (the subspaces of MS-UCB); the caching is ours.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -98,7 +100,8 @@ class Subspaces:
         """
         kernel = self._kernel.radial
         if kernel is None:
-            return self._whole(y, rows, gradients=False)[:2]
+            mean, var = self._whole(y, rows, self.posterior.moments)
+            return mean, var
 
         def columns(part: slice) -> Array:
             k = kernel.profile(self._radii(y[part], rows[part])[0])
@@ -114,7 +117,8 @@ class Subspaces:
         """Mean (B,), variance (B,) and their gradients (B, d) in the active coordinates."""
         kernel = self._kernel.radial
         if kernel is None:
-            return self._whole(y, rows, gradients=True)
+            mean, var, *slopes = self._whole(y, rows, self.posterior.gradients)
+            return mean, var, slopes[0][:, self.active], slopes[1][:, self.active]
         mean = np.full(len(rows), self.posterior.prior_mean)
         prior = mean, np.full(len(rows), kernel.variance), np.zeros(y.shape), np.zeros(y.shape)
         return self.posterior.predictor.gradients(
@@ -137,19 +141,12 @@ class Subspaces:
         return square, scaled
 
     def _whole(
-        self, y: Array, rows: IntArray, *, gradients: bool
-    ) -> tuple[Array, Array, Array, Array]:
-        """By whole points, for kernels that are no function of one distance."""
-        out = np.empty(len(rows)), np.empty(len(rows)), np.zeros(y.shape), np.zeros(y.shape)
-        for part in pieces(len(rows), self._box.dim):
-            x = self.points(y[part], rows[part])
-            if gradients:
-                found = self.posterior.gradients(x)
-                out[2][part], out[3][part] = (slope[:, self.active] for slope in found[2:])
-                out[0][part], out[1][part] = found[:2]
-            else:
-                out[0][part], out[1][part] = self.posterior.moments(x)
-        return out
+        self, y: Array, rows: IntArray, of: Callable[[Array], tuple[Array, ...]]
+    ) -> list[Array]:
+        """Values at whole points, in pieces, for kernels that are no function of one distance."""
+        parts = pieces(max(len(rows), 1), self._box.dim)
+        found = [of(self.points(y[part], rows[part])) for part in parts]
+        return [np.concatenate(values) for values in zip(*found, strict=True)]
 
     def follow(self, posterior: BoxPosterior) -> None:
         """Catch up with a posterior on the whole box; call it after each change.

@@ -29,8 +29,8 @@ ACCURATE = 1e-11
 class FourierFeatures(BoxSampler):
     r"""phi(x) = sqrt(2 v / m) [cos(W x), sin(W x)], the m/2 rows of W from the kernel's spectrum.
 
-    Cost: O(m d) a point. `error` is two standard errors of the covariance at one pair of points,
-    2 v / sqrt(m): 0.06 for 1024 features and v = 1; it is random, not a bound.
+    Cost: O(m d) per point. `error` is two standard errors of the covariance at one pair of points,
+    2 v / sqrt(m): 0.06 for 1024 features and v = 1; it is no bound.
 
     Args:
         kernel: stationary, with `Kernel.frequencies`.
@@ -98,12 +98,7 @@ class ProductFeatures(BoxSampler):
     `error` bounds the covariance's error on a grid of 1600 even points an axis; it is of the size
     of 1e-12, and that of gradients 1e-9. Outside the box the features are not accurate.
 
-    Cost: O(rank) a point, rank the product of the axes' ranks.
-
-    Args:
-        box: where.
-        kernel: a product over axes.
-        most_features: the largest rank wanted.
+    Cost: O(rank) per point; the rank is the product of the axes' ranks.
 
     Raises:
         InvalidInput: the kernel is no product over axes, too rough for its box, or needs more

@@ -90,12 +90,8 @@ def sampler_for(
     a full factor), a full factor (up to 3000 arms). A process keeps the last 256 MB of samplers, so
     that trials share them.
 
-    Args:
-        arms: the n arms.
-        kernel: the covariance.
-        kind: "auto", "dense", "lowrank", "kronecker" or "circulant".
-        tolerance: the largest error of the covariance, relative to the largest variance; a full
-            factor is exact to rounding whatever it is.
+    The kind is "auto", "dense", "lowrank", "kronecker" or "circulant". The tolerance is the largest
+    error of the covariance, relative to the largest variance; a full factor is exact to rounding.
 
     Raises:
         UnknownName: another kind.
@@ -122,11 +118,7 @@ def factor_for(
 ) -> Factor | None:
     """A factor of rank at most ``max_rank``, for a posterior, or None. Kept as samplers are.
 
-    Args:
-        arms: the n arms.
-        kernel: the covariance.
-        max_rank: the largest rank that is worth while.
-        tolerance: the variance that may be missing, relative to the largest.
+    The tolerance is the variance that may be missing, relative to the largest.
     """
     kernel.check_points(arms.coordinates)
     tolerance = positive(tolerance, "tolerance", zero=True)
@@ -143,12 +135,8 @@ def box_sampler_for(
 ) -> BoxSampler:
     """GP draws on a box: exact product features where they are few, else random Fourier ones.
 
-    Args:
-        box: where.
-        kernel: the covariance; for random features, one of known spectral density.
-        kind: "auto" (product features if they are at most 4096), "product" or "fourier".
-        features: the number of random features.
-        rng: draws the random frequencies; needed for "fourier", and where "auto" comes to it.
+    The kind is "auto" (product features if they are at most 4096), "product" or "fourier". The
+    latter needs a kernel of known spectral density, the number of features, and rng to draw them.
 
     Raises:
         UnknownName: another kind.
