@@ -23,8 +23,8 @@ class Drift(ABC):
     """The law of f_1, f_2, ...: a declaration; what evolves is its memory (see `Path`).
 
     A drift of your own is a frozen dataclass with `step`; give it `start` if it keeps more than
-    the last function, and `values` if f_t is not the first vector it keeps. It may use the
-    generator it is handed and nothing else, so that a path is a function of its seed.
+    the last function, and `values` if f_t is not the first vector it keeps. All its randomness
+    comes from the generator it is given, so that a path is a function of its seed.
 
     Attributes:
         keeps_marginal: every f_t has the law GP(0, k) of a fresh draw; tested by moments.

@@ -61,11 +61,7 @@ class GPArguments(Arguments):
         return kernel_from_dict(DEFAULT_KERNEL if self.kernel is None else self.kernel)
 
     def domain(self) -> Arms | Box:
-        """The domain.
-
-        Raises:
-            InvalidInput: more than one of grid, arms and box, or low and high without a grid.
-        """
+        """The domain; more than one of grid, arms and box is an error."""
         given = [name for name in ("grid", "arms", "box") if getattr(self, name) is not None]
         if len(given) > 1:
             raise InvalidInput(f"give one of grid, arms and box, got {' and '.join(given)}")
@@ -86,12 +82,7 @@ class GPArguments(Arguments):
         return Arms.grid(shape, low, high)
 
     def draws(self, drift: Drift | None = None, epsilon: float | None = None) -> Bandit:
-        """Draws of the Gaussian process, at rest or drifting.
-
-        Args:
-            drift: how the function moves; None for a static one.
-            epsilon: the drift in the agents' model; by default that of a Markov drift.
-        """
+        """Draws of the Gaussian process, static without a drift; agents know ``epsilon``."""
         domain, kernel = self.domain(), self.covariance()
         if epsilon is None and isinstance(drift, MarkovDrift):
             epsilon = drift.epsilon

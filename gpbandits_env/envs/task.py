@@ -19,8 +19,8 @@ from gpbandits_env.tasks import TaskProcess, make_task
 
 # The default lengthscale of a task, as a part of each side of the box.
 PART = 0.2
-# The default lengthscale in a cube over sqrt(D): two points drawn uniformly in [-1, 1]^D are
-# sqrt(2 D / 3) apart in the mean square, 1.6 of these lengthscales, whatever D is.
+# The default lengthscale in a cube over sqrt(D): two uniform points of [-1, 1]^D are sqrt(2 D / 3)
+# apart in the mean square, 1.6 of these lengthscales, whatever D is.
 LENGTHSCALE = 0.5
 
 
@@ -69,9 +69,8 @@ class TaskArguments(ModelArguments):
         gym.make("gpbandits/Task-v0", task="ackley", box=([-5, -5, -5], [5, 5, 5]))
         gym.make("gpbandits/Task-v0", task="push-3d", batch_size=5)
 
-    Actions are in natural units; with ``scaled=True`` in the cube [-1, 1]^d, where an axis that
-    is said to be logarithmic is. The kernel is Matern 3/2 with a lengthscale of a fifth of each
-    side if not given.
+    Actions are in natural units; with ``scaled=True`` in the cube [-1, 1]^d, where logarithmic axes
+    are logarithmic. By default the kernel is Matern 3/2, its lengthscale a fifth of each side.
 
     Args:
         task: one of `gpbandits_env.tasks.TASKS`, or a test function.
@@ -112,17 +111,15 @@ class HighDimArguments(ModelArguments):
         gym.make("gpbandits/HighDim-v0", function="ackley", dim=100, active=10,
                  motion={"type": "orbit", "radius": 0.2})
 
-    The maximum is exact, shifted or moving (see `AnalyticProcess` for what is read outside a
-    function's usual box). The kernel is, if not given, Matern 5/2 of variance 1 and lengthscale
-    0.5 sqrt(D), which scales as the distances in the cube do. The functions' values are of any
-    scale, and tranthe2020 learns the kernel's numbers from the data.
+    The maximum is exact, shifted or moving too (see `AnalyticProcess`). The kernel is, if not
+    given, Matern 5/2 of variance 1 and lengthscale 0.5 sqrt(D), as distances in the cube scale;
+    tranthe2020 learns its parameters from the data.
 
     Args:
         function: a test function.
         dim: D.
-        active: how many coordinates matter, at places drawn at each reset; or which ones, in
-            the function's order. By default as many as the function takes: all D, if it takes
-            any number. The rest are inert.
+        active: how many coordinates matter, drawn at each reset; or which ones, in the function's
+            order; by default as many as the function takes. The rest are inert.
         shift: False; True to draw at each reset where the maximum is, uniformly in the inner 80%
             of the cube (less where a motion needs the room); or by how much it is moved, a
             number or one per active coordinate, in units of the cube.

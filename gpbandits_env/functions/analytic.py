@@ -43,14 +43,11 @@ class AnalyticProcess(RewardProcess):
     round t is f(c(A_t(c^-1(x)))): A_t is the motion, c scales [-1, 1]^k to the box.
 
     In the cube [-1, 1]^D its value at u in round t is f(c(A_t(u_a) - s)): u_a are the k active
-    coordinates of u, s the shift, and c scales [-1, 1]^k to the function's usual box. The maximum
-    is at u_a = A_t^-1(u* + s), whatever the other coordinates; ``best_action`` has 0 in those.
+    coordinates of u, s is the shift, and c scales [-1, 1]^k to the function's usual box. The
+    maximum is at u_a = A_t^-1(u* + s), and ``best_action`` is 0 in the other coordinates.
 
-    Outside the usual box the value is what the formula says there, or, where that may be above
-    the maximum (see `TestFunction`), the value at the nearest point of the box. So the maximum is
-    the function's own.
-
-    Cost of a round at rest: none; of one that moves: O(D).
+    Outside the usual box the formula holds, or, where it may exceed the maximum (see
+    `TestFunction`), the value at the nearest point of the box. A round costs O(D) if it moves.
 
     Args:
         name: one of `TEST_FUNCTIONS`.
@@ -59,11 +56,10 @@ class AnalyticProcess(RewardProcess):
             or 2, when None.
         motion: how it moves; None for not at all.
         cube: whether its domain is the cube.
-        active: in the cube, the number k of coordinates that matter, at places drawn at each
-            reset; or which ones, k distinct indices in the function's order. None for as many as
-            the function takes: all D, if it takes any number.
-        shift: in the cube, False; True to draw at each reset where the maximizer goes, uniformly
-            in [-0.8 r, 0.8 r]^k, r being the room that the motion leaves (1 without one); or s
+        active: in the cube, the number k of coordinates that matter, drawn at each reset; or which
+            ones, k distinct indices in the function's order; None for as many as it takes.
+        shift: in the cube, False; True to draw the maximizer at each reset, uniformly in
+            [-0.8 r, 0.8 r]^k, where r is the room that the motion leaves (1 without one); or s
             itself, a number or (k,), in units of the cube.
     Raises:
         UnknownName: no such function.

@@ -26,8 +26,8 @@ class TestFunction:
         maximum: the value there, or ``maximum(d)``.
         least: ``least(d, b)`` is below every value where all |x_i| <= b.
         dim: the number of coordinates; None for any.
-        everywhere: whether nothing in all of R^d is above ``maximum``. If not, points outside
-            the usual domain are read at its nearest point, so that nothing is.
+        everywhere: whether ``maximum`` bounds the formula in all of R^d. If not, a point outside
+            the usual domain has the value of its nearest point there.
     """
 
     __test__ = False  # for pytest, which collects classes of this name

@@ -90,8 +90,8 @@ class BoxFunction(Function):
 class GPOnBox(StaticProcess):
     """Draws of a GP in a box, by exact product features or random Fourier features.
 
-    Random features are drawn once, from a stream of their own: every function of this process has
-    the same covariance, which differs from the kernel by ``sampler.error``.
+    Random features are drawn once, from a stream of their own: all functions have the same
+    covariance, which differs from the kernel by ``sampler.error``.
 
     Args:
         box: the domain.

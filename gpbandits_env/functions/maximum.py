@@ -18,10 +18,10 @@ KEPT = 16 * 2**20
 class BoxMaximum:
     """Finds the maximum of f(x) = phi(x) . xi over a box, for one xi after another.
 
-    f is evaluated at a Sobol set; those of its points that beat their neighbours start L-BFGS-B
-    on analytic gradients. What the search ends at is a local maximum to within `accuracy`; that
-    it is the global one rests on the density of the Sobol set, which is enough for functions
-    that vary over a twentieth of the box in one or two dimensions, a fifth in three.
+    The points of a Sobol set that beat their neighbours start L-BFGS-B on analytic gradients. The
+    end is a local maximum to within `accuracy`. It is the global one if the Sobol set is dense
+    enough: for functions that vary over a twentieth of the box in one or two dimensions, a fifth
+    in three.
 
     Args:
         sampler: the features phi.
@@ -45,12 +45,10 @@ class BoxMaximum:
     def accuracy(self, coefficients: Array) -> float:
         """How far below the true (local) maximum the value found may be.
 
-        What the search itself leaves is smaller than the rounding of the features: those of a
-        squared exponential kernel cancel, and values carry errors of up to 2e-9 of the largest
-        coefficient (measured in 1 to 3 dimensions; 1e-13 with random features).
+        It is the rounding of the features: those of a squared exponential kernel cancel, which
+        leaves up to 2e-9 of the largest coefficient (measured in 1 to 3 dimensions).
         """
-        size = float(np.abs(coefficients).max())
-        return 1e-8 * max(1.0, size)
+        return 1e-8 * max(1.0, float(np.abs(coefficients).max()))
 
     def __call__(self, coefficients: Array) -> tuple[Array, float]:
         """The point (d,) of the maximum and its accuracy."""

@@ -91,9 +91,8 @@ def diagnose(
         noise_var: of a reading; learned when not given.
         train_fraction: the share of rows, from the start, to train on.
         mean: (n,) of the arms, or one number; that of the training rows when not given.
-        covariance: (n, n) of the arms; that of the training rows when not given. The interval
-            takes both as known: estimated from a short or slow series they make epsilon look
-            larger than it is.
+        covariance: (n, n) of the arms; that of the training rows when not given. Both count as
+            known: estimates from a short or slow series make epsilon look larger than it is.
     Raises:
         InvalidInput: too few rows, columns that never vary, infinite readings, times out of order.
     """

@@ -77,9 +77,8 @@ def fit(
 ) -> Fitted:
     """The most likely values of some hyper-parameters; the others stay as the model has them.
 
-    The search starts at the model (a warm start if it is what was learned before). Under priors
-    further starts are their centres and multiples of those, and with ``ard`` the best isotropic
-    kernel is found first and is where the lengthscales part. Epsilon has three starts of its own.
+    The search starts at the model. Under priors further starts are their centres and multiples of
+    those, and with ``ard`` the best isotropic kernel. Epsilon has three starts of its own.
 
     Cost: O(n^3) an evaluation, 1.5 ms for a stationary kernel at n = 200 whatever the dimension;
     with ``ard`` also O(n^2 d), and an n x n matrix for each parameter of other kernels. O(n T) for

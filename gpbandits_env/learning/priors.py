@@ -97,11 +97,9 @@ class HyperPriors:
     Args:
         inputs: the map of the box to [-1, 1]^D.
         lengthscale: of each lengthscale, independently when there are several.
-        variance: of the kernel's variance, in units of the rewards' sample variance: about 1,
-            within a factor 2.7 either way.
-        noise_var: of the noise, in the same units. By default e^-5, within a factor 7.4 either way,
-            and never below 1e-6: without a floor a model of few data explains them to the last
-            digit, and its matrix cannot be factorised.
+        variance: of the kernel's variance over the rewards' sample variance: 1 within a factor 2.7.
+        noise_var: of the noise, in the same units: e^-5 within a factor 7.4, and at least 1e-6,
+            since without a floor few data are explained exactly by a singular matrix.
     """
 
     inputs: InputScaling
@@ -113,12 +111,11 @@ class HyperPriors:
     def default(inputs: InputScaling) -> "HyperPriors":
         r"""Those for D coordinates: lengthscales proportional to sqrt(D).
 
-        Two random points of [-1, 1]^D are about 0.8 sqrt(D) apart. Were lengthscales near 1 for
-        every D, twenty points of a hundred dimensions would be uncorrelated and teach nothing.
-        The median is 2 e^{sqrt 2 - 3} sqrt(D) = 0.41 sqrt(D), the spread of the log sqrt(3): the
-        mode of the log-normal prior of Hvarfner, Hellsten & Nardi (2024), "Vanilla Bayesian
-        Optimization Performs Great in High Dimensions", brought from [0, 1]^D. Bounds are 0.02
-        and 20 times sqrt(D).
+        Two random points of [-1, 1]^D are about 0.8 sqrt(D) apart: with lengthscales near 1 a few
+        points of many dimensions would be uncorrelated. The median is 2 e^{sqrt 2 - 3} sqrt(D) =
+        0.41 sqrt(D), the spread of the log sqrt(3): the mode of the log-normal prior of Hvarfner,
+        Hellsten & Nardi (2024), "Vanilla Bayesian Optimization Performs Great in High Dimensions",
+        brought from [0, 1]^D. Bounds are 0.02 and 20 times sqrt(D).
         """
         root = float(np.sqrt(len(inputs.low)))
         prior = LogNormal(2.0 * float(np.exp(np.sqrt(2.0) - 3.0)) * root, float(np.sqrt(3.0)))

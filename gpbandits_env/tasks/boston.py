@@ -1,11 +1,11 @@
 """A regression network on Boston's housing values: four settings of its training to choose.
 
 Source: ren2024, Section 5 (`boston`). The paper gives the four ranges, "RMSProp", "one hidden
-layer", "validation L2 loss" and "fixed initialisation and split". Choices made here, none of them
-in the paper: rectified units; 404 districts for training and 102 for validation; 50 epochs of 13
-batches of at most 32, in an order that is fixed; properties standardised by the training rows;
-values in 1000 dollars as they are, which gives mean squared errors near 8 and regrets of the
-paper's size; the number of units rounded.
+layer", "validation L2 loss" and "fixed initialisation and split". Choices that the paper does not
+state: rectified units; 404 districts for training and 102 for validation; 50 epochs of 13 batches
+of at most 32, in an order that is fixed; properties standardised by the training rows; values in
+1000 dollars as they are, which gives mean squared errors near 8 and regrets of the paper's size;
+the number of units rounded.
 """
 
 from dataclasses import dataclass

