@@ -13,7 +13,7 @@ from gpbandits_env.kernels import Kernel
 class Problem:
     """An agent's task: where it may act, and its model of the reward.
 
-    Environments offer theirs as `env.unwrapped.problem`; a user without an environment writes one.
+    Environments offer theirs as `env.unwrapped.problem`; without one, users write it.
 
     Args:
         domain: the possible actions.

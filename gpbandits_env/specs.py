@@ -45,12 +45,11 @@ def check_kind(name: str, value: Any, kind: Any) -> None:
     options = tuple(option for option in options if option is not type(None))
     if any(option not in PLAIN for option in options):
         return
-    for option in options:
-        number = option in (int, float) and isinstance(value, (bool, np.bool_))
-        if isinstance(value, PLAIN[option][0]) and not number:
-            return
-    words = " or ".join(PLAIN[option][1] for option in options)
-    raise InvalidInput(f"{name} must be {words}, got {shown(value)}")
+    # A truth value is a number to Python, not here.
+    fit = [o for o in options if o is bool or not isinstance(value, (bool, np.bool_))]
+    if not any(isinstance(value, PLAIN[option][0]) for option in fit):
+        words = " or ".join(PLAIN[option][1] for option in options)
+        raise InvalidInput(f"{name} must be {words}, got {shown(value)}")
 
 
 def class_named(name: str, base: type[T], kind: str) -> type[T]:

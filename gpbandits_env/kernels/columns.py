@@ -47,8 +47,8 @@ class Columns(ABC):
     def pull(self, x: Array) -> tuple[Array, Pulled]:
         """k(x_i, z_j), fresh, and the function weights -> sum_j weights_ij dk(x_i, z_j)/dx_i.
 
-        The function takes (n, m) weights, or (m,) the same for all x, and returns (n, d); it may
-        be called again, and does not mind if the values are written to.
+        It takes weights (n, m), or (m,) for all x, and returns (n, d); it may be called again, and
+        the values may be written to.
         """
 
 

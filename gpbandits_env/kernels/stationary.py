@@ -46,7 +46,7 @@ class Stationary(Kernel):
         """-p'(r) / r, fresh and finite: where the limit at 0 is infinite, its value there is 0."""
 
     def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
-        """Both, each as an array of its own; cheaper than one after the other where they share."""
+        """Both, in arrays of their own; cheaper where they share work."""
         return self.profile(r), self.slope(r)
 
     def spectral_scales(self, rng: np.random.Generator, count: int) -> Array | None:

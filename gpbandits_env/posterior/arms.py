@@ -83,8 +83,8 @@ class ArmPosterior(Posterior):
         # without bound unless every observation carries the same little noise.
         self._noise = max(self.noise_var, 2.0 * self._floor)
         self._added = self._noise - self.noise_var
-        # After t observations var >= prior_var / (1 + t level / noise): while that is far above
-        # rounding, nothing has to be kept from falling below 0.
+        # After t observations var >= prior_var / (1 + t level / noise): no need to keep it from
+        # falling below 0 while that is far above rounding.
         safe = float(prior_var.min()) / (SAFE * level or 1.0) - 1.0
         self._positive_for = min(safe * self._noise / (level or 1.0), REFRESH_EVERY)
         self._mean, self._var, self._scratch = np.empty((3, n))

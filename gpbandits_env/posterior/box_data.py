@@ -14,9 +14,8 @@ COLUMNS = ("rewards", "stamps", "beta")
 class BoxData(Stateful):
     """Observed points, rewards, times and whitened surprises, in storage that doubles.
 
-    Time is counted in units of lost correlation: an observation at clock c' is correlated with the
-    present, clock c, by exp(c' - c) of what it was then. Only differences of clocks count, so
-    nothing underflows.
+    Time is counted in lost correlation: an observation at clock c' is correlated with the present,
+    clock c, by exp(c' - c) of what it was then. Only differences count, so nothing underflows.
     """
 
     STATE: ClassVar[Mapping[str, Layout]] = {"clock": amount}

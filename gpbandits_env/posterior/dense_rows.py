@@ -1,8 +1,8 @@
 """Data space: the coordinates are the rewards of the n arms themselves.
 
 The rows are V = L^-1 K(X_t, arms), with L the Cholesky factor of the kernel matrix plus noise. A
-step costs O(t n) until t reaches `first_fold`; then V^T V is subtracted from an n x n matrix, again
-every `fold_every` rows, and a step costs the same for ever.
+step costs O(t n) until t reaches `first_fold`; then, and every `fold_every` rows, V^T V is
+subtracted from an n x n matrix, and the cost no longer grows.
 """
 
 from collections.abc import Mapping
@@ -22,11 +22,7 @@ FADED = 1e-8
 
 
 class DenseRows(Representation):
-    """Covariance of all arms as base - V^T V.
-
-    The n x n base takes over at ``first_fold`` rows and takes in the rows every ``fold_every``;
-    the noise variance decides which decayed rows are small enough to be dropped.
-    """
+    """Covariance of all arms as base - V^T V, without rows that decayed far below the noise."""
 
     name = "rows"
     GROWN: ClassVar[Mapping[str, Layout]] = {

@@ -5,8 +5,8 @@ r"""A Gaussian-process posterior through few of its points: Budgeted Kernel Band
     \tilde\mu(x) = z(x)^T A^{-1} Z^T y, \\
     \tilde\sigma^2(x) = (k(x, x) - z(x)^T Z^T Z A^{-1} z(x)) / \lambda
 
-with a dictionary S of past points and lambda = s^2, the noise variance. The variance in reward
-units is lambda times that.
+with a dictionary S of past points and lambda = s^2, the noise variance. In reward units the
+variance is lambda times that.
 
 Source: Calandriello et al. (2019), "Gaussian Process Optimization with Adaptive Sketching",
 Section 3 and Algorithm 1.
@@ -32,13 +32,11 @@ from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import root
 
 # A point pulled often is in the dictionary about qbar times, and missing with probability
-# exp(-qbar): with 2, one in seven is missing in each round; with 5, one in 150. The theory needs
-# hundreds (`bkb_qbar`).
+# exp(-qbar): one in 150 with 5. The theory needs hundreds (`bkb_qbar`).
 QBAR = 5.0
-# Eigenvalues of K_S below this part of the largest count as 0. Rounding of the kernel alone changes
-# a feature of relative eigenvalue v by about 1e-16 / v. Against 60 digits (1000 arms, neighbours
-# in the dictionary), errors are mostly within 1e-8, at worst 7e-5 in the mean and 5e-7 in the
-# variance.
+# Eigenvalues of K_S below this part of the largest count as 0. Rounding changes a feature of
+# relative eigenvalue v by about 1e-16 / v. Against 60 digits (1000 arms, neighbours in the
+# dictionary), errors are mostly within 1e-8, at worst 7e-5 in the mean and 5e-7 in the variance.
 CUT_OFF = 1e-13
 
 

@@ -22,9 +22,9 @@ from gpbandits_env.posterior.state import Layout, Stateful
 class Representation(Stateful, ABC):
     """The covariance of ``width`` coordinates given the data; ``prior_var`` (n,) is that of arms.
 
-    The rows are a growing (count, width) block that shrinks together: the true ones are ``scale``
-    times the stored ones, so that one multiplication lets all past information fade. The last rows
-    may be hallucinated; the owner drops them by `truncate`.
+    The rows are a growing (count, width) block; the true ones are ``scale`` times the stored ones,
+    so one multiplication lets all past information fade. The last rows may be hallucinated; the
+    owner drops them by `truncate`.
     """
 
     name: ClassVar[str]

@@ -25,10 +25,7 @@ def gain(value: Any, name: str) -> float:
 
 
 class Stateful:
-    """An object whose state is some of its attributes, under their names without underscores.
-
-    Arrays keep their place in memory when they are restored.
-    """
+    """An object whose state is some of its attributes; arrays are restored in place."""
 
     STATE: ClassVar[Mapping[str, Layout]] = {}
 

@@ -1,8 +1,8 @@
 """Factors of posterior covariances, which may be singular to rounding; and W, grown by rows.
 
 With K + s^2 I = L L^T, W = L^-1 is kept instead of L: W k_t(x) for many x is then a matrix product,
-which runs several times faster than a triangular solve, and appending k points costs O(k t^2), with
-no factorisation but a k x k one. Its rounding is that of a solve: cond(L) times 1e-16.
+several times faster than a triangular solve, and appending k points costs O(k t^2). Its rounding is
+that of a solve: cond(L) times 1e-16.
 """
 
 import math

@@ -32,13 +32,8 @@ class FourierFeatures(BoxSampler):
     Cost: O(m d) per point. `error` is two standard errors of the covariance at one pair of points,
     2 v / sqrt(m): 0.06 for 1024 features and v = 1; it is no bound.
 
-    Args:
-        kernel: stationary, with `Kernel.frequencies`.
-        dim: the number of coordinates.
-        features: m, even.
-        rng: draws W.
     Raises:
-        InvalidInput: a kernel without a known spectral density, or an odd number of features.
+        InvalidInput: a kernel without a known spectral density, or an odd number m of features.
     Source: Rahimi and Recht (2007).
     """
 

@@ -70,15 +70,10 @@ def circulant_sampler(
     semidefinite will do. Two are tried on each torus: the kernel at lags that are bent smoothly
     into the period, and, where the kernel has died out, the sum of its periodic images. The torus
     grows along the axes on which the kernel reaches farthest until hardly any eigenvalue is
-    negative. A 50 x 50 grid of Matern 5/2, l = 0.2, needs 120 x 120 points; with lags that turn
-    sharply at half the period, 160 x 160.
+    negative: to 120 x 120 points for a 50 x 50 grid of Matern 5/2, l = 0.2.
 
-    Args:
-        arms: an evenly spaced grid of any dimension.
-        kernel: a stationary kernel, even in each coordinate.
-        tolerance: the largest error of the covariance, relative to the variance; at least four
-            units of rounding.
-        most_points: the largest torus.
+    The tolerance is the largest error of the covariance, relative to the variance, at least four
+    units of rounding; the largest torus has ``most_points``.
 
     Returns:
         The sampler; its error is the sum of the negative eigenvalues left out over the number of
