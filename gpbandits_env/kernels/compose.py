@@ -29,8 +29,7 @@ class _Combination(Kernel):
 
     @property
     def parts(self) -> tuple[Kernel, ...]:
-        parts: tuple[Kernel, ...] = getattr(self, fields(self)[0].name)
-        return parts
+        return tuple(getattr(self, fields(self)[0].name))
 
     def _of(self, parts: Sequence[Kernel]) -> Self:
         return replace(self, **{fields(self)[0].name: tuple(parts)})

@@ -80,16 +80,9 @@ def posterior_for(
 ) -> Posterior:
     """The posterior of a GP on arms or in a box, before any data.
 
-    Args:
-        domain: the arms or the box.
-        kernel: the prior covariance, for points of the domain.
-        noise_var: variance of the noise on a reward, at least 0.
-        prior_mean: a number; on arms also (n,), one per arm.
-        kind: on arms "auto", "rows" or "coefficients" (see `posterior_on`), or "nystrom"; in a box
-            there is "auto" only.
-        qbar: of a Nystrom posterior; 5 if it is not given.
-        horizon: as in `posterior_on`.
-        rng: draws the dictionary of a Nystrom posterior.
+    Arguments are those of `posterior_on`. The kind on arms is one of its representations, or
+    "nystrom", whose dictionary has the parameter ``qbar`` (5 if it is not given) and is drawn by
+    ``rng``. In a box the kind is "auto" and the prior mean a number.
 
     Raises:
         UnknownName: no such kind.

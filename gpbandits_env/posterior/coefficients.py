@@ -1,7 +1,7 @@
 """Coefficient space: f = F xi with few white coefficients; a Bayesian linear model.
 
 The rows are W = cov(xi, f(arm)) / s, folded into the covariance P of xi. A step costs
-O(r^2 + n r), or less when F has structure, for ever.
+O(r^2 + n r), or less when F has structure, however large t grows.
 """
 
 from collections.abc import Mapping

@@ -20,7 +20,7 @@ count, amount = partial(whole, minimum=0), partial(positive, zero=True)
 
 
 def gain(value: Any, name: str) -> float:
-    """An amount that may be infinite, as information is without noise, or a clear error."""
+    """An amount that may be infinite, as information is without noise."""
     return math.inf if value == math.inf else amount(value, name)
 
 

@@ -90,8 +90,8 @@ class FourierFeatures(BoxSampler):
 class ProductFeatures(BoxSampler):
     """The outer product of the axes' features; for the squared exponential in few dimensions.
 
-    `error` bounds the covariance's error on a grid of 1600 even points an axis; it is of the size
-    of 1e-12, and that of gradients 1e-9. Outside the box the features are not accurate.
+    `error` bounds the covariance's error on a grid of 1600 even points per axis; it is about 1e-12,
+    and that of gradients 1e-9. Outside the box the features are not accurate.
 
     Cost: O(rank) per point; the rank is the product of the axes' ranks.
 

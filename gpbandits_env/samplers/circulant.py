@@ -159,7 +159,7 @@ class _Grid:
         """The largest error of a covariance from the rounding of the axes' points."""
         total = 0.0
         for i, (axis, lags) in enumerate(zip(self.axes, self.corner, strict=True)):
-            # Two points' lag is off by at most twice what a point is.
+            # The lag of two points has at most twice the error of a point.
             total += self._changed(i, lags + 2.0 * np.abs(axis - axis[0] - lags).max())
         return total
 
