@@ -4,7 +4,7 @@ A declaration is light; what runs it is in `study`, what reads its results in `r
 shows them in `reporting`.
 """
 
-from gpbandits_env.scenarios.panels import Panel
+from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.registry import get, scenarios
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 

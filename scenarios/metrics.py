@@ -1,35 +1,42 @@
-"""The figures of merit: each a curve over rounds, from the regret of every action."""
+"""The figures of merit, each a curve over rounds, and the panels that a plot may show them in."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from gpbandits_env import regret
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import unknown
+from gpbandits_env.scenarios.declare import check
 
 # A distance to the optimum below this counts as this: log10 of 0 is drawn nowhere.
 FLOOR = 1e-12
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A figure of merit; smaller is better.
+class Quantity:
+    """Something of every round, with its axis label (`results.curves.along` reads it).
 
-    Args:
-        title: its name in tables and on an axis.
-        formula: the same as a formula, for an axis.
-        curve: (T, m) regret per action -> (T,).
-        best: whether it is about the best action so far, which may be an initial point.
-        signed: whether it may be negative.
+    It may be negative if ``signed``.
     """
 
     title: str
-    formula: str
-    curve: Callable[[Array], Array]
-    best: bool = False
+    label: str
     signed: bool = False
+
+
+@dataclass(frozen=True)
+class Metric(Quantity):
+    """A figure of merit; smaller is better.
+
+    Args:
+        curve: (T, m) regret per action -> (T,).
+        best: whether it is about the best action so far, which may be an initial point.
+    """
+
+    curve: Callable[[Array], Array] = field(kw_only=True)
+    best: bool = False
 
 
 def log_simple(regrets: Array) -> Array:
@@ -40,15 +47,72 @@ def log_simple(regrets: Array) -> Array:
 
 # What every report shows, and all that a scenario may rank by.
 METRICS = {
-    "average_regret": Metric("average regret", r"$R_t/t$", regret.average),
-    "cumulative_regret": Metric("cumulative regret", r"$R_t$", regret.cumulative),
-    "simple_regret": Metric("simple regret", r"$S_t$", regret.simple, best=True),
+    "average_regret": Metric("average regret", r"$R_t/t$", curve=regret.average),
+    "cumulative_regret": Metric("cumulative regret", r"$R_t$", curve=regret.cumulative),
+    "simple_regret": Metric("simple regret", r"$S_t$", curve=regret.simple, best=True),
 }
 KNOWN = METRICS | {
     "log10_simple_regret": Metric(
-        "log10 simple regret", r"$\log_{10} S_t$", log_simple, best=True, signed=True
+        "log10 simple regret", r"$\log_{10} S_t$", signed=True, curve=log_simple, best=True
     ),
 }
+# What may stand on a panel's axes.
+SPENT = {
+    "model_order": Quantity("model order", "points in the posterior"),
+    "evaluations": Quantity("evaluations", "evaluations spent"),
+}
+Y: dict[str, Quantity] = {**KNOWN, **SPENT}
+X = {
+    "rounds": Quantity("rounds", "round $t$"),
+    "seconds": Quantity("clock time", "seconds of asking and telling"),
+    "total_seconds": Quantity("total time", "seconds, evaluations included"),
+    "evaluations": SPENT["evaluations"],
+}
+BANDS = {"error": "one standard error", "deviation": "one standard deviation"}
+BRIEF = {"error": "1 s.e.", "deviation": "1 s.d."}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel of a scenario's plot: the mean over the trials, with a band.
+
+    Args:
+        y: a metric (see `KNOWN`), "model_order" or "evaluations".
+        x: "rounds"; "seconds" of asking and telling so far, or "total_seconds" with those of the
+            evaluations that were observed, both mean over the trials; or "evaluations" spent.
+        band: "error", one standard error of the mean, or "deviation", one standard deviation.
+        log: whether y is logarithmic.
+        log_x: whether x is.
+    Raises:
+        UnknownName: none of these.
+    """
+
+    y: str
+    x: str = "rounds"
+    band: str = "error"
+    log: bool = False
+    log_x: bool = False
+
+    def __post_init__(self) -> None:
+        check(self)
+        parts = (("y axis", self.y, Y), ("x axis", self.x, X), ("band", self.band, BANDS))
+        for kind, name, known in parts:
+            if name not in known:
+                raise unknown(kind, name, known)
+
+    @property
+    def title(self) -> str:
+        """What stands above it."""
+        against = "" if self.x == "rounds" else f" against {X[self.x].title}"
+        return f"{Y[self.y].title}{against}"
+
+    def band_of(self, curves: Array) -> Array:
+        """Half the band's height (T,), from (trials, T); 0 for one trial."""
+        trials = len(curves)
+        if trials < 2:
+            return np.zeros(curves.shape[1])
+        deviation: Array = curves.std(axis=0, ddof=1)
+        return deviation if self.band == "deviation" else deviation / np.sqrt(trials)
 
 
 def metric_named(name: str) -> Metric:

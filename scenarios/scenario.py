@@ -10,8 +10,7 @@ from gpbandits_env.arrays import listed, whole
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.scenarios.declare import check, check_distinct, check_items, check_names, plain
 from gpbandits_env.scenarios.findings import FINDINGS, Finding
-from gpbandits_env.scenarios.metrics import metric_named
-from gpbandits_env.scenarios.panels import Panel
+from gpbandits_env.scenarios.metrics import Panel, metric_named
 
 # More environment instances than this are a slip.
 MOST_TRIALS = 10**6

@@ -14,8 +14,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios.findings.statistics import mean_and_error, paired
-from gpbandits_env.scenarios.metrics import KNOWN
-from gpbandits_env.scenarios.panels import Panel
+from gpbandits_env.scenarios.metrics import KNOWN, Panel
 from gpbandits_env.scenarios.reporting.plots import draw_bounds, draw_curves, draw_panel, plot
 from gpbandits_env.scenarios.reporting.style import (
     COLOURS,

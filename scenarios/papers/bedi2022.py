@@ -8,7 +8,7 @@ round 5000, and at two budgets that compress earlier.
 from typing import Any
 
 from gpbandits_env.scenarios.findings import AtMost, Finding, LessTime, ModelOrder
-from gpbandits_env.scenarios.panels import Panel
+from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 DELTA = 0.1

@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 from gpbandits_env.scenarios.findings import Finding, NearlyBest, WithinPublished
-from gpbandits_env.scenarios.panels import Panel
+from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.papers.published import REN2024
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from gpbandits_env.scenarios.findings import Below, Finding, NearlyBest
-from gpbandits_env.scenarios.panels import Panel
+from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 METRIC = "log10_simple_regret"

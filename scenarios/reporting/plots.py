@@ -11,8 +11,7 @@ from gpbandits_env.arrays import IntArray
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.findings.rounds import resets
-from gpbandits_env.scenarios.metrics import METRICS
-from gpbandits_env.scenarios.panels import BANDS, BRIEF, Panel, X, Y
+from gpbandits_env.scenarios.metrics import BANDS, BRIEF, METRICS, Panel, X, Y
 from gpbandits_env.scenarios.reporting.style import (
     INK,
     band,

@@ -28,7 +28,7 @@ def curves_of(store: Store, cell: int, label: str, name: str) -> Array:
 
 
 def along(store: Store, cell: int, label: str, name: str) -> Array:
-    """What a panel's x or y names (see `panels.X` and `panels.Y`), of all trials: (trials, T)."""
+    """What a panel's x or y names (see `metrics.X` and `metrics.Y`), of all trials: (trials, T)."""
     if name in KNOWN:
         return curves_of(store, cell, label, name)
     if name in SECONDS:

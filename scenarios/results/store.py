@@ -23,9 +23,9 @@ from gpbandits_env.errors import StoreError, unknown
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey, TrialRecord
 from gpbandits_env.scenarios.results.store_errors import (
     check_resolved,
+    clear_errors,
     damaged,
-    making_sense_of,
-    speaking_of,
+    decoding,
 )
 from gpbandits_env.scenarios.results.store_format import (
     APPLICATION_ID,
@@ -61,7 +61,7 @@ class Store:
             StoreError: the file exists, or cannot be written.
         """
         path = Path(path)
-        with speaking_of(path):
+        with clear_errors(path):
             if path.exists() and not cls.is_empty(path):
                 raise StoreError(f"{path} exists already")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +84,7 @@ class Store:
                 be read or written.
         """
         path = Path(path)
-        with speaking_of(path):
+        with clear_errors(path):
             if not path.exists():
                 raise StoreError(f"{path}: no such file; 'gpbandits run' makes one")
             if path.is_dir():
@@ -126,7 +126,7 @@ class Store:
 
     def meta(self, key: str) -> Any:
         """An entry of the meta table; None without it."""
-        with speaking_of(self.path):
+        with clear_errors(self.path):
             text = self._one("SELECT value FROM meta WHERE key = ?", key)
             return None if text is None else json.loads(text)
 
@@ -174,7 +174,7 @@ class Store:
     def bounds(self, cell: int) -> dict[str, tuple[str, Array]]:
         """The theory curves of a cell."""
         rows = self._all(f"{FLOATS}, name, metric FROM bounds WHERE cell = ? ORDER BY name", cell)
-        with making_sense_of(self.path):
+        with decoding(self.path):
             return {name: (metric, unpack(*array)) for *array, name, metric in rows}
 
     def done(self) -> set[TrialKey]:
@@ -248,13 +248,13 @@ class Store:
         rows = self._all(sql, *values)
         if not rows:
             raise StoreError(f"{self.path} has no {what}")
-        with making_sense_of(self.path):
+        with decoding(self.path):
             return np.stack([unpack(*row) for row in rows])
 
     def digest(self) -> str:
         """SHA-256 of everything but time: equal for equal results, however they were run."""
         total = hashlib.sha256()
-        with making_sense_of(self.path):
+        with decoding(self.path):
             total.update(to_json(self.meta("scenario")).encode())
             for cell, name, metric, data in self._each("SELECT * FROM bounds ORDER BY cell, name"):
                 total.update(to_json([cell, name, metric]).encode() + zlib.decompress(data))
@@ -286,7 +286,7 @@ class Store:
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with speaking_of(self.path):
+        with clear_errors(self.path):
             self._db.execute("BEGIN IMMEDIATE")
             try:
                 yield self._db
@@ -297,7 +297,7 @@ class Store:
                 raise
 
     def _each(self, sql: str, *values: Any) -> Iterator[Any]:
-        with speaking_of(self.path):
+        with clear_errors(self.path):
             yield from self._db.execute(sql, values)
 
     def _all(self, sql: str, *values: Any) -> list[Any]:

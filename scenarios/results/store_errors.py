@@ -69,7 +69,7 @@ def damaged(path: Path, what: object) -> StoreError:
 
 
 @contextmanager
-def speaking_of(path: Path) -> Iterator[None]:
+def clear_errors(path: Path) -> Iterator[None]:
     """Turn what SQLite and the file system say into one clear error."""
     try:
         yield
@@ -98,7 +98,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def making_sense_of(path: Path) -> Iterator[None]:
+def decoding(path: Path) -> Iterator[None]:
     """Turn what unpacking damaged data may raise into one clear error."""
     try:
         yield

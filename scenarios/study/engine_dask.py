@@ -13,7 +13,7 @@ from distributed.comm.addressing import get_address_host_port
 from distributed.utils import silence_logging_cmgr
 
 from gpbandits_env.errors import ClusterLost, InvalidInput
-from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, knock, run_timed
+from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable, run_timed
 from gpbandits_env.scenarios.study.runner import PlannedTrial
 
 PATIENCE = "30s"
@@ -55,7 +55,7 @@ def _cluster(jobs: int) -> Iterator[Any]:
         ) as made,
         _joined(made.scheduler_address) as client,
     ):
-        client.register_worker_callbacks(_deaf)
+        client.register_worker_callbacks(_ignore_interrupts)
         client.cluster = made  # ours, to start workers in
         yield client
 
@@ -67,7 +67,7 @@ def _joined(address: str) -> Iterator[Any]:
     try:
         # A client that fails lingers for a minute, so that it is not made in vain.
         get_address_host_port(address)
-        knock(address)
+        check_reachable(address)
         client = made(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InvalidInput(f"no Dask scheduler answers at {address!r}: {error}") from None
@@ -148,7 +148,7 @@ def _lost(error: Exception) -> ClusterLost:
     )
 
 
-def _deaf() -> None:
+def _ignore_interrupts() -> None:
     """Ctrl-C, which a terminal sends to workers too, is the driver's to answer."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -67,7 +67,9 @@ class Processes(Pool):
         pool = self._pools[worker]
         if pool is None:
             with _interrupts_ignored():
-                pool = ProcessPoolExecutor(1, timeout=IDLE, initializer=_deaf, env=ONE_THREAD)
+                pool = ProcessPoolExecutor(
+                    1, timeout=IDLE, initializer=_ignore_interrupts, env=ONE_THREAD
+                )
                 self._pools[worker] = pool
                 future = pool.submit(run_timed, tasks)  # which starts the process
         else:
@@ -98,7 +100,7 @@ class Processes(Pool):
             self._pools[worker] = None
 
 
-def _deaf() -> None:
+def _ignore_interrupts() -> None:
     """Ctrl-C, which a terminal sends to workers too, is the driver's to answer."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

@@ -10,7 +10,7 @@ import ray
 from ray import exceptions
 
 from gpbandits_env.errors import ClusterLost, InvalidInput, MissingExtra
-from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, knock, run_timed
+from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable, run_timed
 from gpbandits_env.scenarios.study.runner import PlannedTrial
 
 RETRIES = 3
@@ -86,7 +86,7 @@ def _connect(jobs: int, address: str | None) -> None:
         own = {"num_cpus": jobs, "include_dashboard": False}
     try:
         if address is not None:
-            knock(_found() if address == "auto" else address)
+            check_reachable(_found() if address == "auto" else address)
             if address.startswith("ray://") and find_spec("grpc") is None:
                 raise MissingExtra(
                     f"{address!r} is of Ray's client, which needs a package of its own: pip "

@@ -126,7 +126,7 @@ def run_timed(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:
     return found, (perf_counter() - start) / len(tasks)
 
 
-def knock(address: str) -> None:
+def check_reachable(address: str) -> None:
     """Nothing, if HOST:PORT or SCHEME://HOST:PORT accepts a connection, or has no port.
 
     A cluster's own client would try for minutes.

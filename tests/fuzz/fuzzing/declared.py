@@ -30,7 +30,7 @@ from gpbandits_env.posterior import posterior_on
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.findings import FINDINGS, Finding
-from gpbandits_env.scenarios.panels import Panel
+from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 
 ARMS = Arms.grid((3, 2))
