@@ -6,7 +6,7 @@ from pathlib import Path
 _root = Path(__file__).resolve().parent.parent
 if (_root / "pyproject.toml").exists() and (_root / "agents").is_dir():
     # Python started in a checkout finds this folder before any installed copy; the agents and
-    # scenarios stand beside it there, and must import as gpbandits_env.agents and .scenarios.
+    # scenarios stand next to it there, and must import as gpbandits_env.agents and .scenarios.
     __path__.append(str(_root))
 
 __version__ = "0.1.0"
