@@ -161,11 +161,11 @@ def snapshots_resume(fresh: Fresh) -> None:
     state = agent.snapshot()
     kept = pickle.loads(pickle.dumps(state))
     ahead = trial(agent)
-    _expect(same(state, kept), "a snapshot changed when the agent went on")
+    _expect(same(state, kept), "a snapshot changed when the agent continued")
     other = fresh()
     trial(other, 2)
     other.restore(kept)
-    _expect(same(other.snapshot(), kept), "restore left something of what was there before")
+    _expect(same(other.snapshot(), kept), "restore left something of the state before it")
     _expect(np.array_equal(trial(other), ahead), "a resumed agent chooses other actions")
     before = other.snapshot()
     try:
@@ -177,7 +177,7 @@ def snapshots_resume(fresh: Fresh) -> None:
 
 
 def pickles_resume(fresh: Fresh) -> None:
-    """A pickled agent goes on as the agent does."""
+    """A pickled agent continues as the agent does."""
     agent = fresh()
     trial(agent, 3)
     twin = pickle.loads(pickle.dumps(agent))

@@ -53,8 +53,8 @@ class GPAgent(Agent):
             of a Nystrom posterior cannot fade, and in a box it is on candidates, 1024 if their
             number is not given.
         epsilon: if given, past data fade at this rate (see `data.forgetting`).
-        reset_every: if given, all data are forgotten every so many rounds.
-        window: if given, only so many last rounds count.
+        reset_every: if given, all data are forgotten after each block of this many rounds.
+        window: if given, only this many last rounds count.
         compress: if given, the posterior takes only informative observations (see
             `data.compression`): a rule as a dict, {"type": "constant", "epsilon": 1e-4} or
             {"type": "horizon", "alpha": 0.5}, or a number, which is a constant epsilon. The others
@@ -64,9 +64,9 @@ class GPAgent(Agent):
         search: how a box is searched, as a dict (see `search`).
         batch: how a batch is chosen: a rule's name or dict (see `batch`); by default one action
             after the other by hallucinated variance, or without an acquisition a sample for each.
-        learn: if given, hyper-parameters are learned from the rewards every so many rounds:
+        learn: if given, hyper-parameters are learned from the rewards in some rounds:
             {"every": 10, "what": ["lengthscale", "variance", "noise_var", "epsilon"], ...}, or
-            true for the kernel's and the noise (see `data.learning`); `learned` lists what was.
+            true for the kernel's and the noise (see `data.learning`); `learned` lists the fits.
         standardize: whether rewards are of unknown mean and scale: the model is then that of the
             problem for rewards of mean 0 and variance 1.
 
@@ -203,7 +203,7 @@ class GPAgent(Agent):
 
     @property
     def learned(self) -> list[dict[str, Any]]:
-        """What was learned of the model, one dict a fit; see `data.learning`."""
+        """The results of the fits of the model, one dict each; see `data.learning`."""
         return [] if self.refit is None else self.refit.learned
 
     def reset(self) -> None:

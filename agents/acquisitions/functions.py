@@ -15,15 +15,15 @@ from gpbandits_env.arrays import Array
 # A variance below this counts as none, so that nothing overflows.
 KNOWN = 1e-100
 
-# One over a smaller one is beyond what a float holds.
+# The reciprocal of a smaller gap overflows.
 SMALLEST_GAP = float(np.finfo(float).tiny)
 
 
 class Acquisition(ABC):
     """A score for every point; larger is better.
 
-    Means and variances are arrays of one shape, variances at least 0. A point of no variance is
-    known: its score is the limit, and what would be infinite in its derivatives is given as 0.
+    Means and variances are arrays of one shape, variances at least 0. A point without variance is
+    known: its score is the limit, and infinite derivatives there are given as 0.
 
     Attributes:
         logarithmic: whether the score is the logarithm of what the field calls the acquisition.
@@ -77,10 +77,7 @@ class LCB(Acquisition):
     beta: float
 
     def score(self, mean: Array, var: Array) -> Array:
-        bound = np.sqrt(var)
-        bound *= -math.sqrt(self.beta)
-        bound += mean
-        return bound
+        return mean - math.sqrt(self.beta) * np.sqrt(var)
 
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         in_mean, in_var = UCB(self.beta).gradient(mean, var)
@@ -114,8 +111,8 @@ class RegretToSigma(Acquisition):
 class LogEI(Acquisition):
     """The logarithm of the expected improvement E max(f - incumbent - margin, 0).
 
-    In logarithms, because the improvement itself underflows to 0 at most arms most of the time.
-    Of a known point it is log max(mu - incumbent - margin, 0), which may be -inf.
+    The improvement itself underflows to 0 at most arms most of the time. The score of a known point
+    is log max(mu - incumbent - margin, 0), which may be -inf.
 
     Args:
         incumbent: the value to improve on.
@@ -159,7 +156,7 @@ class LogEI(Acquisition):
 class LogPI(Acquisition):
     """The logarithm of the probability of improvement P(f > incumbent + margin).
 
-    Of a known point it is 0 or -inf.
+    The score of a known point is 0 or -inf.
 
     Args:
         incumbent: the value to improve on.
@@ -208,5 +205,5 @@ class Variance(Acquisition):
 
 
 def _standard(mean: Array, var: Array, level: float) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """How far the mean is above a level, the standard deviation (never 0), and who is known."""
+    """The mean above a level, the standard deviation (never 0), and which points are known."""
     return mean - level, np.sqrt(np.maximum(var, KNOWN)), var < KNOWN

@@ -1,4 +1,4 @@
-"""What log-EI and log-PI need of the normal distribution, accurate in both tails.
+"""Functions of the normal distribution for log-EI and log-PI, accurate in both tails.
 
 With R(z) = Phi(z) / phi(z) the Mills ratio and h(z) = phi(z) + z Phi(z) = phi(z) (1 + z R(z)):
 h times sigma is the expected improvement at z = (mu - incumbent) / sigma.
@@ -16,7 +16,7 @@ from gpbandits_env.arrays import Array
 SQRT_2 = math.sqrt(2.0)
 SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
-# Up to here phi + z Phi cancels too much; up to there 1 + z R does, and its series has converged.
+# Below NEAR phi + z Phi cancels too much; below FAR 1 + z R does, and its series has converged.
 NEAR, FAR = -1.0, -40.0
 
 

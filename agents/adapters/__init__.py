@@ -1,1 +1,1 @@
-"""Other people's optimisers behind our ask and tell; each needs its extra."""
+"""Optimizers of other libraries with our ask and tell; each needs its extra."""

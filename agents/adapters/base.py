@@ -1,4 +1,4 @@
-"""What adapters share: the data, handed to another library anew at every ask."""
+"""The base of all adapters, which hand the data to another library anew at every ask."""
 
 import warnings
 from abc import abstractmethod

@@ -1,7 +1,7 @@
 """The genie, the paper's oracle: it is shown the whole function of the round before.
 
 Paper: bogunovic2016, Appendix F, the lower bound Omega(T epsilon) that no algorithm can beat.
-Assumes: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}, so that the maximiser of f_{t-1}
+Assumes: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}, so that the maximizer of f_{t-1}
 has the largest conditional mean; the noise and epsilon do not matter.
 Departures: 1. in round 1, where it knows nothing, it draws an arm at random; 2. ties go to the
 lowest index; 3. all actions of a batch are the same.
@@ -22,7 +22,7 @@ from gpbandits_env.problem import Problem
 
 
 class Genie(Agent):
-    """The maximiser of f_{t-1}, which its caller must `reveal`; `tell` teaches it nothing.
+    """The maximizer of f_{t-1}, which its caller must `reveal`; `tell` teaches it nothing.
 
     It is a yardstick: only what runs a trial, and so knows the truth, can use it. It acts on arms;
     the model does not matter.
@@ -37,7 +37,7 @@ class Genie(Agent):
         if not isinstance(problem.domain, Arms):
             raise InvalidInput("the genie acts on arms: make the environment a grid or arms")
         self._size = problem.domain.size
-        # The round after which the function was revealed, and its maximiser.
+        # The round after which the function was revealed, and its maximizer.
         self._shown: tuple[int, int] | None = None
 
     def reveal(self, values: ArrayLike) -> None:
@@ -54,7 +54,7 @@ class Genie(Agent):
         self._shown = (self.round, int(function.argmax()))
 
     def ask(self) -> IntArray:
-        """The maximiser of f_{t-1}, m times.
+        """The maximizer of f_{t-1}, m times.
 
         Raises:
             InvalidInput: the last round's function has not been revealed.

@@ -41,8 +41,8 @@ class MSUCB(GPAgent):
         d: the dimension of the subspaces, from 0 to D; D if that is less.
         n0: N_0 >= 1.
         alpha: at least 0.
-        cap: if given, no subspaces are drawn beyond so many. Algorithm 1 has no cap, but with
-            alpha = 2 there are 2.7 million after 200 rounds.
+        cap: if given, the largest |Z_t|. Algorithm 1 has none, but with alpha = 2 there are 2.7
+            million subspaces after 200 rounds.
         candidates: points to screen a round, over all subspaces; at least 2 in each.
         refine: K, how many of them are climbed from.
         evaluations: of the acquisition along all climbs of a round together, at most.

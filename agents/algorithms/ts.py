@@ -3,7 +3,7 @@
 Paper: Kandasamy et al. (2018), Algorithm 1 (synchronous), as a baseline of ren2024.
 Assumes: Gaussian noise of known variance.
 Departures: 1. on arms none, the joint samples are exact; in a box they are drawn by random features
-(exact in few dimensions for the squared exponential) and maximised from many starts, or exactly at
+(exact in few dimensions for the squared exponential) and maximized from many starts, or exactly at
 the candidates of search="round".
 """
 
@@ -17,7 +17,7 @@ from gpbandits_env.problem import Problem
 
 
 class ThompsonSampling(GPAgent):
-    """Each action of the batch maximises a posterior sample of its own.
+    """Each action of the batch maximizes a posterior sample of its own.
 
     Args:
         batch: a batch rule that draws samples of the function.

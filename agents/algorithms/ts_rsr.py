@@ -4,7 +4,7 @@ Paper: ren2024, Algorithm 1, with the redraw rule of its Appendix C.
 Assumes: Gaussian noise of known variance.
 Departures: 1. a sample is drawn anew at most 10 times (see `batch.RegretToSigmaRatio`); 2. in a box
 samples are drawn by random features (exact in few dimensions for the squared exponential) and
-maximised from many starts, or exactly at the candidates of search="round"; 3. those of `GPAgent`.
+maximized from many starts, or exactly at the candidates of search="round"; 3. those of `GPAgent`.
 """
 
 from typing import Any

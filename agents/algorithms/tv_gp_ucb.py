@@ -3,7 +3,7 @@
 Paper: bogunovic2016, Algorithm 2, eqs. (7)-(8); epsilon by Appendix B when it is learned.
 Assumes: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}.
 Departures: 1. ties go to the lowest index; 2. c1 log(c2 t) is clipped at 0; 3. actions of one batch
-share one time; 4. when epsilon is learned, all that is older than the window is dropped then.
+share one time; 4. when epsilon is learned, data older than the window are dropped.
 """
 
 from collections.abc import Mapping, Sequence

@@ -17,7 +17,7 @@ from gpbandits_env.problem import Problem
 @RULES.register("thompson")
 @dataclass(frozen=True)
 class Thompson(BatchRule):
-    """Each action maximises a joint posterior sample of its own.
+    """Each action maximizes a joint posterior sample of its own.
 
     Source: Kandasamy et al. (2018), Algorithm 1 (synchronous).
     """

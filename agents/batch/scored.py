@@ -40,7 +40,7 @@ class Hallucinate(BatchRule):
 @RULES.register("believer")
 @dataclass(frozen=True)
 class KrigingBeliever(BatchRule):
-    """Maximise, pretend that y = mu(x) was seen there, update mean and variance, repeat.
+    """Maximize, pretend that y = mu(x) was seen there, update mean and variance, repeat.
 
     A fantasy at the mean leaves the mean as it is: the variance shrinks, and the incumbent is at
     least the fantasy.

@@ -1,4 +1,4 @@
-"""A model learned as the data come in: fitted every so many rounds, and recorded.
+"""A model that is fitted to the data in some rounds, and recorded.
 
 Assumes: one function for all the data it learns from, or one that drifts if epsilon is learned.
 Departures: 1. data that fade are learned from as if they did not, unless epsilon is learned too;
@@ -36,7 +36,7 @@ class Learning:
         every: rounds from one fit to the next.
         what: names of the kernel's hyper-parameters, "kernel" for all of them, "lengthscale" for
             one or all of several; "noise_var"; "epsilon". Empty to learn none of them.
-        starts: of each fit; the first is what was learned before (see `learning.fit`).
+        starts: of each fit; the first is the last model (see `learning.fit`).
         ard: a lengthscale per coordinate.
         standardize: the prior mean and the scale of what is not learned come from the rewards too:
             the model is that of the problem for rewards of mean 0 and variance 1, brought to the
@@ -102,11 +102,11 @@ def learning_for(
 
 
 class Refit:
-    """Fits the model to the observations every so many rounds.
+    """Fits the model to the observations in the rounds that `Learning` says.
 
     Args:
-        learning: what and when.
-        given: the model to start from.
+        learning: what is learned and when.
+        given: the first model.
         domain: of the posterior, in whose units the kernel is.
 
     Attributes:
@@ -158,7 +158,7 @@ class Refit:
         return True
 
     def due(self, now: int, observations: int) -> bool:
-        """Whether it is time for a fit, after so many rounds and with so many observations."""
+        """Whether it is time for a fit, after ``now`` rounds and with these observations."""
         soon = self._fitted is not None and now - self._fitted < self.learning.every
         return not soon and observations >= self.learning.first
 

@@ -1,4 +1,4 @@
-"""A maximiser in a box that climbs from many starts together.
+"""A maximizer in a box that climbs from many starts together.
 
 Projected L-BFGS: at each start the coordinates at an end of the box whose gradient points outside
 are held; in the others the two-loop recursion gives a direction, and the step along it is clipped

@@ -55,15 +55,15 @@ def spread(box: Box, count: int, rng: np.random.Generator) -> Array:
     return np.minimum(unit, box.high, out=unit)
 
 
-def near(box: Box, centres: Array, rng: np.random.Generator) -> Array:
+def near(box: Box, centers: Array, rng: np.random.Generator) -> Array:
     """Points near each of some: (k, d) -> (k steps, d), clipped to the box."""
-    k, d = centres.shape
+    k, d = centers.shape
     shape = (STEPS_EACH * k, d)
-    size = np.exp(rng.uniform(np.log(SMALLEST), np.log(LARGEST), (len(centres) * STEPS_EACH, 1)))
+    size = np.exp(rng.uniform(np.log(SMALLEST), np.log(LARGEST), (len(centers) * STEPS_EACH, 1)))
     move = rng.standard_normal(shape) * size
     if d > MOST_SOBOL:
         move *= rng.random(shape) < MOST_SOBOL / d
-    points = np.repeat(centres, STEPS_EACH, axis=0) + move * (box.high - box.low)
+    points = np.repeat(centers, STEPS_EACH, axis=0) + move * (box.high - box.low)
     return np.clip(points, box.low, box.high)
 
 
