@@ -22,8 +22,7 @@ from scipy import stats
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, StoreError, unknown
 from gpbandits_env.scenarios.metrics import metric_named
-from gpbandits_env.scenarios.results.report import final
-from gpbandits_env.scenarios.results.statistics import mean_ranks
+from gpbandits_env.scenarios.results.report import final, mean_ranks
 from gpbandits_env.scenarios.results.store import Store
 
 # Scenario -> agent -> (trials,) regret at the last round.

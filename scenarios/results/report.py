@@ -6,14 +6,14 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+from scipy import stats
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.findings import FINDINGS, CellResults, Check
-from gpbandits_env.scenarios.findings.statistics import mean_and_error
+from gpbandits_env.scenarios.findings.statistics import Paired, mean_and_error, paired
 from gpbandits_env.scenarios.metrics import metric_named, shown
 from gpbandits_env.scenarios.results.curves import curves_of
-from gpbandits_env.scenarios.results.statistics import PairedTest, mean_ranks, paired_test
 from gpbandits_env.scenarios.results.store import Store
 
 
@@ -42,6 +42,13 @@ class AgentResult:
     model_order: float
     evaluations: float
     evaluating: float
+
+
+@dataclass(frozen=True)
+class PairedTest(Paired):
+    """Two agents compared, with the two-sided p-value of Student's t test; 1 if all are equal."""
+
+    p: float
 
 
 @dataclass(frozen=True)
@@ -102,6 +109,22 @@ def report(store: Store, metric: str | None = None) -> Report:
         raise StoreError(f"{store.path} holds no finished trial yet; 'gpbandits run' resumes it")
     failures = tuple(f"{f.key}: {f.error}" for f in store.failures())
     return Report(scenario, name, tuple(cells), failures, store.digest())
+
+
+def paired_test(a: Array, b: Array) -> PairedTest:
+    """Compare two agents trial by trial; see `paired`."""
+    found = paired(a, b)
+    if found.se == 0.0:  # no spread, or rounding that looks like some
+        p = 1.0 if found.difference == 0.0 else 0.0
+    else:
+        p = float(2.0 * stats.t.sf(abs(found.difference / found.se), found.trials - 1))
+    return PairedTest(**asdict(found), p=p)
+
+
+def mean_ranks(table: Array) -> Array:
+    """Mean rank of each agent, 1 for the smallest and shared by ties: (n, trials) -> (n,)."""
+    ranks: Array = stats.rankdata(table, axis=0).mean(axis=1)
+    return ranks
 
 
 def final(store: Store, cell: int, metric: str) -> dict[str, dict[int, float]]:

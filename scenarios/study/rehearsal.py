@@ -72,11 +72,8 @@ def _at(where: str, error: GPBanditsError) -> GPBanditsError:
 
 
 def resolved(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
-    """Everything that fixes the result, as a plain JSON dict.
+    """Everything that fixes the result, as a plain JSON dict; all streams depend on the seed.
 
-    Args:
-        scenario: the declaration.
-        seed: the base seed that all streams of the run depend on.
     Raises:
         InvalidInput: an environment's keyword or an agent's setting is not JSON-able.
     """

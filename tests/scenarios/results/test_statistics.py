@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from gpbandits_env.scenarios.findings.statistics import mean_and_error
-from gpbandits_env.scenarios.results.statistics import mean_ranks, paired_test
+from gpbandits_env.scenarios.results.report import mean_ranks, paired_test
 
 WORLDS = np.random.default_rng(0).normal(size=50)
 
