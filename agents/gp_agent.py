@@ -293,11 +293,14 @@ class GPAgent(Agent):
             self.forgetting = Fade(model.epsilon)
         if self.refit.keeps_prior:
             self.posterior.forget()
-        else:
-            self.compression = compression_for(
-                self._compress, self.problem.replaced(noise_var=model.noise_var)
-            )
-            self.posterior = self._prior(model)
+            for entry in self.log.data:
+                self.posterior.learn(entry.points, entry.rewards)
+                self.posterior.advance(entry.faded)
+            return
+        self.compression = compression_for(
+            self._compress, self.problem.replaced(noise_var=model.noise_var)
+        )
+        self.posterior = self._prior(model)
         self.log.replay(self.posterior)
 
 

@@ -61,7 +61,8 @@ class ObservationLog:
         """Time passes: the data so far lose correlation by sqrt(1 - epsilon)."""
         if self._entries:
             last = self._entries[-1]
-            self._entries[-1] = last._replace(faded=1.0 - (1.0 - last.faded) * (1.0 - epsilon))
+            both = 1.0 - (1.0 - last.faded) * (1.0 - epsilon) if last.faded else epsilon
+            self._entries[-1] = last._replace(faded=both)
 
     def forget(self) -> None:
         """The posterior was emptied: none of what is logged are its data any more."""

@@ -1,7 +1,7 @@
 """A Gaussian-process posterior at any point of a box, grown an observation at a time."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
 from typing import Any, ClassVar
 
@@ -293,6 +293,18 @@ class BoxPosterior(Posterior):
         self._append(points, rewards)
         self.size += len(points)
 
+    def replay(self, log: Iterable[tuple[Array, Array, float]]) -> None:
+        """As for every posterior; an empty one makes one factor of all data, O(t^2 (d + t))."""
+        if self._data.count:
+            super().replay(log)
+            return
+        for points, rewards, epsilon in log:
+            self._data.extend(points, rewards, 0.0)
+            self.size += len(points)
+            self._pass(epsilon, 1.0)
+        self._refactor()
+        self._changed()
+
     def _append(self, x: Array, rewards: Array | None) -> None:
         """Points (k, d) observed now, with their rewards (k,) or without; block by block."""
         data = self._data
@@ -322,28 +334,34 @@ class BoxPosterior(Posterior):
         return np.asarray(corner @ (rewards - self.prior_mean - left @ past))
 
     def _refactor(self) -> None:
-        """Compute W and what follows from it anew; the information gain stays."""
+        """Compute W and what follows from it anew."""
         data, self._whitening = self._data, Whitening()
-        known = self.information_gain
         with OneThread():
             for start in range(0, data.count, BLOCK):
                 part = slice(start, min(start + BLOCK, data.count))
                 cross = self.kernel(data.points[part], data.points[: part.stop])
                 cross *= np.exp(-np.abs(data.stamps[part, None] - data.stamps[: part.stop]))
                 data.beta[part] = self._grow(cross[:, :start], cross[:, start:], data.rewards[part])
-        self.information_gain = known
 
     def _advance(self, epsilon: float, dt: float) -> None:
+        if self._pass(epsilon, dt):
+            known = self.information_gain
+            self._refactor()
+            self.information_gain = known
+        self._changed()
+
+    def _pass(self, epsilon: float, dt: float) -> bool:
+        """Time passes; True if points were dropped, so that W must be computed anew."""
         data = self._data
         if epsilon == 1.0:
             self._truncate(0)
-        elif data.count:
+        elif epsilon and data.count:
             data.clock -= 0.5 * dt * math.log1p(-epsilon)
             dead = data.faded(FADED)
             if dead and dead >= min(data.count, max(FEWEST_DROPPED, PART_DROPPED * data.count)):
                 data.drop(dead)
-                self._refactor()
-            self._changed()
+                return True
+        return False
 
     def _truncate(self, n: int) -> None:
         """Back to the first ``n`` points, to the bit."""
