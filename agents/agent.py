@@ -85,14 +85,10 @@ class Agent(ABC):
         Raises:
             InvalidInput: as `tell`.
         """
-        known = self.problem.domain.check(actions)
+        domain = self.problem.domain
         if observed is not None:
-            return self._observed(known, rewards, observed)
-        values = finite_array(rewards, "rewards", ndim=1)
-        if len(values) != len(known):
-            raise InvalidInput(
-                f"rewards must have shape ({len(known)},), one per action, got {values.shape}"
-            )
+            return self._observed(domain.check(actions), rewards, observed)
+        known, values = domain.observations(actions, rewards)
         if not len(values):
             raise InvalidInput("tell needs at least one action and its reward, got none")
         return known, values

@@ -54,6 +54,19 @@ class Domain(ABC):
             InvalidInput: wrong shape, type or range.
         """
 
+    def observations(self, actions: ArrayLike, rewards: ArrayLike) -> tuple[NDArray[Any], Array]:
+        """Actions (k, ...) and what they gave, (k,) rewards, as arrays.
+
+        Raises:
+            InvalidInput: as `check`; a reward that is not finite, or lengths that differ.
+        """
+        checked, values = self.check(actions), finite_array(rewards, "rewards", ndim=1)
+        if len(values) != len(checked):
+            raise InvalidInput(
+                f"rewards must have shape ({len(checked)},), one per action, got {values.shape}"
+            )
+        return checked, values
+
     @abstractmethod
     def points(self, actions: NDArray[Any]) -> Array:
         """The points (m, d) of checked actions."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, finite_array, positive
+from gpbandits_env.arrays import Array, positive
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
@@ -52,12 +52,7 @@ class Posterior(Stateful, ABC):
             InvalidInput: a point outside the domain, a reward that is not finite, or lengths that
                 differ; nothing has changed then.
         """
-        x, y = self.domain.check(points), finite_array(rewards, "rewards", ndim=1)
-        if len(y) != len(x):
-            raise InvalidInput(
-                f"rewards must have shape ({len(x)},), one per observed point, got {y.shape}"
-            )
-        self.learn(x, y)
+        self.learn(*self.domain.observations(points, rewards))
 
     @abstractmethod
     def learn(self, points: NDArray[Any], rewards: Array) -> None:
