@@ -196,11 +196,6 @@ class GPAgent(Agent):
         self.posterior.advance(epsilon)
         self.log.fade(epsilon)
 
-    def forget(self) -> None:
-        """Back to the prior, in mid-episode."""
-        self.posterior.forget()
-        self.log.forget()
-
     @property
     def learned(self) -> list[dict[str, Any]]:
         """The results of the fits of the model, one dict each; see `data.learning`."""

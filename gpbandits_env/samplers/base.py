@@ -59,10 +59,6 @@ class Factor(Sampler):
         """The features of some arms, (m, rank)."""
 
     @abstractmethod
-    def transpose(self, values: Array) -> Array:
-        """Phi^T values: (..., n) -> (..., rank)."""
-
-    @abstractmethod
     def squared_norms(self) -> Array:
         """The prior variances diag(Phi Phi^T), (n,)."""
 
@@ -83,9 +79,6 @@ class MatrixFactor(Factor):
 
     def rows(self, arms: IntArray) -> Array:
         return self.matrix[arms]
-
-    def transpose(self, values: Array) -> Array:
-        return values @ self.matrix
 
     def squared_norms(self) -> Array:
         return np.einsum("ij,ij->i", self.matrix, self.matrix)

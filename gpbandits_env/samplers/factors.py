@@ -38,13 +38,6 @@ class DenseFactor(MatrixFactor):
                 values[..., start:end] = xi[..., :end] @ rows.T
         return values
 
-    def transpose(self, values: Array) -> Array:
-        xi = np.zeros((*values.shape[:-1], self.size))
-        for start in range(0, self.size, BLOCK):
-            end = start + BLOCK
-            xi[..., :end] += values[..., start:end] @ self.matrix[start:end, :end]
-        return xi
-
 
 def dense_factor(arms: Arms, kernel: Kernel) -> MatrixFactor:
     """The Cholesky factor of all arms; of a singular covariance, a factor of its rank.

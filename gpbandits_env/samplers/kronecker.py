@@ -45,10 +45,6 @@ class KroneckerFactor(Factor):
     def __call__(self, xi: Array) -> Array:
         return _apply(self._spread(xi), self.ranks, self.factors, self._transposed, self.size)
 
-    def transpose(self, values: Array) -> Array:
-        columns = _apply(values, self.shape, self._transposed, self.factors, self._columns)
-        return columns if self.kept is None else columns[..., self.kept]
-
     def row(self, arm: int) -> Array:
         if len(self.factors) == 2:
             i, j = divmod(arm, self.shape[1])
