@@ -8,7 +8,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, listed, positive
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.scenarios.findings.finding import FINDINGS, CellResults, Check, Finding
-from gpbandits_env.scenarios.findings.statistics import Paired, paired
+from gpbandits_env.scenarios.findings.statistics import Paired, one_instance, paired
 
 
 class FinalFinding(Finding):
@@ -46,7 +46,8 @@ class Below(FinalFinding):
         final = self.final(results)
         p = paired(final[self.a], final[self.b])
         numbers = {self.a: p.mean_a, self.b: p.mean_b, "difference": p.difference, "SE": p.se}
-        return self.check(p.difference < -self.errors * p.se, numbers)
+        note = one_instance(results.final("average_regret", self.labels))
+        return self.check(p.difference < -self.errors * p.se, numbers, note)
 
 
 @FINDINGS.register("level")

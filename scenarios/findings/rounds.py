@@ -7,7 +7,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.scenarios.findings.finding import FINDINGS, CellResults, Check, Finding
-from gpbandits_env.scenarios.findings.statistics import mean_and_error, paired
+from gpbandits_env.scenarios.findings.statistics import mean_and_error, one_instance, paired
 
 
 def _claim(limits: Mapping[str, float | None]) -> str:
@@ -139,7 +139,8 @@ class BelowAt(Finding):
             numbers |= {f"{self.a} at {t}": p.mean_a, f"{self.b} at {t}": p.mean_b}
             numbers[f"SE at {t}"] = p.se
         decisive = at[self.horizon]
-        return self.check(decisive.difference < -2 * decisive.se, numbers)
+        note = one_instance({self.a: a, self.b: b})
+        return self.check(decisive.difference < -2 * decisive.se, numbers, note)
 
 
 @FINDINGS.register("share-of")

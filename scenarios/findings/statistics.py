@@ -1,5 +1,6 @@
 """Means, standard errors and paired comparisons."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,3 +37,23 @@ def paired(a: Array, b: Array) -> Paired:
     """Compare two agents trial by trial, by (trials,) figures of the same trials in one order."""
     difference, se = mean_and_error(a - b)
     return Paired(float(a.mean()), float(b.mean()), float(difference), float(se), len(a))
+
+
+def one_instance(regrets: Mapping[str, Array]) -> str:
+    """A remark on agents whose trials are all identical; "" if there are none.
+
+    Without noise and without randomness of its own an agent repeats the same trial. Its standard
+    error is then 0 because there is one environment instance, not because the result is certain.
+
+    Args:
+        regrets: per agent, (trials, ...) its regret.
+    """
+    alike = [
+        label
+        for label, values in regrets.items()
+        if len(values) > 1 and values.any() and (values == values[0]).all()
+    ]
+    if not alike:
+        return ""
+    count = len(regrets[alike[0]])
+    return f"all {count} trials of {' and of '.join(alike)} are identical: one environment instance"

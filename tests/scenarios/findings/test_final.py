@@ -31,6 +31,16 @@ def test_below_needs_more_than_its_errors(check):
     assert not check(Below("a", "b", errors=z + 0.01), final).holds
 
 
+def test_identical_trials_are_said_to_be_one_environment_instance(check):
+    alike = check(Below("a", "b"), {"a": np.full(20, 0.8), "b": np.full(20, 1.1)})
+    assert alike.holds
+    assert "all 20 trials of a and of b are identical: one environment instance" in alike.statement
+    one = check(Below("a", "b"), {"a": np.full(50, -9.0), "b": WORLDS})
+    assert "trials of a are identical" in one.statement
+    oracle = check(Below("a", "b"), {"a": np.zeros(50), "b": WORLDS})  # no regret in any instance
+    assert "identical" not in oracle.statement
+
+
 @pytest.mark.parametrize(("a", "two_sided", "one_sided"), [
     (0.05, True, True), (0.11, True, True), (0.13, False, False), (-0.09, False, True),
 ])  # fmt: skip

@@ -104,6 +104,13 @@ def test_who_is_ahead_depends_on_the_horizon(told):
     assert later.numbers["a at 60"] == pytest.approx(1.0, abs=0.05)
 
 
+def test_identical_trials_are_one_environment_instance_at_an_earlier_round_too(by_hand):
+    regrets = {"a": np.ones((20, 9)), "b": np.full((20, 9), 2.0)}
+    found = BelowAt("a", "b", 5).look(by_hand(regrets=regrets))
+    assert found.holds
+    assert "one environment instance" in found.statement
+
+
 def test_a_share_of_the_regret_in_some_rounds(told):
     a = np.where(np.arange(ROUNDS) < 10, 1.0, 9.0)
     evidence = told(a=a, b=10.0)
