@@ -18,6 +18,14 @@ class UnknownName(GPBanditsError, ValueError):
     """A name is not in a registry."""
 
 
+class UnknownArgument(UnknownName, TypeError):
+    """An environment has no such keyword argument; a `TypeError`, as of any Python function."""
+
+    def __init__(self, message: str) -> None:
+        # `gymnasium.make` raises a TypeError anew, with all arguments behind it, however long.
+        super().__init__(message.partition(" was raised from the environment creator")[0])
+
+
 if TYPE_CHECKING:
     from gymnasium.error import ResetNeeded
 
@@ -82,11 +90,27 @@ def unknown(kind: str, name: object, known: Iterable[str], hint: str = "") -> Un
         known: the names there are.
         hint: how to list them, e.g. "'gpbandits agents' lists them".
     """
+    return UnknownName(f"no {kind} named {shown(name)}{_nearest(name, known, hint)}")
+
+
+def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:
+    """The error for a keyword argument that an environment does not have.
+
+    It begins with Python's words, which other libraries look for: torchrl leaves out its own
+    ``frameskip`` when it reads them.
+    """
+    nearest = _nearest(name, known)
+    return UnknownArgument(
+        f"the environment got an unexpected keyword argument {shown(name)}{nearest}"
+    )
+
+
+def _nearest(name: object, known: Iterable[str], hint: str = "") -> str:
+    """The names that resemble one, and the hint or all of them."""
     names = sorted(known)
     near = get_close_matches(name[:100], names, n=3, cutoff=0.5) if isinstance(name, str) else []
     guess = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-    listing = f" ({hint})" if hint else f" (known: {', '.join(names)})"
-    return UnknownName(f"no {kind} named {shown(name)}{guess}{listing}")
+    return guess + (f" ({hint})" if hint else f" (known: {', '.join(names)})")
 
 
 def one_of(word: Any, known: Iterable[str], kind: str, hint: str = "") -> str:

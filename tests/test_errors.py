@@ -35,6 +35,8 @@ def test_a_missing_extra_names_what_to_install():
     [
         (errors.InvalidInput, ValueError),
         (errors.UnknownName, ValueError),
+        (errors.UnknownArgument, errors.UnknownName),
+        (errors.UnknownArgument, TypeError),
         (errors.NotPositiveDefinite, ValueError),
         (errors.MissingData, FileNotFoundError),
         (errors.MissingExtra, ImportError),

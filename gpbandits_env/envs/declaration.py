@@ -14,7 +14,7 @@ from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.rendering import METADATA
 from gpbandits_env.envs.single import BanditEnv
 from gpbandits_env.envs.vector import BanditVectorEnv
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, unknown_argument
 from gpbandits_env.specs import check_kind, kinds_of
 
 
@@ -59,7 +59,7 @@ class Maker:
         """One environment.
 
         Raises:
-            UnknownName: an argument that the environment does not have.
+            UnknownArgument: an argument that the environment does not have.
             InvalidInput: one is missing or wrong.
         """
         own = _options(BanditEnv, kwargs)
@@ -82,7 +82,7 @@ class Maker:
         for key in given:
             if key not in declared:
                 names = [*declared, *list(inspect.signature(BanditEnv).parameters)[1:]]
-                raise unknown("argument of this environment", key, names)
+                raise unknown_argument(key, names)
         for name, field in declared.items():
             if name not in given and field.default is MISSING:
                 raise InvalidInput(f"this environment needs the argument {name!r}")

@@ -43,7 +43,7 @@ class BanditEnv(gym.Env[Observation, Any]):
     the m rewards. ``terminated`` and ``truncated`` stay False: the horizon is Gymnasium's
     ``max_episode_steps``.
 
-    Info of a step: ``values`` (m,) and ``regret`` (m,) without noise, ``cumulative_regret``,
+    Info of a step: ``noiseless_rewards`` (m,), their ``regret`` (m,), ``cumulative_regret``,
     ``simple_regret``, and ``optimum`` and ``best_action`` of the last round; see
     `gpbandits_env.regret`. Info of a reset is empty.
 
@@ -60,8 +60,8 @@ class BanditEnv(gym.Env[Observation, Any]):
         render_mode: None, "ansi" (a line of text) or "rgb_array" (a picture).
         selective: whether actions can be skipped.
         evaluate_skipped: whether skipped actions are evaluated for the regret. Without, their
-            ``values`` and ``regret`` are NaN, the cumulative regret is NaN from then on, and the
-            simple regret is that of what was observed.
+            ``noiseless_rewards`` and ``regret`` are NaN, the cumulative regret is NaN from then on,
+            and the simple regret is that of what was observed.
 
     Raises:
         InvalidInput: no such render mode.
@@ -188,7 +188,7 @@ class BanditEnv(gym.Env[Observation, Any]):
             self._viewer.record(actions, rewards, regret, observed)
         best = function.best_action
         info = {
-            "values": values,
+            "noiseless_rewards": values,
             "regret": regret,
             "cumulative_regret": cumulative,
             "simple_regret": simple,

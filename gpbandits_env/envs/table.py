@@ -18,6 +18,7 @@ from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.functions import ReplayProcess, RewardProcess, TableProcess
 from gpbandits_env.kernels import Empirical
 from gpbandits_env.problem import Problem
+from gpbandits_env.seeding import stream
 
 # bogunovic2016, Section 5.2: the noise variance is 5% of the signal's.
 NOISE_SHARE = 0.05
@@ -36,7 +37,8 @@ class TableArguments(Arguments):
 
     Args:
         readings: (rows, n) numbers; or the path of a .csv, .csv.gz, .npy or .npz file; or the
-            name of a data set ("intel-berkeley", "metr-la", ...); or `Readings`.
+            name of a data set ("intel-berkeley", "metr-la", ...); or `Readings`. By default
+            `example_readings`, to try things out.
         dataset_options: options of the data set, or {"header": bool} for a .csv file.
         train_fraction: the share of rows for the covariance, between 0 and 1.
         minimise: whether the smallest reading is the best; rewards are then negated readings.
@@ -51,7 +53,7 @@ class TableArguments(Arguments):
     Source: srinivas2010, Section 6; bogunovic2016, Section 5.2.
     """
 
-    readings: ArrayLike | str | Path | Readings
+    readings: ArrayLike | str | Path | Readings | None = None
     dataset_options: Mapping[str, Any] | None = None
     train_fraction: float = 2 / 3
     minimise: bool = False
@@ -120,6 +122,18 @@ class ReplayArguments(TableArguments):
         return ReplayProcess(arms, rows, listed(self.starts, "starts"))
 
 
+def example_readings() -> Array:
+    """Invented readings (240, 8): hourly temperatures at eight places, in degrees Celsius.
+
+    A daily wave of 5 degrees passes from place to place, 3 hours apart, so that the warmest place
+    changes; each reading has an error of 0.5 degrees. They are the same in every call.
+    """
+    hours, places = np.arange(240.0)[:, None], np.arange(8.0)
+    wave = 5.0 * np.sin(2.0 * np.pi * (hours - 3.0 * places) / 24.0)
+    errors = stream("gpbandits_env", "example readings").standard_normal((240, 8))
+    return 20.0 + wave + 0.5 * errors
+
+
 def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
     """The first rows, for the covariance, and the others, for the test.
 
@@ -150,6 +164,8 @@ def _columns(
 
 
 def _table(readings: Any, options: Mapping[str, Any] | None) -> tuple[Array, str, Array | None]:
+    if readings is None:
+        readings = example_readings()
     if isinstance(readings, str) and readings in datasets.DATASETS:
         readings, options = datasets.load(readings, options), None
     if isinstance(readings, (str, Path)):

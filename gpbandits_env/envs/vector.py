@@ -164,7 +164,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._round += 1
         self._actions, self._rewards = checked.copy(), rewards
         info: dict[str, Any] = {
-            "values": values,
+            "noiseless_rewards": values,
             "regret": regret,
             "cumulative_regret": self._cumulative.copy(),
             "simple_regret": self._simple.copy(),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from gpbandits_env import agents
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import GPBanditsError, InvalidInput
 from gpbandits_env.registration import register_all
 from gpbandits_env.regret import instantaneous
 from gpbandits_env.scenarios.results.records import (
@@ -86,6 +86,8 @@ def _make_env(env: str, kwargs: str, horizon: int) -> gym.Env[Any, Any]:
         return gym.make(
             env, max_episode_steps=horizon, disable_env_checker=True, **json.loads(kwargs)
         )
+    except GPBanditsError:  # of which some are a TypeError too
+        raise
     except (gym.error.Error, TypeError) as error:
         raise InvalidInput(f"environment {env!r}: {error}") from error
 
@@ -169,7 +171,7 @@ def run_rounds(
         rounds.put(
             t,
             rewards=observation["rewards"],
-            values=info["values"],
+            values=info["noiseless_rewards"],
             regret=info["regret"],
             optimum=info["optimum"],
             model_order=model_order(agent),

@@ -87,7 +87,7 @@ def test_all_actions_of_a_round_see_one_function():
     env.reset(seed=4)
     for _ in range(5):
         info = env.step(np.array([3, 3, 3, 3]))[-1]
-        assert len(set(info["values"].tolist())) == 1
+        assert len(set(info["noiseless_rewards"].tolist())) == 1
 
 
 def test_epsilon_0_is_a_static_world():

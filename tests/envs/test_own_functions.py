@@ -98,7 +98,7 @@ def test_side_by_side_they_are_as_they_are_alone(bandit, selective):
                 alone, reward, _, _, told = env.step(own)
                 assert reward == rewards[i]
                 assert np.array_equal(alone["rewards"], observation["rewards"][i])
-                assert np.array_equal(told["values"], info["values"][i])
+                assert np.array_equal(told["noiseless_rewards"], info["noiseless_rewards"][i])
                 assert np.array_equal(told["best_action"], info["best_action"][i])
                 assert told["cumulative_regret"] == info["cumulative_regret"][i]
 

@@ -79,7 +79,9 @@ def test_a_point_that_is_skipped_again_and_again_is_evaluated_once(bandit):
     Parabola.calls = 0
     for _ in range(10):
         *_, info = env.step((BATCH, [True, False, False]))
-        assert np.allclose(info["values"], 1.0 - np.square(BATCH).sum(axis=1), atol=1e-12)
+        assert np.allclose(
+            info["noiseless_rewards"], 1.0 - np.square(BATCH).sum(axis=1), atol=1e-12
+        )
     assert Parabola.calls == 10 + 2
 
 
@@ -118,7 +120,7 @@ def test_noise_inside_replaces_the_value_and_the_bandits_noise_is_added(bandit):
     assert first.mean() == pytest.approx(0.98, abs=4 * 0.02 / np.sqrt(first.size))
     assert first.var() == pytest.approx(4e-4, rel=0.2)
     assert (second - first).var() == pytest.approx(0.04, rel=0.1)
-    assert quiet.step(batch)[-1]["values"].tolist() == [1.0, 1.0, 1.0]
+    assert quiet.step(batch)[-1]["noiseless_rewards"].tolist() == [1.0, 1.0, 1.0]
 
 
 def test_noise_inside_does_not_depend_on_what_is_skipped(bandit):

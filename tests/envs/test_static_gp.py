@@ -93,7 +93,7 @@ def test_noise_does_not_depend_on_what_is_played():
     for arm in (0, 5):
         env.reset(seed=3)
         steps = [env.step([arm, arm]) for _ in range(5)]
-        noises.append([s[0]["rewards"] - s[-1]["values"] for s in steps])
+        noises.append([s[0]["rewards"] - s[-1]["noiseless_rewards"] for s in steps])
     assert np.allclose(noises[0], noises[1], atol=1e-14)
 
 

@@ -32,13 +32,13 @@ def test_no_noise_is_added_to_a_reading_unless_asked_for():
     env = Table(readings=ROWS)
     env.reset(seed=0)
     observation, reward, *_, info = env.step([2])
-    assert reward == observation["rewards"][0] == info["values"][0]
+    assert reward == observation["rewards"][0] == info["noiseless_rewards"][0]
     noisy = Table(readings=ROWS, noise_var=0.3)
     assert noisy.problem.noise_var == 0.3
     assert Table(readings=ROWS, noise_var=0.3, model_noise_var=0.5).problem.noise_var == 0.5
     noisy.reset(seed=0)
     observation, *_, info = noisy.step([2])
-    assert observation["rewards"][0] != info["values"][0]
+    assert observation["rewards"][0] != info["noiseless_rewards"][0]
 
 
 def test_minimising_negates_everything():
@@ -104,5 +104,5 @@ def test_replay_plays_the_rows_in_order_and_begins_anew():
     _, rows = split(ROWS[:, [2, 0]], 2 / 3)
     env.reset(seed=0)
     for t in range(len(rows) + 2):
-        values = env.step([t % 2])[-1]["values"]
+        values = env.step([t % 2])[-1]["noiseless_rewards"]
         assert values[0] == rows[(1 + t) % len(rows), t % 2]

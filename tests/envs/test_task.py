@@ -55,7 +55,7 @@ def test_scaled_actions_are_read_in_natural_units():
     for env in (natural, scaled):
         env.reset(seed=3)
     seen = natural.step([[0.5, 2.5]]), scaled.step([[0.25, 0.75]])
-    assert seen[0][-1]["values"] == pytest.approx(seen[1][-1]["values"])
+    assert seen[0][-1]["noiseless_rewards"] == pytest.approx(seen[1][-1]["noiseless_rewards"])
     assert seen[1][-1]["best_action"] == pytest.approx([0.5, 0.0])
     assert seen[0][0]["rewards"] == pytest.approx(seen[1][0]["rewards"])
 
@@ -91,7 +91,7 @@ def test_settings_that_are_rounded_and_regret_against_the_best_found():
     env = make("boston", batch_size=2, noise_var=0.0)
     env.reset(seed=0)
     info = env.step([[19.2, 0.003, 0.2, 0.3], [18.8, 0.003, 0.2, 0.3]])[-1]
-    assert info["values"][0] == info["values"][1]
+    assert info["noiseless_rewards"][0] == info["noiseless_rewards"][1]
     assert 0.0 < info["simple_regret"] < 10.0
 
 
@@ -111,7 +111,7 @@ def test_the_noise_is_inside():
     env.reset(seed=1)
     point = [2.0, 2.0, 10.0, 0.8]
     steps = [env.step([point] * 3) for _ in range(20)]
-    values = np.array([step[-1]["values"] for step in steps])
+    values = np.array([step[-1]["noiseless_rewards"] for step in steps])
     rewards = np.array([step[0]["rewards"] for step in steps])
     assert (values == values[0, 0]).all()
     noise = np.ravel(rewards - values)

@@ -30,7 +30,7 @@ def test_infos_of_some_worlds_carry_masks(env):
     for _ in range(4):
         *_, truncated, info = env.step(np.zeros((3, 2), int))
     assert truncated.all()
-    assert info["_values"].all()
+    assert info["_noiseless_rewards"].all()
     *_, info = env.step(np.zeros((3, 2), int))
     assert info == {}
     env.step(np.zeros((3, 2), int))

@@ -1,6 +1,7 @@
 """One property times every registered environment."""
 
 import pickle
+from collections.abc import MutableMapping
 from itertools import combinations
 
 import gymnasium as gym
@@ -113,6 +114,16 @@ def test_gymnasiums_checker_has_nothing_to_say(any_case, mode):
     check_env(make(any_case, render_mode=mode).unwrapped)
 
 
+def test_no_key_hides_a_method_of_a_mapping(any_case):
+    """Libraries turn infos into objects with attributes, e.g. tianshou's `Batch`."""
+    taken = {*dir(dict), *dir(MutableMapping), *dir(np.ndarray)} - {"round"}  # of observations
+    for env in (make(any_case), vector(any_case, "vector_entry_point")):
+        env.reset(seed=0)
+        observation, *_, info = env.step(env.action_space.sample())
+        assert info
+        assert not {*observation, *info} & taken
+
+
 def test_the_id_works_without_an_import(case):
     name, kwargs = case
     assert gym.make(f"gpbandits_env:{name}", **kwargs).spec.id == name
@@ -146,7 +157,7 @@ def test_observation_reward_and_info_agree(case):
         assert np.array_equal(observation["actions"], action)
         assert type(reward) is float
         assert reward == np.add.reduce(observation["rewards"])
-        assert np.array_equal(info["regret"], info["optimum"] - info["values"])
+        assert np.array_equal(info["regret"], info["optimum"] - info["noiseless_rewards"])
         total, smallest = total + info["regret"].sum(), min(smallest, info["regret"].min())
         assert info["cumulative_regret"] == pytest.approx(total, rel=1e-12)
         assert info["simple_regret"] == smallest
@@ -172,7 +183,7 @@ def test_the_noise_has_the_stated_variance(case):
     env = make(case, batch_size=4, max_episode_steps=-1)
     env.reset(seed=3)
     steps = play(env, actions_for(env.action_space, 1000))
-    noise = np.array([step[0]["rewards"] - step[-1]["values"] for step in steps])
+    noise = np.array([step[0]["rewards"] - step[-1]["noiseless_rewards"] for step in steps])
     sd = np.sqrt(env.unwrapped.bandit.noise_var)
     assert abs(noise.mean()) <= 4 * sd / np.sqrt(noise.size)
     assert abs(noise.std() - sd) <= 4 * sd / np.sqrt(2 * noise.size)
@@ -314,7 +325,9 @@ def test_what_is_skipped_returns_nothing_counts_and_leaves_the_world_alone(selec
         assert not got["rewards"][~mask].any()
         # Values of fewer points may be rounded otherwise.
         np.testing.assert_allclose(got["rewards"][mask], full["rewards"][mask], atol=1e-9)
-        np.testing.assert_allclose(info["values"], full_info["values"], atol=1e-9)
+        np.testing.assert_allclose(
+            info["noiseless_rewards"], full_info["noiseless_rewards"], atol=1e-9
+        )
         assert info["optimum"] == full_info["optimum"]
         assert reward == np.add.reduce(got["rewards"])
         total += info["regret"].sum()
@@ -331,7 +344,7 @@ def test_skipped_actions_may_go_unevaluated(selective):
         observed = np.array([t > 1, t % 2 == 0, t == 4])
         both = action[0], observed
         info, full = env.step(both)[-1], known.step(both)[-1]
-        assert np.array_equal(np.isnan(info["values"]), ~observed)
+        assert np.array_equal(np.isnan(info["noiseless_rewards"]), ~observed)
         assert same(info["regret"][observed], full["regret"][observed])
         simple = min([simple, *full["regret"][observed].tolist()])
         assert info["simple_regret"] == simple

@@ -144,7 +144,11 @@ def test_a_task_of_ones_own(monkeypatch):
     env = gym.make("gpbandits/Task-v0", task="bowl", scaled=True, batch_size=2, noise_var=0.0)
     env.reset(seed=0)
     first = env.step([[0.0, 0.0], [0.04, 0.0]])[-1]
-    assert first["values"][0] == first["values"][1] == -((5 - env.unwrapped.function.drawn[0]) ** 2)
+    assert (
+        first["noiseless_rewards"][0]
+        == first["noiseless_rewards"][1]
+        == -((5 - env.unwrapped.function.drawn[0]) ** 2)
+    )
     best = env.step([first["best_action"]] * 2)[-1]
     assert best["regret"] == pytest.approx([0.0, 0.0], abs=1e-12)
     with pytest.raises(UnknownName, match="did you mean 'centre'"):

@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from gpbandits_env.errors import GPBanditsError
+from gpbandits_env.errors import GPBanditsError, UnknownArgument
 
 
 # Besides our own: what Gymnasium says of ids and seeds, and (see `is_of_python`) what Python says
@@ -78,7 +78,15 @@ def judge(case: Case) -> str:
 
 def is_documented(error: BaseException) -> bool:
     """Whether docs/errors.md tells users to expect it."""
-    return isinstance(error, DOCUMENTED) or is_of_python(error)
+    return isinstance(error, DOCUMENTED) or is_of_python(error) or is_of_gymnasium(error)
+
+
+def is_of_gymnasium(error: BaseException) -> bool:
+    """Whether our refusal of an argument is lost while Gymnasium prints the others.
+
+    `gymnasium.make` puts all arguments into the message of a TypeError, however deep they are.
+    """
+    return isinstance(error, RecursionError) and isinstance(error.__context__, UnknownArgument)
 
 
 def is_of_python(error: BaseException) -> bool:
