@@ -1,5 +1,6 @@
 """What the README and the manual say must run and be complete."""
 
+import json
 import re
 from pathlib import Path
 
@@ -15,11 +16,11 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_the_scripts_of_the_readme_run(capsys):
     scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(scripts) == 3
+    assert len(scripts) == 2
     names: dict[str, object] = {}
     for script in scripts:
         exec(script, names)
-    assert "simple regret" in capsys.readouterr().out
+    assert "average regret" in capsys.readouterr().out
     assert names["agent"].ask().shape == (5, 6)  # hartmann-6
 
 
@@ -34,6 +35,16 @@ def test_pages_and_pictures_that_are_linked_exist():
         for link in re.findall(r"\]\(([^)#]+?)\)", page.read_text(encoding="utf-8")):
             if not link.startswith("http"):
                 assert (page.parent / link).exists(), f"{page.name} links to {link}"
+
+
+def test_findings_that_hold_are_those_of_the_reference_results():
+    rows = re.findall(r"^\| \[(\w+)\].*\| (\d+) of (\d+) \|$", README, re.MULTILINE)
+    assert len(rows) == 5
+    for paper, holding, checked in rows:
+        files = (ROOT / "scenarios" / "reference" / paper).glob("*.json")
+        cells = [cell for f in files for cell in json.loads(f.read_text("utf-8"))["cells"]]
+        found = [f["holds"] for cell in cells for f in cell["findings"] if f["holds"] is not None]
+        assert (int(holding), int(checked)) == (sum(found), len(found)), paper
 
 
 @pytest.mark.parametrize("name", agents.names())

@@ -5,7 +5,10 @@ import shutil
 
 import pytest
 
-PAGES = ("index", "getting-started", "drifting-scenario", "adding-an-agent")
+PAGES = (
+    *("index", "getting-started", "drifting-scenario", "adding-an-agent"),
+    *("own-environment", "own-kernel", "delayed-rewards"),
+)
 HEAVY = shutil.ignore_patterns(".git", "__pycache__", "results", "*.sqlite", ".*_cache", "site")
 
 

@@ -19,12 +19,16 @@ from mkdocs.structure.pages import Page
 
 # The order of what stands in docs/; a page that is named nowhere here goes to the last section.
 SECTIONS = {
-    "Environments": ("environments.md", "drift.md", "drifting-scenario.md"),
+    "Environments": (
+        *("environments.md", "drifting-scenario.md", "drift.md"),
+        *("own-environment.md", "own-kernel.md"),
+    ),
     "Agents": ("agents.md", "mixing.md", "adding-an-agent.md", "architecture.md"),
     "Studies": ("studies.md", "scenarios.md", "differences.md", "benchmarks.md"),
-    "Around it": ("rl.md", "optimize.md"),
+    "Practice": ("optimize.md", "delayed-rewards.md", "rl.md", "limits.md"),
 }
 FRONT = ("index.md", "getting-started.md")
+LAST = ("bibliography.md", "api/index.md")
 # Pages whose marker is replaced by a list that is written now.
 MARKED = {
     "scenarios.md": scenario_pages.overview,
@@ -64,14 +68,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         {"By paper": sorted(s for s in sources if s.startswith("results/"))},
         *scenario_pages.by_paper(scenarios),
     ]
-    placed = {p for names in (*SECTIONS.values(), FRONT) for p in names} | {"api/index.md"}
+    placed = {p for names in (*SECTIONS.values(), FRONT, LAST) for p in names}
     rest = sorted(s for s in sources if s not in placed and not s.startswith("results/"))
-    own["Around it"] += rest
+    own["Practice"] += rest
     config.nav = [
         {"Home": FRONT[0]},
         *FRONT[1:],
         *({title: entries} for title, entries in own.items() if entries),
-        {"Reference": ["api/index.md", *api, "changelog.md"]},
+        {"Reference": [*LAST, "changelog.md", *api]},
     ]
     return files
 
