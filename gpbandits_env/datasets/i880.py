@@ -7,7 +7,8 @@ came from the California Department of Transportation's PeMS and are not public.
 import numpy as np
 
 from gpbandits_env.datasets.dataset import Dataset
-from gpbandits_env.datasets.tables import Readings, read_table
+from gpbandits_env.datasets.files import read_table
+from gpbandits_env.datasets.tables import Readings
 from gpbandits_env.errors import InvalidInput
 
 SENSORS = 357
@@ -21,8 +22,9 @@ def load_i880() -> Readings:
         InvalidInput: it has another layout (see ``I880.how_to_get``).
     """
     path = I880.locate()
-    values, names = read_table(path)
-    labels = names or [str(i) for i in range(values.shape[1])]
+    table = read_table(path)
+    values = table.values
+    labels = list(table.names or map(str, range(values.shape[1])))
     days = np.zeros(len(values), dtype=np.int64)
     if labels[0].lower() == "day":
         days = np.unique(values[:, 0], return_inverse=True)[1]

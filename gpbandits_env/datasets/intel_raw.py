@@ -16,7 +16,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.datasets.dataset import Dataset
 from gpbandits_env.datasets.intel import ABSENT, LABELS, LICENCE, MINUTES, SOURCE
-from gpbandits_env.datasets.tables import Readings
+from gpbandits_env.datasets.tables import Readings, interpolated
 from gpbandits_env.errors import InvalidInput
 
 URL = "https://db.csail.mit.edu/labdata/data.txt.gz"
@@ -91,7 +91,7 @@ def from_lines(
             "a larger longest_gap, or check that the file is whole"
         )
     tally.filled = int(sum(np.isnan(day).sum() for day in kept))
-    values = np.concatenate([_filled(day) for day in kept])
+    values = np.concatenate([interpolated(day, "a day") for day in kept])
     readings = Readings(
         "intel-berkeley-raw",
         values,
@@ -155,16 +155,6 @@ def _fits(day: Array, most: int) -> bool:
         if len(edges) and (edges[1::2] - edges[::2]).max() > most:
             return False
     return True
-
-
-def _filled(day: Array) -> Array:
-    """Gaps interpolated in time within the day; before the first and after the last, held."""
-    slots = np.arange(len(day))
-    columns = []
-    for column in day.T:
-        there = np.isfinite(column)
-        columns.append(np.interp(slots, slots[there], column[there]))
-    return np.stack(columns, axis=1)
 
 
 INTEL_RAW = Dataset(

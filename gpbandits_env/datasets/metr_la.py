@@ -3,7 +3,6 @@
 Stand-ins for the I-880 data of srinivas2010 and bogunovic2016, which are not public.
 """
 
-import csv
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.datasets.dataset import Dataset
-from gpbandits_env.datasets.tables import Readings, check_table, first_line, read_table
+from gpbandits_env.datasets.files import read_table
+from gpbandits_env.datasets.tables import Readings, interpolated
 from gpbandits_env.errors import InvalidInput
 
 MAP = "graph_sensor_locations.csv"
@@ -36,9 +36,10 @@ def load_metr_la(mornings: bool = False, working_days: bool = False) -> Readings
         InvalidInput: it is not a table of finite numbers.
     """
     path = WEEK.locate()
-    values, labels = read_table(path, header=True)
-    times = START + FIVE_MINUTES * np.arange(len(values))
-    return _readings(path, values, times, labels or [], (mornings, working_days), "metr-la")
+    table = read_table(path, header=True)
+    times = START + FIVE_MINUTES * np.arange(len(table.values))
+    labels = list(table.names or ())
+    return _readings(path, table.values, times, labels, (mornings, working_days), "metr-la")
 
 
 def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
@@ -61,31 +62,20 @@ def load_bay(mornings: bool = False, working_days: bool = False) -> Readings:
 
 def _timed(dataset: Dataset, keep: tuple[bool, bool]) -> Readings:
     path, name = dataset.locate(), dataset.name
-    labels = first_line(path)[1:]
-    try:
-        stamps = np.loadtxt(path, delimiter=",", skiprows=1, usecols=0, dtype=str, ndmin=1)
-        times = np.array(np.char.replace(stamps, " ", "T"), dtype="datetime64[m]")
-        columns = range(1, len(labels) + 1)
-        values = np.loadtxt(path, delimiter=",", skiprows=1, usecols=columns, ndmin=2)
-    except ValueError as error:
-        raise InvalidInput(f"{path}: a time and then speeds in each row: {error}") from None
-    return _readings(path, interpolated(values, name), times, labels, keep, name)
+    table = read_table(path, header=True)
+    if table.times is None or table.times.dtype.kind != "M":
+        raise InvalidInput(f"{path}: each row must begin with a date, followed by speeds")
+    times, labels = table.times.astype("datetime64[m]"), list(table.names or ())
+    return _readings(path, without_zeros(table.values, name), times, labels, keep, name)
 
 
-def interpolated(values: Array, name: str) -> Array:
+def without_zeros(values: Array, name: str) -> Array:
     """The readings (rows, n) with each 0 replaced by linear interpolation down its column.
 
     Raises:
-        InvalidInput: a number that is not finite, or a column without a reading.
+        InvalidInput: a column without a reading.
     """
-    filled = np.array(check_table(values, name))
-    rows = np.arange(len(filled))
-    for column in filled.T:
-        known = column != 0
-        if not known.any():
-            raise InvalidInput(f"{name}: a sensor has no reading at all")
-        column[~known] = np.interp(rows[~known], rows[known], column[known])
-    return filled
+    return interpolated(np.where(values == 0.0, np.nan, values), name)
 
 
 def _readings(
@@ -109,11 +99,13 @@ def _locations(path: Path, labels: list[str]) -> Array | None:
     """East and north of the sensors in degrees; None without a map of all of them."""
     if not path.is_file():
         return None
-    with path.open(newline="") as lines:
-        rows = {row["sensor_id"]: row for row in csv.DictReader(lines)}
+    table = read_table(path, header=True)
+    columns = dict(zip(table.names or (), table.values.T, strict=True))
+    rows = {str(int(sensor)): i for i, sensor in enumerate(columns["sensor_id"])}
     if not all(label in rows for label in labels):
         return None
-    return np.array([[float(rows[i]["longitude"]), float(rows[i]["latitude"])] for i in labels])
+    places = np.stack([columns["longitude"], columns["latitude"]], axis=1)
+    return places[[rows[label] for label in labels]]
 
 
 WEEK = Dataset(

@@ -1,17 +1,12 @@
-"""Tables of numbers: readings of many sensors at many times, from arrays and files."""
+"""Tables of numbers: readings of many sensors at many times."""
 
-import gzip
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import LARGEST, Array, IntArray, frozen, numbers
-from gpbandits_env.errors import InvalidInput, MissingData
-
-SUFFIXES = (".csv", ".csv.gz", ".npy", ".npz")
+from gpbandits_env.errors import InvalidInput
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,60 +75,24 @@ def check_table(table: ArrayLike, name: str) -> Array:
     return values
 
 
-def read_table(path: str | Path, header: bool | None = None) -> tuple[Array, list[str] | None]:
-    """A table of numbers from a file, and its columns' names if it has any.
+def interpolated(values: Array, name: str, at: Array | None = None) -> Array:
+    """The table (rows, n) with each NaN replaced by linear interpolation down its column.
+
+    Before the first reading of a column and after its last one, that reading is held.
 
     Args:
-        path: .csv or .csv.gz (comma separated), .npy, or .npz with one array in it.
-        header: whether a .csv begins with a line of names; None: it does if something in its
-            first line is no number (so columns that are named by numbers need True).
+        values: (rows, n).
+        name: what the table is, for messages.
+        at: (rows,) when each row was read; their numbers when not given.
     Raises:
-        MissingData: no such file.
-        InvalidInput: another kind of file, or content that is not a table of finite numbers.
+        InvalidInput: a column without any reading.
     """
-    file = Path(path).expanduser()
-    kind = next((s for s in SUFFIXES if file.name.lower().endswith(s)), None)
-    if kind is None:
-        raise InvalidInput(f"readings come from {', '.join(SUFFIXES)} files, got {str(path)!r}")
-    if not file.is_file():
-        raise MissingData(f"there is no file {str(path)!r}: give the path of a table of readings")
-    try:
-        if kind.startswith(".csv"):
-            values, names = _read_csv(file, header)
-        else:
-            values, names = _read_numpy(file), None
-    except (OSError, EOFError, ValueError, KeyError, IndexError) as error:
-        raise InvalidInput(f"cannot read {str(path)!r} as a table of numbers: {error}") from None
-    return check_table(values, str(path)), names
-
-
-def first_line(file: Path) -> list[str]:
-    """The cells of a (compressed) .csv file's first line."""
-    zipped = file.name.lower().endswith(".gz")
-    with gzip.open(file, "rt") if zipped else file.open() as lines:
-        return [cell.strip().strip('"') for cell in str(lines.readline()).split(",")]
-
-
-def _read_csv(file: Path, header: bool | None) -> tuple[Array, list[str] | None]:
-    cells = first_line(file)
-    named = not all(map(_is_number, cells)) if header is None else header
-    values = np.loadtxt(file, delimiter=",", skiprows=int(named), ndmin=2)
-    return values, cells if named else None
-
-
-def _read_numpy(file: Path) -> Any:
-    loaded = np.load(file, allow_pickle=False)
-    if isinstance(loaded, np.ndarray):
-        return loaded
-    with loaded:
-        if len(loaded.files) != 1:
-            raise ValueError(f"it holds the arrays {loaded.files}; it must hold one")
-        return loaded[loaded.files[0]]
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return cell == ""
-    return True
+    filled = np.array(values)
+    when = np.arange(float(len(filled))) if at is None else at
+    for j, column in enumerate(filled.T):
+        known = np.isfinite(column)
+        if not known.any():
+            raise InvalidInput(f"{name}: column {j} (counted from 0) has no reading at all")
+        if not known.all():
+            column[~known] = np.interp(when[~known], when[known], column[known])
+    return filled

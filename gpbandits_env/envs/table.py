@@ -22,6 +22,7 @@ from gpbandits_env.seeding import stream
 
 # bogunovic2016, Section 5.2: the noise variance is 5% of the signal's.
 NOISE_SHARE = 0.05
+FILE_OPTIONS = ("header", "time_column", "gaps")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,10 +37,11 @@ class TableArguments(Arguments):
     is added to a reading.
 
     Args:
-        readings: (rows, n) numbers; or the path of a .csv, .csv.gz, .npy or .npz file; or the
-            name of a data set ("intel-berkeley", "metr-la", ...); or `Readings`. By default
-            `example_readings`, to try things out.
-        dataset_options: options of the data set, or {"header": bool} for a .csv file.
+        readings: (rows, n) numbers; or the path of a .csv, .csv.gz, .npy or .npz file (see
+            `datasets.read_table`); or the name of a data set ("intel-berkeley", "metr-la", ...);
+            or `Readings`. By default `example_readings`, to try things out.
+        dataset_options: options of the data set; of a file "header", "time_column" (which is no
+            arm) and "gaps": {"time_column": "hour", "gaps": "interpolate"}.
         train_fraction: the share of rows for the covariance, between 0 and 1.
         minimise: whether the smallest reading is the best; rewards are then negated readings.
         noise_var: the variance of noise added to a reading.
@@ -182,9 +184,12 @@ def _file(path: str | Path, options: Mapping[str, Any] | None) -> Array:
     if "." not in text and "/" not in text and not Path(text).exists():
         raise unknown("data set", text, datasets.DATASETS)
     for key in options or {}:
-        if key != "header":
-            raise unknown("option of a file of readings", key, ["header"])
-    return read_table(path, **(options or {}))[0]
+        if key not in FILE_OPTIONS:
+            raise unknown("option of a file of readings", key, FILE_OPTIONS)
+    table = read_table(path, **(options or {}))
+    if np.isnan(table.values).any():
+        raise InvalidInput(f"{path} has gaps: an environment needs them dropped or interpolated")
+    return frozen(table.values)
 
 
 Table = Maker(TableArguments)

@@ -1,15 +1,13 @@
 """What data tell beforehand: `gpbandits diagnose` and `gpbandits tune`."""
 
-import csv
 import json
 from dataclasses import asdict
 from pathlib import Path
 
 import click
-import numpy as np
 
-from gpbandits_env.arrays import Array
-from gpbandits_env.errors import InvalidInput, MissingData, unknown
+from gpbandits_env.datasets import hours, read_table
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import Diagnosis
 from gpbandits_env.learning import diagnose as judge
 from gpbandits_env.scenarios import registry
@@ -19,7 +17,7 @@ from gpbandits_env.scenarios.study.tuning import tune as learn
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--time-column", metavar="NAME", help="Column of time stamps (numbers).")
+@click.option("--time-column", metavar="NAME", help="Column of time stamps.")
 @click.option("--noise-var", type=click.FloatRange(0, min_open=True), help="Learned if not given.")
 @click.option(
     "--train-fraction",
@@ -38,16 +36,18 @@ def diagnose(
 ) -> None:
     """Say whether the readings of FILE drift, how fast, and which model to use.
 
-    FILE is a table: a line of column names, then one row a time and one column an arm; empty
-    cells are gaps.
+    FILE is a CSV file with one row per time and one column per arm. Its first line may have the
+    columns' names, its first column may be dates (epsilon is then per hour), and empty cells are
+    gaps. Commas, semicolons or tabs separate the cells.
 
     \b
     Examples:
       gpbandits diagnose readings.csv
       gpbandits diagnose readings.csv --time-column hour --json
     """
-    values, times = read_readings(file, time_column)
-    found = judge(values, times, noise_var=noise_var, train_fraction=train_fraction)
+    readings = read_table(file, time_column=time_column, gaps="keep")
+    times = None if readings.times is None else hours(readings.times)
+    found = judge(readings.values, times, noise_var=noise_var, train_fraction=train_fraction)
     click.echo(json.dumps(found.to_dict(), indent=2) if as_json else table(found))
 
 
@@ -67,47 +67,6 @@ def table(found: Diagnosis) -> str:
             f"  {m.name:<10} {m.epsilon:<9.4g} {rows:<14} {m.log_score:>19.4f} {m.coverage:>16.1%}"
         )
     return "\n".join([*lines, "", f"recommended: {found.recommended}, because {found.reason}"])
-
-
-def read_readings(file: Path, time_column: str | None = None) -> tuple[Array, Array | None]:
-    """The readings (T, n) of a CSV file, NaN where a cell is empty, and the time stamps (T,).
-
-    Raises:
-        MissingData: there is no such file.
-        InvalidInput: not a table of numbers; the message names the line and the column.
-        UnknownName: no such time column.
-    """
-    try:
-        with file.open(newline="", encoding="utf-8") as handle:
-            rows = [row for row in csv.reader(handle) if row]
-    except FileNotFoundError:
-        raise MissingData(f"{file}: no such file") from None
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InvalidInput(f"{file}: {error}") from None
-    if len(rows) < 2:
-        raise InvalidInput(f"{file}: needs a line of column names and rows of numbers")
-    names, body = [name.strip() for name in rows[0]], rows[1:]
-    table = np.array([_numbers(file, names, row, i) for i, row in enumerate(body, start=2)])
-    if time_column is None:
-        return table, None
-    if time_column not in names:
-        raise unknown("column", time_column, names)
-    place = names.index(time_column)
-    return np.delete(table, place, axis=1), table[:, place]
-
-
-def _numbers(file: Path, names: list[str], row: list[str], line: int) -> list[float]:
-    if len(row) != len(names):
-        raise InvalidInput(f"{file}: line {line} has {len(row)} cells, the first {len(names)}")
-    numbers = []
-    for name, cell in zip(names, row, strict=True):
-        try:
-            numbers.append(float(cell) if cell.strip() else np.nan)
-        except ValueError:
-            raise InvalidInput(
-                f"{file}: line {line}, column {name!r}: {cell!r} is no number; leave gaps empty"
-            ) from None
-    return numbers
 
 
 @click.command()

@@ -5,7 +5,7 @@ import pytest
 from scipy.io import savemat
 
 from gpbandits_env import datasets
-from gpbandits_env.datasets.metr_la import interpolated
+from gpbandits_env.datasets.metr_la import without_zeros
 from gpbandits_env.errors import InvalidInput, MissingData, MissingExtra, UnknownName
 
 
@@ -105,7 +105,7 @@ def test_a_long_series_with_times_and_missing_readings(data_folder):
 
 def test_a_sensor_without_a_reading_is_refused():
     with pytest.raises(InvalidInput, match="no reading"):
-        interpolated(np.zeros((3, 1)), "speeds")
+        without_zeros(np.zeros((3, 1)), "speeds")
 
 
 def test_downloads_need_an_address_and_pooch(data_folder, monkeypatch):

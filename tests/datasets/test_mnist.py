@@ -84,7 +84,7 @@ def test_what_is_not_mnist_is_refused(data_folder, stand_ins):
     with pytest.raises(InvalidInput, match="SHA-256 differs"):
         datasets.load_digits("train")
     (data_folder / "mnist_5k.csv.gz").write_bytes(b"something else")
-    with pytest.raises(InvalidInput, match="not a table of numbers"):
+    with pytest.raises(InvalidInput, match="as a table of numbers"):
         datasets.load_digits()
     with pytest.raises(InvalidInput, match="not readings of sensors"):
         datasets.load("mnist")

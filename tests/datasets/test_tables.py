@@ -3,8 +3,8 @@ import gzip
 import numpy as np
 import pytest
 
-from gpbandits_env.datasets import check_table, read_table
-from gpbandits_env.errors import InvalidInput, MissingData
+from gpbandits_env.datasets import check_table, hours, read_table
+from gpbandits_env.errors import InvalidInput, MissingData, UnknownName
 
 TABLE = np.array([[1.0, 2.5, -3.0], [4.0, 5.0, 6.0]])
 LINES = "1,2.5,-3\n4,5,6\n"
@@ -20,29 +20,87 @@ def test_every_kind_of_file_gives_the_same_table(tmp_path, name):
         "t.npz": lambda: np.savez(path, speeds=TABLE),
     }
     writers[name]()
-    values, names = read_table(path)
-    assert np.array_equal(values, TABLE)
-    assert names is None
+    found = read_table(path)
+    assert np.array_equal(found.values, TABLE)
+    assert found.names is None
+    assert found.times is None
 
 
 def test_names_in_the_first_line(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text('"a",b,c\n' + LINES)
-    assert read_table(path)[1] == ["a", "b", "c"]
+    assert read_table(path).names == ("a", "b", "c")
     path.write_text("7,8,9\n" + LINES)  # names that are numbers
-    assert len(read_table(path)[0]) == 3
-    values, names = read_table(path, header=True)
-    assert names == ["7", "8", "9"]
-    assert np.array_equal(values, TABLE)
+    assert len(read_table(path).values) == 3
+    found = read_table(path, header=True)
+    assert found.names == ("7", "8", "9")
+    assert np.array_equal(found.values, TABLE)
+
+
+TIMED = "time;a;b\n2026-03-01 12:00;1,5;2\n2026-03-01 12:30;;-4\n\n2026-03-01 14:00;3;-5e-1\n"
+
+
+@pytest.mark.parametrize("text", [
+    TIMED,
+    TIMED.replace(";", "\t"),
+    TIMED.replace(",", ".").replace(";", ","),
+    "\ufeff" + TIMED.replace(" 12", "T12").replace("30;", "30:00+00:00;"),
+    TIMED.replace(";;", "; NA ;"),
+    '"time";"a";"b"\n' + TIMED.partition("\n")[2],
+])  # fmt: skip
+def test_times_separators_and_gaps(tmp_path, text):
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="utf-8")
+    found = read_table(path, gaps="keep")
+    assert found.names == ("a", "b")
+    assert np.array_equal(found.values, [[1.5, 2], [np.nan, -4], [3, -0.5]], equal_nan=True)
+    assert hours(found.times).tolist() == [0.0, 0.5, 2.0]
+    dropped = read_table(path, gaps="drop")
+    assert dropped.values.tolist() == [[1.5, 2], [3, -0.5]]
+    assert hours(dropped.times).tolist() == [0.0, 2.0]
+    filled = read_table(path, gaps="interpolate")
+    assert filled.values[1].tolist() == [1.5 + 1.5 * 0.25, -4]  # a quarter of the way in time
+    with pytest.raises(InvalidInput, match=r"line 3, column 'a' is empty; the option gaps"):
+        read_table(path)
+
+
+def test_a_time_column_of_numbers_is_named(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,hour,b\n1,10,2\n3,11.5,4\n")
+    found = read_table(path, time_column="hour")
+    assert (found.names, found.times.tolist()) == (("a", "b"), [10.0, 11.5])
+    assert found.values.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(UnknownName, match="no column named 'hours'; did you mean 'hour'"):
+        read_table(path, time_column="hours")
+    with pytest.raises(UnknownName, match="'interpolate'"):
+        read_table(path, gaps="interpolat")
+
+
+def test_gaps_of_arrays_in_files(tmp_path):
+    np.save(tmp_path / "t.npy", [[1.0, np.nan], [3.0, 4.0], [np.nan, 6.0]])
+    with pytest.raises(InvalidInput, match="nan at row 0, column 1"):
+        read_table(tmp_path / "t.npy")
+    assert read_table(tmp_path / "t.npy", gaps="drop").values.tolist() == [[3, 4]]
+    filled = read_table(tmp_path / "t.npy", gaps="interpolate").values
+    assert filled.tolist() == [[1, 4], [3, 4], [3, 6]]
+    np.save(tmp_path / "t.npy", [[1.0, np.inf]])
+    with pytest.raises(InvalidInput, match="inf at row 0, column 1"):
+        read_table(tmp_path / "t.npy", gaps="keep")
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ("1,2\n3,nan\n", "row 1, column 1"),
-        ("1,2\n3,\n", "cannot read"),
-        ("1,2\n3,4,5\n", "cannot read"),
-        ("1,2\n3,x\n", "cannot read"),
+        ("1,2\n3,nan\n", "line 2, column 2 is empty"),
+        ("1,2\n3,\n", "line 2, column 2 is empty"),
+        ("a,b\n3,inf\n", "line 2, column 'b' is inf: a reading must be finite"),
+        ("1,2\n3,4,5\n", "line 2 has 3 cells, the first 2"),
+        ("1,2\n\n3,x\n", "line 3, column 2: 'x' is not a number"),
+        ("t,a\n2026-01-01,3\n5,4\n", "line 3, column 't': '5' does not fit the rows above"),
+        ("t,a\n2026-01-02,3\n2026-01-01,4\n", "line 3, column 't': '2026-01-01' is before"),
+        ("t,a\n2026-01-02,3\nMonday,4\n", "line 3, column 't': 'Monday' is not a time"),
+        ("a,b\n", "no rows of numbers"),
+        ("", "no rows of numbers"),
     ],
 )
 def test_what_is_wrong_in_a_file_is_said(tmp_path, content, says):
@@ -54,7 +112,7 @@ def test_what_is_wrong_in_a_file_is_said(tmp_path, content, says):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(MissingData, match="no file"):
+    with pytest.raises(MissingData, match="no such file"):
         read_table(tmp_path / "absent.csv")
     with pytest.raises(InvalidInput, match=r"\.csv, \.csv\.gz"):
         read_table(tmp_path / "t.xlsx")

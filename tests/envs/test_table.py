@@ -63,6 +63,20 @@ def test_files_and_readings(tmp_path):
     assert copy.unwrapped.problem.domain.size == 4
 
 
+def test_a_file_with_times_and_gaps(tmp_path):
+    path = tmp_path / "sensors.csv"
+    lines = [f"2026-01-01 {t % 24:02}:00;{t};{t / 2 if t != 3 else ''}" for t in range(9)]
+    path.write_text("when;a;b\n" + "\n".join(lines))
+    for env in (Table, Replay):
+        with pytest.raises(InvalidInput, match="line 5, column 'b' is empty"):
+            env(readings=path)
+        found = env(readings=path, dataset_options={"gaps": "interpolate"})
+        assert found.problem.domain.size == 2
+        assert found.problem.prior_mean.tolist() == [2.5, 1.25]
+        with pytest.raises(InvalidInput, match="dropped or interpolated"):
+            env(readings=path, dataset_options={"gaps": "keep"})
+
+
 @pytest.mark.parametrize(
     ("readings", "kwargs", "error", "says"),
     [
@@ -76,7 +90,7 @@ def test_files_and_readings(tmp_path):
         (ROWS, {"dataset_options": {"every": 1}}, InvalidInput, "belong to a named data set"),
         (ROWS, {"minimize": True}, UnknownName, "did you mean 'minimise'"),
         ("intel-berkley", {}, UnknownName, "did you mean 'intel-berkeley'"),
-        ("nowhere.csv", {}, MissingData, "no file"),
+        ("nowhere.csv", {}, MissingData, "no such file"),
         ("nowhere.csv", {"dataset_options": {"headr": 1}}, UnknownName, "did you mean 'header'"),
     ],
 )

@@ -198,6 +198,19 @@ def test_the_command_reads_a_table(tmp_path):
     assert json.loads(told.output)["epsilon"] == found.epsilon
 
 
+def test_the_command_knows_a_column_of_dates(tmp_path):
+    values = readings(120, markov(0.1), 6)
+    numbered, dated = tmp_path / "numbered.csv", tmp_path / "dated.csv"
+    write(numbered, values, [f"a{i}" for i in range(8)])
+    rows = numbered.read_text(encoding="utf-8").replace(",", ";").splitlines()
+    stamps = [f"2026-03-{1 + t // 24:02} {t % 24:02}:00" for t in range(120)]
+    lines = [f"{a};{b}" for a, b in zip(["when", *stamps], rows, strict=True)]
+    dated.write_text("\n".join(lines), encoding="utf-8")
+    told = [CliRunner().invoke(main, ["diagnose", str(p), "--json"]) for p in (numbered, dated)]
+    assert told[0].exit_code == 0, told[0].output
+    assert told[0].output == told[1].output  # a row an hour
+
+
 @pytest.mark.parametrize(
     ("text", "args", "says"),
     [
