@@ -1,7 +1,7 @@
 """Which actions of the problem the points of an agent's posterior stand for, and back."""
 
 import zlib
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,12 @@ class ActionMap:
     Args:
         inner: the problem as the posterior sees it: its domain, kernel, noise and prior mean.
         fingerprint: a number that differs between agents of different seeds; 0 if nothing is drawn.
+
+    Attributes:
+        identity: whether `actions` and `points` return what they are given.
     """
+
+    identity: ClassVar[bool] = True
 
     def __init__(self, inner: Problem, fingerprint: int = 0) -> None:
         self.inner, self.fingerprint = inner, fingerprint
@@ -68,6 +73,8 @@ def box_of(problem: Problem, agent: object) -> Box:
 
 class CandidateMap(ActionMap):
     """The posterior is on some points of a box, as arms; actions are their coordinates."""
+
+    identity: ClassVar[bool] = False
 
     def __init__(self, problem: Problem, arms: Arms) -> None:
         self.arms = arms

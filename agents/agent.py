@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.policy import Policy
-from gpbandits_env.arrays import Array, finite_array
+from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.problem import Problem
 
@@ -63,7 +63,7 @@ class Agent(ABC):
             InvalidInput: wrong shapes, actions outside the domain, rewards that are not finite;
                 nothing has changed then.
         """
-        self._learn(*self.checked(actions, rewards, observed))
+        self._learn(*self.problem.domain.observations(actions, rewards, observed, 1))
         self.round += 1
 
     def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
@@ -75,40 +75,7 @@ class Agent(ABC):
         Raises:
             InvalidInput: as `tell`; nothing has changed then.
         """
-        self._learn(*self.checked(actions, rewards, None))
-
-    def checked(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
-    ) -> tuple[NDArray[Any], Array]:
-        """The actions that were observed and their rewards, as arrays; nothing else changes.
-
-        Raises:
-            InvalidInput: as `tell`.
-        """
-        domain = self.problem.domain
-        if observed is not None:
-            return self._observed(domain.check(actions), rewards, observed)
-        known, values = domain.observations(actions, rewards)
-        if not len(values):
-            raise InvalidInput("tell needs at least one action and its reward, got none")
-        return known, values
-
-    @staticmethod
-    def _observed(
-        known: NDArray[Any], rewards: ArrayLike, observed: ArrayLike
-    ) -> tuple[NDArray[Any], Array]:
-        """The actions that were evaluated, and their rewards."""
-        try:
-            values, mask = np.asarray(rewards), np.asarray(observed)
-        except ValueError as error:
-            raise InvalidInput(f"rewards and observed must be arrays: {error}") from None
-        shape = (len(known),)
-        if mask.dtype != np.bool_ or mask.shape != shape or values.shape != shape or not shape[0]:
-            raise InvalidInput(
-                "rewards and observed (bool) must have one entry for each of at least one action, "
-                f"got {values.shape} and {mask.shape} {mask.dtype} for {len(known)} actions"
-            )
-        return known[mask], finite_array(values[mask], "rewards")
+        self._learn(*self.problem.domain.observations(actions, rewards, None, 1))
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
         """Which of these actions would be informative if they were evaluated now, (m,) fresh.

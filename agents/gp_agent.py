@@ -117,7 +117,7 @@ class GPAgent(Agent):
         self.forgetting = forgetting_for(epsilon, reset_every, window)
         model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0)
         self.refit = None if learning is None else self._refit(learning, model)
-        self.log = ObservationLog(self.forgetting.rounds)
+        self.log = ObservationLog(0 if self.forgetting is None else self.forgetting.rounds)
         if learning is not None:
             self.log = ObservationLog(None, max(learning.last, learning.window))
         self._compress = compress
@@ -156,7 +156,8 @@ class GPAgent(Agent):
 
     def ask(self) -> NDArray[Any]:
         self.search.renew()
-        return self.action_map.actions(self.choose())
+        points = self.choose()
+        return points if self.action_map.identity else self.action_map.actions(points)
 
     def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
@@ -167,8 +168,10 @@ class GPAgent(Agent):
         self.log.append(self.round, points, values)
         if len(points) > 1:
             self.duplicates += repeats(points)
-        self.forgetting.advance(self.round, self.posterior, self.log)
-        self._learn_model()
+        if self.forgetting is not None:
+            self.forgetting.advance(self.round, self.posterior, self.log)
+        if self.refit is not None:
+            self._learn_model()
 
     def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         points, values = self._received(actions, rewards, None)
@@ -180,8 +183,9 @@ class GPAgent(Agent):
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None
     ) -> tuple[NDArray[Any], Array]:
         """The informative ones among checked observations, as points of the posterior's domain."""
-        checked, values = self.checked(actions, rewards, observed)
-        points = self.action_map.points(checked)
+        points, values = self.problem.domain.observations(actions, rewards, observed, 1)
+        if not self.action_map.identity:
+            points = self.action_map.points(points)
         if self.compression.off:
             return points, values
         passed = self.compression.informative(self.posterior, points)

@@ -16,7 +16,18 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import INT, ONE, SINGLE, Array, IntArray, finite_array, frozen, whole
+from gpbandits_env.arrays import (
+    FLOAT,
+    INT,
+    LARGEST,
+    ONE,
+    SINGLE,
+    Array,
+    IntArray,
+    finite_array,
+    frozen,
+    whole,
+)
 from gpbandits_env.errors import InvalidInput, shown
 
 # Coordinates of a grid: these are 1 GB, and 3 or 4 while an environment is made.
@@ -54,18 +65,42 @@ class Domain(ABC):
             InvalidInput: wrong shape, type or range.
         """
 
-    def observations(self, actions: ArrayLike, rewards: ArrayLike) -> tuple[NDArray[Any], Array]:
-        """Actions (k, ...) and what they gave, (k,) rewards, as arrays.
+    def observations(
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        observed: ArrayLike | None = None,
+        least: int = 0,
+    ) -> tuple[NDArray[Any], Array]:
+        """The actions that were observed and their rewards, as arrays.
 
+        Args:
+            actions: k actions, as of `check`.
+            rewards: (k,) finite numbers; those of actions that were not observed may be anything.
+            observed: (k,) bool, which of the actions were observed; all when left out.
+            least: how many actions there must be.
         Raises:
-            InvalidInput: as `check`; a reward that is not finite, or lengths that differ.
+            InvalidInput: as `check`; wrong shapes or types, or a reward that is not finite.
         """
-        checked, values = self.check(actions), finite_array(rewards, "rewards", ndim=1)
-        if len(values) != len(checked):
+        known = self.check(actions)
+        if observed is not None:
+            return _observed(known, rewards, observed)
+        if (
+            type(rewards) is np.ndarray
+            and rewards.dtype is FLOAT
+            and rewards.shape == ONE
+            and len(known) == 1
+            and -LARGEST <= rewards.item() <= LARGEST
+        ):
+            return known, rewards
+        values = finite_array(rewards, "rewards", ndim=1)
+        if len(values) != len(known):
             raise InvalidInput(
-                f"rewards must have shape ({len(checked)},), one per action, got {values.shape}"
+                f"rewards must have shape ({len(known)},), one per action, got {values.shape}"
             )
-        return checked, values
+        if len(values) < least:
+            raise InvalidInput("tell needs at least one action and its reward, got none")
+        return known, values
 
     @abstractmethod
     def points(self, actions: NDArray[Any]) -> Array:
@@ -326,6 +361,23 @@ def two_corners(box: Any) -> tuple[Any, Any]:
     if not pair or len(box) != 2:
         raise InvalidInput(f"box must be its two corners (low, high), got {shown(box)}")
     return box[0], box[1]
+
+
+def _observed(
+    known: NDArray[Any], rewards: ArrayLike, observed: ArrayLike
+) -> tuple[NDArray[Any], Array]:
+    """Those of some checked actions that a mask names, and their rewards."""
+    try:
+        values, mask = np.asarray(rewards), np.asarray(observed)
+    except ValueError as error:
+        raise InvalidInput(f"rewards and observed must be arrays: {error}") from None
+    shape = (len(known),)
+    if mask.dtype != np.bool_ or mask.shape != shape or values.shape != shape or not shape[0]:
+        raise InvalidInput(
+            "rewards and observed (bool) must have one entry for each of at least one action, "
+            f"got {values.shape} and {mask.shape} {mask.dtype} for {len(known)} actions"
+        )
+    return known[mask], finite_array(values[mask], "rewards")
 
 
 def _bounds(low: ArrayLike, high: ArrayLike, dim: int) -> tuple[Array, Array]:

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from gpbandits_env.agents.acquisitions.functions import UCB, Acquisition, LogEI, LogPI
-from gpbandits_env.agents.acquisitions.schedules import Beta, Betas, schedule_for
+from gpbandits_env.agents.acquisitions.schedules import Beta, schedule_for
 from gpbandits_env.agents.search.base import Search
 from gpbandits_env.arrays import positive
 from gpbandits_env.domains import Box
@@ -19,6 +19,8 @@ VARIANTS: dict[str, type[LogEI] | type[LogPI]] = {"improvement": LogEI, "probabi
 # The usual margin of each, in reward units.
 MARGINS = {"ei": ("improvement", 0.0), "mpi": ("probability", 0.01)}
 NAMES = ("ucb", *MARGINS, "ts")
+# Betas are computed for so many rounds at once: alone each would cost as much as half a round.
+BLOCK = 1024
 
 
 class AcquisitionRule(ABC):
@@ -107,12 +109,19 @@ class ConfidenceBound(AcquisitionRule):
 
     def prepared(self, problem: Problem, arms: int | None) -> Self:
         self.schedule = schedule_for(self._beta, problem, arms)
-        self._betas = Betas(self.schedule)
+        self._block, self._betas = -1, [0.0]
         return self
 
     def beta(self, t: int, gain: float) -> float:
         """beta_t, given the information gained before it, in nats."""
-        return self._factor * self._betas(t, gain)
+        if self.schedule.needs_gain:
+            return self._factor * float(self.schedule(t, gain))
+        block, i = divmod(t - 1, BLOCK)
+        if block != self._block:
+            first = block * BLOCK + 1
+            betas = self._factor * self.schedule(np.arange(first, first + BLOCK))
+            self._block, self._betas = block, betas.tolist()
+        return self._betas[i]
 
     def at(self, now: Round) -> Acquisition:
         return UCB(self.beta(now.t, now.posterior.information_gain))  # eq. (6)

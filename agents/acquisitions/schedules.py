@@ -16,7 +16,6 @@ from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
 from gpbandits_env.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 
-BLOCK = 1024
 # beta_t of the experiments of srinivas2010; of bedi2022, Theorem 3.2, which takes Theorem 1 in full
 # (its delta = 0.9 is the probability that the bounds hold: in beta it is 0.1); of bogunovic2016.
 THEOREM_OVER_5: Mapping[str, Any] = {"type": "srinivas2010", "delta": 0.1, "scale": 0.2}
@@ -268,31 +267,6 @@ def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
     schedule = schedule.filled(problem, arms)
     schedule(1)
     return schedule
-
-
-class Betas:
-    """The betas of a schedule as Python floats, computed a block of rounds at a time.
-
-    One at a time they would cost as much as the rest of a round.
-
-    Args:
-        schedule: filled in.
-    """
-
-    def __init__(self, schedule: Schedule) -> None:
-        self.schedule = schedule
-        self._block, self._values = -1, [0.0]
-
-    def __call__(self, t: int, gain: float) -> float:
-        """beta_t, given the information gained before it."""
-        if self.schedule.needs_gain:
-            return float(self.schedule(t, gain))
-        block, i = divmod(t - 1, BLOCK)
-        if block != self._block:
-            first = block * BLOCK + 1
-            self._values = self.schedule(np.arange(first, first + BLOCK)).tolist()
-            self._block = block
-        return self._values[i]
 
 
 def _longest_side(domain: Domain) -> float:

@@ -83,7 +83,7 @@ class SRE(GPAgent):
     def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
-        given = self.checked(actions, rewards, observed)
+        given = self.problem.domain.observations(actions, rewards, observed, 1)
         super().tell(actions, rewards, observed)
         self._note(*given)
         stage = min(self.round // self._per_stage, self._stages - 1)
@@ -93,7 +93,7 @@ class SRE(GPAgent):
 
     def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         super().prior_data(actions, rewards)
-        self._note(*self.checked(actions, rewards))
+        self._note(*self.problem.domain.observations(actions, rewards))
 
     def _note(self, points: NDArray[Any], rewards: Array) -> None:
         if len(rewards) and rewards.max() > self._best_reward:

@@ -26,13 +26,6 @@ class Forgetting(ABC):
         """Prepare posterior and log, which hold the rewards of this round, for the next one."""
 
 
-class Keep(Forgetting):
-    """All data count for ever."""
-
-    def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
-        return
-
-
 class Fade(Forgetting):
     """Correlation with a round j rounds ago is multiplied by (1 - epsilon)^(j/2).
 
@@ -89,8 +82,8 @@ class Window(Forgetting):
 
 def forgetting_for(
     epsilon: float | None, reset_every: int | None, window: int | None
-) -> Forgetting:
-    """The rule of the settings of these names, of which at most one is given.
+) -> Forgetting | None:
+    """The rule of the settings of these names, of which at most one is given; None to keep all.
 
     Raises:
         InvalidInput: two of them, or a number out of range.
@@ -103,4 +96,4 @@ def forgetting_for(
         return Fade(epsilon)
     if reset_every is not None:
         return Restart(reset_every)
-    return Keep() if window is None else Window(window)
+    return None if window is None else Window(window)

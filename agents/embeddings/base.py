@@ -2,6 +2,7 @@
 
 import zlib
 from abc import ABC, abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
@@ -79,6 +80,8 @@ class EmbeddedMap(ActionMap):
     Where many y are one action (clipping), the one chosen last is remembered until it is observed,
     so that the posterior is conditioned there; the memory is no part of a snapshot.
     """
+
+    identity: ClassVar[bool] = False
 
     def __init__(self, problem: Problem, through: BoxMap) -> None:
         self._map = through

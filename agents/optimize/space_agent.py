@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.data.forgetting import Fade, Keep
+from gpbandits_env.agents.data.forgetting import Fade
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
@@ -61,7 +61,7 @@ class SpaceAgent:
         """Learn a reward after some time; the round itself takes none."""
         self.wait(elapsed)
         agent, usual = self.agent, self.agent.forgetting
-        still = agent.forgetting = Keep() if isinstance(usual, Fade) else usual
+        still = agent.forgetting = None if isinstance(usual, Fade) else usual
         try:
             self.tell(record, reward)
         finally:

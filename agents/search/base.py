@@ -1,5 +1,6 @@
 """The interface of a search on arms and in boxes, and the search over arms."""
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -14,6 +15,9 @@ from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior
 
 # Of means and variances (n,): where to look, (n,) bool.
 Within: TypeAlias = Callable[[Array, Array], NDArray[np.bool_]]
+
+# Scores that do not tell actions apart.
+UNDECIDED = (-math.inf, 0.0)
 
 
 class Search(ABC):
@@ -70,7 +74,7 @@ class ArmSearch(Search):
             if not allowed.any():
                 raise InvalidInput("the region to search holds no arm")
             score[~allowed] = -np.inf
-        return np.array([leader(score, posterior.mean, allowed)])
+        return leader(score, posterior.mean, allowed)
 
     def region(
         self, posterior: ArmPosterior | NystromPosterior, within: Within
@@ -111,15 +115,15 @@ class Region:
         return self._within(*self._held.moments(x))
 
 
-def leader(score: Array, mean: Array, allowed: NDArray[np.bool_] | None = None) -> int:
-    """The index of the largest score, the lowest of several.
+def leader(score: Array, mean: Array, allowed: NDArray[np.bool_] | None = None) -> IntArray:
+    """The index of the largest score, the lowest of several; (1,) fresh.
 
     Among scores of -inf (no action can improve) or 0 (several are sure to) a logarithm has no
     digits left, and the largest mean decides.
     """
-    first = int(score.argmax())
-    top = score.item(first)
-    if top in (-np.inf, 0.0):
+    first: IntArray = score.argmax(keepdims=True)
+    top = score.item(first.item())
+    if top in UNDECIDED:
         tied = np.flatnonzero(score == top if allowed is None else (score == top) & allowed)
-        return int(tied[mean[tied].argmax()])
+        return tied[mean[tied].argmax(keepdims=True)]
     return first

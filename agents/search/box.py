@@ -126,7 +126,7 @@ class BoxSearch(Search):
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")
         first, count = leader(score, mean), min(self.settings.starts, len(y))
         if not count:
-            return points[[first]]
+            return points[first]
         starts = y[distinct(self.box, y, score[None], count)[0]]
         climbed = pulled(surface(acquisition, posterior, allowed), self.through)
         if self.box.dim <= MOST_SOBOL or count == 1:
@@ -135,7 +135,7 @@ class BoxSearch(Search):
             alone = score_at(acquisition, posterior, allowed)
             found, values = self._climb_and_cross(climbed, alone, starts)
         top = int(values.argmax())
-        return self._lift(found[[top]]) if values[top] > score[first] else points[[first]]
+        return self._lift(found[[top]]) if values[top] > score[first] else points[first]
 
     def sampled(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int

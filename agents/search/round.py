@@ -104,7 +104,7 @@ class RoundSearch(Search):
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")
             score[~allowed] = -np.inf
         first = leader(score, held.mean, allowed)
-        point = held.points[[first]]
+        point = held.points[first]
         # Of a region only the candidates are known.
         if allowed is not None or not settings.refine:
             return point

@@ -15,7 +15,7 @@ from gpbandits_env.posterior.base import Posterior
 from gpbandits_env.posterior.covariances import one_per_arm
 from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.state import Layout, amount, check_state, count, gain
-from gpbandits_env.posterior.threads import OneThread
+from gpbandits_env.posterior.threads import OneThread, blas_threads
 from gpbandits_env.posterior.whitening import BLOCK, FLOOR, observed_gain, whitener
 
 REFRESH_EVERY = 4096
@@ -39,12 +39,16 @@ class ArmPosterior(Posterior):
     Attributes:
         arms: the n arms.
         prior_mean: (n,) read-only.
+        mean: (n,) posterior mean: a read-only view, which later updates change; copy to keep.
+        var: (n,) posterior variance, hallucinated points included: a view likewise.
 
     Raises:
         InvalidInput: a negative noise variance, or a prior mean of the wrong shape.
     """
 
     arms: Arms
+    mean: Array
+    var: Array
     STATE: ClassVar[Mapping[str, Layout]] = {
         "mean": ("n",),
         "var": ("n",),
@@ -97,16 +101,6 @@ class ArmPosterior(Posterior):
     def representation(self) -> str:
         """Which representation is in use: "rows" or "coefficients"."""
         return self._representation.name
-
-    @property
-    def mean(self) -> Array:
-        """(n,) posterior mean: a read-only view, which later updates change; copy to keep."""
-        return self._mean_view
-
-    @property
-    def var(self) -> Array:
-        """(n,) posterior variance, hallucinated points included: a read-only view, as `mean`."""
-        return self._var_view
 
     @property
     def sd(self) -> Array:
@@ -211,12 +205,16 @@ class ArmPosterior(Posterior):
             self._counts[:] = 0.0
         else:
             inside.fade(rho)
-            with OneThread():
-                self._settle()
+            if inside.scale <= inside.FADED:
+                with OneThread():
+                    self._settle()
 
     def learn(self, points: IntArray, rewards: Array) -> None:
         if self._hallucinated:
             self.rollback()
+        if len(points) == 1 and blas_threads() == 1:
+            self._learn_one(points.item(), rewards.item())
+            return
         with OneThread():
             if len(points) == 1:
                 self._learn_one(points.item(), rewards.item())
@@ -235,22 +233,24 @@ class ArmPosterior(Posterior):
     def _learn_one(self, arm: int, reward: float) -> None:
         """Learn from one observation, in place and in as few calls as possible."""
         mean, var, scratch, inside = self._mean, self._var, self._scratch, self._representation
-        before = var.item(arm)
+        before, noise_var = var.item(arm), self.noise_var
         s = math.sqrt(before + self._noise)
-        v = inside.direction(arm, 1.0 / s)
         surprise = (reward - mean.item(arm)) / s
+        v = inside.observe(arm, 1.0 / s, surprise)
         np.add(mean, np.multiply(v, surprise, scratch), mean)
         np.subtract(var, np.multiply(v, v, scratch), var)
-        inside.push(surprise)
         self._counts[arm] += 1.0
         self.size += 1
         if self.size > self._positive_for:
             np.maximum(var, self._zeros, out=var)
         if self._added > self.jitter:
             self.jitter = self._added
+        self.information_gain += (
+            0.5 * math.log1p(before / noise_var) if noise_var else observed_gain(before, 0.0)
+        )
         self._since_refresh += 1
-        self.information_gain += observed_gain(before, self.noise_var)
-        self._settle()
+        if inside.count >= inside.due or self._since_refresh >= REFRESH_EVERY:
+            self._settle()
 
     def _condition(self, arms: IntArray, rewards: Array | None) -> Array:
         """Observe arms together, with their rewards or without; return their s^2 (k,)."""
@@ -279,11 +279,11 @@ class ArmPosterior(Posterior):
                 np.maximum(fresh[1], 0.0, out=self._var)
 
     def _make_views(self) -> None:
-        self._mean_view, self._var_view = frozen(self._mean[:]), frozen(self._var[:])
+        self.mean, self.var = frozen(self._mean[:]), frozen(self._var[:])
 
     def __getstate__(self) -> dict[str, Any]:
         # A pickled view would be a copy, cut off from what it shows.
-        views = ("_mean_view", "_var_view")
+        views = ("mean", "var")
         return {name: value for name, value in self.__dict__.items() if name not in views}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

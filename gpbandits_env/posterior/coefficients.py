@@ -13,11 +13,10 @@ from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.state import Layout
 from gpbandits_env.posterior.whitening import root
-from gpbandits_env.samplers import Factor
+from gpbandits_env.samplers import Factor, MatrixFactor
 
 # Measured at ranks 19 to 266: carrying this many rows along is cheaper than folding each at once.
 FOLD_EVERY = 32
-FADED = 1e-4
 STRIP = 256
 
 
@@ -25,6 +24,7 @@ class Coefficients(Representation):
     """Mean and covariance of xi as m + W^T z and P - W^T W, with K(arms, arms) = F F^T."""
 
     name = "coefficients"
+    FADED = 1e-4
     STATE: ClassVar[Mapping[str, Layout]] = {
         **Representation.STATE,
         "coefficients": ("w",),
@@ -35,29 +35,35 @@ class Coefficients(Representation):
     def __init__(self, factor: Factor, fold_every: int = FOLD_EVERY) -> None:
         rank = factor.rank
         super().__init__(rank, factor.squared_norms())
-        self.factor, self._fold_every = factor, fold_every
+        self.factor, self.due = factor, fold_every
+        # A stored matrix is used as it is, which saves two calls of a dozen in a round.
+        self._matrix = factor.matrix if isinstance(factor, MatrixFactor) else None
         self._coefficients, self._coefficient_covariance = np.zeros(rank), np.eye(rank)
         self._surprises: list[float] = []
         self._scratch, self._outer = np.empty(rank), np.empty((rank, rank))
 
-    def direction(self, arm: int, inverse_s: float) -> Array:
-        count = self.count
+    def observe(self, arm: int, inverse_s: float, surprise: float) -> Array:
+        count, scale, matrix = self.count, self.scale, self._matrix
         if count == len(self.block):
             self._reserve(count + 1)
-        slot, features = self.block[count], self.factor.row(arm)
+        slot = self.block[count]
+        features = self.factor.row(arm) if matrix is None else matrix[arm]
         self._coefficient_covariance.dot(features, slot)
         if count:
             past = self.block[:count]
             np.subtract(slot, past.dot(features).dot(past, self._scratch), slot)
-        if self.scale != 1.0:
-            shrink = self.scale**2
+        if scale != 1.0:
+            shrink = scale**2
             np.multiply(slot, shrink, slot)
             slot += (1.0 - shrink) * features
-        return self.factor(np.multiply(slot, inverse_s, slot))
-
-    def push(self, surprise: float) -> None:
-        super().push(surprise)
+        np.multiply(slot, inverse_s, slot)
+        values: Array = self.factor(slot) if matrix is None else matrix.dot(slot)
+        if scale != 1.0:
+            np.divide(slot, scale, slot)
+        self.births[count] = scale
         self._surprises.append(surprise)
+        self.count, self._root = count + 1, None
+        return values
 
     def cross(self, arms: IntArray) -> tuple[Array, Array]:
         features = self.factor.rows(arms)
@@ -75,7 +81,7 @@ class Coefficients(Representation):
         return self.factor(super().extend(rows, surprises))
 
     def settle(self) -> Array | None:
-        if self.count >= self._fold_every or self.scale < FADED:
+        if self.count >= self.due or self.scale < self.FADED:
             self._fold()
         return None
 

@@ -18,13 +18,13 @@ from gpbandits_env.posterior.whitening import root
 from gpbandits_env.samplers import sampler_for
 
 STRIP = 256
-FADED = 1e-8
 
 
 class DenseRows(Representation):
     """Covariance of all arms as base - V^T V, without rows that decayed far below the noise."""
 
     name = "rows"
+    FADED = 1e-8
     GROWN: ClassVar[Mapping[str, Layout]] = {
         **Representation.GROWN,
         "base": [("w", "w"), (0, 0)],
@@ -39,19 +39,24 @@ class DenseRows(Representation):
         # A dropped row may change a gain by its relative size over the noise.
         scale = float(prior.diagonal.max())
         self._dead = min(max(1e-10 * noise_var / (noise_var + scale or 1.0), 1e-16), 1e-12)
-        self._due = first_fold
+        self.due = first_fold
         self._base: Array | None = None
 
-    def direction(self, arm: int, inverse_s: float) -> Array:
-        slot, known = self.slot(), self._known(arm)
-        if self.count:
-            past = self.block[: self.count]
-            past[:, arm].dot(past, slot)
-            if self.scale != 1.0:
-                np.multiply(slot, self.scale**2, slot)
-            np.subtract(known, slot, slot)
-            known = slot
-        return np.multiply(known, inverse_s, slot)
+    def observe(self, arm: int, inverse_s: float, surprise: float) -> Array:
+        count, scale, known = self.count, self.scale, self._known(arm)
+        if count == len(self.block):
+            self._reserve(count + 1)
+        if count:
+            past = self.block[:count]
+            inner = past[:, arm].dot(past, self.block[count])
+            if scale != 1.0:
+                np.multiply(inner, scale**2, inner)
+            known = np.subtract(known, inner, inner)
+        values: Array = known * inverse_s
+        np.divide(values, scale, self.block[count])
+        self.births[count] = scale
+        self.count, self._root = count + 1, None
+        return values
 
     def cross(self, arms: IntArray) -> tuple[Array, Array]:
         rows = self._known(arms)
@@ -60,7 +65,7 @@ class DenseRows(Representation):
         return rows, rows[:, arms]
 
     def settle(self) -> Array | None:
-        if self.count < self._due and self.scale > FADED:
+        if self.count < self.due and self.scale > self.FADED:
             return None
         if self._base is not None and self.scale**2 < self._dead:
             self._base = None
@@ -68,7 +73,7 @@ class DenseRows(Representation):
             if self.scale != 1.0:
                 self.drop_dead(self._dead)
             if not self.prior.fits or self.count <= self._first_fold // 2:
-                self._due = max(self._first_fold, 2 * self.count)
+                self.due = max(self._first_fold, 2 * self.count)
                 return None
         return self._fold()
 
@@ -86,16 +91,16 @@ class DenseRows(Representation):
 
     def clear(self) -> None:
         super().clear()
-        self._base, self._due = None, self._first_fold
+        self._base, self.due = None, self._first_fold
 
     def snapshot(self) -> dict[str, Any]:
         base = np.empty((0, 0)) if self._base is None else self._base.copy()
-        return {**super().snapshot(), "base": base, "due": self._due}
+        return {**super().snapshot(), "base": base, "due": self.due}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         super().restore(state)
         self._base = np.array(state["base"]) if state["base"].size else None
-        self._due = int(state["due"])
+        self.due = int(state["due"])
 
     def _known(self, arms: Any) -> Array:
         """What the base says: (n,) not to be written to, or (k, n) fresh."""
@@ -125,7 +130,7 @@ class DenseRows(Representation):
             strip -= rows[:, start:end].T @ rows[:, start:]
             base[end:, start:end] = base[start:end, end:].T
         super().clear()
-        self._base, self._due = base, self._fold_every
+        self._base, self.due = base, self._fold_every
         return base.diagonal().copy()
 
     def _matheron(

@@ -28,6 +28,9 @@ class Representation(Stateful, ABC):
     """
 
     name: ClassVar[str]
+    # From so many rows on, or once the scale has fallen to FADED, `settle` has something to do.
+    due: int
+    FADED: ClassVar[float]
     STATE: ClassVar[Mapping[str, Layout]] = {"scale": positive}
     # Of arrays that grow; t counts the rows, w is their width.
     GROWN: ClassVar[Mapping[str, Layout]] = {"births": ("t",), "rows": ("t", "w")}
@@ -39,8 +42,8 @@ class Representation(Stateful, ABC):
         self._root: Array | None = None
 
     @abstractmethod
-    def direction(self, arm: int, inverse_s: float) -> Array:
-        """Put the row of one observation into the free slot; return its values at all arms (n,)."""
+    def observe(self, arm: int, inverse_s: float, surprise: float) -> Array:
+        """Append the row of one observation, surprise = (reward - mean) / s; its values (n,)."""
 
     @abstractmethod
     def cross(self, arms: IntArray) -> tuple[Array, Array]:
@@ -62,21 +65,6 @@ class Representation(Stateful, ABC):
 
         ``counts`` (n,) are the pulls of each arm if the data are static, else None.
         """
-
-    def slot(self) -> Array:
-        """(width,) the next free row, to be filled and then counted by `push`."""
-        if self.count == len(self.block):
-            self._reserve(self.count + 1)
-        row: Array = self.block[self.count]
-        return row
-
-    def push(self, surprise: float) -> None:
-        """Count the row in the slot, which holds true values; surprise = (reward - mean) / s."""
-        if self.scale != 1.0:
-            self.block[self.count] /= self.scale
-        self.births[self.count] = self.scale
-        self.count += 1
-        self._root = None
 
     def extend(self, rows: Array, surprises: Array | None) -> Array:
         """Append true rows (k, width) and their surprises (k,), if any; return values (k, n)."""

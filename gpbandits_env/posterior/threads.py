@@ -28,7 +28,7 @@ def _controls() -> tuple[Callable[[], int], Callable[[int], Any]]:
     return lambda: 1, lambda threads: None
 
 
-_threads, _set_threads = _controls()
+blas_threads, _set_threads = _controls()
 
 
 class OneThread:
@@ -37,7 +37,7 @@ class OneThread:
     __slots__ = ("_before",)
 
     def __enter__(self) -> None:
-        self._before = _threads()
+        self._before = blas_threads()
         if self._before > 1:
             _set_threads(1)
 

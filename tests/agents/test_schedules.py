@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
+from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import (
     RKHS,
     SCHEDULES,
-    Betas,
     Constant,
     Continuous,
     Finite,
@@ -54,10 +54,10 @@ def test_scale_multiplies_and_rounds_may_be_an_array(schedule):
     assert twice(t, 1.5) == pytest.approx(2 * one(t, 1.5))
     assert one(t, 1.5).shape == t.shape
     assert (one(t, 1.5) >= 0).all()
-    betas = Betas(one)
+    rule = ConfidenceBound(one, factor=3.0).prepared(ARMS, 35)
     for i in (1, 2, 1024, 1025, 2400, 3):
-        assert type(betas(i, 1.5)) is float
-        assert betas(i, 1.5) == pytest.approx(float(one(i, 1.5)), rel=1e-12)
+        assert type(rule.beta(i, 1.5)) is float
+        assert rule.beta(i, 1.5) == pytest.approx(3.0 * float(one(i, 1.5)), rel=1e-12)
 
 
 def test_what_the_problem_tells_is_filled_in():

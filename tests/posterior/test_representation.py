@@ -8,8 +8,7 @@ def filled(count, fade):
     """Rows of ones that fade by the same factor after each."""
     rows = Coefficients(MatrixFactor(np.eye(3), 0.0))
     for _ in range(count):
-        rows.slot()[:] = 1.0
-        rows.push(0.0)
+        rows.extend(np.ones((1, 3)), None)
         rows.scale *= fade
     return rows
 
@@ -30,13 +29,12 @@ def test_the_dead_are_dropped_by_their_whole_age():
     np.testing.assert_allclose(rows.block[:4, 0], 0.5 ** np.array([19.0, 18.0, 17.0, 16.0]))
 
 
-def test_extending_equals_pushing():
-    pushed, extended = filled(4, 0.5), filled(4, 0.5)
-    more = np.arange(60.0).reshape(20, 3)
-    extended.extend(more, None)
-    for row in more:
-        pushed.slot()[:] = row
-        pushed.push(0.0)
-    assert pushed.count == extended.count == 24
-    np.testing.assert_array_equal(pushed.block[:24], extended.block[:24])
-    np.testing.assert_array_equal(pushed.births[:24], extended.births[:24])
+def test_extending_equals_observing():
+    observed, extended = filled(4, 0.5), filled(4, 0.5)
+    for arm in (0, 2, 1) * 7:
+        rows = extended.cross(np.array([arm]))[0]
+        extended.extend(0.7 * rows, None)
+        np.testing.assert_allclose(observed.observe(arm, 0.7, 0.0), 0.7 * rows[0], rtol=1e-12)
+    assert observed.count == extended.count == 25
+    np.testing.assert_allclose(observed.block[:25], extended.block[:25], rtol=1e-12)
+    np.testing.assert_array_equal(observed.births[:25], extended.births[:25])

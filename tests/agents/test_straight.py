@@ -1,0 +1,80 @@
+"""How far one `ask` and one `tell` go through the files of the project.
+
+A hop is a call from a file of the project into another one. The figures are upper bounds on what
+was reached: to read one round, one opens so many files. One BLAS thread, which is the usual
+setting; the second call counts, after what is imported or computed once.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpbandits_env
+from gpbandits_env import agents
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.posterior.threads import OneThread
+from gpbandits_env.problem import Problem
+
+ROOTS = tuple(str(Path(package.__file__).resolve().parent) for package in (gpbandits_env, agents))
+
+
+class Travelled:
+    """Counts hops and files while it is entered."""
+
+    def __enter__(self):
+        self.hops, self.files = [], set()
+        self._one = OneThread()
+        self._one.__enter__()
+        sys.setprofile(self._called)
+        return self
+
+    def __exit__(self, *error):
+        sys.setprofile(None)
+        self._one.__exit__(*error)
+
+    def _called(self, frame, event, _):
+        into = frame.f_code.co_filename
+        if event != "call" or not into.startswith(ROOTS):
+            return
+        caller = frame.f_back
+        while caller is not None and not caller.f_code.co_filename.startswith(ROOTS):
+            caller = caller.f_back
+        self.files.add(into)
+        if caller is not None and caller.f_code.co_filename != into:
+            self.hops.append((Path(caller.f_code.co_filename).name, frame.f_code.co_qualname))
+
+
+def second_round(name, domain, **settings):
+    """What the second `ask` and the second `tell` of an agent travel."""
+    problem = Problem(domain, SquaredExponential(0.2), 0.025, horizon=1000)
+    agent = agents.make(name, problem, seed=0, **settings)
+    agent.tell(agent.ask(), np.array([0.1]))
+    with Travelled() as asked:
+        actions = agent.ask()
+    with Travelled() as told:
+        agent.tell(actions, np.array([0.2]))
+    return asked, told
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "ask", "tell"),
+    [
+        ("gp-ucb", {}, (6, 5), (4, 5)),
+        ("gp-ucb", {"posterior": "rows"}, (6, 5), (7, 8)),
+        ("tv-gp-ucb", {"epsilon": 0.01}, (6, 5), (12, 9)),
+    ],
+)
+def test_a_round_on_arms_is_straight(name, settings, ask, tell):
+    asked, told = second_round(name, Arms.grid(1000), **settings)
+    assert len(asked.hops) <= ask[0], asked.hops
+    assert len(asked.files) <= ask[1], asked.files
+    assert len(told.hops) <= tell[0], told.hops
+    assert len(told.files) <= tell[1], told.files
+
+
+def test_a_round_of_ei_in_a_box_enters_few_files():
+    asked, told = second_round("ei", Box([0.0, 0.0], [1.0, 1.0]))
+    assert len(asked.files | told.files) <= 23, sorted(asked.files | told.files)
