@@ -126,6 +126,11 @@ def metric_named(name: str) -> Metric:
     return KNOWN[name]
 
 
-def shown(metric: str) -> list[str]:
-    """The metrics of a report that ranks by one: this one first."""
-    return list(dict.fromkeys([metric, *METRICS]))
+def shown(metric: str, moves: bool = False) -> list[str]:
+    """The metrics of a report that ranks by one: this one first.
+
+    Where the optimum ``moves``, those about the best action so far are left out: they compare
+    rounds with different optima, and reach zero by chance. The report's own metric always stays.
+    """
+    others = [name for name, known in METRICS.items() if not (moves and known.best)]
+    return list(dict.fromkeys([metric, *others]))

@@ -15,13 +15,17 @@ import numpy as np
 from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios.findings.statistics import mean_and_error, paired
 from gpbandits_env.scenarios.metrics import KNOWN, Panel
-from gpbandits_env.scenarios.reporting.plots import draw_bounds, draw_curves, draw_panel, plot
+from gpbandits_env.scenarios.reporting.colours import colour_of
+from gpbandits_env.scenarios.reporting.plots import (
+    draw_bounds,
+    draw_curves,
+    draw_panel,
+    plot,
+)
 from gpbandits_env.scenarios.reporting.style import (
-    COLOURS,
     band,
     entitle,
     legend_below,
-    line_style,
     new_figure,
     share_legend,
     write,
@@ -96,20 +100,21 @@ def _sweep(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
     name, metric = scenario["sweep"], scenario["metric"]
     finals = {label: curves_of(store, 0, label, metric)[:, -1] for label in store.labels(0)}
     settings = {label: scenario["agents"][label]["settings"].get(name) for label in finals}
-    swept = sorted((v, finals[label]) for label, v in settings.items() if v is not None)
-    x, values = np.array([v for v, _ in swept], float), np.stack([y for _, y in swept])
+    swept = sorted((v, label) for label, v in settings.items() if v is not None)
+    x, values = np.array([v for v, _ in swept], float), np.stack([finals[k] for _, k in swept])
+    colours = {label: colour_of(scenario["agents"][label]["agent"]) for label in finals}
+    own = colours[swept[0][1]]
     with new_figure(10.5, 4.6) as figure:
         axes = figure.subplots()
         mean, error = mean_and_error(values, axis=1)
         low, high = np.quantile(values, SPREAD, axis=1)
-        band(axes, x, low, high, COLOURS[0], label="10% to 90% of the trials", alpha=0.13)
-        axes.errorbar(
-            x, mean, error, marker="o", capsize=3, label="mean ± standard error", **line_style(0)
-        )
-        for i, (label, final) in enumerate(finals.items()):
+        band(axes, x, low, high, own, label="10% to 90% of the trials", alpha=0.13)
+        looks: dict[str, Any] = {"marker": "o", "capsize": 3, "color": own}
+        axes.errorbar(x, mean, error, label="mean ± standard error", **looks)
+        for label, final in finals.items():
             if settings[label] is None:
-                level, colour = float(final.mean()), COLOURS[1 + i % 5]
-                axes.axhline(level, color=colour, linestyle="--", label=label)
+                level = float(final.mean())
+                axes.axhline(level, color=colours[label], linestyle="--", label=label)
         _scale(axes, x)
         axes.set(xlabel=f"{name}, as the agent assumes", ylim=(0, None))
         axes.set_ylabel(f"{KNOWN[metric].title} at round {scenario['horizon']}")
@@ -144,14 +149,18 @@ def sweeps_batches(scenario: dict[str, Any]) -> bool:
 
 
 def _batches(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
-    """One panel an agent, a line for each size."""
+    """One panel an agent, a line for each size; shades from light to dark stand for sizes."""
     scenario, cells_of = store.scenario, _cells_of(store)
     panel, points = Panel(scenario["metric"], log=True), scenario["points"]
     rows = -(-len(cells_of) // COLUMNS)
     with new_figure(13.0, 1.0 + 3.0 * rows) as figure:
         grid: Any = figure.subplots(rows, COLUMNS, squeeze=False, sharex=True, sharey=True)
         for axes, (label, cells) in zip(grid.ravel(), cells_of.items(), strict=False):
-            sizes = [(f"m = {points[c][SIZE]}", c, label, i) for i, c in enumerate(cells)]
+            looks = [{"color": c} for c in _shades(len(cells))]
+            sizes = [
+                (f"m = {points[c][SIZE]}", c, label, look)
+                for c, look in zip(cells, looks, strict=True)
+            ]
             draw_curves(axes, store, panel, sizes)
             axes.set_title(label)
             axes.label_outer()
@@ -160,6 +169,12 @@ def _batches(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
         entitle(figure, _title(scenario, ", band: s.e."))
         share_legend(figure, grid[0][0], len(points))
         return write(figure, stem, suffixes)
+
+
+def _shades(count: int) -> list[Any]:
+    from matplotlib import colormaps
+
+    return list(colormaps["viridis_r"](np.linspace(0.15, 1.0, count)))
 
 
 def _cells_of(store: Store) -> dict[str, list[int]]:

@@ -11,7 +11,7 @@ from gpbandits_env.scenarios.reporting.published import counts, lines
 from gpbandits_env.scenarios.reporting.published import gather as gather_published
 from gpbandits_env.scenarios.reporting.tables import aligned
 from gpbandits_env.scenarios.reporting.tables import markdown as as_markdown
-from gpbandits_env.scenarios.results.comparison import Suite, compare, gather
+from gpbandits_env.scenarios.results.comparison import Suite, agents_of, compare, gather
 
 
 @click.command("compare")
@@ -45,7 +45,7 @@ def compare_command(
         click.echo(json.dumps(suite.to_dict(), indent=2))
         return
     click.echo("\n".join(_text(suite)))
-    for file in draw(suite, out or files[0].with_name("comparison")):
+    for file in draw(suite, out or files[0].with_name("comparison"), agents_of(files)):
         click.echo(f"plot     {file}")
 
 

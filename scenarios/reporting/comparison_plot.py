@@ -1,35 +1,46 @@
 """A comparison over a suite as a picture: scores with intervals, profiles, who beats whom."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.scenarios.reporting.style import INK, line_style, new_figure, write
+from gpbandits_env.scenarios.reporting.colours import INK, line_styles
+from gpbandits_env.scenarios.reporting.style import new_figure, write
 from gpbandits_env.scenarios.results.comparison import PROFILE, Suite
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+Styles: TypeAlias = Mapping[str, Mapping[str, Any]]
 
-def draw(suite: Suite, stem: Path) -> list[Path]:
-    """Write the picture of a comparison as PNG and SVG; ``stem`` is their path less the suffix.
 
+def draw(suite: Suite, stem: Path, agents: Mapping[str, str] | None = None) -> list[Path]:
+    """Write the picture of a comparison as PNG and SVG.
+
+    Args:
+        suite: the comparison.
+        stem: the files' path less the suffix.
+        agents: label -> agent, which decides its colour (see `agents_of`); the label if not given.
     Raises:
         StoreError: a file cannot be written.
     """
-    count = len(suite.standings)
+    count, styles = (
+        len(suite.standings),
+        line_styles(agents or {s.label: s.label for s in suite.standings}),
+    )
     with new_figure(13.0, max(3.6, 1.6 + 0.34 * count)) as figure:
         scores, profiles, wins = figure.subplots(1, 3)
-        _scores(scores, suite)
-        _profiles(profiles, suite)
+        _scores(scores, suite, styles)
+        _profiles(profiles, suite, styles)
         _improvement(wins, suite)
         return write(figure, stem)
 
 
-def _scores(axes: "Axes", suite: Suite) -> None:
+def _scores(axes: "Axes", suite: Suite, styles: Styles) -> None:
     for row, standing in enumerate(suite.standings):
-        s, colour = standing.score, line_style(row)["color"]
+        s, colour = standing.score, styles[standing.label]["color"]
         axes.plot([s.low, s.high], [row, row], color=colour, linewidth=6, alpha=0.35)
         axes.plot(s.value, row, marker="o", color=colour)
     axes.set_yticks(range(len(suite.standings)), [s.label for s in suite.standings])
@@ -38,9 +49,9 @@ def _scores(axes: "Axes", suite: Suite) -> None:
     axes.set_xlabel(_meaning(suite))
 
 
-def _profiles(axes: "Axes", suite: Suite) -> None:
-    for row, standing in enumerate(suite.standings):
-        axes.plot(PROFILE, standing.profile, label=standing.label, **line_style(row))
+def _profiles(axes: "Axes", suite: Suite, styles: Styles) -> None:
+    for standing in suite.standings:
+        axes.plot(PROFILE, standing.profile, label=standing.label, **styles[standing.label])
     axes.set_title("performance profile")
     axes.set_xlabel("score")
     axes.set_ylabel("share of runs above")

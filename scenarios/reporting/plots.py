@@ -1,27 +1,26 @@
 """Regret, model order and evaluations against rounds or time, from a store alone."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpbandits_env.arrays import IntArray
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.findings.rounds import resets
-from gpbandits_env.scenarios.metrics import BANDS, BRIEF, METRICS, Panel, X, Y
+from gpbandits_env.scenarios.metrics import BANDS, BRIEF, METRICS, Panel, X, Y, shown
+from gpbandits_env.scenarios.reporting.colours import INK, line_styles
 from gpbandits_env.scenarios.reporting.style import (
-    INK,
     band,
     entitle,
-    line_style,
     new_figure,
     share_legend,
     write,
 )
-from gpbandits_env.scenarios.results.curves import along
+from gpbandits_env.scenarios.results.curves import along, optimum_moves
 from gpbandits_env.scenarios.results.store import Store
 
 if TYPE_CHECKING:
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 
 POINTS = 400
 COLUMNS = 3
+# Bands of many agents lie on top of each other, and are fainter.
+FEW, SHADE, FAINT = 4, 0.18, 0.1
 DOTS: tuple[Any, ...] = ((0, (1, 2)), (0, (4, 2)), (0, (8, 2)), (0, (6, 2, 1, 2)))
 
 
@@ -49,7 +50,8 @@ def plot(
         log: logarithmic regret, where it is not logarithmic anyhow.
         bounds: lay the theory curves over.
         suffixes: the kinds of file.
-        panels: other panels; without, the scenario's own, or every metric against rounds.
+        panels: other panels; without, the scenario's own, or the metrics against rounds (no
+            simple regret where the optimum moves).
     Returns:
         The files.
     Raises:
@@ -59,24 +61,24 @@ def plot(
     cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
     if not cells:
         raise StoreError(f"{store.path} holds no finished trial yet; 'gpbandits run' resumes it")
-    shown = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
-    lines, columns = -(-len(shown) // COLUMNS), min(len(shown), COLUMNS)
+    drawn = [replace(p, log=p.log or (log and p.y in METRICS)) for p in panels or declared(store)]
+    lines, columns = -(-len(drawn) // COLUMNS), min(len(drawn), COLUMNS)
     with new_figure(max(4.0 * columns, 8.0), 0.9 + 3.3 * len(cells) * lines) as figure:
         grid: Any = figure.subplots(len(cells) * lines, columns, squeeze=False)
         for block, cell in zip(grid.reshape(len(cells), -1), cells, strict=True):
             params = ", ".join(f"{k} = {v}" for k, v in scenario["points"][cell].items())
-            for axes, panel in zip(block, shown, strict=False):
+            for axes, panel in zip(block, drawn, strict=False):
                 draw_panel(axes, store, cell, panel)
                 if bounds and panel.x == "rounds":
                     draw_bounds(axes, store, cell, panel.y)
-                if panel.band != shown[0].band:
+                if panel.band != drawn[0].band:
                     axes.set_title(f"{panel.title} (± {BRIEF[panel.band]})")
-            for axes in block[len(shown) :]:
+            for axes in block[len(drawn) :]:
                 axes.set_axis_off()
-            block[0].set_title(f"{shown[0].title}  {params}".strip())
+            block[0].set_title(f"{drawn[0].title}  {params}".strip())
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
         title = (
-            f"{scenario['id']}: {scenario['title']} ({trials} trials, band: {BANDS[shown[0].band]})"
+            f"{scenario['id']}: {scenario['title']} ({trials} trials, band: {BANDS[drawn[0].band]})"
         )
         entitle(figure, title)
         share_legend(figure, grid[0][0], min(len(scenario["agents"]) + bounds, 6))
@@ -84,38 +86,49 @@ def plot(
 
 
 def declared(store: Store) -> list[Panel]:
-    """The panels of a scenario: its own, or every metric against rounds."""
-    own = store.scenario.get("panels", [])
-    return [read(Panel, plain, "a panel") for plain in own] or [Panel(name) for name in METRICS]
+    """The panels of a scenario: its own, or the metrics that suit it against rounds."""
+    if own := store.scenario.get("panels", []):
+        return [read(Panel, plain, "a panel") for plain in own]
+    names = shown(store.scenario["metric"], optimum_moves(store))
+    return [Panel(name) for name in METRICS if name in names]
 
 
 def draw_panel(axes: "Axes", store: Store, cell: int, panel: Panel) -> None:
     """One panel of all agents of a cell: `draw_curves`, a line for each agent."""
-    places = enumerate(store.scenario["agents"])
-    run = store.labels(cell)
-    draw_curves(axes, store, panel, [(a, cell, a, i) for i, a in places if a in run])
+    styles = styles_of(store)
+    draw_curves(axes, store, panel, [(a, cell, a, styles[a]) for a in store.labels(cell)])
+
+
+def styles_of(store: Store) -> dict[str, dict[str, Any]]:
+    """Colour and dash of each agent of a study by its label, whichever of them are drawn."""
+    return line_styles({k: entry["agent"] for k, entry in store.scenario["agents"].items()})
 
 
 def draw_curves(
-    axes: "Axes", store: Store, panel: Panel, lines: Sequence[tuple[str, int, str, int]]
+    axes: "Axes",
+    store: Store,
+    panel: Panel,
+    lines: Sequence[tuple[str, int, str, Mapping[str, Any]]],
 ) -> None:
     """Means with bands on empty axes; a dot where an agent has just forgotten everything.
 
-    Each line has a name, a cell, an agent, and the index of its style.
+    Each line has a name, a cell, an agent, and its colour and dash. On a logarithmic axis a band
+    of half height h around a mean y reaches from y / (1 + h / y) to y + h: as far down as up.
     """
     y, x = Y[panel.y], X[panel.x]
     top, end = 0.0, 0.0
-    for name, cell, label, index in lines:
+    for name, cell, label, style in lines:
         curves = along(store, cell, label, panel.y)
         mean, half = curves.mean(axis=0), panel.band_of(curves)
         at = along(store, cell, label, panel.x).mean(axis=0)
-        style = line_style(index)
         forgotten = resets(store.arrays(cell, label, "model_order").mean(axis=0)) - 1
         axes.plot(at[forgotten], mean[forgotten], ".", color=style["color"], markersize=5)
         rounds = _shown(len(mean)) - 1
         at, mean, half = at[rounds], mean[rounds], half[rounds]
         axes.plot(at, mean, label=name, **style)
-        band(axes, at, mean - half, mean + half, style["color"])
+        low = _reflected(mean, half) if panel.log else mean - half
+        alpha = SHADE if len(lines) <= FEW else FAINT
+        band(axes, at, low, mean + half, style["color"], alpha=alpha)
         top, end = max(top, float(np.max(mean + half))), max(end, float(at[-1]))
     axes.set_title(panel.title)
     axes.set_xlabel(x.label)
@@ -129,6 +142,12 @@ def draw_curves(
         axes.set_yscale("log")
     elif not y.signed:
         axes.set_ylim(0.0, 1.05 * top or 1.0)
+
+
+def _reflected(mean: Array, half: Array) -> Array:
+    """The lower edge of a band on a logarithmic axis, where mean - half may lie below zero."""
+    low: Array = np.divide(mean**2, mean + half, out=np.zeros_like(mean), where=mean + half > 0)
+    return low
 
 
 def _shown(horizon: int) -> IntArray:

@@ -1,4 +1,4 @@
-"""How plots look: colours that stay apart for every eye, and files that are written whole."""
+"""How plots look, and how they are written to files."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpbandits_env.arrays import Array
+from gpbandits_env.scenarios.reporting.colours import COLOURS, DASHES, INK
 from gpbandits_env.scenarios.results.store_errors import writing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, told apart with every common colour blindness; black comes last.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#4D4D4D")
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.2, 1.2)), (0, (6, 1.5, 1.2, 1.5)))
-INK = "#262626"
 # Letters that the first font does not have are taken from the next that is installed.
 LATIN = "DejaVu Sans"
 EAST_ASIAN = (
@@ -68,7 +65,7 @@ def new_figure(width: float, height: float) -> Iterator["Figure"]:
 
 
 def line_style(index: int) -> dict[str, Any]:
-    """Colour and dash of the index-th agent; colours first, then dashes."""
+    """Colour and dash of the index-th curve of what is not agents, which `line_styles` is for."""
     round_, colour = divmod(index, len(COLOURS))
     dash = (colour + round_) % len(DASHES)
     return {"color": COLOURS[colour], "linestyle": DASHES[dash]}

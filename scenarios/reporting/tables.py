@@ -2,7 +2,7 @@
 
 from collections.abc import Container, Iterable, Sequence
 
-from gpbandits_env.scenarios.metrics import KNOWN, shown
+from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.results.report import CellReport, Report
 
 
@@ -11,7 +11,7 @@ def text(report: Report, pairs: bool = True) -> str:
     s = report.scenario
     lines = [f"{s['id']}: {s['title']}", f"{s['source']}; horizon {s['horizon']}, seed {s['seed']}"]
     for cell in report.cells:
-        lines += ["", *_cell(cell, report.metric, pairs)]
+        lines += ["", *_cell(cell, report.metrics, pairs)]
     if report.failures:
         lines += ["", f"{len(report.failures)} failed:", *(f"  {f}" for f in report.failures[:5])]
     return "\n".join([*lines, "", f"results {report.digest[:16]}"])
@@ -25,14 +25,14 @@ def markdown(
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (head, rule, *rows))
 
 
-def _cell(cell: CellReport, metric: str, pairs: bool) -> list[str]:
+def _cell(cell: CellReport, metrics: Sequence[str], pairs: bool) -> list[str]:
     lines = []
     if cell.params:
         lines.append(", ".join(f"{key} = {value}" for key, value in cell.params.items()))
-    head, rows = rows_of(cell, metric)
+    head, rows = rows_of(cell, metrics)
     lines += aligned([head, *rows])
     if pairs and cell.comparisons:
-        title = KNOWN[metric].title
+        title = KNOWN[metrics[0]].title
         lines += ["", f"paired differences of the {title} (mean, standard error, p of a t test)"]
         lines += aligned(
             [
@@ -50,16 +50,15 @@ def _cell(cell: CellReport, metric: str, pairs: bool) -> list[str]:
     return lines
 
 
-def rows_of(cell: CellReport, metric: str) -> tuple[list[str], list[list[str]]]:
-    """The table of a cell: its head and its rows, as words."""
-    names = shown(metric)
-    head = ["agent", "trials", *(KNOWN[n].title for n in names), "mean rank"]
+def rows_of(cell: CellReport, metrics: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """The table of a cell with some metrics: its head and its rows, as words."""
+    head = ["agent", "trials", *(KNOWN[n].title for n in metrics), "mean rank"]
     head += ["model order", "evaluations", "us/round", "evaluating us/round"]
     rows = [
         [
             a.label,
             str(a.trials),
-            *(f"{a.mean[n]:.4g} ± {a.se[n]:.2g}" for n in names),
+            *(f"{a.mean[n]:.4g} ± {a.se[n]:.2g}" for n in metrics),
             f"{a.rank:.2f}",
             f"{a.model_order:.4g}",
             f"{a.evaluations:.6g}",

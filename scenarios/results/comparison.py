@@ -135,6 +135,19 @@ def gather(
     return _in_common(found, agents)
 
 
+def agents_of(paths: Sequence[str | Path]) -> dict[str, str]:
+    """The agent behind each label of several results files; the first file decides.
+
+    Raises:
+        StoreError: a file cannot be read.
+    """
+    found: dict[str, str] = {}
+    for path in paths:
+        with Store.open(path) as store:
+            found = {k: entry["agent"] for k, entry in store.scenario["agents"].items()} | found
+    return found
+
+
 def _fresh(name: str, taken: Mapping[str, Any]) -> str:
     count = sum(other == name or other.startswith(f"{name} (") for other in taken)
     return f"{name} ({count + 1})" if count else name

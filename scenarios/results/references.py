@@ -60,6 +60,7 @@ def to_reference(report: Report) -> dict[str, Any]:
         "horizon": s["horizon"],
         "trials": s["trials"],
         "seed": s["seed"],
+        "optimum_moves": report.optimum_moves,
         "versions": versions(),
         "machine": {k: v for k, v in machine().items() if k != "system"},
         "digest": report.digest,

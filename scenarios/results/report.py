@@ -13,7 +13,7 @@ from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.findings import FINDINGS, CellResults, Check
 from gpbandits_env.scenarios.findings.statistics import Paired, mean_and_error, paired
 from gpbandits_env.scenarios.metrics import metric_named, shown
-from gpbandits_env.scenarios.results.curves import curves_of
+from gpbandits_env.scenarios.results.curves import curves_of, optimum_moves
 from gpbandits_env.scenarios.results.store import Store
 
 
@@ -75,14 +75,21 @@ class CellReport:
 class Report:
     """The results of a study: its resolved scenario, its cells, and the trials that raised.
 
-    Ranks and comparisons go by ``metric``; ``digest`` is the SHA-256 of the results, time aside.
+    Ranks and comparisons go by ``metric``; ``optimum_moves`` says whether the functions change from
+    round to round; ``digest`` is the SHA-256 of the results, time aside.
     """
 
     scenario: dict[str, Any]
     metric: str
+    optimum_moves: bool
     cells: tuple[CellReport, ...]
     failures: tuple[str, ...]
     digest: str
+
+    @property
+    def metrics(self) -> list[str]:
+        """What tables show, its own metric first: see `metrics.shown`."""
+        return shown(self.metric, self.optimum_moves)
 
     def to_dict(self) -> dict[str, Any]:
         """A plain JSON dict; numbers that are not finite become None."""
@@ -108,7 +115,8 @@ def report(store: Store, metric: str | None = None) -> Report:
     if not cells:
         raise StoreError(f"{store.path} holds no finished trial yet; 'gpbandits run' resumes it")
     failures = tuple(f"{f.key}: {f.error}" for f in store.failures())
-    return Report(scenario, name, tuple(cells), failures, store.digest())
+    moves = optimum_moves(store)
+    return Report(scenario, name, moves, tuple(cells), failures, store.digest())
 
 
 def paired_test(a: Array, b: Array) -> PairedTest:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.metrics import KNOWN
+from gpbandits_env.scenarios.metrics import KNOWN, shown
 from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.store_errors import writing
@@ -82,7 +82,8 @@ def _shown(scenario: Scenario | Picture, root: Path) -> list[str]:
     for cell in kept["cells"]:
         if cell["params"]:
             parts.append("### " + ", ".join(f"{k} = {v}" for k, v in cell["params"].items()))
-        parts += [_table(cell, notes), _findings(cell)]
+        metrics = shown(scenario.metric, kept["optimum_moves"])
+        parts += [_table(cell, metrics, notes), _findings(cell)]
     parts.append(f"![regret of all agents]({stem.name}.png)")
     if stem.with_name(f"{stem.name}-bounds.png").is_file():
         parts.append(f"![regret and the bounds of the theory]({stem.name}-bounds.png)")
@@ -113,8 +114,8 @@ def _said_of(scenario: Scenario) -> list[str]:
     ]
 
 
-def _table(cell: dict[str, Any], notes: dict[str, str]) -> str:
-    known = [name for name in KNOWN if all(name in of for of in cell["agents"].values())]
+def _table(cell: dict[str, Any], metrics: list[str], notes: dict[str, str]) -> str:
+    known = [name for name in KNOWN if name in metrics]
     rows = [
         [label, *(f"{of[name][0]:.4g} ± {of[name][1]:.2g}" for name in known), notes.get(label, "")]
         for label, of in cell["agents"].items()

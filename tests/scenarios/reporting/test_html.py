@@ -85,7 +85,7 @@ def test_the_page_holds_the_tables_numbers(file):
         found = report(store)
     text = page([file])
     for cell in found.cells:
-        for row in rows_of(cell, found.metric)[1]:
+        for row in rows_of(cell, found.metrics)[1]:
             assert "".join(f"<td>{word}</td>" for word in row) in text
     assert len(re.findall("<svg", text)) == 1
 

@@ -1,0 +1,78 @@
+"""Plots: what they show where the optimum moves, bands on logarithmic axes, agents' colours."""
+
+from dataclasses import replace
+
+import pytest
+
+from gpbandits_env.scenarios import AgentEntry, Panel
+from gpbandits_env.scenarios.reporting.colours import colour_of
+from gpbandits_env.scenarios.reporting.plots import declared, draw_panel
+from gpbandits_env.scenarios.reporting.style import new_figure
+from gpbandits_env.scenarios.reporting.tables import text
+from gpbandits_env.scenarios.results.curves import along, optimum_moves
+from gpbandits_env.scenarios.results.report import report
+from gpbandits_env.scenarios.results.store import Store
+
+
+@pytest.fixture
+def moving(tiny):
+    """Drifting environments."""
+    return replace(tiny, env="gpbandits/MarkovGP-v0", grid={"epsilon": (0.01, 0.1)}, findings=())
+
+
+def test_the_simple_regret_is_shown_only_where_it_means_something(run, tiny, moving):
+    with Store.open(run("static.sqlite", tiny).path) as store:
+        assert not optimum_moves(store)
+        assert [p.y for p in declared(store)] == [
+            "average_regret",
+            "cumulative_regret",
+            "simple_regret",
+        ]
+        assert "simple regret" in text(report(store))
+    with Store.open(run("moving.sqlite", moving).path) as store:
+        assert optimum_moves(store)
+        assert [p.y for p in declared(store)] == ["average_regret", "cumulative_regret"]
+        found = report(store)
+        assert "simple regret" not in text(found)
+        assert "simple_regret" in found.to_dict()["cells"][0]["agents"][0]["mean"]
+        assert "simple regret" in text(report(store, "simple_regret"))
+
+
+def test_an_optimum_that_moves_and_keeps_its_value(run, tiny):
+    orbit = replace(
+        tiny,
+        env="gpbandits/Drifting-v0",
+        env_kwargs={"grid": [12, 12], "function": "ackley", "motion": {"type": "orbit"}},
+        agents=(AgentEntry("random", "random"),),
+        alternatives=(),
+        findings=(),
+        grid=(),
+    )
+    with Store.open(run(scenario=orbit).path) as store:
+        assert optimum_moves(store)
+
+
+def test_bands_on_a_logarithmic_axis_reach_as_far_down_as_up(run, tiny):
+    """Half a band may be larger than the mean; it must not reach down to the axis' end."""
+    panel = Panel("simple_regret", band="deviation", log=True)
+    with Store.open(run(scenario=tiny).path) as store, new_figure(6.0, 4.0) as figure:
+        axes = figure.subplots()
+        draw_panel(axes, store, 0, panel)
+        for label, shade in zip(store.labels(0), axes.collections, strict=True):
+            curves = along(store, 0, label, "simple_regret")
+            mean, half = curves.mean(axis=0), panel.band_of(curves)
+            points = shade.get_paths()[0].vertices
+            for t, (m, h) in enumerate(zip(mean, half, strict=True), 1):
+                at = points[points[:, 0] == t, 1]
+                assert at.max() == pytest.approx(m + h)
+                assert at.min() == pytest.approx(m * m / (m + h) if m else 0.0)
+        assert axes.get_ylim()[0] > 0.0
+
+
+def test_lines_have_their_agents_colours_whichever_are_drawn(run, tiny):
+    with Store.open(run(scenario=tiny).path) as store, new_figure(6.0, 4.0) as figure:
+        store.restrict(["ei"])
+        axes = figure.subplots()
+        draw_panel(axes, store, 0, Panel("average_regret"))
+        (line,) = [line for line in axes.get_lines() if line.get_label() == "ei"]
+        assert line.get_color() == colour_of("ei")
