@@ -1,11 +1,16 @@
 """The page on agents: its scripts run, in order, and it names only what there is."""
 
+import os
 import re
+import subprocess
+import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from gpbandits_env import agents
+from gpbandits_env.agents import algorithms
 from gpbandits_env.agents.registry import OVERRIDES
 from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import SquaredExponential
@@ -30,13 +35,71 @@ def test_its_scripts_run(scripts):
     assert cautious.ask().tolist()[0] == 3
 
 
-def test_every_setting_it_names_is_one(root):
+def test_every_setting_it_names_of_other_libraries_is_one(root):
     text = (root / "docs" / "agents.md").read_text("utf-8")
-    rows = re.findall(r"^\| `([\w-]+)` \|.*\|(.*)\|$", text, re.MULTILINE)
-    known = {*agents.names(), *agents.adapter_names()}
-    rows = [(name, said) for name, said in rows if name in known]
-    assert {name for name, _ in rows} >= set(agents.names())
-    for name, said in rows:
+    rows = dict(re.findall(r"^\| `([\w-]+)` \|.*\|(.*)\|$", text, re.MULTILINE))
+    for name in agents.adapter_names():
         settings = {*agents.settings_of(name), *OVERRIDES}
-        for setting in re.findall(r"`(\w+)`", said):
-            assert setting in settings, name
+        assert set(re.findall(r"`(\w+)`", rows[name])) <= settings, name
+
+
+@pytest.fixture
+def agent_pages(root, monkeypatch):
+    pytest.importorskip("griffe", reason="the extra 'docs' is not installed")
+    monkeypatch.syspath_prepend(str(root / "tools" / "site"))
+    return import_module("agent_pages")
+
+
+def test_each_row_that_stands_there_is_of_an_agent_as_it_is(root, agent_pages):
+    text = (root / "docs" / "agents.md").read_text("utf-8")
+    rows = agent_pages.TABLE.search(text)[0].strip().splitlines()
+    assert len(rows) > 30
+    assert set(rows) <= set(agent_pages.table().splitlines()), (
+        "run: python tools/site/agent_pages.py"
+    )
+
+
+NEW = '''"""Timid.
+
+Paper: none; an example.
+Departures: those of `GPAgent`.
+"""
+
+from gpbandits_env.agents.acquisitions import LCB
+from gpbandits_env.agents.gp_agent import GPAgent
+
+
+class Timid(GPAgent):
+    """The action of the largest lower confidence bound.
+
+    Args:
+        beta: as of `LCB`.
+    """
+
+    def __init__(self, problem, rng, *, beta=1.0, **parts):
+        super().__init__(problem, rng, LCB(beta), **parts)
+'''
+ADD = """
+from gpbandits_env.agents import algorithms, registry
+algorithms.__path__.append({folder!r})
+registry.AGENTS["timid"] = "algorithms.timid:Timid"
+"""
+
+
+def test_a_new_agent_is_one_file_and_one_line(root, agent_pages, tmp_path, monkeypatch):
+    """Its row, its page, its settings and its laws follow."""
+    (tmp_path / "timid.py").write_text(NEW)
+    (tmp_path / "add_timid.py").write_text(ADD.format(folder=str(tmp_path)))
+    monkeypatch.setattr(algorithms, "__path__", [*algorithms.__path__])
+    monkeypatch.setitem(agents.registry.AGENTS, "timid", "algorithms.timid:Timid")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    exec(ADD.format(folder=str(tmp_path)))
+    row = "| `timid` | The action of the largest lower confidence bound. | none | `beta` (1.0) |"
+    assert row in agent_pages.with_table((root / "docs" / "agents.md").read_text("utf-8"))
+    assert "| `beta` | `1.0` | as of `LCB`. |" in agent_pages.pages()["agents/timid.md"]
+    laws = ("-p", "add_timid", "tests/laws/test_agent_laws.py", "-k", "timid and seed_decides")
+    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *laws]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(root)])}
+    ran = subprocess.run(run, cwd=root, env=env, capture_output=True, text=True, timeout=200)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "5 passed" in ran.stdout

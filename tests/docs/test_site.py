@@ -42,7 +42,6 @@ def test_every_agent_has_its_paper_and_departures(site):
         page = read(site, f"agents/{name}.html")
         assert "<strong>Paper:</strong>" in page, name
         assert "<strong>Departures" in page, name
-        assert "<strong>Plays:</strong>" in page, name
         assert f'href="agents/{name}.html"' in read(site, "agents.html")
 
 

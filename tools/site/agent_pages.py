@@ -1,58 +1,78 @@
-"""One page an agent: its row of docs/agents.md, and its own docstrings."""
+"""The table of docs/agents.md and one page per agent, from their docstrings and signatures.
+
+`python tools/site/agent_pages.py` writes the table into docs/agents.md, for readers of the
+checkout; the site writes it anew.
+"""
 
 import inspect
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 from docstrings import in_cell, meanings, plain, prose
 
 from gpbandits_env import agents
-from gpbandits_env.agents import GPAgent
+from gpbandits_env.agents import Agent, GPAgent
 from gpbandits_env.agents.registry import OVERRIDES, agent_class
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.scenario import Scenario
 
-ROW = re.compile(r"^\| `([^`]+)` \| (.*) \|$", re.MULTILINE)
+TABLE = re.compile(r"(?<=<!-- agents -->\n\n).*?(?=\n*<!-- end -->)", re.DOTALL)
+PAPER = re.compile(r"^Paper: (.*?)(?=\n[A-Z]\w+:|\n\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
-def rows(root: Path) -> dict[str, list[str]]:
-    """The table of docs/agents.md: name to [how it chooses, source, settings]."""
-    text = (root / "docs" / "agents.md").read_text(encoding="utf-8")
-    found: dict[str, list[str]] = {}
-    for row in ROW.finditer(text):
-        if row[1] in agents.names():  # rules of batches have rows of the same names further down
-            found.setdefault(row[1], [plain(cell.strip()) for cell in row[2].split("|")])
-    return found
+def table(linked: bool = False) -> str:
+    """All agents: what each is, its source and its settings.
+
+    Args:
+        linked: whether an agent's name links to its page on the site.
+    """
+    rows = []
+    for name in agents.names():
+        shown = f"[`{name}`](agents/{name}.md)" if linked else f"`{name}`"
+        rows.append([shown, *_row(agent_class(name))])
+    return markdown(["name", "what it is", "source", "settings (defaults)"], rows)
 
 
-def linked(markdown: str) -> str:
-    """That table with every agent's name a link to its page."""
-    seen: set[str] = set()
-
-    def link(row: re.Match[str]) -> str:
-        name = row[1]
-        if name in seen or name not in agents.names():
-            return row[0]
-        seen.add(name)
-        return row[0].replace(f"`{name}`", f"[`{name}`](agents/{name}.md)", 1)
-
-    return ROW.sub(link, markdown.replace("f*_", r"f\*_"))
+def with_table(text: str, linked: bool = False) -> str:
+    """The page docs/agents.md with the table of today."""
+    assert TABLE.search(text), "docs/agents.md has a place for the table"
+    return TABLE.sub(lambda _: table(linked), text)
 
 
-def pages(root: Path) -> dict[str, str]:
+def pages() -> dict[str, str]:
     """The source of every agent's page."""
-    table = rows(root)
-    return {f"agents/{name}.md": _page(name, table.get(name, [])) for name in agents.names()}
+    return {f"agents/{name}.md": _page(name) for name in agents.names()}
 
 
-def _page(name: str, row: list[str]) -> str:
+def _row(cls: type[Agent]) -> list[str]:
+    first = (inspect.getdoc(cls) or "").partition("\n")[0]
+    settings = [f"`{key}`" + (f" ({shown})" if shown else "") for key, shown in _own(cls)]
+    return [in_cell(plain(first)), in_cell(plain(_source(cls))), ", ".join(settings)]
+
+
+def _source(cls: type[Agent]) -> str:
+    """The paper that a module names, without its title and further remarks."""
+    paper = PAPER.search(sys.modules[cls.__module__].__doc__ or "")
+    assert paper is not None, f"{cls.__module__} opens with its paper"
+    short = re.split(r"[;:] |(?<=\d{4}\)), |, as a| \(\"", " ".join(paper[1].split()))[0]
+    return short.rstrip(".")
+
+
+def _own(cls: type[Agent]) -> Iterator[tuple[str, str]]:
+    """The settings of a class's own, with the default where it is a plain value."""
+    for parameter in inspect.signature(cls.__init__).parameters.values():
+        if parameter.kind is parameter.KEYWORD_ONLY:
+            default = parameter.default
+            yield parameter.name, f"{default}" if isinstance(default, (str, int, float)) else ""
+
+
+def _page(name: str) -> str:
     cls = agent_class(name)
     module = sys.modules[cls.__module__]
     parts = [f"# {name}", prose(cls)]
-    if row:
-        parts.append(f"**Plays:** {row[0]}" + (f"  \n**Source:** {row[1]}" if row[1] else ""))
     parts += ["## Paper, assumptions and departures", _notes(plain(module.__doc__ or ""))]
     if issubclass(cls, GPAgent) and cls is not GPAgent:
         own = re.search(r"Departures.*?(?=\n\n)", inspect.getdoc(GPAgent) or "", re.DOTALL)
@@ -101,3 +121,8 @@ def _scenarios_with(name: str) -> list[str]:
     ]
     links = ", ".join(f"[{id}](../scenarios/{id}.md)" for id in ids)
     return [f"## Scenarios with it\n\n{links}"] if ids else []
+
+
+if __name__ == "__main__":
+    page = Path(__file__).parents[2] / "docs" / "agents.md"
+    page.write_text(with_table(page.read_text(encoding="utf-8")), encoding="utf-8")

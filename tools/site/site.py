@@ -54,7 +54,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Write the pages that are generated, and the navigation over all pages."""
     root = Path(config.config_file_path).parent
     sources = {file.src_uri for file in files.documentation_pages()}
-    agents = agent_pages.pages(root)
+    agents = agent_pages.pages()
     environments = environment_pages.pages()
     scenarios = scenario_pages.pages(root)
     api = api_pages.pages()
@@ -87,7 +87,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if uri in MARKED:
         assert MARKER in markdown, f"{uri} has no place for its list"
         return markdown.replace(MARKER, MARKED[uri](root))
-    return agent_pages.linked(markdown) if uri == "agents.md" else markdown
+    return agent_pages.with_table(markdown, linked=True) if uri == "agents.md" else markdown
 
 
 def on_post_build(config: MkDocsConfig) -> None:
