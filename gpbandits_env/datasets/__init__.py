@@ -5,32 +5,22 @@ its subfolders ``intel_berkeley_46``, ``metr_la_week``, ``i880``, ``mnist``, ``g
 ``boston``.
 """
 
-from gpbandits_env.datasets.boston import Housing, load_boston
-from gpbandits_env.datasets.catalogue import DATASETS, Status, download, load, status
-from gpbandits_env.datasets.dataset import VARIABLE, Dataset, data_folders
-from gpbandits_env.datasets.files import TableFile, hours, read_table
-from gpbandits_env.datasets.gisette import Patterns, load_gisette
-from gpbandits_env.datasets.mnist import Digits, load_digits
-from gpbandits_env.datasets.tables import Readings, check_table
-
-__all__ = [
-    "DATASETS",
-    "VARIABLE",
-    "Dataset",
-    "Digits",
-    "Housing",
-    "Patterns",
-    "Readings",
-    "Status",
-    "TableFile",
-    "check_table",
-    "data_folders",
-    "download",
-    "hours",
-    "load",
-    "load_boston",
-    "load_digits",
-    "load_gisette",
-    "read_table",
-    "status",
-]
+from gpbandits_env.datasets.boston import Housing as Housing
+from gpbandits_env.datasets.boston import load_boston as load_boston
+from gpbandits_env.datasets.catalogue import DATASETS as DATASETS
+from gpbandits_env.datasets.catalogue import Status as Status
+from gpbandits_env.datasets.catalogue import download as download
+from gpbandits_env.datasets.catalogue import load as load
+from gpbandits_env.datasets.catalogue import status as status
+from gpbandits_env.datasets.dataset import VARIABLE as VARIABLE
+from gpbandits_env.datasets.dataset import Dataset as Dataset
+from gpbandits_env.datasets.dataset import data_folders as data_folders
+from gpbandits_env.datasets.files import TableFile as TableFile
+from gpbandits_env.datasets.files import hours as hours
+from gpbandits_env.datasets.files import read_table as read_table
+from gpbandits_env.datasets.gisette import Patterns as Patterns
+from gpbandits_env.datasets.gisette import load_gisette as load_gisette
+from gpbandits_env.datasets.mnist import Digits as Digits
+from gpbandits_env.datasets.mnist import load_digits as load_digits
+from gpbandits_env.datasets.tables import Readings as Readings
+from gpbandits_env.datasets.tables import check_table as check_table

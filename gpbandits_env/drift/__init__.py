@@ -1,33 +1,18 @@
 """Drifts: how a function becomes the next round's function."""
 
-from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, FunctionDrift, Memory, as_drift
-from gpbandits_env.drift.check import check_drift
-from gpbandits_env.drift.compose import Blend, Then
-from gpbandits_env.drift.kinds import (
-    ChangePoints,
-    MarkovDrift,
-    Rotation,
-    Seasonal,
-    VaryingMarkovDrift,
-    check_epsilon,
-)
-from gpbandits_env.drift.path import Path
-
-__all__ = [
-    "DRIFTS",
-    "Blend",
-    "ChangePoints",
-    "Drift",
-    "Fresh",
-    "FunctionDrift",
-    "MarkovDrift",
-    "Memory",
-    "Path",
-    "Rotation",
-    "Seasonal",
-    "Then",
-    "VaryingMarkovDrift",
-    "as_drift",
-    "check_drift",
-    "check_epsilon",
-]
+from gpbandits_env.drift.base import DRIFTS as DRIFTS
+from gpbandits_env.drift.base import Drift as Drift
+from gpbandits_env.drift.base import Fresh as Fresh
+from gpbandits_env.drift.base import FunctionDrift as FunctionDrift
+from gpbandits_env.drift.base import Memory as Memory
+from gpbandits_env.drift.base import as_drift as as_drift
+from gpbandits_env.drift.check import check_drift as check_drift
+from gpbandits_env.drift.compose import Blend as Blend
+from gpbandits_env.drift.compose import Then as Then
+from gpbandits_env.drift.kinds import ChangePoints as ChangePoints
+from gpbandits_env.drift.kinds import MarkovDrift as MarkovDrift
+from gpbandits_env.drift.kinds import Rotation as Rotation
+from gpbandits_env.drift.kinds import Seasonal as Seasonal
+from gpbandits_env.drift.kinds import VaryingMarkovDrift as VaryingMarkovDrift
+from gpbandits_env.drift.kinds import check_epsilon as check_epsilon
+from gpbandits_env.drift.path import Path as Path

@@ -1,24 +1,14 @@
 """The environments; `import gpbandits_env` registers them with Gymnasium."""
 
-from gpbandits_env.envs.bandit import Bandit
-from gpbandits_env.envs.declaration import Arguments, Maker
-from gpbandits_env.envs.gp import Drifting, MarkovGP, StaticGP
-from gpbandits_env.envs.single import BanditEnv
-from gpbandits_env.envs.table import Replay, Table
-from gpbandits_env.envs.task import HighDim, TaskEnv
-from gpbandits_env.envs.vector import BanditVectorEnv
-
-__all__ = [
-    "Arguments",
-    "Bandit",
-    "BanditEnv",
-    "BanditVectorEnv",
-    "Drifting",
-    "HighDim",
-    "Maker",
-    "MarkovGP",
-    "Replay",
-    "StaticGP",
-    "Table",
-    "TaskEnv",
-]
+from gpbandits_env.envs.bandit import Bandit as Bandit
+from gpbandits_env.envs.declaration import Arguments as Arguments
+from gpbandits_env.envs.declaration import Maker as Maker
+from gpbandits_env.envs.gp import Drifting as Drifting
+from gpbandits_env.envs.gp import MarkovGP as MarkovGP
+from gpbandits_env.envs.gp import StaticGP as StaticGP
+from gpbandits_env.envs.single import BanditEnv as BanditEnv
+from gpbandits_env.envs.table import Replay as Replay
+from gpbandits_env.envs.table import Table as Table
+from gpbandits_env.envs.task import HighDim as HighDim
+from gpbandits_env.envs.task import TaskEnv as TaskEnv
+from gpbandits_env.envs.vector import BanditVectorEnv as BanditVectorEnv

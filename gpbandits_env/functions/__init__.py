@@ -1,38 +1,22 @@
 """Reward functions: how they are drawn, evaluated without noise, and where their maximum is."""
 
-from gpbandits_env.functions.analytic import AnalyticProcess
-from gpbandits_env.functions.declared import TEST_FUNCTIONS, TestFunction, add_test_function
-from gpbandits_env.functions.function import ArmFunction, Function, FunctionBatch
-from gpbandits_env.functions.gp import NEVER_BEYOND, BoxFunction, DriftProcess, GPOnArms, GPOnBox
-from gpbandits_env.functions.maximum import BoxMaximum
-from gpbandits_env.functions.motion import MOTIONS, Motion
-from gpbandits_env.functions.process import (
-    ReplayProcess,
-    RewardPath,
-    RewardProcess,
-    StaticProcess,
-    TableProcess,
-)
-
-__all__ = [
-    "MOTIONS",
-    "NEVER_BEYOND",
-    "TEST_FUNCTIONS",
-    "AnalyticProcess",
-    "ArmFunction",
-    "BoxFunction",
-    "BoxMaximum",
-    "DriftProcess",
-    "Function",
-    "FunctionBatch",
-    "GPOnArms",
-    "GPOnBox",
-    "Motion",
-    "ReplayProcess",
-    "RewardPath",
-    "RewardProcess",
-    "StaticProcess",
-    "TableProcess",
-    "TestFunction",
-    "add_test_function",
-]
+from gpbandits_env.functions.analytic import AnalyticProcess as AnalyticProcess
+from gpbandits_env.functions.declared import TEST_FUNCTIONS as TEST_FUNCTIONS
+from gpbandits_env.functions.declared import TestFunction as TestFunction
+from gpbandits_env.functions.declared import add_test_function as add_test_function
+from gpbandits_env.functions.function import ArmFunction as ArmFunction
+from gpbandits_env.functions.function import Function as Function
+from gpbandits_env.functions.function import FunctionBatch as FunctionBatch
+from gpbandits_env.functions.gp import NEVER_BEYOND as NEVER_BEYOND
+from gpbandits_env.functions.gp import BoxFunction as BoxFunction
+from gpbandits_env.functions.gp import DriftProcess as DriftProcess
+from gpbandits_env.functions.gp import GPOnArms as GPOnArms
+from gpbandits_env.functions.gp import GPOnBox as GPOnBox
+from gpbandits_env.functions.maximum import BoxMaximum as BoxMaximum
+from gpbandits_env.functions.motion import MOTIONS as MOTIONS
+from gpbandits_env.functions.motion import Motion as Motion
+from gpbandits_env.functions.process import ReplayProcess as ReplayProcess
+from gpbandits_env.functions.process import RewardPath as RewardPath
+from gpbandits_env.functions.process import RewardProcess as RewardProcess
+from gpbandits_env.functions.process import StaticProcess as StaticProcess
+from gpbandits_env.functions.process import TableProcess as TableProcess

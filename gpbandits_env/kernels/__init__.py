@@ -1,27 +1,17 @@
 """Covariance functions, with gradients and a plain dict form."""
 
-from gpbandits_env.kernels.base import KERNELS, Kernel, Radial, kernel_from_dict
-from gpbandits_env.kernels.check import check_kernel
-from gpbandits_env.kernels.compose import Product, Sum
-from gpbandits_env.kernels.empirical import Empirical
-from gpbandits_env.kernels.linear import Linear
-from gpbandits_env.kernels.matern import Matern, Matern12, Matern32, Matern52
-from gpbandits_env.kernels.stationary import SquaredExponential, Stationary
-
-__all__ = [
-    "KERNELS",
-    "Empirical",
-    "Kernel",
-    "Linear",
-    "Matern",
-    "Matern12",
-    "Matern32",
-    "Matern52",
-    "Product",
-    "Radial",
-    "SquaredExponential",
-    "Stationary",
-    "Sum",
-    "check_kernel",
-    "kernel_from_dict",
-]
+from gpbandits_env.kernels.base import KERNELS as KERNELS
+from gpbandits_env.kernels.base import Kernel as Kernel
+from gpbandits_env.kernels.base import Radial as Radial
+from gpbandits_env.kernels.base import kernel_from_dict as kernel_from_dict
+from gpbandits_env.kernels.check import check_kernel as check_kernel
+from gpbandits_env.kernels.compose import Product as Product
+from gpbandits_env.kernels.compose import Sum as Sum
+from gpbandits_env.kernels.empirical import Empirical as Empirical
+from gpbandits_env.kernels.linear import Linear as Linear
+from gpbandits_env.kernels.matern import Matern as Matern
+from gpbandits_env.kernels.matern import Matern12 as Matern12
+from gpbandits_env.kernels.matern import Matern32 as Matern32
+from gpbandits_env.kernels.matern import Matern52 as Matern52
+from gpbandits_env.kernels.stationary import SquaredExponential as SquaredExponential
+from gpbandits_env.kernels.stationary import Stationary as Stationary

@@ -1,24 +1,15 @@
 """Learning a model from data: the kernel's hyper-parameters, the noise, the mean and epsilon."""
 
-from gpbandits_env.learning.data import Observations, Series
-from gpbandits_env.learning.diagnose import Diagnosis, ModelScore, diagnose
-from gpbandits_env.learning.fit import Fitted, epsilon_interval, fit, learnable
-from gpbandits_env.learning.likelihood import log_marginal_likelihood
-from gpbandits_env.learning.priors import HyperPriors
-from gpbandits_env.learning.scaling import InputScaling, OutputScaling
-
-__all__ = [
-    "Diagnosis",
-    "Fitted",
-    "HyperPriors",
-    "InputScaling",
-    "ModelScore",
-    "Observations",
-    "OutputScaling",
-    "Series",
-    "diagnose",
-    "epsilon_interval",
-    "fit",
-    "learnable",
-    "log_marginal_likelihood",
-]
+from gpbandits_env.learning.data import Observations as Observations
+from gpbandits_env.learning.data import Series as Series
+from gpbandits_env.learning.diagnose import Diagnosis as Diagnosis
+from gpbandits_env.learning.diagnose import ModelScore as ModelScore
+from gpbandits_env.learning.diagnose import diagnose as diagnose
+from gpbandits_env.learning.fit import Fitted as Fitted
+from gpbandits_env.learning.fit import epsilon_interval as epsilon_interval
+from gpbandits_env.learning.fit import fit as fit
+from gpbandits_env.learning.fit import learnable as learnable
+from gpbandits_env.learning.likelihood import log_marginal_likelihood as log_marginal_likelihood
+from gpbandits_env.learning.priors import HyperPriors as HyperPriors
+from gpbandits_env.learning.scaling import InputScaling as InputScaling
+from gpbandits_env.learning.scaling import OutputScaling as OutputScaling

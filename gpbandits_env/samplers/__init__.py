@@ -1,29 +1,20 @@
 """Exact and approximate draws of a Gaussian process, linear in white coefficients."""
 
-from gpbandits_env.samplers.base import BoxSampler, Factor, MatrixFactor, Sampler
-from gpbandits_env.samplers.box import FourierFeatures, ProductFeatures
-from gpbandits_env.samplers.choose import box_sampler_for, exact_features, factor_for, sampler_for
-from gpbandits_env.samplers.circulant import CirculantSampler, circulant_sampler
-from gpbandits_env.samplers.factors import DenseFactor, LowRankFactor, dense_factor, low_rank_factor
-from gpbandits_env.samplers.kronecker import KroneckerFactor, kronecker_factor
-
-__all__ = [
-    "BoxSampler",
-    "CirculantSampler",
-    "DenseFactor",
-    "Factor",
-    "FourierFeatures",
-    "KroneckerFactor",
-    "LowRankFactor",
-    "MatrixFactor",
-    "ProductFeatures",
-    "Sampler",
-    "box_sampler_for",
-    "circulant_sampler",
-    "dense_factor",
-    "exact_features",
-    "factor_for",
-    "kronecker_factor",
-    "low_rank_factor",
-    "sampler_for",
-]
+from gpbandits_env.samplers.base import BoxSampler as BoxSampler
+from gpbandits_env.samplers.base import Factor as Factor
+from gpbandits_env.samplers.base import MatrixFactor as MatrixFactor
+from gpbandits_env.samplers.base import Sampler as Sampler
+from gpbandits_env.samplers.box import FourierFeatures as FourierFeatures
+from gpbandits_env.samplers.box import ProductFeatures as ProductFeatures
+from gpbandits_env.samplers.choose import box_sampler_for as box_sampler_for
+from gpbandits_env.samplers.choose import exact_features as exact_features
+from gpbandits_env.samplers.choose import factor_for as factor_for
+from gpbandits_env.samplers.choose import sampler_for as sampler_for
+from gpbandits_env.samplers.circulant import CirculantSampler as CirculantSampler
+from gpbandits_env.samplers.circulant import circulant_sampler as circulant_sampler
+from gpbandits_env.samplers.factors import DenseFactor as DenseFactor
+from gpbandits_env.samplers.factors import LowRankFactor as LowRankFactor
+from gpbandits_env.samplers.factors import dense_factor as dense_factor
+from gpbandits_env.samplers.factors import low_rank_factor as low_rank_factor
+from gpbandits_env.samplers.kronecker import KroneckerFactor as KroneckerFactor
+from gpbandits_env.samplers.kronecker import kronecker_factor as kronecker_factor

@@ -1,18 +1,17 @@
 """Tasks: settings in a box whose value is computed by training, simulating or optimising."""
 
-from gpbandits_env.tasks.base import Axes, Axis, Best, Task
-from gpbandits_env.tasks.catalogue import TASKS, Analytic, TaskEntry, make_task
-from gpbandits_env.tasks.source import TaskFunction, TaskProcess
-
-__all__ = [
-    "TASKS",
-    "Analytic",
-    "Axes",
-    "Axis",
-    "Best",
-    "Task",
-    "TaskEntry",
-    "TaskFunction",
-    "TaskProcess",
-    "make_task",
-]
+from gpbandits_env.tasks.base import TASKS as TASKS
+from gpbandits_env.tasks.base import Axes as Axes
+from gpbandits_env.tasks.base import Axis as Axis
+from gpbandits_env.tasks.base import Best as Best
+from gpbandits_env.tasks.base import Task as Task
+from gpbandits_env.tasks.base import TaskEntry as TaskEntry
+from gpbandits_env.tasks.boston import Boston as Boston
+from gpbandits_env.tasks.catalogue import Analytic as Analytic
+from gpbandits_env.tasks.catalogue import make_task as make_task
+from gpbandits_env.tasks.logistic import MnistLogistic as MnistLogistic
+from gpbandits_env.tasks.network import OutputWeights as OutputWeights
+from gpbandits_env.tasks.push import Push as Push
+from gpbandits_env.tasks.ramp import RampLoss as RampLoss
+from gpbandits_env.tasks.source import TaskFunction as TaskFunction
+from gpbandits_env.tasks.source import TaskProcess as TaskProcess

@@ -1,6 +1,7 @@
 """What a task is: a box of settings, and what trying one of them is worth."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -106,8 +107,8 @@ class Task(ABC):
     """Something to tune: settings in a box, and a value to maximise.
 
     A subclass is a frozen dataclass whose fields are the task's options, so that a task is small
-    to pickle; what is large is loaded by `prepare` once a process. To add a task: a subclass, and
-    a line of `TASKS`.
+    to pickle; what is large is loaded by `prepare` once a process. To add a task: a module with a
+    subclass and its entry in `TASKS`, and a line of `gpbandits_env/tasks/__init__.py`.
 
     Attributes:
         noise_inside: whether an evaluation is random in itself (see `noisy`).
@@ -153,3 +154,22 @@ class Task(ABC):
     @abstractmethod
     def bounds(self) -> tuple[float, float]:
         """Two numbers between which every value, noisy ones included, lies."""
+
+
+@dataclass(frozen=True)
+class TaskEntry:
+    """A task that an environment can be made of.
+
+    Attributes:
+        summary: one line.
+        make: the task; keyword arguments are its options.
+        source: the paper and section.
+    """
+
+    summary: str
+    make: Callable[..., Task]
+    source: str
+
+
+# Each task's own module adds it; `gpbandits_env.tasks` imports them all.
+TASKS: dict[str, TaskEntry] = {}

@@ -16,7 +16,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, IntArray, flag
 from gpbandits_env.datasets.boston import PROPERTIES, ROWS, load_boston
 from gpbandits_env.seeding import stream
-from gpbandits_env.tasks.base import Axis, Best, Task
+from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
 from gpbandits_env.tasks.training import RMSProp, Split
 
 UNITS = 100
@@ -159,3 +159,6 @@ class Boston(Task):
 def _value_of_best() -> float:
     units, *others = BEST
     return -validation_loss(round(units), *others)
+
+
+TASKS["boston"] = TaskEntry("train a regression network", Boston, "ren2024, Section 5")

@@ -1,9 +1,9 @@
-"""The tasks there are, one line each, and test functions as tasks."""
+"""A task by name, and test functions as tasks."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,15 +12,7 @@ from gpbandits_env.arrays import Array, finite_array, whole
 from gpbandits_env.domains import Box, two_corners
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.functions import TEST_FUNCTIONS, AnalyticProcess, Function
-from gpbandits_env.tasks.base import Axis, Best, Task
-from gpbandits_env.tasks.boston import Boston
-from gpbandits_env.tasks.logistic import MnistLogistic
-from gpbandits_env.tasks.network import OutputWeights
-from gpbandits_env.tasks.push import Push
-from gpbandits_env.tasks.ramp import RampLoss
-
-BEDI, REN = "bedi2022, Section 4.3", "ren2024, Section 5"
-TRAN = "tranthe2020, Section 5"
+from gpbandits_env.tasks.base import TASKS, Axis, Best, Task
 
 
 @dataclass(frozen=True)
@@ -82,35 +74,6 @@ def corners(box: Any, dim: int | None) -> tuple[tuple[float, ...], tuple[float, 
     size = max(low.size, high.size, 1 if dim is None else whole(dim, "dim"))
     given = Box(*(np.full(size, c) if c.ndim == 0 else c for c in (low, high)))
     return tuple(given.low.tolist()), tuple(given.high.tolist())
-
-
-@dataclass(frozen=True)
-class TaskEntry:
-    """A task that an environment can be made of.
-
-    Attributes:
-        summary: one line.
-        make: the task; keyword arguments are its options.
-        source: the paper and section.
-    """
-
-    summary: str
-    make: Callable[..., Task]
-    source: str
-
-
-TASKS: dict[str, TaskEntry] = {
-    name: TaskEntry(summary, make, source)
-    for name, summary, make, source in (
-        ("mnist-logistic", "tune a logistic regression on digits", MnistLogistic, BEDI),
-        ("push-3d", "push a disc to a goal: place and time", partial(Push, False), REN),
-        ("push-4d", "push a disc: place, time and angle", partial(Push, True), REN),
-        ("boston", "train a regression network", Boston, REN),
-        ("network-100", "10 x 10 output weights", partial(OutputWeights, 10), TRAN),
-        ("network-500", "50 x 10 output weights", partial(OutputWeights, 50), TRAN),
-        ("ramp-loss", "a support vector machine", RampLoss, TRAN),
-    )
-}
 
 
 def make_task(

@@ -14,7 +14,7 @@ from gpbandits_env.arrays import Array, frozen
 from gpbandits_env.datasets import Digits, load_digits
 from gpbandits_env.datasets.mnist import CLASSES
 from gpbandits_env.errors import unknown
-from gpbandits_env.tasks.base import Axis, Best, Task
+from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
 from gpbandits_env.tasks.training import Split
 
 EPOCHS = 2
@@ -140,3 +140,8 @@ class MnistLogistic(Task):
 
     def bounds(self) -> tuple[float, float]:
         return 0.0, 1.0
+
+
+TASKS["mnist-logistic"] = TaskEntry(
+    "tune a logistic regression on digits", MnistLogistic, "bedi2022, Section 4.3"
+)

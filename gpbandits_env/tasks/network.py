@@ -9,7 +9,7 @@ by two epochs of 40 batches of 100 in one fixed order at a rate of 0.01.
 """
 
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.datasets.mnist import CLASSES, load_digits
 from gpbandits_env.seeding import stream
-from gpbandits_env.tasks.base import Axis, Best, Task
+from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
 from gpbandits_env.tasks.training import Adam, Split
 
 HELD_OUT = 5  # one in so many
@@ -163,3 +163,8 @@ def _trained(hidden: int) -> tuple[Array, float]:
     network.train(JOINT_EPOCHS)
     action = np.array(network.outer, dtype=np.float64).reshape(-1)
     return action, -float(OutputWeights(hidden).values(action[None], np.zeros(0))[0])
+
+
+SOURCE = "tranthe2020, Section 5"
+TASKS["network-100"] = TaskEntry("10 x 10 output weights", partial(OutputWeights, 10), SOURCE)
+TASKS["network-500"] = TaskEntry("50 x 10 output weights", partial(OutputWeights, 50), SOURCE)

@@ -15,7 +15,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.errors import InvalidInput, require_extra
-from gpbandits_env.tasks.base import Axis, Best, Task
+from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
 
 # Box2D's units: metres, kilograms, seconds.
 TIME_STEP, ITERATIONS = 0.01, 10
@@ -236,3 +236,8 @@ def _root(falling: Callable[[float], float], low: float, high: float) -> float:
         middle = (low + high) / 2.0
         low, high = (middle, high) if falling(middle) > 0 else (low, middle)
     return (low + high) / 2.0
+
+
+PLACE, ANGLE = "push a disc to a goal: place and time", "push a disc: place, time and angle"
+TASKS["push-3d"] = TaskEntry(PLACE, partial(Push, False), "ren2024, Section 5")
+TASKS["push-4d"] = TaskEntry(ANGLE, partial(Push, True), "ren2024, Section 5")

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 from gpbandits_env.arrays import Array, finite_array, positive
 from gpbandits_env.datasets.gisette import FEATURES, load_gisette
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.tasks.base import Axis, Best, Task
+from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
 
 # The bias is found as the weight of a feature of this height, which hardly costs any norm.
 HEIGHT = 100.0
@@ -146,3 +146,6 @@ def _hinge(gram: Array, limits: NDArray[np.floating]) -> tuple[Array, float]:
         options={"maxiter": 20_000, "maxfun": 20_000, "maxcor": 50, "ftol": 0.0, "gtol": 1e-8},
     )
     return np.asarray(found.x), -float(found.fun)
+
+
+TASKS["ramp-loss"] = TaskEntry("a support vector machine", RampLoss, "tranthe2020, Section 5")

@@ -21,89 +21,45 @@ of them; a docstring says more where there is more to say.
     as_printed      the formula as the paper prints it, where that has an error
 """
 
-from gpbandits_env.theory.batch import (
-    regret_order_initialised,
-    regret_order_ts_rsr,
-    rho_bound,
-    simple_regret_order,
-)
-from gpbandits_env.theory.betas import beta_continuous, beta_finite, beta_rkhs
+from gpbandits_env.theory.batch import regret_order_initialised as regret_order_initialised
+from gpbandits_env.theory.batch import regret_order_ts_rsr as regret_order_ts_rsr
+from gpbandits_env.theory.batch import rho_bound as rho_bound
+from gpbandits_env.theory.batch import simple_regret_order as simple_regret_order
+from gpbandits_env.theory.betas import beta_continuous as beta_continuous
+from gpbandits_env.theory.betas import beta_finite as beta_finite
+from gpbandits_env.theory.betas import beta_rkhs as beta_rkhs
+from gpbandits_env.theory.compression import bkb_qbar as bkb_qbar
+from gpbandits_env.theory.compression import compression_budget as compression_budget
+from gpbandits_env.theory.compression import compression_orders as compression_orders
+from gpbandits_env.theory.compression import compression_threshold as compression_threshold
+from gpbandits_env.theory.compression import model_order_bound as model_order_bound
+from gpbandits_env.theory.compression import model_order_bound_by_gain as model_order_bound_by_gain
+from gpbandits_env.theory.compression import regret_bound_compressed as regret_bound_compressed
 from gpbandits_env.theory.compression import (
-    bkb_qbar,
-    compression_budget,
-    compression_orders,
-    compression_threshold,
-    model_order_bound,
-    model_order_bound_by_gain,
-    regret_bound_compressed,
-    regret_bound_compressed_ei,
-    regret_bound_compressed_finite,
+    regret_bound_compressed_ei as regret_bound_compressed_ei,
 )
-from gpbandits_env.theory.information import (
-    gain_order_linear,
-    gain_order_matern,
-    gain_order_se,
-    greedy_design,
-    greedy_information_gain,
-    information_gain,
-    information_gain_bound,
-    running_information_gain,
-    spectral_bound,
-    theorem4_bound,
+from gpbandits_env.theory.compression import (
+    regret_bound_compressed_finite as regret_bound_compressed_finite,
 )
-from gpbandits_env.theory.regret_bounds import (
-    regret_bound,
-    regret_bound_theorem1,
-    regret_bound_theorem2,
-    regret_bound_theorem3,
-    regret_constant,
-)
-from gpbandits_env.theory.subspaces import (
-    beta_subspaces,
-    covering_term,
-    new_subspaces,
-    regret_order_subspaces,
-    subspaces_by,
-)
-from gpbandits_env.theory.time_varying import resetting_regret_order, time_varying_regret_order
-
-__all__ = [
-    "beta_continuous",
-    "beta_finite",
-    "beta_rkhs",
-    "beta_subspaces",
-    "bkb_qbar",
-    "compression_budget",
-    "compression_orders",
-    "compression_threshold",
-    "covering_term",
-    "gain_order_linear",
-    "gain_order_matern",
-    "gain_order_se",
-    "greedy_design",
-    "greedy_information_gain",
-    "information_gain",
-    "information_gain_bound",
-    "model_order_bound",
-    "model_order_bound_by_gain",
-    "new_subspaces",
-    "regret_bound",
-    "regret_bound_compressed",
-    "regret_bound_compressed_ei",
-    "regret_bound_compressed_finite",
-    "regret_bound_theorem1",
-    "regret_bound_theorem2",
-    "regret_bound_theorem3",
-    "regret_constant",
-    "regret_order_initialised",
-    "regret_order_subspaces",
-    "regret_order_ts_rsr",
-    "resetting_regret_order",
-    "rho_bound",
-    "running_information_gain",
-    "simple_regret_order",
-    "spectral_bound",
-    "subspaces_by",
-    "theorem4_bound",
-    "time_varying_regret_order",
-]
+from gpbandits_env.theory.information import gain_order_linear as gain_order_linear
+from gpbandits_env.theory.information import gain_order_matern as gain_order_matern
+from gpbandits_env.theory.information import gain_order_se as gain_order_se
+from gpbandits_env.theory.information import greedy_design as greedy_design
+from gpbandits_env.theory.information import greedy_information_gain as greedy_information_gain
+from gpbandits_env.theory.information import information_gain as information_gain
+from gpbandits_env.theory.information import information_gain_bound as information_gain_bound
+from gpbandits_env.theory.information import running_information_gain as running_information_gain
+from gpbandits_env.theory.information import spectral_bound as spectral_bound
+from gpbandits_env.theory.information import theorem4_bound as theorem4_bound
+from gpbandits_env.theory.regret_bounds import regret_bound as regret_bound
+from gpbandits_env.theory.regret_bounds import regret_bound_theorem1 as regret_bound_theorem1
+from gpbandits_env.theory.regret_bounds import regret_bound_theorem2 as regret_bound_theorem2
+from gpbandits_env.theory.regret_bounds import regret_bound_theorem3 as regret_bound_theorem3
+from gpbandits_env.theory.regret_bounds import regret_constant as regret_constant
+from gpbandits_env.theory.subspaces import beta_subspaces as beta_subspaces
+from gpbandits_env.theory.subspaces import covering_term as covering_term
+from gpbandits_env.theory.subspaces import new_subspaces as new_subspaces
+from gpbandits_env.theory.subspaces import regret_order_subspaces as regret_order_subspaces
+from gpbandits_env.theory.subspaces import subspaces_by as subspaces_by
+from gpbandits_env.theory.time_varying import resetting_regret_order as resetting_regret_order
+from gpbandits_env.theory.time_varying import time_varying_regret_order as time_varying_regret_order

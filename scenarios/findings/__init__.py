@@ -1,40 +1,19 @@
 """What papers found, as checks on results: all that a scenario may declare."""
 
-from gpbandits_env.scenarios.findings.final import (
-    AtMost,
-    Below,
-    Level,
-    NearlyBest,
-    SlowerRise,
-    Wider,
-    WithinPublished,
-)
-from gpbandits_env.scenarios.findings.finding import FINDINGS, CellResults, Check, Finding
-from gpbandits_env.scenarios.findings.rounds import (
-    BelowAt,
-    LessTime,
-    ModelOrder,
-    NeverBelow,
-    Oscillates,
-    ShareOf,
-)
-
-__all__ = [
-    "FINDINGS",
-    "AtMost",
-    "Below",
-    "BelowAt",
-    "CellResults",
-    "Check",
-    "Finding",
-    "LessTime",
-    "Level",
-    "ModelOrder",
-    "NearlyBest",
-    "NeverBelow",
-    "Oscillates",
-    "ShareOf",
-    "SlowerRise",
-    "Wider",
-    "WithinPublished",
-]
+from gpbandits_env.scenarios.findings.final import AtMost as AtMost
+from gpbandits_env.scenarios.findings.final import Below as Below
+from gpbandits_env.scenarios.findings.final import Level as Level
+from gpbandits_env.scenarios.findings.final import NearlyBest as NearlyBest
+from gpbandits_env.scenarios.findings.final import SlowerRise as SlowerRise
+from gpbandits_env.scenarios.findings.final import Wider as Wider
+from gpbandits_env.scenarios.findings.final import WithinPublished as WithinPublished
+from gpbandits_env.scenarios.findings.finding import FINDINGS as FINDINGS
+from gpbandits_env.scenarios.findings.finding import CellResults as CellResults
+from gpbandits_env.scenarios.findings.finding import Check as Check
+from gpbandits_env.scenarios.findings.finding import Finding as Finding
+from gpbandits_env.scenarios.findings.rounds import BelowAt as BelowAt
+from gpbandits_env.scenarios.findings.rounds import LessTime as LessTime
+from gpbandits_env.scenarios.findings.rounds import ModelOrder as ModelOrder
+from gpbandits_env.scenarios.findings.rounds import NeverBelow as NeverBelow
+from gpbandits_env.scenarios.findings.rounds import Oscillates as Oscillates
+from gpbandits_env.scenarios.findings.rounds import ShareOf as ShareOf

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.kernels import (
+    KERNELS,
     Empirical,
     Linear,
     Matern,
@@ -86,5 +87,7 @@ def any_case(request):
 
 @pytest.fixture
 def all_kernels():
-    """Those that `any_case` runs over."""
-    return [*smooth_kernels(2).values(), *kinked_kernels(2).values(), an_empirical()]
+    """Those that `any_case` runs over, and new ones with their defaults."""
+    listed = [*smooth_kernels(2).values(), *kinked_kernels(2).values(), an_empirical()]
+    types = {type(kernel) for kernel in listed}
+    return listed + [cls() for cls in KERNELS.members.values() if cls not in types]

@@ -11,6 +11,7 @@ from latex2mathml.converter import convert
 import gpbandits_env
 from gpbandits_env.scenarios.reporting.tables import markdown
 
+OFFERED = re.compile(r"^from .* import (?:\(\n *)?(\w+) as \1\b", re.MULTILINE)
 MATH = re.compile(r"^( *)\.\. math:: (.*(?:\n\1 +\S.*)*)", re.MULTILINE)
 
 
@@ -29,8 +30,9 @@ def assemble(root: Path, folder: Path) -> None:
         )
     for path in package.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        if ".. math::" in text:
-            path.write_text(MATH.sub(_formula, text), encoding="utf-8")
+        if path.name == "__init__.py" and (offered := OFFERED.findall(text)):
+            text += f"\n__all__ = {offered}\n"  # the reader knows this form only
+        path.write_text(MATH.sub(_formula, text), encoding="utf-8")
 
 
 def remove(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import MISSING, fields
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -29,12 +30,13 @@ def made(id: str) -> gym.Env[Any, Any]:
         return gym.make(id, batch_size=3, readings=READINGS)
 
 
-def pages() -> dict[str, str]:
+def pages(root: Path) -> dict[str, str]:
     """The source of every environment's page."""
-    return {f"environments/{id.partition('/')[2]}.md": _page(id) for id in ids()}
+    said = (root / "docs" / "environments.md").read_text(encoding="utf-8")
+    return {f"environments/{id.partition('/')[2]}.md": _page(id, said) for id in ids()}
 
 
-def _page(id: str) -> str:
+def _page(id: str, said: str) -> str:
     env = made(id)
     env.reset(seed=0)
     env.action_space.seed(0)
@@ -44,6 +46,7 @@ def _page(id: str) -> str:
     table = env.spec is not None and "readings" in env.spec.kwargs
     more = ", readings=table" if table else ""
     horizon = gym.spec(id).max_episode_steps
+    anchor = f"#{id.lower().replace('/', '')}" if f"## {id}\n" in said else ""
     parts = [
         f"# {id}",
         f"{first}\n",
@@ -54,7 +57,7 @@ def _page(id: str) -> str:
         f"**Reward**: a Python {type(reward).__name__}, the sum of the batch's noisy rewards.",
         f"**Info** of a step, which agents never see\n\n{_table(info)}",
         f"**End**: truncated after {horizon} rounds (`max_episode_steps`), never terminated.",
-        "What each means: [environments](../environments.md#" + f"{id.lower().replace('/', '')}).",
+        f"What each means: [environments](../environments.md{anchor}).",
         f"**Arguments**, in addition to those of every environment\n\n{_arguments(declared)}",
     ]
     if rest.strip():

@@ -55,7 +55,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     root = Path(config.config_file_path).parent
     sources = {file.src_uri for file in files.documentation_pages()}
     agents = agent_pages.pages()
-    environments = environment_pages.pages()
+    environments = environment_pages.pages(root)
     scenarios = scenario_pages.pages(root)
     api = api_pages.pages()
     changes = {"changelog.md": (root / "CHANGELOG.md").read_text(encoding="utf-8")}
