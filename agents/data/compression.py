@@ -23,7 +23,13 @@ from gpbandits_env.theory.compression import compression_budget, compression_thr
 
 
 class Budget(ABC):
-    """How the budget epsilon is set, as a declaration."""
+    """How the budget epsilon is set, as a declaration.
+
+    Attributes:
+        noise_var: s^2 of the test; None takes that of the agent's model.
+    """
+
+    noise_var: float | None = None
 
     @abstractmethod
     def budget(self, problem: Problem) -> float:
@@ -40,13 +46,17 @@ class ConstantBudget(Budget):
 
     Args:
         epsilon: in nats, at least 0; with 0 everything is informative.
+        noise_var: s^2 > 0 of the test; that of the agent's model by default. Give it where the
+            posterior is fitted with a smaller regularizer than the noise of the observations.
     Source: bedi2022, Theorem 3.1.
     """
 
     epsilon: float
+    noise_var: float | None = None
 
     def __post_init__(self) -> None:
         positive(self.epsilon, "the compression's epsilon", zero=True)
+        _check_noise_var(self.noise_var)
 
     def budget(self, problem: Problem) -> float:
         return float(self.epsilon)
@@ -60,14 +70,17 @@ class HorizonBudget(Budget):
     Args:
         alpha: at least 0; the theory wants 0 < alpha < 1/p.
         horizon: T; the problem's when left out.
+        noise_var: as of `ConstantBudget`.
     Source: bedi2022, Theorem 3.1.
     """
 
     alpha: float
     horizon: int | None = None
+    noise_var: float | None = None
 
     def __post_init__(self) -> None:
         positive(self.alpha, "alpha", zero=True)
+        _check_noise_var(self.noise_var)
         if self.horizon is not None:
             whole(self.horizon, "horizon")
 
@@ -135,4 +148,10 @@ def compression_for(
     if number:
         spec = ConstantBudget(positive(spec, "compress", zero=True))  # type: ignore[arg-type]
     rule = COMPRESSIONS.from_dict(spec)  # type: ignore[arg-type]
-    return Compression(rule.budget(problem), problem.noise_var)
+    noise_var = problem.noise_var if rule.noise_var is None else rule.noise_var
+    return Compression(rule.budget(problem), noise_var)
+
+
+def _check_noise_var(noise_var: float | None) -> None:
+    if noise_var is not None:
+        positive(noise_var, "the compression's noise_var")
