@@ -45,6 +45,12 @@ def log_simple(regrets: Array) -> Array:
     return logs
 
 
+def log_latest(regrets: Array) -> Array:
+    """log10 of the mean regret of a round's own actions, (T, m) -> (T,); at least of `FLOOR`."""
+    logs: Array = np.log10(np.maximum(regrets.mean(axis=1), FLOOR))
+    return logs
+
+
 # What every report shows, and all that a scenario may rank by.
 METRICS = {
     "average_regret": Metric("average regret", r"$R_t/t$", curve=regret.average),
@@ -54,6 +60,9 @@ METRICS = {
 KNOWN = METRICS | {
     "log10_simple_regret": Metric(
         "log10 simple regret", r"$\log_{10} S_t$", signed=True, curve=log_simple, best=True
+    ),
+    "log10_regret": Metric(
+        "log10 regret of the latest action", r"$\log_{10} r_t$", signed=True, curve=log_latest
     ),
 }
 # What may stand on a panel's axes.

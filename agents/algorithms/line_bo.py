@@ -34,10 +34,11 @@ class LineBO(GPAgent):
     """The acquisition is maximized on one line through the best point, then on the next.
 
     It acts in a box, whose lines are drawn after scaling it to [-1, 1]^D. The best point is the
-    observed one of the largest posterior mean; before any data, the box's center. Directions depend
-    on the generator and the line's number alone.
+    observed one of the largest posterior mean; before any data, the box's center. Directions and
+    random anchors depend on the generator and the line's number alone.
 
     Args:
+        anchor: the point on the line: "best", the best point; or "random", uniform in the box.
         directions: "random", uniform on the sphere; "coordinate", along an axis; or "ascent", along
             the gradient of the posterior mean.
         rounds_per_line: before the next line is drawn.
@@ -58,6 +59,7 @@ class LineBO(GPAgent):
         problem: Problem,
         rng: Generator,
         *,
+        anchor: str = "best",
         directions: str = "random",
         rounds_per_line: int = 1,
         acquisition: str = "ucb",
@@ -67,11 +69,12 @@ class LineBO(GPAgent):
         **parts: Any,
     ) -> None:
         self._box = box = box_of(problem, self)
+        self._anchor = one_of(anchor, ("best", "random"), "anchor of line-bo")
         known = ("random", "coordinate", "ascent")
         self._directions = one_of(directions, known, "directions of line-bo")
         self._per_line = whole(rounds_per_line, "rounds_per_line")
         self._streams, self._scaling = Streams(rng), InputScaling.of(box)
-        self.line = LineEmbedding(np.zeros(box.dim), self._direction(0, None))
+        self.line = LineEmbedding(self._start(0), self._direction(0, None))
         through = BoxMap(self.line, box)
         super().__init__(
             problem,
@@ -83,17 +86,23 @@ class LineBO(GPAgent):
         )
 
     def _draw_line(self) -> None:
-        """The line of the next round, through the best point so far."""
-        anchor, slope = np.zeros(self._box.dim), None
+        """The line of the next round, through its anchor."""
+        number = self.round // self._per_line
+        anchor, slope = self._start(number), None
         observed = self.posterior.observed
-        if len(observed):
+        if len(observed) and self._anchor == "best":
             best = int(self.posterior.mean_at_observed().argmax())
             anchor = self._scaling.scale(observed[[best]])[0]
-            if self._directions == "ascent":
-                here = self._scaling.unscale(anchor[None])
-                slope = self.posterior.gradients(here)[2][0] * self._scaling.unit
-        number = self.round // self._per_line
+        if len(observed) and self._directions == "ascent":
+            here = self._scaling.unscale(anchor[None])
+            slope = self.posterior.gradients(here)[2][0] * self._scaling.unit
         self._take(LineEmbedding(anchor, self._direction(number, slope)))
+
+    def _start(self, number: int) -> Array:
+        """(D,) a point of the line with that number that needs no data."""
+        if self._anchor == "best":
+            return np.zeros(self._box.dim)
+        return self._streams.at(number, 1).uniform(-1.0, 1.0, self._box.dim)
 
     def _direction(self, number: int, slope: Array | None) -> Array:
         """(D,) of the line with that number; along a slope (D,) if there is one."""

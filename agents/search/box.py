@@ -28,7 +28,7 @@ from gpbandits_env.agents.search.starts import (
 from gpbandits_env.agents.search.surfaces import along, pulled, score_at, surface
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.domains import Box
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.posterior import BoxPosterior
 
 
@@ -39,9 +39,10 @@ class Gradient:
     Args:
         starts: climbs for the best action, at least 0 (0: the best candidate is taken). With two or
             more above 20 dimensions one further climb begins between their ends; see `crossed`.
-        candidates: points spread over the box, at least 1; points near the best observed are added.
+        candidates: points spread over the box, at least 1.
         evaluations: the most points at which all climbs of one call evaluate gradients.
         sample_starts: climbs for each posterior sample, each of evaluations / starts points.
+        near_best: whether points near the best observed ones are candidates too.
     Raises:
         InvalidInput: out of range.
     """
@@ -50,8 +51,11 @@ class Gradient:
     candidates: int = 1024
     evaluations: int = 1000
     sample_starts: int = 2
+    near_best: bool = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.near_best, bool):
+            raise InvalidInput(f"near_best must be true or false, got {shown(self.near_best)}")
         whole(self.starts, "starts", 0)
         whole(self.candidates, "candidates")
         whole(self.evaluations, "evaluations", 0)
@@ -89,8 +93,8 @@ class BoxSearch(Search):
     Candidates are drawn anew in every call, except while points are hallucinated: those of the
     first call then stay, and their variances are updated at O(n t) a point instead of O(n t^2).
     Nothing else is kept between calls, so the generator's state is all there is to save. Through a
-    map candidates are always drawn anew; added are the points whose images are nearest to the
-    observed points of the largest means.
+    map candidates are always drawn anew; near the best are then the points whose images are nearest
+    to the observed points of the largest means.
 
     Args:
         box: where the posterior is.
@@ -106,7 +110,7 @@ class BoxSearch(Search):
         rng: np.random.Generator,
         *,
         through: BoxMap | None = None,
-        **settings: int,
+        **settings: Any,
     ) -> None:
         self.box = box if through is None else through.small
         self.rng, self.through, self.settings = rng, through, Gradient(**settings)
@@ -199,6 +203,8 @@ class BoxSearch(Search):
 
     def _around(self, posterior: BoxPosterior) -> Array:
         y = spread(self.box, self.settings.candidates, self.rng)
+        if not self.settings.near_best:
+            return y
         if self.through is not None:
             best = np.argsort(-posterior.mean_at_observed(), kind="stable")[: self.settings.starts]
             return np.concatenate([y, self.through.lower(posterior.observed[best])])

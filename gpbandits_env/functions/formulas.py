@@ -148,6 +148,11 @@ def least_hyper_ellipsoid(dim: int, b: float) -> float:
     return -(b**2) * dim * (dim + 1) / 2
 
 
+def sum_squares(x: Array) -> Array:
+    """Negated axis-parallel hyper-ellipsoid: -sum_i i x_i^2."""
+    return -(x**2 @ np.arange(1.0, x.shape[1] + 1.0))
+
+
 def schwefel(x: Array) -> Array:
     """Negated Schwefel 1.2: -sum_i (sum_{j<=i} x_j)^2, whose variables interact."""
     return -np.sum(np.cumsum(x, axis=1) ** 2, axis=1)

@@ -130,6 +130,7 @@ def findings(table: str, setting: _Setting, evaluation: float) -> tuple[Finding,
     """
     found: list[Finding] = []
     cost = "What compression costs" if table == "rosenbrock" else ""
+    cost = setting.settles if setting.fitted else cost
     faster: dict[str, Any] = {"evaluation": evaluation, "reason": "Faster linear algebra"}
     for a, (full, _) in DENSE.items():
         thin = [COMPRESSED[a] + end for end in setting.budgets]

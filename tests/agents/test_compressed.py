@@ -64,6 +64,13 @@ def test_cmpi_replays_algorithm_1(replay, normal, epsilon):
     replay("cmpi", score, threshold=threshold(epsilon), compress=epsilon)
 
 
+def test_the_test_may_have_a_noise_of_its_own(replay):
+    """As bedi2022 is read with a regularizer: a posterior of one noise, a test of another."""
+    compress = {"type": "constant", "epsilon": 0.1, "noise_var": 0.5}
+    played = replay("cub", ucb, threshold=0.5 * (math.exp(0.2) - 1), compress=compress)
+    assert len(set(played)) > 5
+
+
 @pytest.mark.parametrize("drift", [0.03, 0.1])
 def test_compression_stands_before_a_fading_posterior(replay, world, drift):
     """Rejected pulls fade the past too, until the next informative one."""
@@ -222,6 +229,8 @@ def test_budgets_are_declared(world):
         ({"type": "constant"}, "epsilon"),
         ({"type": "horizon", "alpha": -1.0}, "alpha"),
         ({"type": "horizon", "alpha": 0.5}, "horizon"),
+        ({"type": "constant", "epsilon": 0.1, "noise_var": 0.0}, "compression's noise_var"),
+        ({"type": "horizon", "alpha": 0.5, "noise_var": -1.0}, "compression's noise_var"),
     ],
 )
 def test_bad_budgets_are_refused(world, wrong, match):

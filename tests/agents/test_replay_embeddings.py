@@ -87,6 +87,21 @@ def test_replays_line_bo(directions):
             assert np.count_nonzero(np.abs(ends[1] - ends[0]) > 1e-9) == 1
 
 
+def test_replays_line_bo_through_random_points():
+    """Its lines do not go through the best point, and depend on the seed and their number alone."""
+    for agent, action, x, y in played("line-bo", anchor="random"):
+        ends = agent.line.lift(np.array([[-1.0], [1.0]]))
+        line = ends[0] + np.linspace(0, 1, 4001)[:, None] * (ends[1] - ends[0])
+        best = bound(line, x, y, ELL).max()
+        assert bound(action, x, y, ELL)[0] >= best - 0.01 * abs(best)
+        if len(x):
+            anchor = x[agent.posterior.mean_at_observed().argmax()]
+            assert np.linalg.norm(line - anchor, axis=1).min() > 1e-2
+    short, long = (agents.make("line-bo", PROBLEM, seed=2, anchor="random") for _ in range(2))
+    long.prior_data(np.full((1, D), 0.1), [1.0])
+    np.testing.assert_array_equal(short.line.anchor, long.line.anchor)
+
+
 def test_a_line_is_kept_for_so_many_rounds():
     lines = [agent.line for agent, *_ in played("line-bo", rounds=6, rounds_per_line=3)]
     assert lines[0] is lines[1] is lines[2]

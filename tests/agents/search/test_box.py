@@ -55,6 +55,23 @@ class TestDenseGrid:
         assert missed == 0
 
 
+@pytest.mark.parametrize("mapped", [False, True])
+def test_points_near_the_best_are_left_out_on_request(mapped):
+    belief = posterior(2, 0)
+    through = BoxMap(gaussian_embedding(2, 1, np.random.default_rng(0)), belief.box)
+    for near_best, more in ((True, True), (False, False)):
+        found = BoxSearch(
+            belief.box,
+            np.random.default_rng(0),
+            through=through if mapped else None,
+            candidates=40,
+            near_best=near_best,
+        )
+        assert (len(found.options(belief)[0]) > 40) == more
+    with pytest.raises(InvalidInput, match="near_best must be true or false"):
+        search(belief, near_best="no")
+
+
 class TestBest:
     def test_a_known_optimum(self):
         # One told point without noise: the mean is the kernel around it.

@@ -27,12 +27,17 @@ def small(name, grid, horizon=30, trials=2, **changes):
 
 def test_the_papers_settings():
     assert [s.id.partition("/")[2] for s in ALL] == [
-        f"{name}{end}" for name in bedi2022.CLOCK for end in ("", "-literal")
+        f"{name}{end}" for name in bedi2022.CLOCK for end in ("", "-literal", "-regularized")
     ]
     for scenario in ALL:
-        budgets = {e.settings["compress"] for e in scenario.agents if "compress" in e.settings}
+        budgets = [e.settings["compress"] for e in scenario.agents if "compress" in e.settings]
         literal = scenario.id.endswith("literal")
-        assert budgets == ({1e-4} if literal else {0.01, 0.05})
+        if scenario.id.endswith("regularized"):
+            apart = {"type": "constant", "epsilon": 1e-4, "noise_var": 0.001}
+            assert budgets == [apart] * 3
+            assert {e.settings["noise_var"] for e in scenario.agents} == {1e-6}
+        else:
+            assert set(budgets) == ({1e-4} if literal else {0.01, 0.05})
         assert scenario.horizon == (10_000 if literal else 2000)
         assert scenario.env_kwargs["kernel"] == {"type": "se", "lengthscale": 1.0}
     assert [get(f"bedi2022/{n}").initial for n in bedi2022.CLOCK] == [2, 4, 16]
@@ -49,7 +54,7 @@ def test_findings_speak_of_agents_that_can_run(scenario):
 
 @pytest.mark.parametrize(
     ("name", "grid"),
-    [("example", 60), ("rosenbrock", [7, 7]), ("example-literal", 60)],
+    [("example", 60), ("rosenbrock", [7, 7]), ("example-literal", 60), ("example-regularized", 60)],
 )
 def test_each_figure_runs_from_end_to_end(run, name, grid):
     scenario = small(name, grid, bounds=(Theorem32(0.01), ModelOrderBound(0.01)))

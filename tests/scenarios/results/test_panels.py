@@ -9,7 +9,7 @@ import pytest
 from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
 from gpbandits_env.scenarios import AgentEntry, Panel
 from gpbandits_env.scenarios.declare import read
-from gpbandits_env.scenarios.metrics import FLOOR, log_simple
+from gpbandits_env.scenarios.metrics import FLOOR, log_latest, log_simple
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results import records as kept
@@ -155,6 +155,8 @@ def test_the_report_says_what_was_spent(store):
 def test_the_log_of_the_distance_has_a_floor():
     got = log_simple(np.array([[1.0, 2.0], [0.5, 0.1], [0.0, -1.0]]))
     assert np.allclose(got, [0.0, -1.0, np.log10(FLOOR)])
+    got = log_latest(np.array([[1.0, 3.0], [0.5, 0.1], [0.0, -1.0]]))
+    assert np.allclose(got, [np.log10(2.0), np.log10(0.3), np.log10(FLOOR)])
 
 
 def test_panels_show_means_against_rounds_time_and_evaluations(store):
