@@ -1,5 +1,6 @@
 """What an environment simulates, apart from what happens in an episode."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,7 @@ class Bandit:
         noise_var: the variance of the noise on a reward, at least 0.
         unit: the unit of a reward, for pictures; "" if it has none.
         locations: (n, 2) where the arms are on a map, for pictures.
+        changed: makes the bandit of the same arguments with some changed, if it has any.
     """
 
     problem: Problem
@@ -30,6 +32,7 @@ class Bandit:
     noise_var: float
     unit: str = ""
     locations: Array | None = None
+    changed: "Callable[[Mapping[str, Any]], Bandit] | None" = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise_var", positive(self.noise_var, "noise_var", zero=True))

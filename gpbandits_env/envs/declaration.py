@@ -7,14 +7,14 @@ are checked, the errors for what is not accepted, and the table on the documenta
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.rendering import METADATA
 from gpbandits_env.envs.single import BanditEnv
 from gpbandits_env.envs.vector import BanditVectorEnv
-from gpbandits_env.errors import InvalidInput, unknown_argument
+from gpbandits_env.errors import InvalidInput, one_of, unknown_argument
 from gpbandits_env.specs import check_kind, kinds_of
 
 
@@ -38,6 +38,18 @@ class Arguments(ABC):
             InvalidInput: a value out of range, or arguments that exclude each other.
             UnknownName: a name in them that does not exist.
         """
+
+    def changed(self, changes: Mapping[str, Any]) -> Bandit:
+        """The bandit of these arguments with some changed.
+
+        Raises:
+            UnknownName: an argument that the environment does not have.
+            InvalidInput: as `bandit`.
+        """
+        for key in changes:
+            one_of(key, ["draw", *(field.name for field in fields(self))], "reset option")
+        made: Arguments = replace(self, **changes)
+        return replace(made.bandit(), changed=self.changed)
 
 
 class Maker:
@@ -74,8 +86,7 @@ class Maker:
         given = {key: value for key, value in kwargs.items() if key not in own}
         if "autoreset_mode" in given:
             raise InvalidInput(
-                "environments by vector_entry_point have one autoreset mode, NEXT_STEP: leave it "
-                "out, or make them with vectorization_mode='sync' and "
+                "autoreset_mode is an argument of vector environments: Gymnasium's own take it in "
                 "vector_kwargs={'autoreset_mode': gymnasium.vector.AutoresetMode.SAME_STEP}"
             )
         declared = {field.name: field for field in fields(self.arguments)}
@@ -86,7 +97,7 @@ class Maker:
         for name, field in declared.items():
             if name not in given and field.default is MISSING:
                 raise InvalidInput(f"this environment needs the argument {name!r}")
-        return self.arguments(**given).bandit()
+        return self.arguments(**given).changed({})
 
 
 def _options(environment: type, kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
 from gpbandits_env.envs.bandit import Bandit
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions import Function, RewardPath
 from gpbandits_env.seeding import child
 
@@ -142,7 +142,7 @@ def noisy_rewards(
 
 
 class Noise:
-    """The noise of B instances: i.i.d. N(0, sd^2), m numbers a round for each.
+    """The noise of B instances: i.i.d. N(0, sd^2), m numbers a round for each, sd its own.
 
     It is drawn ahead in blocks. The numbers of a stream are the same however they are cut into
     blocks, so one instance and many, or one resumed in mid-block, see the same noise. The noise of
@@ -151,16 +151,16 @@ class Noise:
 
     __slots__ = ("_block", "_next", "_rngs", "_rows", "_sd", "_which")
 
-    def __init__(self, instances: int | None, sd: float, batch_size: int) -> None:
-        self._sd = sd
+    def __init__(self, instances: int | None, batch_size: int) -> None:
+        self._sd = [0.0] * (instances or 1)
         self._which = 0 if instances is None else slice(None)
         self._rngs: list[np.random.Generator | None] = [None] * (instances or 1)
         self._block: Array = np.zeros((instances or 1, rows_ahead(batch_size), batch_size))
         self._rows = self._next = self._block.shape[1]
 
-    def put(self, i: int, rng: np.random.Generator) -> None:
+    def put(self, i: int, rng: np.random.Generator, sd: float) -> None:
         """A new generator for one instance; its first number is used in the next round."""
-        self._rngs[i] = rng
+        self._rngs[i], self._sd[i] = rng, sd
         self._fill(i, self._next)
 
     def next(self) -> Array:
@@ -174,26 +174,30 @@ class Noise:
         return rows
 
     def _fill(self, i: int, start: int) -> None:
-        rng = self._rngs[i]
-        if self._sd and rng is not None and start < self._rows:
-            rows = self._block[i, start:]
+        rng, sd = self._rngs[i], self._sd[i]
+        if rng is None or start >= self._rows:
+            return
+        rows = self._block[i, start:]
+        if sd:
             rng.standard_normal(out=rows)
-            rows *= self._sd
+            rows *= sd
+        else:
+            rows[:] = 0.0  # of an instance that had noise before
 
     def snapshot(self) -> dict[str, Any]:
         """The generators' states and what they have drawn ahead."""
         states = [rng and rng.bit_generator.state for rng in self._rngs]
         return {"generators": states, "ahead": self._block[:, self._next :].copy()}
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue from a snapshot; one of `BROKEN` if it is of something else."""
+    def restore(self, state: dict[str, Any], sd: list[float]) -> None:
+        """Continue from a snapshot, with B sds; one of `BROKEN` if it is of something else."""
         rngs = [s and generator_at(s) for s in state["generators"]]
         ahead = state["ahead"]
         if len(rngs) != len(self._rngs):
             raise ValueError(f"its noise is of {len(rngs)} instances")
         start = self._rows - ahead.shape[1]
         self._block[:, start:] = alike(ahead, self._block[:, start:])
-        self._next, self._rngs = start, rngs
+        self._next, self._rngs, self._sd = start, rngs, sd
 
 
 def rows_ahead(batch_size: int) -> int:
@@ -226,19 +230,15 @@ def not_fitting(error: Exception) -> InvalidInput:
     )
 
 
-def check_options(options: dict[str, Any] | None, known: tuple[str, ...] = ()) -> dict[str, Any]:
+def check_options(options: dict[str, Any] | None) -> dict[str, Any]:
     """The options of a reset.
 
     Raises:
         InvalidInput: something else than a dict.
-        UnknownName: an option that `reset` does not have.
     """
     if options is not None and not isinstance(options, Mapping):
         raise InvalidInput(f"reset options are a dict, got {shown(options)}")
-    for key in options or {}:
-        if key not in known:
-            raise unknown("reset option", key, known, "" if known else "there are none")
-    return options or {}
+    return dict(options or {})
 
 
 def split_action(action: Any, shape: tuple[int, ...]) -> tuple[Any, BoolArray]:

@@ -1,10 +1,12 @@
 """The environment: one instance of a bandit, in rounds of m actions."""
 
+import copy
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.utils.seeding import np_random as seeded
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, flag, numbers, whole
@@ -20,6 +22,7 @@ from gpbandits_env.envs.episode import (
     not_fitting,
     split_action,
 )
+from gpbandits_env.envs.parameters import Parameters, drawn, instance_with
 from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
 from gpbandits_env.errors import InvalidInput, NotReset
 from gpbandits_env.functions import Function
@@ -45,7 +48,8 @@ class BanditEnv(gym.Env[Observation, Any]):
 
     Info of a step: ``noiseless_rewards`` (m,), their ``regret`` (m,), ``cumulative_regret``,
     ``simple_regret``, and ``optimum`` and ``best_action`` of the last round; see
-    `gpbandits_env.regret`. Info of a reset is empty.
+    `gpbandits_env.regret`. Info of a reset is empty, or has the ``parameters`` that its
+    options set.
 
     Selective: an action is a pair (actions, observe), the second (m,) booleans; the space is a
     `Tuple`. What is not observed returns reward 0, the observation's ``observed`` (m,) says which
@@ -79,24 +83,27 @@ class BanditEnv(gym.Env[Observation, Any]):
         evaluate_skipped: bool = True,
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
-        self.bandit = bandit
+        self._made = bandit
         self.selective = flag(selective, "selective")
         self._evaluate_skipped = flag(evaluate_skipped, "evaluate_skipped")
         self._batch_size = bandit.problem.batch_size
         self._check = bandit.problem.domain.check
-        self._moves = bandit.process.moves
         self.action_space = bandit.action_space(self.selective)
         self.observation_space = bandit.observation_space(self.selective)
         self._viewer = None if render_mode is None else Viewer(bandit, render_mode)
+        self._turn_to(bandit, {})
         self._episode: Episode | None = None
-        self._noise = Noise(None, bandit.noise_sd, self._batch_size)
+        self._noise = Noise(None, self._batch_size)
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
 
     @property
     def problem(self) -> Problem:
-        """What an agent may know: the domain, the kernel, the noise, m and the horizon."""
+        """What an agent may know: the domain, the kernel, the noise, m and the horizon.
+
+        It does not depend on the options of a reset.
+        """
         horizon = self.spec.max_episode_steps if self.spec is not None else None
-        return replace(self.bandit.problem, horizon=horizon)
+        return replace(self._made.problem, horizon=horizon)
 
     @property
     def function(self) -> Function:
@@ -140,20 +147,32 @@ class BanditEnv(gym.Env[Observation, Any]):
 
         Args:
             seed: sets everything that is random from here on; None continues with the generator.
-            options: none are known.
+            options: other values of the environment's arguments, for this episode, e.g.
+                ``{"epsilon": 0.05}``; under "draw" a function that takes a generator and returns
+                a dict of such values. The info of the reset has them under "parameters".
         Raises:
-            UnknownName: an option was given.
+            UnknownName: an option that is no argument of the environment.
+            InvalidInput: a value out of range, or one that the spaces do not fit; nothing has
+                changed then.
             gymnasium.error.Error: a seed that is no whole number, or negative.
         """
-        check_options(options)
+        bandit, parameters, given = self._made, {}, check_options(options)
+        if given:
+            rng = copy.deepcopy(self.np_random) if seed is None else seeded(seed)[0]
+            parameters = drawn(given, rng)
+            bandit = instance_with(bandit, parameters)
         super().reset(seed=seed)
-        episode, noise = Episode.begin(self.bandit, self._evaluate_skipped, self.np_random)
-        self._episode, self._noise = episode, Noise(None, self.bandit.noise_sd, self._batch_size)
-        self._noise.put(0, noise)
+        if given:
+            self._np_random = rng  # which has drawn the parameters
+        episode, noise = Episode.begin(bandit, self._evaluate_skipped, self.np_random)
+        self._turn_to(bandit, parameters)
+        self._episode, self._noise = episode, Noise(None, self._batch_size)
+        self._noise.put(0, noise, bandit.noise_sd)
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
         if self._viewer is not None:
             self._viewer.restore([])
-        return self.bandit.first_observation(self.selective), {}
+        info = {"parameters": copy.deepcopy(parameters)} if parameters else {}
+        return self.bandit.first_observation(self.selective), info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, Info]:
         """Take m actions; the class says what is returned.
@@ -172,7 +191,7 @@ class BanditEnv(gym.Env[Observation, Any]):
         if self.selective:
             action, observed = split_action(action, (self._batch_size,))
         actions = self._check(action, self._batch_size)
-        if self._moves and self._round:
+        if self._round and self._moves:
             episode.path.advance()
         function = episode.path.function
         values = episode.values(actions, observed)
@@ -236,6 +255,7 @@ class BanditEnv(gym.Env[Observation, Any]):
         return {
             "generator": self.np_random.bit_generator.state,
             "seed": self.np_random_seed,
+            "parameters": copy.deepcopy(dict(self._parameters)),
             "episode": self._episode.snapshot(),
             "noise": self._noise.snapshot(),
             "round": self._round,
@@ -250,9 +270,11 @@ class BanditEnv(gym.Env[Observation, Any]):
             InvalidInput: not a snapshot of such an environment; nothing has changed then.
         """
         try:
-            episode = Episode.restore(self.bandit, self._evaluate_skipped, state["episode"])
-            noise = Noise(None, self.bandit.noise_sd, self._batch_size)
-            noise.restore(state["noise"])
+            parameters = copy.deepcopy(dict(state["parameters"]))
+            bandit = instance_with(self._made, parameters)
+            episode = Episode.restore(bandit, self._evaluate_skipped, state["episode"])
+            noise = Noise(None, self._batch_size)
+            noise.restore(state["noise"], [bandit.noise_sd])
             rng = generator_at(state["generator"])
             seed = whole(state["seed"], "seed", -1, None)
             seen = list(state["seen"] or ())
@@ -260,8 +282,16 @@ class BanditEnv(gym.Env[Observation, Any]):
             cumulative, simple = numbers(state["regret"], "regret").tolist()
         except BROKEN as error:
             raise not_fitting(error) from None
+        self._turn_to(bandit, parameters)
         self._np_random, self._np_random_seed = rng, seed
         self._episode, self._noise = episode, noise
         self._round, self._cumulative, self._simple = round_, cumulative, simple
         if self._viewer is not None:
             self._viewer.restore(seen)
+
+    def _turn_to(self, bandit: Bandit, parameters: Parameters) -> None:
+        """What is simulated from now on, and how it differs from what was made."""
+        self.bandit, self._parameters = bandit, parameters
+        self._moves = bandit.process.moves
+        if self._viewer is not None:
+            self._viewer.bandit = bandit

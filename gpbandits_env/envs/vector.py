@@ -1,5 +1,6 @@
 """The vector environment: B instances of a bandit, in one array operation."""
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,6 +24,7 @@ from gpbandits_env.envs.episode import (
     not_fitting,
     split_action,
 )
+from gpbandits_env.envs.parameters import Parameters, drawn, instance_with
 from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
 from gpbandits_env.envs.single import Info, Observation
 from gpbandits_env.errors import InvalidInput, NotReset, shown
@@ -34,10 +36,11 @@ from gpbandits_env.regret import counted_each, instantaneous
 class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     """B bandits in one array operation, equal bit for bit to Gymnasium's `SyncVectorEnv` of B.
 
-    Instance i is seeded with ``seed + i``. An instance whose episode is over is reset by the next
-    step (`AutoresetMode.NEXT_STEP`): that step ignores its action (which is checked all the same)
-    and gives it reward 0. ``reset(options={"reset_mask": mask})`` resets some instances only.
-    Observations, rewards and infos are Gymnasium's batched form of `BanditEnv`'s.
+    Instance i is seeded with ``seed + i``. An instance whose episode is over is reset as Gymnasium
+    does it in the same autoreset mode. By default the next step resets it: that step ignores its
+    action (which is checked all the same) and gives it reward 0.
+    ``reset(options={"reset_mask": mask})`` resets some instances only. Observations, rewards and
+    infos are Gymnasium's batched form of `BanditEnv`'s.
 
     Args:
         bandit: what is simulated.
@@ -47,14 +50,12 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         selective: whether actions can be skipped; an action is then a pair (actions, observe),
             (B, m, ...) and (B, m).
         evaluate_skipped: whether skipped actions are evaluated for the regret.
+        autoreset_mode: a `gymnasium.vector.AutoresetMode` or its value: "NextStep"; "SameStep",
+            where the step that ends an episode begins the next one, and the info has the last
+            observation and info under "final_obs" and "final_info"; or "Disabled".
     Raises:
-        InvalidInput: a number out of range, or no such render mode.
+        InvalidInput: a number out of range, or no such render mode or autoreset mode.
     """
-
-    metadata: dict[str, Any] = {  # noqa: RUF012 (as in Gymnasium)
-        **METADATA,
-        "autoreset_mode": AutoresetMode.NEXT_STEP,
-    }
 
     def __init__(
         self,
@@ -64,8 +65,11 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         render_mode: str | None = None,
         selective: bool = False,
         evaluate_skipped: bool = True,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
+        self.autoreset_mode = _autoreset(autoreset_mode)
+        self.metadata: dict[str, Any] = {**METADATA, "autoreset_mode": self.autoreset_mode}
         # Gymnasium's make() reads -1 as "no limit"; so do we.
         horizon = None if max_episode_steps == -1 else max_episode_steps
         self._horizon = None if horizon is None else whole(horizon, "max_episode_steps")
@@ -83,7 +87,9 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._seeds: list[int | None] = [None] * num_envs
         self._episodes: list[Episode] = []  # none before the first reset
         self._functions = FunctionBatch(bandit.problem.domain, num_envs)
-        self._noise = self._no_noise()
+        self._noise = Noise(num_envs, bandit.problem.batch_size)
+        self._parameters: list[Parameters] = [{}] * num_envs
+        self._moves = self._inside = False
         self._cumulative: Array = np.zeros(num_envs)
         self._simple: Array = np.full(num_envs, np.inf)
         self._round: IntArray = np.zeros(num_envs, dtype=np.int64)
@@ -119,22 +125,39 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
 
         Args:
             seed: an integer (instance i gets ``seed + i``), one per instance, or None.
-            options: ``{"reset_mask": (B,) bool}`` resets these instances only.
+            options: those of `BanditEnv.reset`, for each instance on its own; and
+                ``{"reset_mask": (B,) bool}``, which resets these instances only.
         Raises:
-            InvalidInput: seeds or a mask that do not fit.
-            UnknownName: another option.
+            InvalidInput: seeds or a mask that do not fit, or as `BanditEnv.reset`.
+            UnknownName: an option that is no argument of the environment.
         """
-        mask = self._reset_mask(check_options(options, ("reset_mask",)).get("reset_mask"))
+        given = check_options(options)
+        mask = self._reset_mask(given.pop("reset_mask", None))
         if not self._episodes and not mask.all():
             raise NotReset("the first reset() must be of all instances")
         fresh = [None if s is None else seeded(s) for s in self._seeds_of(seed)]
-        for i in np.flatnonzero(mask).tolist():
-            generator = fresh[i]
-            if generator is not None:
-                self._rngs[i], self._seeds[i] = generator
-            self._begin(i)
+        which = np.flatnonzero(mask).tolist()
+        begun = [self._instance(i, fresh[i], given) for i in which]
+        info: dict[str, Any] = {}
+        for i, (_, _, parameters, _) in zip(which, begun, strict=True):
+            if given:
+                info = self._add_info(info, {"parameters": copy.deepcopy(parameters)}, i)
+        for i, (rng, number, parameters, bandit) in zip(which, begun, strict=True):
+            self._rngs[i], self._seeds[i] = rng, number
+            self._begin(i, bandit, parameters)
         self._over[mask] = False
-        return self._observation(), {}
+        return self._observation(), info
+
+    def _instance(
+        self, i: int, fresh: tuple[np.random.Generator, int] | None, given: dict[str, Any]
+    ) -> tuple[np.random.Generator, int | None, Parameters, Bandit]:
+        """What an instance begins with: its generator and seed, its parameters, its bandit."""
+        rng, number = fresh or (self._generator(i), self._seeds[i])
+        if not given:
+            return rng, number, {}, self.bandit
+        rng = copy.deepcopy(rng)
+        parameters = drawn(given, rng)
+        return rng, number, parameters, instance_with(self.bandit, parameters)
 
     def step(self, actions: Any) -> tuple[Observation, Array, BoolArray, BoolArray, dict[str, Any]]:
         """Take m actions in each instance.
@@ -143,16 +166,20 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             actions: (B, m) arms, or (B, m, d) points in a box; if selective a pair of these and
                 (B, m) booleans (or 0 and 1).
         Raises:
-            NotReset: before the first `reset`.
+            NotReset: before the first `reset`; or, where autoreset is disabled, of an instance
+                whose episode is over.
             InvalidInput: wrong shape, type or range, or not finite; nothing has changed then.
         """
         self._require_reset("step() was called before reset()")
+        if self.autoreset_mode is AutoresetMode.DISABLED and self._over.any():
+            over = np.flatnonzero(self._over).tolist()
+            raise NotReset(f"the episodes of the instances {shown(over)} are over: reset them")
         observed: BoolArray | None = None
         if self.selective:
             actions, observed = split_action(actions, self._rewards.shape)
         checked = self._checked(actions)
         functions = self._functions
-        if self.bandit.process.moves:
+        if self._moves:
             self._advance()
         values = self._values(checked, observed)
         regret = instantaneous(functions.optimum[:, None], values)
@@ -172,19 +199,20 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             "best_action": functions.best_action.copy(),
         }
         stepped = ~self._over
-        # From here on, the slow path: instances whose episode is over begin a new one instead.
-        if self._over.any():
-            info = self._restart(info, stepped)
-        for key in tuple(info):
-            info["_" + key] = stepped.copy()
+        # The slow path: instances whose episode was over begin a new one instead.
+        for i in np.flatnonzero(self._over).tolist():
+            self._begin(i)
         for i, viewer in enumerate(self._viewers):
             if stepped[i]:
                 seen = None if observed is None else observed[i]
                 viewer.record(self._actions[i], rewards[i], regret[i], seen)
         ended = np.zeros(self.num_envs, dtype=np.bool_)
         truncated = ended.copy() if self._horizon is None else self._round >= self._horizon
+        totals = np.add.reduce(rewards, axis=1)
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and truncated.any():
+            return self._observation_anew(truncated, info), totals, ended, truncated, info
         self._over = truncated.copy()
-        return self._observation(), np.add.reduce(rewards, axis=1), ended, truncated, info
+        return self._observation(), totals, ended, truncated, of_some(info, stepped)
 
     def attach(self, agents: Sequence[object]) -> None:
         """Show each instance's agent in its pictures from now on (see `BanditEnv.attach`).
@@ -223,6 +251,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         return {
             "generators": [rng.bit_generator.state for rng in self.np_random],
             "seeds": list(self._seeds),
+            "parameters": copy.deepcopy(self._parameters),
             "episodes": [episode.snapshot() for episode in self._episodes],
             "noise": self._noise.snapshot(),
             "arrays": tuple(array.copy() for array in self._arrays()),
@@ -239,11 +268,14 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             arrays = [
                 alike(new, old) for new, old in zip(state["arrays"], self._arrays(), strict=True)
             ]
+            parameters = copy.deepcopy(list(state["parameters"]))
+            bandits = [instance_with(self.bandit, each) for each in parameters]
             episodes = [
-                Episode.restore(self.bandit, self._evaluate_skipped, s) for s in state["episodes"]
+                Episode.restore(bandit, self._evaluate_skipped, s)
+                for bandit, s in zip(bandits, state["episodes"], strict=True)
             ]
-            noise = self._no_noise()
-            noise.restore(state["noise"])
+            noise = Noise(self.num_envs, self.bandit.problem.batch_size)
+            noise.restore(state["noise"], [bandit.noise_sd for bandit in bandits])
             rngs: list[np.random.Generator | None] = [generator_at(s) for s in state["generators"]]
             seeds: list[int | None] = [whole(s, "seed", -1, None) for s in state["seeds"]]
             if any(len(each) != self.num_envs for each in (episodes, rngs, seeds)):
@@ -253,7 +285,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             raise not_fitting(error) from None
         self._episodes, self._noise, self._rngs, self._seeds = episodes, noise, rngs, seeds
         for i, episode in enumerate(episodes):
-            self._functions[i] = episode.path.function
+            self._turn_to(i, bandits[i], parameters[i], episode)
         self._cumulative, self._simple, self._round, self._over = arrays[:4]
         self._actions, self._rewards, self._observed = arrays[4:]
         for viewer, batches in zip(self._viewers, seen, strict=False):
@@ -268,9 +300,6 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     def _require_reset(self, otherwise: str) -> None:
         if not self._episodes:
             raise NotReset(otherwise)
-
-    def _no_noise(self) -> Noise:
-        return Noise(self.num_envs, self.bandit.noise_sd, self.bandit.problem.batch_size)
 
     def _checked(self, actions: ArrayLike) -> NDArray[Any]:
         shape = self._actions.shape
@@ -297,13 +326,14 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     def _before_noise(
         self, values: Array, actions: NDArray[Any], observed: BoolArray | None
     ) -> Array:
-        """The rewards (B, m) without noise; of noise inside, 0 where an episode begins anew."""
-        if self._episodes[0].inside is None:
+        """The rewards (B, m) without the bandit's noise, but with that inside functions."""
+        if not self._inside:
             return values
-        rewards = np.zeros_like(values)
+        rewards = values.copy()
         for i in np.flatnonzero(~self._over).tolist():
-            seen = None if observed is None else observed[i]
-            rewards[i] = self._episodes[i].noisy(actions[i], seen)
+            if self._episodes[i].inside is not None:
+                seen = None if observed is None else observed[i]
+                rewards[i] = self._episodes[i].noisy(actions[i], seen)
         return rewards
 
     def _advance(self) -> None:
@@ -320,25 +350,44 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             self._rngs[i] = rng
         return rng
 
-    def _begin(self, i: int) -> None:
-        episode, noise = Episode.begin(self.bandit, self._evaluate_skipped, self._generator(i))
+    def _begin(
+        self, i: int, bandit: Bandit | None = None, parameters: Parameters | None = None
+    ) -> None:
+        """A new episode of an instance; of what was made unless another bandit is given."""
+        bandit = bandit or self.bandit
+        episode, noise = Episode.begin(bandit, self._evaluate_skipped, self._generator(i))
         # The first reset is of all instances, in order.
         self._episodes[i : i + 1] = [episode]
-        self._functions[i] = episode.path.function
-        self._noise.put(i, noise)
+        self._turn_to(i, bandit, parameters or {}, episode)
+        self._noise.put(i, noise, bandit.noise_sd)
         self._cumulative[i], self._simple[i], self._round[i] = 0.0, np.inf, 0
         self._actions[i], self._rewards[i], self._observed[i] = self._first, 0.0, False
         if self._viewers:
             self._viewers[i].restore([])
 
-    def _restart(self, info: dict[str, Any], stepped: BoolArray) -> dict[str, Any]:
-        for i in np.flatnonzero(self._over).tolist():
+    def _turn_to(self, i: int, bandit: Bandit, parameters: Parameters, episode: Episode) -> None:
+        """What an instance simulates from now on."""
+        self._functions[i] = episode.path.function
+        self._parameters[i] = parameters
+        # Once an instance moves, or has noise inside, all are asked whether they do.
+        self._moves = self._moves or bandit.process.moves
+        self._inside = self._inside or episode.inside is not None
+        if self._viewers:
+            self._viewers[i].bandit = bandit
+
+    def _observation_anew(self, over: BoolArray, info: dict[str, Any]) -> Observation:
+        """The observation after what is over began anew; the info gets what it ended with."""
+        last = self._observation()
+        ends = {"final_obs": np.full(self.num_envs, None, dtype=object), "_final_obs": over.copy()}
+        for i in np.flatnonzero(over).tolist():
+            ends["final_obs"][i] = {key: array[i].copy() for key, array in last.items()}
             self._begin(i)
-        if not stepped.any():
-            return {}
-        for array in info.values():
-            array[self._over] = 0
-        return info
+        final = {key: array.copy() for key, array in info.items()}
+        ends |= {"final_info": of_some(final, over), "_final_info": over.copy()}
+        going_on = of_some(dict(info), ~over)
+        info.clear()
+        info.update(ends | going_on)
+        return self._observation()
 
     def _observation(self) -> Observation:
         observation = {
@@ -375,3 +424,21 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
                 f"one True, got {array.dtype} of shape {array.shape}"
             )
         return array
+
+
+def of_some(info: dict[str, Any], which: BoolArray) -> dict[str, Any]:
+    """An info (its arrays are changed) of some instances only, with their masks."""
+    if not which.any():
+        return {}
+    if not which.all():
+        for array in info.values():
+            array[~which] = 0
+    return info | {"_" + key: which.copy() for key in info}
+
+
+def _autoreset(mode: Any) -> AutoresetMode:
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        known = [each.value for each in AutoresetMode]
+        raise InvalidInput(f"autoreset_mode must be one of {known}, got {shown(mode)}") from None

@@ -110,22 +110,30 @@ def test_seeds_and_generators_are_those_of_the_worlds(env):
     assert len({rng.random() for rng in env.np_random}) == 3
 
 
-@pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
-def test_another_autoreset_mode_is_gymnasiums(mode):
-    same = AutoresetMode.SAME_STEP
-    with pytest.raises(InvalidInput, match="NEXT_STEP"):
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.DISABLED])
+def test_other_autoreset_modes_are_arguments_of_the_vector_environment(mode):
+    made = gym.make_vec("gpbandits/StaticGP-v0", 2, grid=[4], autoreset_mode=mode)
+    assert made.autoreset_mode is made.metadata["autoreset_mode"] is mode
+    again = gym.make_vec("gpbandits/StaticGP-v0", 2, grid=[4], autoreset_mode=mode.value)
+    assert again.autoreset_mode is mode
+    assert BanditVectorEnv.metadata is not made.metadata
+    with pytest.raises(InvalidInput, match="vector_kwargs"):
         gym.make_vec(
-            "gpbandits/StaticGP-v0", 2, vectorization_mode=mode, grid=[4], autoreset_mode=same
+            "gpbandits/StaticGP-v0", 2, vectorization_mode="sync", grid=[4], autoreset_mode=mode
         )
-    made = gym.make_vec(
-        "gpbandits/StaticGP-v0",
-        2,
-        vectorization_mode="sync",
-        vector_kwargs={"autoreset_mode": same},
-        grid=[4],
-        max_episode_steps=1,
-    )
-    made.reset(seed=0)
-    observation, *_, info = made.step(made.action_space.sample())
-    assert observation["round"].tolist() == [[0], [0]]
-    assert "final_obs" in info
+    with pytest.raises(InvalidInput, match="'SameStep'"):
+        gym.make_vec("gpbandits/StaticGP-v0", 2, autoreset_mode="same")
+
+
+def test_where_autoreset_is_disabled_what_is_over_must_be_reset():
+    env = StaticGPVector(2, max_episode_steps=1, grid=4, autoreset_mode="Disabled")
+    env.reset(seed=0)
+    actions = np.zeros((2, 1), int)
+    assert env.step(actions)[3].all()
+    env.reset(options={"reset_mask": np.array([True, False])})
+    before = repr(env.snapshot())
+    with pytest.raises(NotReset, match=r"instances \[1\] are over"):
+        env.step(actions)
+    assert repr(env.snapshot()) == before
+    env.reset(options={"reset_mask": np.array([False, True])})
+    assert env.step(actions)[0]["round"].tolist() == [[1], [1]]

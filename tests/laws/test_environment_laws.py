@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env, data_equivalence, data_shares_objects
+from gymnasium.vector import AutoresetMode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -261,6 +262,19 @@ def test_worlds_side_by_side_equal_single_ones(any_case):
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
     assert ours.metadata["autoreset_mode"] == theirs.metadata["autoreset_mode"]
+
+
+def test_worlds_that_begin_anew_in_the_same_step_equal_single_ones(any_case):
+    mode = AutoresetMode.SAME_STEP
+    ours = vector(any_case, "vector_entry_point", max_episode_steps=3, autoreset_mode=mode)
+    theirs = vector(any_case, "sync", max_episode_steps=3, vector_kwargs={"autoreset_mode": mode})
+    assert same(ours.reset(seed=10), theirs.reset(seed=10))
+    mask = np.array([True, False, True])
+    for t, action in enumerate(actions_for(ours.action_space, 20)):
+        assert same(ours.step(action), theirs.step(action))
+        if t == 7:  # from here on the episodes end at different times
+            options = {"reset_mask": mask}
+            assert same(ours.reset(options=dict(options)), theirs.reset(options=dict(options)))
 
 
 def test_partial_resets_equal_single_ones(any_case):
