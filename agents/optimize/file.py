@@ -4,7 +4,6 @@ import base64
 import json
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,10 @@ import numpy as np
 
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.errors import InvalidInput, StoreError, shown
+from gpbandits_env.files import check_regular, writing
 
 FORMAT = 2
+MOST_BYTES = 2**30
 
 
 class CampaignFile:
@@ -38,9 +39,10 @@ class CampaignFile:
         """Write a state in one step; a reader or a kill meets the old file or the new one.
 
         Raises:
-            InvalidInput: JSON cannot hold something in it.
-            StoreError: the disk is full, there is no such folder, or another process has written
-                there since this one read or wrote; an old file is unchanged.
+            InvalidInput: JSON cannot hold something in it, or the file that is there is no
+                campaign.
+            StoreError: the disk is full, the folder cannot be written, or another process has
+                written there since this one read or wrote; an old file is unchanged.
         """
         if self._digest is not None and self._found() not in (None, self._digest):
             raise StoreError(
@@ -51,26 +53,22 @@ class CampaignFile:
             text = json.dumps(_plain(state)).encode()
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"this campaign cannot be saved: {error}") from None
-        partial = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
         try:
-            with partial.open("wb") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(partial, self.path)
-        except OSError as error:
-            with suppress(OSError):
-                partial.unlink()
+            if not self.path.parent.is_dir():
+                raise StoreError(f"{self.path} cannot be written: there is no such folder")
+            with writing(self.path, "campaign") as part:
+                part.write_bytes(text)
+        except StoreError as error:
             raise StoreError(
-                f"{self.path} cannot be written: {error.strerror or error}; the campaign in memory "
-                "holds every suggestion and value (`pending` lists the open ones), and the next "
-                "change, or save(), writes all of it"
+                f"{error}; the campaign in memory holds every suggestion and value (`pending` "
+                "lists the open ones), and the next change, or save(), writes all of it"
             ) from None
         self._digest = sha256(text).digest()
 
     def read(self) -> dict[str, Any]:
         """The state that is there, or `InvalidInput` where there is none."""
         try:
+            check_regular(self.path, MOST_BYTES)
             text = self.path.read_bytes()
             state = json.loads(text, object_hook=_restored)
             found = state["format"]

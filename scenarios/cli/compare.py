@@ -45,7 +45,7 @@ def compare_command(
         click.echo(json.dumps(suite.to_dict(), indent=2))
         return
     click.echo("\n".join(_text(suite)))
-    for file in draw(suite, out or files[0].with_name("comparison"), agents_of(files)):
+    for file in draw(suite, out or files[0].with_name("comparison"), agents_of(files), files):
         click.echo(f"plot     {file}")
 
 

@@ -89,7 +89,7 @@ def export(file: Path, out: Path | None, kind: str | None) -> None:
     if kind is None and named not in KINDS:
         raise InvalidInput(f"{out} ends neither in .csv nor in .parquet; say which by --format")
     kind = kind or named
-    target = out or file.with_suffix(f".{kind}")
     with Store.open(file) as store:
+        target = out or file.with_suffix(f".{kind}")
         rows = (export_parquet if kind == "parquet" else export_csv)(store, target)
     click.echo(f"{target}: {rows} rows")

@@ -7,13 +7,14 @@ import click
 
 from gpbandits_env import agents as library
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios.cli.group import INTERRUPTED
 from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.reporting.plots import plot
+from gpbandits_env.scenarios.reporting.style import SUFFIXES, files_of
 from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.results.store_errors import writing
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 from gpbandits_env.scenarios.study.engines import NAMES, Engine
 from gpbandits_env.scenarios.study.files import find, template
@@ -74,6 +75,7 @@ def run(
     names = None if agents is None else [name.strip() for name in agents.split(",")]
     chosen = found.select(names, trials, horizon, library.names() + library.adapter_names())
     path = out or Path("results") / _file(scenario, ".sqlite")
+    _check_plots(scenario, path)
     outcome = run_study(
         chosen, path, jobs=jobs, engine=Engine(engine, address), seed=seed, fresh=fresh
     )
@@ -81,6 +83,18 @@ def run(
         click.echo(_kept(outcome, "stopped"), err=True)
         sys.exit(INTERRUPTED)
     _conclude(chosen, outcome)
+
+
+def _check_plots(scenario: str, path: Path) -> None:
+    """Before anything runs: the plots, which stand beside the results, replace no other file."""
+    check_regular(path)
+    if path.suffix in SUFFIXES:
+        raise InvalidInput(
+            f"--out {path}: a plot would be written over the results; end the name in .sqlite"
+        )
+    reads = [path, Path(scenario)]
+    for file in files_of(path.with_suffix("")):
+        check_output(file, file.suffix[1:], reads)
 
 
 def _conclude(scenario: Scenario, outcome: Outcome) -> None:
@@ -133,6 +147,5 @@ def new(file: Path, force: bool) -> None:
         raise InvalidInput(f"{file}: a scenario file ends in .toml")
     if file.exists() and not force:
         raise InvalidInput(f"{file} is there already; --force writes over it")
-    with writing(file):
-        file.write_text(template(file.name), encoding="utf-8")
+    write_text(file, template(file.name), "text")
     click.echo(f"wrote {file}; 'gpbandits run {file}' runs it")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from gpbandits_env import agents
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import GPBanditsError, InvalidInput
-from gpbandits_env.scenarios.results.store_errors import writing
+from gpbandits_env.files import check_output, writing
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study.runner import make_agent
 from gpbandits_env.seeding import seed_for
@@ -45,6 +45,7 @@ def animate(
     """
     if path.suffix != ".gif":
         raise InvalidInput(f"{path}: an animation is a file ending in .gif")
+    check_output(path, "gif")
     whole(frames_per_second, "frames per second")
     chosen = scenario.select([agent], horizon=whole(rounds, "rounds"), known=agents.names())
     cell = chosen.cells()[0]
@@ -53,8 +54,10 @@ def animate(
     )
     images = [_image(pixels, reset) for pixels, reset in frames]
     looks: dict[str, Any] = {"duration": round(1000 / frames_per_second), "loop": 0}
-    with writing(path):
-        images[0].save(path, save_all=True, append_images=images[1:], optimize=True, **looks)
+    with writing(path, "gif") as part:
+        images[0].save(
+            part, format="GIF", save_all=True, append_images=images[1:], optimize=True, **looks
+        )
     return path
 
 

@@ -1,6 +1,6 @@
 """A comparison over a suite as a picture: scores with intervals, profiles, who beats whom."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,14 +16,21 @@ if TYPE_CHECKING:
 Styles: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 
-def draw(suite: Suite, stem: Path, agents: Mapping[str, str] | None = None) -> list[Path]:
+def draw(
+    suite: Suite,
+    stem: Path,
+    agents: Mapping[str, str] | None = None,
+    reads: Sequence[Path] = (),
+) -> list[Path]:
     """Write the picture of a comparison as PNG and SVG.
 
     Args:
         suite: the comparison.
         stem: the files' path less the suffix.
         agents: label -> agent, which decides its colour (see `agents_of`); the label if not given.
+        reads: the results files, which no picture replaces.
     Raises:
+        InvalidInput: a file would be written over one of ``reads``.
         StoreError: a file cannot be written.
     """
     count, styles = (
@@ -35,7 +42,7 @@ def draw(suite: Suite, stem: Path, agents: Mapping[str, str] | None = None) -> l
         _scores(scores, suite, styles)
         _profiles(profiles, suite, styles)
         _improvement(wins, suite)
-        return write(figure, stem)
+        return write(figure, stem, reads=reads)
 
 
 def _scores(axes: "Axes", suite: Suite, styles: Styles) -> None:

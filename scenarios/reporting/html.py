@@ -7,11 +7,11 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from gpbandits_env.files import check_output, write_text
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.tables import rows_of
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.results.store_errors import writing
 
 
 def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
@@ -38,13 +38,12 @@ def save_page(paths: Sequence[str | Path], target: Path, metric: str | None = No
 
     Raises:
         StoreError: a file cannot be read, or the page cannot be written.
+        InvalidInput: the page would be written over one of the files, or over no web page.
         UnknownName: no such metric.
     """
-    text = page(paths, metric)
-    with writing(target):
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-    return target
+    reads = [Path(path) for path in paths]
+    check_output(target, "html", reads)
+    return write_text(target, page(paths, metric), "html", reads)
 
 
 def _study(path: Path, metric: str | None) -> dict[str, Any]:

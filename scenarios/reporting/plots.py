@@ -82,7 +82,7 @@ def plot(
         )
         entitle(figure, title)
         share_legend(figure, grid[0][0], min(len(scenario["agents"]) + bounds, 6))
-        return write(figure, stem or store.path.with_suffix(""), suffixes)
+        return write(figure, stem or store.path.with_suffix(""), suffixes, [store.path])
 
 
 def declared(store: Store) -> list[Panel]:

@@ -2,18 +2,19 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpbandits_env.arrays import Array
+from gpbandits_env.files import writing
 from gpbandits_env.scenarios.reporting.colours import COLOURS, DASHES, INK
-from gpbandits_env.scenarios.results.store_errors import writing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+SUFFIXES = (".png", ".svg")
 # Letters that the first font does not have are taken from the next that is installed.
 LATIN = "DejaVu Sans"
 EAST_ASIAN = (
@@ -76,19 +77,31 @@ def band(axes: "Axes", x: Array, low: Array, high: Array, color: str, **looks: A
     axes.fill_between(x, low, high, **{"color": color, "alpha": 0.18, "linewidth": 0, **looks})
 
 
-def write(figure: "Figure", stem: Path, suffixes: Sequence[str] = (".png", ".svg")) -> list[Path]:
-    """Write a figure under each suffix.
+def write(
+    figure: "Figure",
+    stem: Path,
+    suffixes: Sequence[str] = SUFFIXES,
+    reads: Sequence[Path] = (),
+) -> list[Path]:
+    """Write a figure under each suffix: all files, or none if one cannot be written.
 
     Raises:
+        InvalidInput: a file would be written over one of those that were read, or over a file
+            that is no such picture.
         StoreError: a file cannot be written.
     """
-    files = [stem.with_name(stem.name + suffix) for suffix in suffixes]
-    for file in files:
-        with writing(file):
-            file.parent.mkdir(parents=True, exist_ok=True)
+    files = files_of(stem, suffixes)
+    with ExitStack() as stack:
+        parts = [stack.enter_context(writing(f, f.suffix[1:], reads)) for f in files]
+        for file, part in zip(files, parts, strict=True):
             dates = {"Date": None} if file.suffix == ".svg" else {}
-            figure.savefig(file, dpi=160, metadata=dates)
+            figure.savefig(part, format=file.suffix[1:], dpi=160, metadata=dates)
     return files
+
+
+def files_of(stem: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
+    """The files that `write` writes."""
+    return [stem.with_name(stem.name + suffix) for suffix in suffixes]
 
 
 def entitle(figure: "Figure", title: str) -> None:

@@ -1,11 +1,13 @@
-"""Results as tables for other tools: one row an action of a round.
+"""Results as tables for other tools: one row per action of a round.
 
-Seconds are those of the whole round, on each of its rows. Actions are there if they were kept.
+A table has the columns of all cells; a cell of the table is empty (CSV) or null (Parquet) where a
+trial has no such value: a parameter that is not swept there, a coordinate beyond its dimension, an
+action that was not kept. Seconds are those of the whole round, on each of its rows.
 """
 
 import csv
-from collections.abc import Iterator
-from contextlib import contextmanager
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,28 +15,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import require_extra
+from gpbandits_env.errors import StoreError, require_extra
+from gpbandits_env.files import writing
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.records import SECONDS_FIELDS, TrialKey
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.results.store_errors import writing
+
+KEY = {"agent": str, "trial": int, "round": int, "slot": int}
+ROUNDS = {"reward": "rewards", "value": "values", "regret": "regret"}
+PER_ROUND = {"optimum": float, "model_order": int, "evaluations": int}
+CURVES = (*METRICS, *(f"{name}_seconds" for name in SECONDS_FIELDS))
+# A spreadsheet runs a cell that begins with one of these as a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+LARGEST_INTEGER = 2**63 - 1
 
 
 def export_csv(store: Store, path: Path) -> int:
     """Write all rounds of a store as CSV; returns the number of rows.
 
+    Words that a spreadsheet would run as a formula get a leading apostrophe.
+
     Raises:
+        InvalidInput: the path is that of the store, or of a file that is no exported table.
         StoreError: the file cannot be written.
     """
-    count = 0
-    with _in_the_end(path) as part, part.open("w", newline="", encoding="utf-8") as file:
+    columns, count = columns_of(store), 0
+    with (
+        writing(path, "csv", [store.path]) as part,
+        part.open("w", newline="", encoding="utf-8") as file,
+    ):
         writer = csv.writer(file)
-        for index, table in enumerate(_tables(store)):
-            if index == 0:
-                writer.writerow(table)
-            writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
-            count += len(table["round"])
+        writer.writerow(map(_harmless, columns))
+        for rows, table in _tables(store, columns):
+            cells = [_cells(table.get(name), rows) for name in columns]
+            writer.writerows(zip(*cells, strict=True))
+            count += rows
     return count
 
 
@@ -43,6 +59,7 @@ def export_parquet(store: Store, path: Path) -> int:
 
     Raises:
         MissingExtra: pyarrow is not installed.
+        InvalidInput: the path is that of the store, or of a file that is no Parquet table.
         StoreError: the file cannot be written.
     """
     try:
@@ -50,57 +67,71 @@ def export_parquet(store: Store, path: Path) -> int:
         import pyarrow.parquet
     except ImportError:
         raise require_extra("pyarrow", "parquet") from None
-    count, writer = 0, None
-    with _in_the_end(path) as part:
+    types = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
+    types[bool] = pyarrow.bool_()
+    columns, count = columns_of(store), 0
+    schema = pyarrow.schema([(name, types[kind]) for name, kind in columns.items()])
+    with writing(path, "parquet", [store.path]) as part:
         try:
-            for columns in _tables(store):
-                table = pyarrow.table(columns)
-                writer = writer or pyarrow.parquet.ParquetWriter(part, table.schema)
-                writer.write_table(table)
-                count += len(columns["round"])
-        finally:
-            if writer is not None:
-                writer.close()
+            with pyarrow.parquet.ParquetWriter(part, schema) as writer:
+                for rows, table in _tables(store, columns):
+                    data = [
+                        pyarrow.array(table[f.name], f.type)
+                        if f.name in table
+                        else pyarrow.nulls(rows, f.type)
+                        for f in schema
+                    ]
+                    writer.write_table(pyarrow.table(data, schema))
+                    count += rows
+        except pyarrow.ArrowInvalid as error:
+            raise StoreError(f"{path} cannot be written: {error}") from None
     return count
 
 
-@contextmanager
-def _in_the_end(path: Path) -> Iterator[Path]:
-    """A temporary file that replaces the file to write only after everything succeeded."""
-    with writing(path):
-        part = path.with_name(f"{path.name}.part")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            yield part
-            if part.exists():
-                part.replace(path)
-        except ValueError as error:  # of a writer
-            raise OSError(str(error)) from None
-        finally:
-            part.unlink(missing_ok=True)
+def columns_of(store: Store) -> dict[str, type]:
+    """The columns of the table of a store, with what each holds: str, int, float or bool.
+
+    Parameters of the grid come first. A parameter that is neither word nor number (a list, or
+    values of several kinds) is written as JSON.
+    """
+    found: dict[str, type] = {}
+    for params in store.scenario["points"]:
+        for name, value in params.items():
+            column, kind = _column(name), _kind(value)
+            found[column] = _joint(found.get(column, kind), kind)
+    actions: dict[str, type] = {}
+    for dtype, shape in sorted(store.forms("actions"), key=lambda form: len(form[1])):
+        kind = int if np.dtype(dtype).kind in "iu" else float
+        for name in _action_columns(int(np.prod(shape[2:]))):
+            actions[name] = _joint(actions.get(name, kind), kind)
+    curves = dict.fromkeys(CURVES, float)
+    return found | KEY | actions | dict.fromkeys(ROUNDS, float) | PER_ROUND | curves
 
 
-def _tables(store: Store) -> Iterator[dict[str, NDArray[Any]]]:
-    """One table a trial: column name -> values; the same columns for all."""
-    points = store.scenario["points"]
-    for cell, params in enumerate(points):
+def _tables(
+    store: Store, columns: dict[str, type]
+) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
+    """One table per trial: its rows, and those of the columns that it has."""
+    for cell, params in enumerate(store.scenario["points"]):
+        shared = {_column(name): value for name, value in params.items()}
+        shared = {k: _json(v) if columns[k] is str else v for k, v in shared.items()}
         for label in store.labels(cell):
             curves = {name: curves_of(store, cell, label, name) for name in METRICS}
             for name in SECONDS_FIELDS:
                 curves[f"{name}_seconds"] = store.seconds(cell, label, name)
             for i, trial in enumerate(store.trials(cell, label)):
                 mine = {name: curve[i] for name, curve in curves.items()}
-                yield _table(store, TrialKey(cell, label, trial), params, mine)
+                key = TrialKey(cell, label, trial)
+                rows, table = _table(store, key, mine)
+                yield rows, {k: np.full(rows, v) for k, v in shared.items()} | table
 
 
 def _table(
-    store: Store, key: TrialKey, params: dict[str, Any], curves: dict[str, Array]
-) -> dict[str, NDArray[Any]]:
-    regret = store.array(key, "regret")
-    rounds, batch = regret.shape
+    store: Store, key: TrialKey, curves: dict[str, Array]
+) -> tuple[int, dict[str, NDArray[Any]]]:
+    rounds, batch = store.array(key, "regret").shape
     rows = rounds * batch
-    table = {name: np.full(rows, value) for name, value in params.items()}
-    table |= {
+    table = {
         "agent": np.full(rows, key.agent),
         "trial": np.full(rows, key.trial),
         "round": np.repeat(np.arange(1, rounds + 1), batch),
@@ -108,13 +139,42 @@ def _table(
     }
     if store.has(key, "actions"):
         actions = store.array(key, "actions").reshape(rows, -1)
-        count = actions.shape[1]
-        names = ["action"] if count == 1 else [f"x{i}" for i in range(count)]
-        table |= dict(zip(names, actions.T, strict=True))
-    for name, source in (("reward", "rewards"), ("value", "values"), ("regret", "regret")):
-        table[name] = store.array(key, source).ravel()
-    for name in ("optimum", "model_order", "evaluations"):
-        table[name] = np.repeat(store.array(key, name), batch)
-    for name, curve in curves.items():
-        table[name] = np.repeat(curve, batch)
-    return table
+        table |= dict(zip(_action_columns(actions.shape[1]), actions.T, strict=True))
+    table |= {name: store.array(key, source).ravel() for name, source in ROUNDS.items()}
+    table |= {name: np.repeat(store.array(key, name), batch) for name in PER_ROUND}
+    return rows, table | {name: np.repeat(curve, batch) for name, curve in curves.items()}
+
+
+def _action_columns(count: int) -> list[str]:
+    return ["action"] if count == 1 else [f"x{i}" for i in range(count)]
+
+
+def _column(name: str) -> str:
+    """The column of a parameter, which may be named like another column."""
+    taken = name in (*KEY, *ROUNDS, *PER_ROUND, *CURVES, "action")
+    return f"grid.{name}" if taken or (name[:1] == "x" and name[1:].isdigit()) else name
+
+
+def _kind(value: Any) -> type:
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST_INTEGER:
+        return str
+    return type(value) if isinstance(value, (bool, int, float)) else str
+
+
+def _joint(a: type, b: type) -> type:
+    """What holds values of both kinds: as numbers if both are, and else as words."""
+    return a if a is b else float if {a, b} == {int, float} else str
+
+
+def _json(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _cells(column: NDArray[Any] | None, rows: int) -> Sequence[Any]:
+    if column is None:
+        return [""] * rows
+    return [_harmless(v) for v in column.tolist()] if column.dtype.kind == "U" else column.tolist()
+
+
+def _harmless(word: str) -> str:
+    return f"'{word}" if word.startswith(FORMULA) else word

@@ -11,9 +11,9 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from gpbandits_env.files import write_text
 from gpbandits_env.scenarios.results.machine import machine, versions
 from gpbandits_env.scenarios.results.report import CellReport, Report
-from gpbandits_env.scenarios.results.store_errors import writing
 
 # On another processor or BLAS build the same trials are run with rounding that differs in the
 # last bit, and a tie may fall the other way: the means may move, by less than their own error.
@@ -84,10 +84,7 @@ def save(kept: dict[str, Any], folder: Path) -> Path:
         StoreError: the file cannot be written.
     """
     path = folder / reference_path(kept["scenario"])
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(kept, indent=2) + "\n", encoding="utf-8")
-    return path
+    return write_text(path, json.dumps(kept, indent=2) + "\n", "text")
 
 
 def compare(kept: dict[str, Any], now: dict[str, Any]) -> list[Deviation]:

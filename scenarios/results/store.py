@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError, unknown
+from gpbandits_env.files import check_regular
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey, TrialRecord
 from gpbandits_env.scenarios.results.store_errors import (
     check_resolved,
@@ -62,6 +63,7 @@ class Store:
         """
         path = Path(path)
         with clear_errors(path):
+            check_regular(path)
             if path.exists() and not cls.is_empty(path):
                 raise StoreError(f"{path} exists already")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,10 +87,9 @@ class Store:
         """
         path = Path(path)
         with clear_errors(path):
+            check_regular(path)
             if not path.exists():
                 raise StoreError(f"{path}: no such file; 'gpbandits run' makes one")
-            if path.is_dir():
-                raise StoreError(f"{path} is a folder, not a results file")
             store = cls(path, _connect(path, "rw" if write or _recoverable(path) else "ro"))
             try:
                 store._check(write)
@@ -230,6 +231,12 @@ class Store:
         """
         what = f"{name} of agent {agent!r}"
         return self._stacked(f"{ARRAY} {OF_AGENT}", (cell, agent, name), what)
+
+    def forms(self, name: str) -> set[tuple[str, tuple[int, ...]]]:
+        """Each type (NumPy's notation) and shape that an array of this name has in some trial."""
+        rows = self._all("SELECT DISTINCT dtype, shape FROM arrays WHERE name = ?", name)
+        with decoding(self.path):
+            return {(dtype, tuple(json.loads(shape))) for dtype, shape in rows}
 
     def seconds(self, cell: int, agent: str, name: str) -> Array:
         """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`).

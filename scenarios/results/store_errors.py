@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_origin
 
-from gpbandits_env.errors import StoreError, shown
+from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.specs import kinds_of
 
@@ -80,21 +80,12 @@ def clear_errors(path: Path) -> Iterator[None]:
         ) from None
     except (sqlite3.Error, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"{path}: {_explain(str(error))}") from None
+    except InvalidInput as error:  # of `check_regular`
+        raise StoreError(str(error)) from None
     except OSError as error:
         if isinstance(error, StoreError):
             raise
         raise StoreError(f"{path}: {error.strerror or error}") from None
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn what the file system says of a file that is written into one clear error."""
-    try:
-        yield
-    except OSError as error:
-        if isinstance(error, StoreError):
-            raise
-        raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
 @contextmanager

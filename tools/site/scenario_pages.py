@@ -6,11 +6,11 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from gpbandits_env.files import write_text
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.metrics import KNOWN, shown
 from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.results import references
-from gpbandits_env.scenarios.results.store_errors import writing
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
 MARKS = {True: "holds", False: "**does not hold**", None: "not checked"}
@@ -54,10 +54,7 @@ def write_page(root: Path, paper: str) -> Path:
         shown = _shown(scenario, root) if scenario.id.startswith(f"{paper}/") else []
         parts += [f"## {scenario.id}", *shown] if shown else []
     path = root / "docs" / "results" / f"{paper}.md"
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
-    return path
+    return write_text(path, "\n\n".join(parts) + "\n", "text")
 
 
 def _shown(scenario: Scenario | Picture, root: Path) -> list[str]:

@@ -135,6 +135,37 @@ def test_a_mistake_is_one_line_and_exit_code_2(cli, tmp_path, args, words):
     assert (tmp_path / "junk").read_text() == "my thesis " * 1000
 
 
+@pytest.mark.parametrize(("args", "words"), [
+    (["run", "srinivas2010/se-1d", *SMALL, "--out", "a.png"], "end the name in .sqlite"),
+    (["run", "t.toml", "--out", "junk"], "exists and is not a PNG picture"),
+    (["report", "a.sqlite", "--html", "a.sqlite"], "writing a.sqlite would destroy a.sqlite"),
+    (["report", "a.sqlite", "--html", "link.html"], "writing link.html would destroy a.sqlite"),
+    (["report", "a.sqlite", "--html", "t.toml"], "t.toml exists and is not a web page"),
+    (["export", "hard.csv"], "writing hard.csv would destroy hard.csv"),
+    (["export", "a.sqlite", "--out", "hard.csv"], "would destroy a.sqlite"),
+    (["export", "a.sqlite", "--format", "csv", "--out", "a.sqlite"], "would destroy"),
+    (["export", "a.sqlite", "--format", "csv", "--out", "t.toml"], "not an exported table"),
+    (["export", ""], "is a folder"),
+    (["plot", "a.sqlite", "--out", "junk"], "junk.png exists and is not a PNG picture"),
+    (["compare", "a.sqlite", "--out", "junk"], "junk.png exists and is not a PNG picture"),
+    (["new", "store.toml", "--force"], "store.toml exists and is not a text file"),
+])  # fmt: skip
+def test_no_command_writes_over_an_input_or_over_another_kind_of_file(
+    cli, store, tmp_path, args, words
+):
+    assert cli("new", "t.toml").exit_code == 0
+    (tmp_path / "hard.csv").hardlink_to(store)
+    (tmp_path / "link.html").symlink_to(store)
+    (tmp_path / "store.toml").write_bytes(store.read_bytes())
+    (tmp_path / "junk.png").write_text("my thesis " * 1000)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    result = cli(*args)
+    assert result.exit_code == 2
+    assert words in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_a_changed_setting_is_one_line_and_exit_code_2(cli, store):
     result = cli("run", "srinivas2010/se-1d", "--trials", 2, "--horizon", 9, "--out", store)
     assert result.exit_code == 2

@@ -66,8 +66,9 @@ def test_mistakes_are_told(drifting, tmp_path):
         animate(drifting, "tvv", tmp_path / "a.gif")
     with pytest.raises(InvalidInput, match="rounds"):
         animate(drifting, "tv", tmp_path / "a.gif", rounds=0)
+    (tmp_path / "taken").touch()
     with pytest.raises(StoreError, match="cannot be written"):
-        animate(drifting, "tv", tmp_path / "no" / "a.gif", rounds=1)
+        animate(drifting, "tv", tmp_path / "taken" / "a.gif", rounds=1)
     result = CliRunner().invoke(main, ["animate", "srinivas2010/fig-2", "--agent", "gp-ucb"])
     assert result.exit_code == 2
     assert "only draws" in result.output

@@ -1,0 +1,91 @@
+"""On a full disk every command that writes ends in one line and leaves everything as it was.
+
+A limit on the size of files stands in for the disk: what goes beyond it fails, as a full disk does.
+"""
+
+import json
+import random
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import json, resource, sys
+from pathlib import Path
+from click.testing import CliRunner
+from gpbandits_env.scenarios.cli import main
+
+def call(args):
+    return CliRunner().invoke(main, args)
+
+def there():
+    return {p.name: p.read_bytes() for p in Path().rglob("*") if p.is_file()}
+
+args, shares = json.loads(sys.argv[1])
+before = there()
+assert call(args).exit_code == 0
+new = {name: data for name, data in there().items() if before.get(name) != data}
+sizes = [len(data) for data in new.values()]
+found = []
+for stale in (False, True):     # over nothing, and over what an earlier call wrote
+    for name in new:
+        if not stale:
+            Path(name).unlink()
+    expected = there()
+    for share in shares:
+        limit = int(share * min(sizes))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+        result = call(args)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        lines = result.stderr.strip().splitlines()
+        found.append([result.exit_code, lines, there() == expected])
+    if not stale:
+        assert call(args).exit_code == 0
+print(json.dumps([sorted(new), found]))
+"""
+COMMANDS = {
+    "html": ["report", "a.sqlite", "--html", "a.html"],
+    "plot": ["plot", "a.sqlite"],
+    "csv": ["export", "a.sqlite"],
+    "parquet": ["export", "a.sqlite", "--out", "a.parquet"],
+    "new": ["new", "t.toml", "--force"],
+    "compare": ["compare", "a.sqlite"],
+    "animate": ["animate", "srinivas2010/se-1d", "--agent=random", "--rounds=3", "--out=a.gif"],
+    "picture": ["run", "srinivas2010/fig-4", "--out", "a.png"],
+}
+
+
+def full(name, folder, store, shares):
+    (folder / "a.sqlite").write_bytes(store.read_bytes())
+    command = [sys.executable, "-c", SCRIPT, json.dumps([COMMANDS[name], shares])]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
+    assert run.returncode == 0, run.stderr
+    written, found = json.loads(run.stdout)
+    assert written
+    for code, lines, same in found:
+        assert code == 2
+        assert len(lines) == 1, lines
+        assert lines[0].startswith("gpbandits: ")
+        assert same, lines
+    return len(found)
+
+
+@pytest.fixture
+def store(run, tmp_path):
+    return run("kept.sqlite").path
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="limits are of POSIX")
+@pytest.mark.parametrize("name", ["html", "csv", "new"])
+def test_nothing_is_lost_and_nothing_is_left(name, tmp_path, store):
+    (tmp_path / "here").mkdir()
+    assert full(name, tmp_path / "here", store, [0.6]) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_at_twenty_places(name, tmp_path, store):
+    (tmp_path / "here").mkdir()
+    shares = [random.Random(name).random() for _ in range(10)]
+    assert full(name, tmp_path / "here", store, shares) == 20

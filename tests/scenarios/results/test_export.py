@@ -1,0 +1,98 @@
+import csv
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.results.export import columns_of, export_csv, export_parquet
+from gpbandits_env.scenarios.results.records import TrialKey, TrialRecord
+from gpbandits_env.scenarios.results.store import Store
+
+parquet = pytest.importorskip("pyarrow.parquet")
+
+FUNCTION = {"env": "gpbandits/Task-v0", "trials": 1, "horizon": 3}
+
+
+def exported(path):
+    """The table of a results file, from both formats, as columns of words and of values."""
+    with Store.open(path) as store:
+        rows = export_csv(store, path.with_suffix(".csv"))
+        assert export_parquet(store, path.with_suffix(".parquet")) == rows
+    with path.with_suffix(".csv").open(newline="") as file:
+        head, *body = list(csv.reader(file))
+    assert {len(row) for row in body} == {len(head)}
+    assert len(body) == rows
+    words = dict(zip(head, zip(*body, strict=True), strict=True))
+    values = parquet.read_table(path.with_suffix(".parquet")).to_pydict()
+    assert list(values) == head
+    return words, values
+
+
+def test_cells_with_other_parameters_share_one_table(tiny, run):
+    grid = ({"noise_var": 0.01}, {"noise_var": 0.1, "kernel.lengthscale": 0.3})
+    path = run(scenario=replace(tiny, grid=grid, trials=1)).path
+    words, values = exported(path)
+    half = 3 * tiny.horizon
+    assert words["kernel.lengthscale"] == ("",) * half + ("0.3",) * half
+    assert values["kernel.lengthscale"] == [None] * half + [0.3] * half
+    with Store.open(path) as store:
+        regret = store.array(TrialKey(1, "ei", 0), "regret").ravel()
+    mine = [i for i, a in enumerate(words["agent"]) if a == "ei" and i >= half]
+    assert np.array_equal([float(words["regret"][i]) for i in mine], regret)
+
+
+def test_a_grid_over_the_dimension_has_the_columns_of_the_largest(tiny, run):
+    env_kwargs = {"task": "ackley", "box": [-1.0, 1.0]}
+    wide = replace(tiny, env_kwargs=env_kwargs, grid={"dim": (1, 3)}, **FUNCTION)
+    words, values = exported(run(scenario=replace(wide, agents=tiny.agents[2:])).path)
+    assert [w == "" for w in words["x2"]] == [True] * 3 + [False] * 3
+    assert [v is None for v in values["action"]] == [False] * 3 + [True] * 3
+    assert words["dim"] == ("1",) * 3 + ("3",) * 3
+
+
+def test_actions_that_were_not_kept_are_empty(tiny, tmp_path):
+    def record(trial, kept):
+        rounds = {k: np.ones((2, 1)) for k in ("rewards", "values", "regret")}
+        rounds |= {k: np.ones(2, np.int64) for k in ("optimum", "model_order", "evaluations")}
+        if kept:
+            rounds["actions"] = np.array([[4], [5]])
+        seconds = {k: np.ones(2) for k in ("ask", "tell", "evaluate")}
+        return TrialRecord(TrialKey(0, "random", trial), 1, 2, rounds, seconds)
+
+    meta = {"scenario": {**replace(tiny, grid=()).to_dict(), "points": [{}]}}
+    with Store.create(tmp_path / "a.sqlite", meta) as store:
+        store.add([record(0, False), record(1, True)])
+    words, values = exported(tmp_path / "a.sqlite")
+    assert words["action"] == ("", "", "4", "5")
+    assert values["action"] == [None, None, 4, 5]
+
+
+def test_lists_and_mixed_kinds_are_json_and_names_do_not_collide(tiny, run):
+    grid = (
+        {"grid": [30], "agents.random.note": "=cmd|' /C calc'!A0", "trial": True, "reward": 1},
+        {"grid": 20, "agents.random.note": None, "trial": False, "reward": 2.5},
+    )
+    path = run(scenario=replace(tiny, grid=({"grid": [30]}, {"grid": [20, 2]}), trials=1)).path
+    words, values = exported(path)
+    assert set(words["grid"]) == set(values["grid"]) == {"[30]", "[20, 2]"}
+    with Store.open(path, write=True) as store:
+        store.set_meta({"scenario": {**store.scenario, "points": list(grid)}})
+    words, values = exported(path)
+    assert set(words["agents.random.note"]) == {"'=cmd|' /C calc'!A0", "null"}
+    assert set(values["agents.random.note"]) == {"=cmd|' /C calc'!A0", "null"}
+    assert set(words["grid"]) == {"[30]", "20"}
+    assert set(words["grid.trial"]) == {"True", "False"}
+    assert set(values["grid.reward"]) == {1.0, 2.5}
+    with Store.open(path) as store:
+        assert columns_of(store)["grid.reward"] is float
+
+
+def test_no_table_is_written_over_results(run):
+    path = run("a.csv").path
+    before = path.read_bytes()
+    with Store.open(path) as store:
+        for export in (export_csv, export_parquet):
+            with pytest.raises(InvalidInput, match="would destroy"):
+                export(store, path)
+    assert path.read_bytes() == before
