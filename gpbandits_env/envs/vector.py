@@ -378,15 +378,15 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     def _observation_anew(self, over: BoolArray, info: dict[str, Any]) -> Observation:
         """The observation after what is over began anew; the info gets what it ended with."""
         last = self._observation()
-        ends = {"final_obs": np.full(self.num_envs, None, dtype=object), "_final_obs": over.copy()}
+        ends = np.full(self.num_envs, None, dtype=object)
         for i in np.flatnonzero(over).tolist():
-            ends["final_obs"][i] = {key: array[i].copy() for key, array in last.items()}
+            ends[i] = {key: array[i].copy() for key, array in last.items()}
             self._begin(i)
-        final = {key: array.copy() for key, array in info.items()}
-        ends |= {"final_info": of_some(final, over), "_final_info": over.copy()}
+        final = of_some({key: array.copy() for key, array in info.items()}, over)
         going_on = of_some(dict(info), ~over)
         info.clear()
-        info.update(ends | going_on)
+        info.update(going_on, final_obs=ends, _final_obs=over.copy())
+        info.update(final_info=final, _final_info=over.copy())
         return self._observation()
 
     def _observation(self) -> Observation:

@@ -1,0 +1,75 @@
+"""Actions and observations in the form that other libraries want."""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import RecordConstructorArgs
+from numpy.typing import ArrayLike, NDArray
+
+from gpbandits_env.arrays import whole
+from gpbandits_env.errors import InvalidInput
+
+Env = gym.Env[Any, Any]
+
+
+class DiscreteAction(gym.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
+    """The arm of a round as a number: the action space is ``Discrete(n)``.
+
+    DQN and others support only such actions. An array of one arm, as our agents choose it, is
+    accepted too.
+
+    Args:
+        env: an environment on n arms with one action per round.
+    Raises:
+        InvalidInput: it has several actions per round, or its actions are points.
+    """
+
+    def __init__(self, env: Env) -> None:
+        RecordConstructorArgs.__init__(self)
+        super().__init__(env)
+        space = env.action_space
+        if not isinstance(space, spaces.MultiDiscrete) or space.shape != (1,):
+            raise InvalidInput(
+                f"DiscreteAction needs an environment with one arm per round, got actions in "
+                f"{space}: make it with grid or arms, and batch_size=1"
+            )
+        self.action_space = spaces.Discrete(int(space.nvec[0]))
+
+    def action(self, action: ArrayLike) -> NDArray[Any]:
+        """The batch of this one arm, (1,)."""
+        return np.asarray(action).reshape(-1)
+
+
+class ScaledRound(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
+    """The observation's ``round`` as a share of the horizon, (1,) float32 in [0, 1].
+
+    For networks, to which a whole number without an upper bound is of no use. Our agents need the
+    number itself: give them the environment without this wrapper.
+
+    Args:
+        env: an environment of this library.
+        horizon: the number of rounds; by default the environment's ``max_episode_steps``.
+    Raises:
+        InvalidInput: no horizon is known, or the observation has no round.
+    """
+
+    def __init__(self, env: Env, horizon: int | None = None) -> None:
+        RecordConstructorArgs.__init__(self, horizon=horizon)
+        super().__init__(env)
+        if horizon is None:
+            horizon = None if env.spec is None else env.spec.max_episode_steps
+        if horizon is None or horizon == -1:
+            raise InvalidInput("ScaledRound needs a horizon: ScaledRound(env, horizon=100)")
+        self.horizon = whole(horizon, "horizon")
+        space = env.observation_space
+        if not isinstance(space, spaces.Dict) or "round" not in space.spaces:
+            raise InvalidInput(f"ScaledRound needs an observation with a 'round', got {space}")
+        share = spaces.Box(0.0, 1.0, (1,), np.float32)
+        self.observation_space = spaces.Dict({**space.spaces, "round": share})
+
+    def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
+        """The observation with the scaled round; 1 beyond the horizon too."""
+        share = np.minimum(observation["round"] / self.horizon, 1.0).astype(np.float32)
+        return {**observation, "round": share}
