@@ -2,10 +2,13 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from matplotlib._pylab_helpers import Gcf
+from matplotlib.figure import Figure
 
 import gpbandits_env  # noqa: F401
 from gpbandits_env.datasets import Readings
+from gpbandits_env.envs.maps import draw_maps
 from gpbandits_env.envs.rendering import RECENT
+from gpbandits_env.envs.scene import Scene
 from gpbandits_env.errors import InvalidInput, NotReset
 
 ROWS = np.random.default_rng(0).normal(size=(30, 12))
@@ -135,3 +138,29 @@ def test_readings_of_functions_long_gone_are_not_shown():
         for _ in range(RECENT + 5):
             env.step([0])
         assert len(env.snapshot()["seen"]) == kept
+
+
+@pytest.mark.parametrize("believed", [False, True])
+@pytest.mark.parametrize("scene", ["image", "image of a box", "scattered arms", "map"])
+def test_maps_are_not_stretched_and_hold_the_star(scene, believed):
+    """A unit is as long on both axes, and no corner is the edge of the panel."""
+    name, kwargs = SCENES[scene]
+    env = gym.make(f"gpbandits/{name}-v0", **kwargs).unwrapped
+    env.reset(seed=3)
+    size = getattr(env.problem.domain, "size", None)
+    belief = (np.zeros(size), np.ones(size)) if believed and size else None
+    figure = Figure(figsize=(8.0, 4.5), layout="constrained")
+    draw_maps(figure, Scene(env.bandit, env.function, 0, 0.0, 0.0, [], belief))
+    figure.draw_without_rendering()
+    maps = [axes for axes in figure.axes if axes.get_xlabel() != "round"]
+    maps = [axes for axes in maps if axes.get_title(loc="left")]
+    assert len(maps) == (3 if belief else 1)
+    for axes in maps:
+        box = axes.get_window_extent()
+        (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+        assert box.width / (right - left) == pytest.approx(box.height / (top - bottom), rel=0.01)
+        star = axes.collections[-1].get_offsets()[0]
+        assert left + 0.03 * (right - left) < star[0] < right - 0.03 * (right - left)
+        assert bottom + 0.03 * (top - bottom) < star[1] < top - 0.03 * (top - bottom)
+    assert maps[0].get_xlabel()
+    assert maps[0].get_ylabel()

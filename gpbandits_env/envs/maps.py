@@ -1,0 +1,175 @@
+"""Pictures of two dimensions and of sensors: the function from above, the belief next to it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.envs.marks import (
+    BLUE,
+    GREY,
+    INK,
+    LEGEND,
+    RING,
+    actions_of,
+    best_of,
+    draw_star,
+    points_of,
+    rounds_of,
+    tidy,
+)
+from gpbandits_env.envs.scene import Scene
+
+COARSE = 64  # points per axis of an image of a box
+WIDE = 1.25  # from this ratio of width to height on, one map is large and two are next to it
+MARGIN = 0.05  # of the axes, around the points, so that the star stays inside
+# Where the sides of a box differ by more than this, their units do too, and panels are square.
+COMPARABLE = 4.0
+STEPS = [1, 2, 2.5, 5, 10]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Where values are drawn: points (n, 2), and the axes of a grid if they form one."""
+
+    points: Array
+    grid: tuple[Array, ...] | None
+    names: tuple[str, str]
+    smooth: bool = False
+
+    @property
+    def ratio(self) -> float | None:
+        """Height over width; None where the two cannot be compared."""
+        width, height = np.ptp(self.points, axis=0)
+        if not (width > 0 and height > 0):
+            return None
+        ratio = float(height / width)
+        return ratio if 1 / COMPARABLE <= ratio <= COMPARABLE else None
+
+    @property
+    def wide(self) -> bool:
+        """Whether one large map and two small ones fill the canvas best."""
+        return self.ratio is not None and self.ratio < 1 / WIDE
+
+
+def draw_maps(figure: Figure, scene: Scene) -> None:
+    """Draw the function and an agent's belief, or without one the function and the regret."""
+    ground, values = _ground(scene)
+    panels = [("function", values)]
+    if scene.belief is not None and isinstance(scene.bandit.problem.domain, Arms):
+        panels += [("agent's mean", scene.belief[0]), ("agent's sd", scene.belief[1])]
+    places = _places(figure, len(panels), ground)
+    low, high = float(values.min()), float(values.max())
+    for i, (axes, (title, shown)) in enumerate(zip(places, panels, strict=False)):
+        colours: dict[str, Any] = {"cmap": "viridis", "vmin": low, "vmax": high}
+        if title.endswith("sd"):
+            colours = {"cmap": "cividis", "vmin": 0.0, "vmax": max(float(shown.max()), 1e-12)}
+        drawn = _draw_values(axes, ground, shown, colours)
+        _draw_bar(figure, axes, drawn, below=len(panels) > 1 and not ground.wide)
+        unit = f" in {scene.bandit.unit}" if scene.bandit.unit else ""
+        axes.set_title(f"{title}{unit}", fontsize=10, color=INK, loc="left")
+        _draw_marks(axes, scene)
+        if i == 0 or not ground.wide:
+            axes.set_xlabel(ground.names[0], fontsize=9)
+        if i == 0:
+            axes.set_ylabel(ground.names[1], fontsize=9)
+    if len(panels) == 1:
+        _draw_regret(places[1], scene)
+    figure.legend(*places[0].get_legend_handles_labels(), ncols=3, **LEGEND)
+
+
+def _ground(scene: Scene) -> tuple[Ground, Array]:
+    """Where the function is drawn, and its values there."""
+    domain, mapped = scene.bandit.problem.domain, scene.bandit.locations is not None
+    if isinstance(domain, Arms):
+        actions = np.arange(domain.size)
+        names = ("east", "north") if mapped else ("$x_1$", "$x_2$")
+        grid = None if mapped else domain.axes
+        if grid is not None and min(len(axis) for axis in grid) == 1:
+            grid = None
+        return Ground(points_of(scene, actions), grid, names), scene.function(actions)
+    assert isinstance(domain, Box)
+    ends = zip(domain.low, domain.high, strict=True)
+    axes = tuple(np.linspace(low, high, COARSE) for low, high in ends)
+    points = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
+    return Ground(points, axes, ("$x_1$", "$x_2$"), smooth=True), scene.function(points)
+
+
+def _places(figure: Figure, maps: int, ground: Ground) -> list[Axes]:
+    """Panels that fill the canvas: a map and a curve, or three maps."""
+    if maps == 1:
+        shares = [min(1.0, max(0.5, 0.55 / (ground.ratio or 1.0))), 0.6]
+        left, right = figure.subplots(1, 2, width_ratios=shares)
+        places, curves = [left], [right]
+    elif ground.wide:
+        grid = figure.add_gridspec(2, 2, width_ratios=[2.1, 1.0])
+        spots = [grid[:, 0], grid[0, 1], grid[1, 1]]
+        places, curves = [figure.add_subplot(spot) for spot in spots], []
+    else:
+        places, curves = list(figure.subplots(1, 3, sharex=True, sharey=True)), []
+    for axes in places:
+        if ground.ratio is None:
+            axes.set_box_aspect(1.0)
+        else:
+            axes.set_aspect("equal")
+        axes.spines[:].set_visible(False)
+        axes.tick_params(labelsize=8, color=GREY)
+        axes.use_sticky_edges = False
+        ticks = 5 if axes is places[0] else 3
+        axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=STEPS))
+        axes.yaxis.set_major_locator(MaxNLocator(ticks, steps=STEPS))
+    return places + curves
+
+
+def _draw_values(axes: Axes, ground: Ground, values: Array, colours: dict[str, Any]) -> Any:
+    """Values as an image of a grid or as dots, with a margin around them."""
+    drawn: Any
+    if ground.grid is not None:
+        image = values.reshape([len(axis) for axis in ground.grid]).T
+        shading = "gouraud" if ground.smooth else "nearest"
+        drawn = axes.pcolormesh(*ground.grid, image, rasterized=True, shading=shading, **colours)
+    else:
+        size = float(np.clip(6000 / len(values), 12, 100))
+        looks: dict[str, Any] = {"s": size, "edgecolor": GREY, "lw": 0.3, **colours}
+        drawn = axes.scatter(*ground.points.T, c=values, **looks)
+    axes.margins(MARGIN)
+    return drawn
+
+
+def _draw_bar(figure: Figure, axes: Axes, drawn: Any, below: bool) -> None:
+    """The scale of a map, below it or as high as it is on its right."""
+    if below:
+        bar = figure.colorbar(drawn, ax=axes, location="bottom", fraction=0.05, pad=0.02, aspect=25)
+    else:
+        bar = figure.colorbar(drawn, cax=axes.inset_axes((1.02, 0.0, 0.03, 1.0)))
+    bar.ax.tick_params(labelsize=8)
+    bar.outline.set_visible(False)
+
+
+def _draw_marks(axes: Axes, scene: Scene) -> None:
+    """The actions, those of the last round, and the optimum."""
+    if scene.seen:
+        before, last = (points_of(scene, a) for a in (actions_of(scene), scene.seen[-1].actions))
+        looks: dict[str, Any] = {"s": 9, "color": "white", "edgecolor": INK, "lw": 0.4}
+        axes.scatter(*before.T, label="actions so far", **looks)
+        axes.scatter(*last.T, s=70, **{**RING, "edgecolor": "white", "lw": 3.2})
+        axes.scatter(*last.T, s=70, label="last round", **RING)
+    draw_star(axes, *points_of(scene, best_of(scene)).T)
+
+
+def _draw_regret(axes: Axes, scene: Scene) -> None:
+    """How far each action was from the best of its round."""
+    tidy(axes)
+    if scene.seen:
+        regret = np.concatenate([seen.regret for seen in scene.seen])
+        axes.scatter(rounds_of(scene), regret, s=16, color=BLUE, alpha=0.55, lw=0)
+    axes.set_ylim(bottom=0.0)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_title("regret of each action", fontsize=10, color=INK, loc="left")
+    axes.set_xlabel("round", fontsize=9)
+    axes.tick_params(labelsize=8)
