@@ -1,7 +1,11 @@
 """What all tests share: where real data are looked for, and one thread for linear algebra."""
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -13,3 +17,12 @@ if "GPBANDITS_DATA" not in os.environ and BESIDE.is_dir():
 # this when it is first imported, which is after this file.
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+
+
+@pytest.fixture
+def short_turns() -> Iterator[None]:
+    """Threads take turns in the middle of everything."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)

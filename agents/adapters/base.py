@@ -5,6 +5,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,9 @@ from gpbandits_env.errors import InvalidInput, require_extra
 from gpbandits_env.kernels.base import Lengthscale
 from gpbandits_env.problem import Problem
 
+# Held while another library works: warning filters, torch's generator and Optuna's logging belong
+# to the whole process, and threads that change them at the same time would mix them up.
+_others = RLock()
 # Smoothness of the kernels that other libraries have too.
 NU = {"se": np.inf, "matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
 
@@ -41,7 +45,7 @@ class Adapter(Agent):
         seed = int(self.rng.integers(2**31))
         if not len(self._rewards):
             return self._domain.sample(np.random.default_rng(seed), self.batch_size)
-        with warnings.catch_warnings():
+        with _others, warnings.catch_warnings():
             # Fits that stop early, lengthscales at their limits, experimental options.
             warnings.simplefilter("ignore")
             return self.choose(seed)
@@ -104,7 +108,7 @@ class StationaryModel:
 def imported(module: str, extra: str) -> Any:
     """A module of an optional dependency, or `MissingExtra`."""
     try:
-        with warnings.catch_warnings():
+        with _others, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # what libraries say of themselves
             return import_module(module)
     except ImportError:

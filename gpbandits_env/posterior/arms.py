@@ -15,7 +15,7 @@ from gpbandits_env.posterior.base import Posterior
 from gpbandits_env.posterior.covariances import one_per_arm
 from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.state import Layout, amount, check_state, count, gain
-from gpbandits_env.posterior.threads import OneThread, blas_threads
+from gpbandits_env.posterior.threads import OneThread, one_always
 from gpbandits_env.posterior.whitening import BLOCK, FLOOR, observed_gain, whitener
 
 REFRESH_EVERY = 4096
@@ -212,7 +212,7 @@ class ArmPosterior(Posterior):
     def learn(self, points: IntArray, rewards: Array) -> None:
         if self._hallucinated:
             self.rollback()
-        if len(points) == 1 and blas_threads() == 1:
+        if len(points) == 1 and one_always():
             self._learn_one(points.item(), rewards.item())
             return
         with OneThread():

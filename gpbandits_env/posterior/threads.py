@@ -8,6 +8,7 @@ called directly; other BLAS libraries are left alone.
 from collections.abc import Callable
 from ctypes import c_int
 from itertools import product
+from threading import Lock
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
@@ -28,19 +29,51 @@ def _controls() -> tuple[Callable[[], int], Callable[[int], Any]]:
     return lambda: 1, lambda threads: None
 
 
-blas_threads, _set_threads = _controls()
+_threads, _set_threads = _controls()
+_holders: list[None] = []  # one for each OneThread that is entered; the list's calls are atomic
+_before = 1
+_changed = False  # ever
+_restoring = False
+_lock = Lock()
+
+
+def one_always() -> bool:
+    """Whether there is one thread, and not only because a thread of Python holds it meanwhile."""
+    return _threads() == 1 and not _changed
 
 
 class OneThread:
-    """Context in which NumPy's OpenBLAS uses one thread; about 0.4 microseconds."""
+    """Context in which NumPy's OpenBLAS uses one thread; 0.3 to 1.2 microseconds.
 
-    __slots__ = ("_before",)
+    The number is that of the whole process. It is restored when no thread of Python holds it any
+    more, so that one that leaves does not change what another one computes.
+    """
+
+    __slots__ = ()
 
     def __enter__(self) -> None:
-        self._before = blas_threads()
-        if self._before > 1:
+        global _before, _changed
+        _holders.append(None)
+        if _restoring:
+            with _lock:  # wait for it
+                pass
+        # From here on nobody restores: who would has yet to look at the holders.
+        threads = _threads()
+        if threads > 1:
+            _before, _changed = threads, True
             _set_threads(1)
 
     def __exit__(self, *error: object) -> None:
-        if self._before > 1:
-            _set_threads(self._before)
+        _holders.pop()
+        if _before > 1 and not _holders:
+            _restore()
+
+
+def _restore() -> None:
+    global _before, _restoring
+    with _lock:
+        _restoring = True  # before looking, so that who comes after the look waits
+        if _before > 1 and not _holders:
+            _set_threads(_before)
+            _before = 1
+        _restoring = False

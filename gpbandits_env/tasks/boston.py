@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, flag
+from gpbandits_env.arrays import Array, IntArray, flag, frozen
 from gpbandits_env.datasets.boston import PROPERTIES, ROWS, load_boston
 from gpbandits_env.seeding import stream
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
@@ -45,7 +45,8 @@ def split() -> Split:
 def beginning() -> tuple[Array, Array]:
     """Uniform weights in [-1, 1] for as many units as may be: (14, 100) and (101,)."""
     rng = stream("tasks/boston", "weights")
-    return rng.uniform(-1, 1, (PROPERTIES + 1, UNITS)), rng.uniform(-1, 1, UNITS + 1)
+    inner = rng.uniform(-1, 1, (PROPERTIES + 1, UNITS))
+    return frozen(inner), frozen(rng.uniform(-1, 1, UNITS + 1))
 
 
 @cache
@@ -53,7 +54,7 @@ def batches() -> tuple[IntArray, ...]:
     """The rows of each batch of each epoch."""
     rng = stream("tasks/boston", "batches")
     orders = [rng.permutation(TRAINING) for _ in range(EPOCHS)]
-    return tuple(o[i : i + BATCH] for o in orders for i in range(0, TRAINING, BATCH))
+    return tuple(frozen(o[i : i + BATCH]) for o in orders for i in range(0, TRAINING, BATCH))
 
 
 class HousingNetwork:

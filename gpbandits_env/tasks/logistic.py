@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, frozen
+from gpbandits_env.arrays import Array
 from gpbandits_env.datasets import Digits, load_digits
 from gpbandits_env.datasets.mnist import CLASSES
 from gpbandits_env.errors import unknown
@@ -87,8 +87,7 @@ def split_of(digits: str) -> Split:
 
 def _split(train: Digits, held_out: Digits) -> Split:
     one_hot = np.eye(CLASSES, dtype=np.float32)[train.labels]
-    pixels = (frozen(_with_ones(d)) for d in (train, held_out))
-    return Split(next(pixels), frozen(one_hot), next(pixels), held_out.labels)
+    return Split(_with_ones(train), one_hot, _with_ones(held_out), held_out.labels)
 
 
 def _with_ones(digits: Digits) -> Pixels:

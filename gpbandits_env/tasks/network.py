@@ -14,7 +14,7 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, frozen, whole
 from gpbandits_env.datasets.mnist import CLASSES, load_digits
 from gpbandits_env.seeding import stream
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
@@ -162,7 +162,7 @@ def _trained(hidden: int) -> tuple[Array, float]:
     network = Network(hidden, None)
     network.train(JOINT_EPOCHS)
     action = np.array(network.outer, dtype=np.float64).reshape(-1)
-    return action, -float(OutputWeights(hidden).values(action[None], np.zeros(0))[0])
+    return frozen(action), -float(OutputWeights(hidden).values(action[None], np.zeros(0))[0])
 
 
 SOURCE = "tranthe2020, Section 5"

@@ -50,6 +50,7 @@ FARTHEST = 1000.0
 Vector = tuple[float, float]
 
 
+@cache
 def engine() -> ModuleType:
     """The package Box2D.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from gpbandits_env.arrays import Array, finite_array, positive
+from gpbandits_env.arrays import Array, finite_array, frozen, positive
 from gpbandits_env.datasets.gisette import FEATURES, load_gisette
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
@@ -102,7 +102,7 @@ def _signed(data: str) -> Array:
     signed = np.ones((len(patterns.labels), FEATURES + 1))
     signed[:, :-1] = patterns.features
     signed *= patterns.labels[:, None]
-    return signed
+    return frozen(signed)
 
 
 @cache
@@ -127,7 +127,7 @@ def _solved(cost: float, s: float, bound: float, data: str) -> tuple[Array, floa
     least = float((gram @ alpha).min())
     if least > 0.99:  # what the solver left of a hard margin costs C a pattern
         weights /= least
-    return np.clip(weights, -bound, bound), lower
+    return frozen(np.clip(weights, -bound, bound)), lower
 
 
 def _hinge(gram: Array, limits: NDArray[np.floating]) -> tuple[Array, float]:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpbandits_env.arrays import frozen
+
 Vector = NDArray[np.floating]
 
 
@@ -17,12 +19,17 @@ class Split:
     """Rows to train on (n, p) and rows held out (k, p), with a last column of ones; targets.
 
     The targets of training are values (n,) or one-hot (n, classes), the others values or labels.
+    All are marked read-only, since they are loaded once a process and shared.
     """
 
     inputs: NDArray[Any]
     targets: NDArray[Any]
     held_inputs: NDArray[Any]
     held_targets: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        for array in (self.inputs, self.targets, self.held_inputs, self.held_targets):
+            frozen(array)
 
 
 class RMSProp:

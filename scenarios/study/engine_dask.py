@@ -21,7 +21,8 @@ PATIENCE = "30s"
 WATCH = 10.0
 # Seconds for the goodbye to a cluster, which may be gone.
 FAREWELL = 5
-# A worker process keeps one environment, and a worker may have several threads.
+# A worker may have several threads. Trials do not disturb each other there, but they would be no
+# faster at the same time, and each would count the time of the others as its own.
 _ONE_AT_A_TIME = Lock()
 _log = logging.getLogger(__name__)
 

@@ -5,6 +5,8 @@ It also writes down what fixes the results: the scenario with all defaults, and 
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -17,7 +19,8 @@ from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.scenario import Cell, Scenario
-from gpbandits_env.scenarios.study.runner import make_agent, make_env
+from gpbandits_env.scenarios.study.environments import lent
+from gpbandits_env.scenarios.study.runner import make_agent
 
 # Parts of an environment that are read by themselves first, so that an error can name them.
 PARTS = {"kernel": kernel_from_dict, "drift": as_drift}
@@ -30,18 +33,19 @@ def rehearse(cell: Cell) -> Problem:
         GPBanditsError: one cannot be made; the message names its place, as in a scenario file.
     """
     at = f" (at {dict(cell.params)})" if cell.params else ""
-    env = _environment(cell, at)
-    for place, entry in enumerate(cell.scenario.agents):
-        try:
-            make_agent(entry, env, 0)
-        except GPBanditsError as error:
-            named = next((f".{key}" for key in entry.settings if key in str(error)), "")
-            raise _at(f"agents[{place}].settings{named}{at}", error) from None
-    problem: Problem = env.unwrapped.problem  # type: ignore[attr-defined]
-    return problem
+    with _environment(cell, at) as env:
+        for place, entry in enumerate(cell.scenario.agents):
+            try:
+                make_agent(entry, env, 0)
+            except GPBanditsError as error:
+                named = next((f".{key}" for key in entry.settings if key in str(error)), "")
+                raise _at(f"agents[{place}].settings{named}{at}", error) from None
+        problem: Problem = env.unwrapped.problem  # type: ignore[attr-defined]
+        return problem
 
 
-def _environment(cell: Cell, at: str) -> gym.Env[Any, Any]:
+@contextmanager
+def _environment(cell: Cell, at: str) -> Iterator[gym.Env[Any, Any]]:
     env_id, given = cell.scenario.env, cell.scenario.env_kwargs
     if ":" in env_id:
         _import_for(env_id)
@@ -50,11 +54,13 @@ def _environment(cell: Cell, at: str) -> gym.Env[Any, Any]:
             parse(given[key]) if key in given else None
         except GPBanditsError as error:
             raise _at(f"environment.{key}{at}", error) from None
-    try:
-        return make_env(env_id, cell.made_with, cell.scenario.horizon)
-    except GPBanditsError as error:
-        where = "environment.id" if isinstance(error.__cause__, gym.error.Error) else "environment"
-        raise _at(f"{where}{at}", error) from None
+    with ExitStack() as stack:
+        try:
+            env = stack.enter_context(lent(env_id, cell.made_with, cell.scenario.horizon))
+        except GPBanditsError as error:
+            known = not isinstance(error.__cause__, gym.error.Error)
+            raise _at(f"environment{'' if known else '.id'}{at}", error) from None
+        yield env
 
 
 def _import_for(env_id: str) -> None:

@@ -3,20 +3,17 @@
 import json
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from gpbandits_env import agents
-from gpbandits_env.errors import GPBanditsError, InvalidInput
-from gpbandits_env.registration import register_all
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.regret import instantaneous
 from gpbandits_env.scenarios.results.records import (
     MOST_ACTIONS,
@@ -26,10 +23,9 @@ from gpbandits_env.scenarios.results.records import (
     TrialRecord,
 )
 from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Scenario
+from gpbandits_env.scenarios.study.blas import one_blas_thread
+from gpbandits_env.scenarios.study.environments import lent
 from gpbandits_env.seeding import seed_for
-
-# `import gpbandits_env` does it too, but for the command line (see there).
-register_all()
 
 # The folders of the scenario files that were read: modules that they name are found there.
 FOLDERS: list[str] = []
@@ -69,27 +65,6 @@ class PlannedTrial:
         named = json.dumps(dict(params), sort_keys=True)
         labels = (label,) if label else ()
         return seed_for(self.cell.scenario.id, named, purpose, *labels, self.key.trial, self.seed)
-
-
-def make_env(env: str, kwargs: Mapping[str, Any], horizon: int) -> gym.Env[Any, Any]:
-    """The environment of a cell, kept by its process: a reset with a seed sets all of its state.
-
-    Raises:
-        InvalidInput: no such environment, or keywords that it refuses.
-    """
-    return _make_env(env, json.dumps(dict(kwargs), sort_keys=True), horizon)
-
-
-@lru_cache(maxsize=2)
-def _make_env(env: str, kwargs: str, horizon: int) -> gym.Env[Any, Any]:
-    try:
-        return gym.make(
-            env, max_episode_steps=horizon, disable_env_checker=True, **json.loads(kwargs)
-        )
-    except GPBanditsError:  # of which some are a TypeError too
-        raise
-    except (gym.error.Error, TypeError) as error:
-        raise InvalidInput(f"environment {env!r}: {error}") from error
 
 
 def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
@@ -193,7 +168,7 @@ def run_tasks(tasks: Sequence[PlannedTrial]) -> list[TrialRecord | TrialFailure]
     BLAS is held to one thread, here rather than by the caller, so that every engine has it; once
     for all, because to find out which libraries are loaded takes about 2 ms.
     """
-    with threadpool_limits(limits=1):
+    with one_blas_thread():
         return [_run_or_fail(task) for task in tasks]
 
 
@@ -203,8 +178,6 @@ def _run_or_fail(task: PlannedTrial) -> TrialRecord | TrialFailure:
     try:
         return _run(task)
     except (Exception, SystemExit) as error:
-        # No environment is kept that an error may have left half way through a step.
-        _make_env.cache_clear()
         return TrialFailure(task.key, f"{type(error).__name__}: {error}", traceback.format_exc())
 
 
@@ -217,7 +190,7 @@ def died(task: PlannedTrial, why: object) -> TrialFailure:
 def run_trial(scenario: Scenario, label: str, trial: int, seed: int = 0) -> TrialRecord:
     """Run a single trial of a scenario without parameter grid; what it raises comes through."""
     cell = scenario.cells()[0]
-    with threadpool_limits(limits=1):
+    with one_blas_thread():
         return _run(PlannedTrial(cell, TrialKey(cell.index, label, trial), seed))
 
 
@@ -225,20 +198,20 @@ def _run(task: PlannedTrial) -> TrialRecord:
     cell, here, label = task.cell, task.cell.scenario, task.key.agent
     entry = next(e for e in here.agents if e.label == label)
     env_seed, agent_seed = task.stream("world"), task.stream("agent", label)
-    env = make_env(here.env, cell.made_with, here.horizon)
-    agent = make_agent(entry, env, agent_seed)
-    env.reset(seed=env_seed)
     first: dict[str, Any] = {}
-    if here.initial:
-        first = initial_points(env, agent, here.initial, task.stream("initial"))
-    rounds, seconds = run_rounds(
-        env,
-        agent,
-        here.horizon,
-        opening=cell.opening(task.key.trial),
-        store_actions=here.store_actions,
-        spent=here.initial,
-    )
+    with lent(here.env, cell.made_with, here.horizon) as env:
+        agent = make_agent(entry, env, agent_seed)
+        env.reset(seed=env_seed)
+        if here.initial:
+            first = initial_points(env, agent, here.initial, task.stream("initial"))
+        rounds, seconds = run_rounds(
+            env,
+            agent,
+            here.horizon,
+            opening=cell.opening(task.key.trial),
+            store_actions=here.store_actions,
+            spent=here.initial,
+        )
     if "actions" not in rounds:
         first.pop("initial_actions", None)
     return TrialRecord(task.key, env_seed, agent_seed, rounds | first, seconds)

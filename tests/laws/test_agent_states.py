@@ -1,6 +1,7 @@
 """Every registered agent can be stopped, copied and carried on, and no failure leaves a trace."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -61,3 +62,14 @@ def test_a_restore_that_fails_changes_nothing(laws, case, domain):
     other = laws.build(case, laws.problem_on(domain, 2), domain)
     other.restore(before)
     assert np.array_equal(laws.play(agent, 5), laws.play(other, 5))
+
+
+@pytest.mark.parametrize("place", [("arms", 4), ("box", 1)], ids=["arms-4", "box-1"])
+def test_two_agents_in_two_threads_do_as_alone(laws, fresh, short_turns):
+    def played(seed):
+        return laws.play(fresh(seed=seed), 5)
+
+    alone = [played(seed) for seed in (3, 4)]
+    with ThreadPoolExecutor(2) as pool:
+        together = list(pool.map(played, (3, 4)))
+    assert all(np.array_equal(a, b) for a, b in zip(alone, together, strict=True))

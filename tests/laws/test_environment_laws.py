@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import MutableMapping
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 
 import gymnasium as gym
@@ -141,6 +142,18 @@ def test_the_seed_decides_everything(any_case):
     # Without a seed the next episode is another one (of a small table, some may be the same).
     episodes = [(a.reset(), play(a, actions))[1] for _ in range(6)]
     assert not all(same(first, episode) for episode in episodes)
+
+
+def test_two_in_two_threads_do_as_alone(case, short_turns):
+    actions = actions_for(make(case).action_space, 30)
+
+    def episode(seed):
+        env = make(case)
+        return env.reset(seed=seed), play(env, actions)
+
+    alone = [episode(seed) for seed in (7, 8)]
+    with ThreadPoolExecutor(2) as pool:
+        assert same(alone, list(pool.map(episode, (7, 8))))
 
 
 def test_observation_reward_and_info_agree(case):

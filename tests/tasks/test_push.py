@@ -5,7 +5,7 @@ import pytest
 
 from gpbandits_env.errors import InvalidInput, MissingExtra, UnknownName
 from gpbandits_env.tasks import make_task
-from gpbandits_env.tasks.push import Push, pushed
+from gpbandits_env.tasks.push import Push, engine, pushed
 
 # Where the disc ends in the engine itself, driven by the controller alone.
 KNOWN = [
@@ -114,6 +114,7 @@ def test_without_the_engine_the_extra_is_named(monkeypatch):
             raise ImportError(name)
         return real(name, *args, **more)
 
+    engine.cache_clear()
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingExtra, match=r"gpbandits-env\[push\]"):
         Push().prepare()

@@ -3,6 +3,8 @@
 import copy
 import pickle
 import sys
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import gymnasium as gym
 import numpy as np
@@ -265,3 +267,16 @@ def test_without_the_library_the_error_names_the_extra(case, monkeypatch):
     problem = Problem(DOMAINS["grid"], SquaredExponential(0.5), 0.01)
     with pytest.raises(MissingExtra, match=rf"gpbandits-env\[{case}\]"):
         agents.make(case, problem)
+
+
+def test_two_in_two_threads_do_as_alone(name, problem, short_turns):
+    """Also those whose library has one generator, or one warning filter, for the whole process."""
+
+    def played(seed):
+        return play(build(name, problem, seed), 3)
+
+    alone, filters = [played(seed) for seed in (3, 4)], list(warnings.filters)
+    with ThreadPoolExecutor(2) as pool:
+        together = list(pool.map(played, (3, 4)))
+    assert all(np.array_equal(a, b) for a, b in zip(alone, together, strict=True))
+    assert list(warnings.filters) == filters

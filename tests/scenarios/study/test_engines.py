@@ -64,7 +64,7 @@ def killing(pids, after=1.0):
 
 def test_dask_gives_the_same_numbers(local, dask_cluster, tmp_path):
     path = tmp_path / "dask.sqlite"
-    with dask_cluster(2, threads=2) as cluster:
+    with dask_cluster(2, threads=4) as cluster:
         engine = Engine("dask", cluster.scheduler_address)
         outcome = run_study(SCENARIO, path, engine=engine, progress=False)
     assert outcome.done == 8

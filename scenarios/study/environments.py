@@ -1,0 +1,63 @@
+"""Environments for trials: used by one trial at a time, and kept for a later one."""
+
+import json
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import gymnasium as gym
+
+from gpbandits_env.errors import GPBanditsError, InvalidInput
+from gpbandits_env.registration import register_all
+
+# `import gpbandits_env` does it too, but for the command line (see there).
+register_all()
+
+# Environments that a thread keeps: those of a study differ in the parameters of its grid only.
+MOST_KEPT = 2
+
+
+class _Kept(threading.local):
+    """The environments that this thread has used and that nobody uses now."""
+
+    def __init__(self) -> None:
+        self.free: dict[tuple[str, str, int], gym.Env[Any, Any]] = {}
+
+
+_kept = _Kept()
+
+
+def make_env(env: str, kwargs: Mapping[str, Any], horizon: int) -> gym.Env[Any, Any]:
+    """A new environment with a horizon.
+
+    Raises:
+        InvalidInput: no such environment, or keywords that it refuses.
+    """
+    try:
+        return gym.make(env, max_episode_steps=horizon, disable_env_checker=True, **kwargs)
+    except GPBanditsError:  # of which some are a TypeError too
+        raise
+    except (gym.error.Error, TypeError) as error:
+        raise InvalidInput(f"environment {env!r}: {error}") from error
+
+
+@contextmanager
+def lent(env: str, kwargs: Mapping[str, Any], horizon: int) -> Iterator[gym.Env[Any, Any]]:
+    """An environment that nobody else has meanwhile; a reset with a seed sets all of its state.
+
+    The thread keeps it for its next trial. What is in use is never lent again, so that neither
+    another thread nor a trial within a trial can change it. After an error, which may have left
+    it half way through a step, it is dropped.
+
+    Raises:
+        InvalidInput: see `make_env`.
+    """
+    plain = json.dumps(dict(kwargs), sort_keys=True)
+    key = (env, plain, horizon)
+    found = _kept.free.pop(key, None)
+    found = make_env(env, json.loads(plain), horizon) if found is None else found
+    yield found
+    _kept.free[key] = found
+    while len(_kept.free) > MOST_KEPT:
+        del _kept.free[next(iter(_kept.free))]
