@@ -109,7 +109,9 @@ def make(
 
     Args:
         name: a registered name (`names` lists them), or "module:Class", an agent of your own.
-        env_or_problem: a gpbandits environment, single or vector, wrapped or not, or a `Problem`.
+        env_or_problem: a gpbandits environment, wrapped or not; a vector of them (ours,
+            Gymnasium's `SyncVectorEnv` and `AsyncVectorEnv`, or stable-baselines3's); or a
+            `Problem`.
         seed: of the agent's own randomness.
         settings: the agent's settings, and any of kernel, noise_var, prior_mean, batch_size,
             horizon and max_norm to replace what the problem says (a mismatched model).
@@ -134,17 +136,35 @@ def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
 
 
 def _problem(source: Any, overrides: dict[str, Any]) -> Problem:
-    problem = source
+    problem, spec = source, getattr(source, "spec", None)
     if not isinstance(source, Problem):
         problem = getattr(getattr(source, "unwrapped", None), "problem", None)
+    if problem is None and callable(getattr(source, "get_attr", None)):
+        problem, spec = _of_instances(source)
     if not isinstance(problem, Problem):
         raise InvalidInput(
             f"an agent needs a gpbandits environment or a Problem, got {type(source).__name__}"
         )
     # Gymnasium keeps the horizon in the outer wrapper's spec; the bare environment has none.
-    horizon = getattr(getattr(source, "spec", None), "max_episode_steps", None)
+    horizon = getattr(spec, "max_episode_steps", None)
     if problem.horizon is None and horizon is not None:
         problem = problem.replaced(horizon=horizon)
     if "kernel" in overrides:
         overrides["kernel"] = kernel_from_dict(overrides["kernel"])
     return problem.replaced(**overrides)
+
+
+def _of_instances(envs: Any) -> tuple[Problem | None, Any]:
+    """The problem and the spec of the first instance of a vector environment, if it has one."""
+    try:
+        problems, specs = envs.get_attr("problem"), envs.get_attr("spec")
+    except AttributeError:
+        return None, None
+    first = problems[0]
+    for other in problems[1:]:
+        if (other.domain, other.batch_size) != (first.domain, first.batch_size):
+            raise InvalidInput(
+                "the instances of the vector environment have different arms or boxes: make an "
+                "agent for each"
+            )
+    return first, specs[0]

@@ -27,6 +27,30 @@ def test_takes_environments_and_problems(world):
     assert agents.make("gp-ucb", world.problem()).ask().shape == (1,)
 
 
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_takes_gymnasiums_own_vector_environments(mode):
+    envs = gym.make_vec(
+        "gpbandits/StaticGP-v0", 2, vectorization_mode=mode, max_episode_steps=70, **KWARGS
+    )
+    agent = agents.make("gp-ucb", envs, seed=0)
+    one = gym.make("gpbandits/StaticGP-v0", max_episode_steps=70, **KWARGS)
+    assert agent.problem == agents.make("gp-ucb", one).problem
+    observations, _ = envs.reset(seed=0)
+    for _ in range(3):
+        observations, *_ = envs.step(agent.predict(observations)[0])
+    assert agent.round == 2
+    envs.close()
+
+
+def test_instances_on_different_arms_have_no_agent_in_common():
+    made = [lambda end=end: gym.make("gpbandits/StaticGP-v0", grid=4, high=end) for end in (1, 2)]
+    envs = gym.vector.SyncVectorEnv(made)
+    with pytest.raises(InvalidInput, match="different arms"):
+        agents.make("gp-ucb", envs)
+    with pytest.raises(InvalidInput, match="environment or a Problem"):
+        agents.make("gp-ucb", gym.make_vec("CartPole-v1", 2, vectorization_mode="sync"))
+
+
 @pytest.mark.parametrize("wrong", [None, 3, "gpbandits/StaticGP-v0", object()])
 def test_takes_nothing_else(wrong):
     with pytest.raises(InvalidInput, match="environment or a Problem"):

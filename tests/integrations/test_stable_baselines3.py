@@ -14,7 +14,7 @@ from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
-from stable_baselines3.common.vec_env import DummyVecEnv
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
 WORLD = {"id": "gpbandits/StaticGP-v0", "grid": [12], "batch_size": 2, "max_episode_steps": 5}
 BOX = {**WORLD, "grid": None, "box": [[0.0], [1.0]], "features": 64}
@@ -64,6 +64,14 @@ def test_evaluate_policy_in_many_worlds():
     envs.seed(1)
     best, worst = (evaluate_policy(a, envs, 30)[0] for a in (agent, random))
     assert best > worst
+
+
+def test_agents_are_made_for_its_vector_environments():
+    envs = VecMonitor(DummyVecEnv([lambda: gym.make(**WORLD) for _ in range(2)]))
+    agent = agents.make("gp-ucb", envs, seed=0)
+    assert agent.problem.horizon == WORLD["max_episode_steps"]
+    assert np.isfinite(evaluate_policy(agent, envs, 2)[0])
+    envs.close()
 
 
 def test_a_flat_world_passes_its_checks_and_ppo_learns_in_it():
