@@ -5,7 +5,7 @@ from typing import Any
 
 from gpbandits_env.arrays import Array, finite_array, frozen, positive, whole
 from gpbandits_env.domains import Arms, Domain
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.kernels import Kernel
 
 
@@ -65,6 +65,6 @@ class Problem:
             UnknownName: no such field.
         """
         known = [field.name for field in fields(self)]
-        for key in set(changes).difference(known):
-            raise unknown("field of a problem", key, known)
+        for key in changes:
+            one_of(key, known, "field of a problem")
         return replace(self, **changes)

@@ -7,7 +7,7 @@ import numpy as np
 
 from gpbandits_env import regret
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import unknown
+from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios.declare import check
 
 # A distance to the optimum below this counts as this: log10 of 0 is drawn nowhere.
@@ -106,8 +106,7 @@ class Panel:
         check(self)
         parts = (("y axis", self.y, Y), ("x axis", self.x, X), ("band", self.band, BANDS))
         for kind, name, known in parts:
-            if name not in known:
-                raise unknown(kind, name, known)
+            one_of(name, known, kind)
 
     @property
     def title(self) -> str:
@@ -130,9 +129,7 @@ def metric_named(name: str) -> Metric:
     Raises:
         UnknownName: there is none.
     """
-    if not isinstance(name, str) or name not in KNOWN:
-        raise unknown("metric", name, KNOWN)
-    return KNOWN[name]
+    return KNOWN[one_of(name, KNOWN, "metric")]
 
 
 def shown(metric: str, moves: bool = False) -> list[str]:

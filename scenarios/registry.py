@@ -6,7 +6,7 @@ A paper is one module with a tuple `SCENARIOS`; adding a scenario is adding one 
 from functools import cache
 from importlib import import_module
 
-from gpbandits_env.errors import unknown
+from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 
 PAPERS = ("srinivas2010", "bogunovic2016", "bedi2022", "tranthe2020", "ren2024")
@@ -30,6 +30,4 @@ def get(id: str) -> Scenario | Picture:
     Raises:
         UnknownName: there is none; the message has the nearest ids.
     """
-    if id not in scenarios():
-        raise unknown("scenario", id, scenarios(), "'gpbandits list' lists them")
-    return scenarios()[id]
+    return scenarios()[one_of(id, scenarios(), "scenario", "'gpbandits list' lists them")]

@@ -13,7 +13,7 @@ from scipy.optimize import Bounds
 from gpbandits_env.agents.optimize.dimensions import DIMENSIONS, Dimension, Real
 from gpbandits_env.arrays import Array, listed
 from gpbandits_env.domains import Arms, Box, Domain
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 
 # Up to so many combinations are listed as arms.
 MOST_ARMS = 4096
@@ -95,8 +95,7 @@ class Space:
         if not isinstance(params, Mapping):
             raise InvalidInput(f"values must be a dict by name, got {shown(params)}")
         for name in params:
-            if name not in self.dimensions:
-                raise unknown("dimension", name, self.dimensions)
+            one_of(name, self.dimensions, "dimension")
         checked = {}
         for name, dimension in self.dimensions.items():
             if name not in params:

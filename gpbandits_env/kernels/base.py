@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 
 from gpbandits_env.arrays import Array, positive
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.kernels.columns import Columns, PlainColumns
 from gpbandits_env.specs import Family, kinds_of
 
@@ -106,8 +106,7 @@ class Kernel(ABC):
         if not isinstance(values, Mapping):
             raise InvalidInput(f"a kernel's parameters are a dict, got {shown(values)}")
         for name in values:
-            if name not in known:
-                raise unknown(f"parameter of the kernel {self.type_name!r}", name, known)
+            one_of(name, known, f"parameter of the kernel {self.type_name!r}")
         touched = {name.partition(".")[0] for name in values}
         return replace(self, **{own: _filled(own, getattr(self, own), values) for own in touched})
 

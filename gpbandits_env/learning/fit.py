@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from gpbandits_env.arrays import Array, positive, whole
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.learning.climbs import MAX_EPSILON, Climbed, Climbs, LearnedParameter
 from gpbandits_env.learning.data import Observations, Series
@@ -60,9 +60,7 @@ def learnable(kernel: Kernel, learn: Iterable[str]) -> frozenset[str]:
             meanings.setdefault(word, set()).add(name)
     names: set[str] = set()
     for word in learn:
-        if word not in meanings:
-            raise unknown("hyper-parameter to learn", word, meanings)
-        names |= meanings[word]
+        names |= meanings[one_of(word, meanings, "hyper-parameter to learn")]
     return frozenset(names)
 
 

@@ -53,31 +53,6 @@ class LogNormal(Prior):
 
 
 @dataclass(frozen=True)
-class Gamma(Prior):
-    """theta ~ Gamma(shape, rate), as a density of log(theta).
-
-    Args:
-        shape: > 0.
-        rate: > 0, in the inverse units of theta.
-    """
-
-    shape: float
-    rate: float
-
-    def __post_init__(self) -> None:
-        positive(self.shape, "shape")
-        positive(self.rate, "rate")
-
-    def __call__(self, u: Array) -> tuple[Array, Array]:
-        decay = self.rate * np.exp(u)
-        return self.shape * u - decay, self.shape - decay
-
-    @property
-    def centre(self) -> float:
-        return self.shape / self.rate
-
-
-@dataclass(frozen=True)
 class Bounded:
     """A prior, cut off outside [low, high]."""
 

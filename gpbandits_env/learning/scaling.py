@@ -19,49 +19,47 @@ LEAST_SD, MOST_SD = 1e-70, 1e70
 
 @dataclass(frozen=True, eq=False)
 class InputScaling:
-    """The affine map of a box onto [-1, 1]^D (or another cube), coordinate by coordinate.
+    """The affine map of a box onto [-1, 1]^D, coordinate by coordinate.
 
     Args:
         low: (D,) the corner that becomes (-1, ..., -1).
         high: (D,) the corner that becomes (1, ..., 1).
-        onto: the sides of the cube, (-1, 1) or e.g. (0, 1).
     Raises:
         InvalidInput: low not below high.
     """
 
     low: Array
     high: Array
-    onto: tuple[float, float] = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
         low, high = finite_array(self.low, "low", 1), finite_array(self.high, "high", 1)
-        if low.shape != high.shape or not (low < high).all() or self.onto[0] >= self.onto[1]:
+        if low.shape != high.shape or not (low < high).all():
             raise InvalidInput("low (D,) must be below high (D,) in every coordinate")
         object.__setattr__(self, "low", frozen(low.copy()))
         object.__setattr__(self, "high", frozen(high.copy()))
 
     @staticmethod
-    def of(domain: Domain, onto: tuple[float, float] = (-1.0, 1.0)) -> "InputScaling":
+    def of(domain: Domain) -> "InputScaling":
         """The scaling of a box, or of the box around arms; a side without extent has length 2."""
         if isinstance(domain, Box):
-            return InputScaling(domain.low, domain.high, onto)
+            return InputScaling(domain.low, domain.high)
         assert isinstance(domain, Arms)
         low, high = domain.coordinates.min(axis=0), domain.coordinates.max(axis=0)
         flat = low == high
-        return InputScaling(low - flat, high + flat, onto)
+        return InputScaling(low - flat, high + flat)
 
     @property
     def unit(self) -> Array:
         """(D,) the length in x of one unit of the cube."""
-        return (self.high - self.low) / (self.onto[1] - self.onto[0])
+        return (self.high - self.low) / 2.0
 
     def scale(self, x: Array) -> Array:
         """Points (n, D) of the box to the cube, fresh."""
-        return np.asarray((x - self.low) / self.unit + self.onto[0])
+        return np.asarray((x - self.low) / self.unit - 1.0)
 
     def unscale(self, u: Array) -> Array:
         """Points (n, D) of the cube back to the box, fresh; never outside it by rounding."""
-        x = self.low + (u - self.onto[0]) * self.unit
+        x = self.low + (u + 1.0) * self.unit
         return np.clip(x, self.low, self.high)
 
     def lengthscales(self, kernel: Radial) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpbandits_env.arrays import positive, whole
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.samplers.base import BoxSampler, Factor, Sampler
 from gpbandits_env.samplers.box import FourierFeatures, ProductFeatures
@@ -97,8 +97,7 @@ def sampler_for(
         UnknownName: another kind.
         InvalidInput: the kind does not fit the kernel or the arms, or no kind does.
     """
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise unknown("sampler", kind, KINDS)
+    one_of(kind, KINDS, "sampler")
     kernel.check_points(arms.coordinates)
     tolerance = positive(tolerance, "tolerance", zero=True)
     make: dict[str, Callable[[], Sampler | None]] = {
@@ -142,8 +141,7 @@ def box_sampler_for(
         UnknownName: another kind.
         InvalidInput: the kernel does not allow the kind, or a generator is needed.
     """
-    if not isinstance(kind, str) or kind not in BOX_KINDS:
-        raise unknown("sampler on a box", kind, BOX_KINDS)
+    one_of(kind, BOX_KINDS, "sampler on a box")
     kernel.check_points(box.low[None, :])
     if kind == "product":
         return ProductFeatures(box, kernel)

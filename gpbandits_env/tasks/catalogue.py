@@ -10,7 +10,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, finite_array, whole
 from gpbandits_env.domains import Box, two_corners
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
 from gpbandits_env.functions import TEST_FUNCTIONS, AnalyticProcess, Function
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task
 
@@ -93,8 +93,7 @@ def make_task(
         UnknownName: no such task, or no such option.
         InvalidInput: dim or box for a task that is not a test function, or a value out of range.
     """
-    if not isinstance(name, str):
-        raise unknown("task", name, [*TASKS, *TEST_FUNCTIONS])
+    one_of(name, [*TASKS, *TEST_FUNCTIONS], "task")
     if options is not None and not isinstance(options, Mapping):
         raise InvalidInput(f"the options of a task are a dict, got {shown(options)}")
     if name in TEST_FUNCTIONS:
@@ -102,13 +101,10 @@ def make_task(
             raise unknown(f"option of the test function {name!r}", key, (), "there are none")
         size = TEST_FUNCTIONS[name].dim or dim
         return Analytic(name, dim, None if box is None else corners(box, size))
-    if name not in TASKS:
-        raise unknown("task", name, [*TASKS, *TEST_FUNCTIONS])
     if dim is not None or box is not None:
         raise InvalidInput(f"dim and box belong to a test function; {name!r} takes task_options")
     make = TASKS[name].make
     known = inspect.signature(make).parameters
     for key in options or {}:
-        if key not in known:
-            raise unknown(f"option of the task {name!r}", key, known)
+        one_of(key, known, f"option of the task {name!r}")
     return make(**(options or {}))

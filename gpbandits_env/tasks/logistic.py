@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array
 from gpbandits_env.datasets import Digits, load_digits
 from gpbandits_env.datasets.mnist import CLASSES
-from gpbandits_env.errors import unknown
+from gpbandits_env.errors import one_of
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
 from gpbandits_env.tasks.training import Split
 
@@ -112,8 +112,7 @@ class MnistLogistic(Task):
     digits: str = "small"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.digits, str) or self.digits not in DIGITS:
-            raise unknown("selection of digits", self.digits, DIGITS)
+        one_of(self.digits, DIGITS, "selection of digits")
 
     @property
     def axes(self) -> tuple[Axis, ...]:

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import stats
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import InvalidInput, StoreError, unknown
+from gpbandits_env.errors import InvalidInput, StoreError, one_of
 from gpbandits_env.scenarios.metrics import metric_named
 from gpbandits_env.scenarios.results.report import final, mean_ranks
 from gpbandits_env.scenarios.results.store import Store
@@ -156,8 +156,7 @@ def _fresh(name: str, taken: Mapping[str, Any]) -> str:
 def _in_common(found: dict[str, dict[str, Array]], agents: Sequence[str] | None) -> Regrets:
     every = dict.fromkeys(label for runs in found.values() for label in runs)
     for label in agents or ():
-        if label not in every:
-            raise unknown("agent in these files", label, every)
+        one_of(label, every, "agent in these files")
     common = [k for k in agents or every if all(k in runs for runs in found.values())]
     if len(common) < 2:
         raise InvalidInput(
@@ -190,8 +189,8 @@ def compare(
         InvalidInput: a reference without any regret in one of the scenarios.
     """
     labels = list(next(iter(regrets.values())))
-    if reference is not None and reference not in labels:
-        raise unknown("agent in these files", reference, labels)
+    if reference is not None:
+        one_of(reference, labels, "agent in these files")
     for name, runs in regrets.items():
         if reference is not None and not runs[reference].any():
             raise InvalidInput(

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import StoreError, unknown
+from gpbandits_env.errors import StoreError, one_of
 from gpbandits_env.files import check_regular
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey, TrialRecord
 from gpbandits_env.scenarios.results.store_errors import (
@@ -201,8 +201,7 @@ class Store:
             UnknownName: the study has no such agent; nothing has changed then.
         """
         for label in agents:
-            if label not in self.scenario["agents"]:
-                raise unknown("agent in this file", label, self.scenario["agents"])
+            one_of(label, self.scenario["agents"], "agent in this file")
         self._restricted = frozenset(agents)
 
     def trials(self, cell: int, agent: str) -> list[int]:

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import joblib
 
-from gpbandits_env.errors import InvalidInput, require_extra, unknown
+from gpbandits_env.errors import InvalidInput, one_of, require_extra
 from gpbandits_env.scenarios.study.pool import Results
 from gpbandits_env.scenarios.study.pool import results as pool_results
 from gpbandits_env.scenarios.study.runner import PlannedTrial
@@ -36,8 +36,7 @@ class Engine:
     address: str | None = None
 
     def __post_init__(self) -> None:
-        if self.name not in NAMES:
-            raise unknown("engine", self.name, NAMES)
+        one_of(self.name, NAMES, "engine")
         if self.name == "local" and self.address is not None:
             raise InvalidInput(
                 f"the local engine has no address (got {self.address!r}); give it with "

@@ -13,7 +13,7 @@ from typing import Any
 
 from gpbandits_env import agents
 from gpbandits_env.agents.registry import agent_class, is_own
-from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, shown, unknown
+from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, one_of, shown
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import check_keys
 from gpbandits_env.scenarios.declare import read as read_table
@@ -94,8 +94,8 @@ def _entry(entry: Any, where: str) -> Any:
     try:
         if is_own(name):
             agent_class(name)
-        elif name not in (known := agents.names() + agents.adapter_names()):
-            raise unknown("agent", name, known)
+        else:
+            one_of(name, agents.names() + agents.adapter_names(), "agent")
     except GPBanditsError as error:
         raise InvalidInput(f"{where}.agent: {error}") from error
     return {"label": label_of(name), **entry}

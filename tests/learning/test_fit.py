@@ -9,7 +9,7 @@ from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import Linear, Matern, Matern52, SquaredExponential, Sum
 from gpbandits_env.learning import HyperPriors, InputScaling, Observations, OutputScaling, fit
 from gpbandits_env.learning.likelihood import PointLikelihood, RadialCovariances
-from gpbandits_env.learning.priors import Bounded, Gamma, LogNormal
+from gpbandits_env.learning.priors import Bounded, LogNormal
 from gpbandits_env.model import Model
 
 KERNELS = [SquaredExponential(1.0), Matern52(1.0), Matern(1.0, nu=1.7)]
@@ -80,8 +80,8 @@ def test_gradient_is_that_of_finite_differences(kernel, mean):
             assert slope[j] == pytest.approx(numeric, rel=1e-5, abs=1e-5)
 
 
-@pytest.mark.parametrize("prior", [LogNormal(0.3, 1.7), Gamma(2.0, 3.0)])
-def test_priors_are_densities_of_the_logarithm(prior):
+def test_a_prior_is_a_density_of_the_logarithm():
+    prior = LogNormal(0.3, 1.7)
     u = np.linspace(-25, 8, 20001)
     value, slope = prior(u)
     assert slope[1:-1] == pytest.approx(
@@ -89,8 +89,7 @@ def test_priors_are_densities_of_the_logarithm(prior):
     )
     mass = np.exp(value - value.max())
     centre = np.sum(mass * np.exp(u)) / np.sum(mass)
-    expected = 0.3 * np.exp(1.7**2 / 2) if isinstance(prior, LogNormal) else prior.centre
-    assert centre == pytest.approx(expected, rel=2e-2)
+    assert centre == pytest.approx(0.3 * np.exp(1.7**2 / 2), rel=2e-2)
 
 
 def test_bounds_must_be_ordered():
@@ -295,7 +294,6 @@ def test_scaling_of_inputs():
     assert np.abs(inputs.scale(x)).max() <= 1
     assert inputs.scale(np.array([[-5.0, 1.0]])).tolist() == [[-1.0, 1.0]]
     assert inputs.unscale(inputs.scale(x)) == pytest.approx(x, abs=1e-14)
-    assert InputScaling.of(box, onto=(0.0, 1.0)).scale(box.high[None]).tolist() == [[1.0, 1.0]]
     square = InputScaling.of(Box([0.0, 0.0], [4.0, 4.0]))
     assert square.kernel(Matern52(1.0), np.array(0.5)).lengthscale == 1.0
     assert inputs.kernel(Matern52(1.0), np.array(2.0)).lengthscale == (15.0, 1.0)
