@@ -91,6 +91,8 @@ class Scenario:
         initial_counts: whether the best so far (simple regret) begins with them.
         alternatives: agents under other readings of the paper (its CHOICEs); run by label, or
             all with ``--agents all``.
+        reading_of: the scenario of which this is another reading: a finding that does not hold
+            there may hold here.
     """
 
     id: str
@@ -115,6 +117,7 @@ class Scenario:
     initial: int = _later(0)
     initial_counts: bool = _later(False)
     alternatives: tuple[AgentEntry, ...] = _about((), later=True)
+    reading_of: str = _about("", later=True)
 
     def __post_init__(self) -> None:
         check(self)

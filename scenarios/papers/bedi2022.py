@@ -141,11 +141,6 @@ def findings(table: str, setting: _Setting, evaluation: float) -> tuple[Finding,
         found.append(ModelOrder(f"bkb-{a}", above=SETTLED, reason="BKB's dictionaries"))
         found += [LessTime(g, full, seconds[1] / seconds[0], **faster) for g in thin]
         found.append(LessTime(full, f"bkb-{a}", seconds[0] / seconds[2], **faster))
-        if setting.fitted:
-            continue
-        # Both on the posterior whose cost does not grow: the paper has nothing like it.
-        found += [LessTime(f"{g}/coef", f"{full}/coef", **faster) for g in thin]
-        found.append(LessTime(f"{full}/coef", full, **faster))
     return tuple(found)
 
 
@@ -222,6 +217,7 @@ def _figure(
             panels=COSTLY if evaluation else FIGURE,
             bounds=_bounds(s.budgets),
             grid=() if s.fitted else grid,
+            reading_of=f"bedi2022/{name}-literal" if s.fitted else "",
             **declared,
         )
         for s, count in zip(_SETTINGS, trials, strict=True)

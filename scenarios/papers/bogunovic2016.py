@@ -81,12 +81,11 @@ def _matched(name: str, kernel: str, figure: str, title: str) -> Scenario:
             Oscillates("r-gp-ucb", "tv-gp-ucb"),
             NeverBelow("genie", (*UCBS, "random")),
             BelowAt("gp-ucb", "r-gp-ucb", 100, HORIZONS, reason=BY_EYE),
-            BelowAt("gp-ucb", "r-gp-ucb", 500, reason=BY_EYE),
         ),
         choices=(
             "the horizon is not stated: 500",
-            "that GP-UCB is below R-GP-UCB is no finding of the paper, which does not show GP-UCB "
-            "here: it is checked because an independent simulation found it at small epsilon",
+            "that GP-UCB is below R-GP-UCB at round 100 is no finding of the paper, which does not "
+            "show GP-UCB here: it is checked because resets can only cost regret at first",
             "the tail constants of the theorems are not stated: a = b = a0 = b0 = 1, delta = 0.1",
         ),
         departures=(BESIDE,),
@@ -111,6 +110,38 @@ MISMATCH = (
     "the range; 'slowly' as: per unit of epsilon, a fifth as fast as on the way to 0 (at ten times "
     "the true epsilon about 60% of the range is lost all the same)",
 )
+
+
+def _blocks(end: str, title: str, env_kwargs: dict[str, Any], **more: Any) -> Scenario:
+    """R-GP-UCB with blocks of many lengths, Fig. 2(d)."""
+    return Scenario(
+        id=f"bogunovic2016/mismatch-n{end}",
+        source="bogunovic2016, Section 5.1, Fig. 2(d)",
+        title=title,
+        env="gpbandits/MarkovGP-v0",
+        env_kwargs=_drawn("se", epsilon=TRUE_EPSILON) | env_kwargs,
+        agents=(
+            *(_ucb(f"r/{n}", "r-gp-ucb", f"N = {n}", reset_every=n) for n in BLOCKS),
+            GP_UCB,
+            _ucb("tv-gp-ucb", "tv-gp-ucb", "told the true epsilon"),
+        ),
+        sweep="reset_every",
+        horizon=200,
+        trials=200,
+        findings=(
+            *(Below("r/38", f"r/{n}") for n in (1, 2, 5)),
+            *(Wider(f"r/{b}", f"r/{a}") for a, b in ((50, 100), (100, 200))),
+            Level("r/200", "gp-ucb", ("r/1", "r/38", "gp-ucb"), within=0.0),
+            Below("tv-gp-ucb", "r/38"),
+        ),
+        choices=(
+            "that the spread grows with N is checked from N = 50 on; for smaller N it is large "
+            "for another reason: an agent that hardly learns chooses the same few arms for ever",
+        ),
+        departures=("GP-UCB, which N = T is, and TV-GP-UCB run beside it",),
+        **more,
+    )
+
 
 # -- Real data: Section 5.2, Fig. 3 ---------------------------------------------------------------
 
@@ -200,31 +231,12 @@ SCENARIOS = (
         choices=MISMATCH,
         departures=("GP-UCB runs beside it: it is the same as epsilon = 0",),
     ),
-    Scenario(
-        id="bogunovic2016/mismatch-n",
-        source="bogunovic2016, Section 5.1, Fig. 2(d)",
-        title="R-GP-UCB with blocks of other lengths than the paper's 38",
-        env="gpbandits/MarkovGP-v0",
-        env_kwargs=_drawn("se", epsilon=TRUE_EPSILON),
-        agents=(
-            *(_ucb(f"r/{n}", "r-gp-ucb", f"N = {n}", reset_every=n) for n in BLOCKS),
-            GP_UCB,
-            _ucb("tv-gp-ucb", "tv-gp-ucb", "told the true epsilon"),
-        ),
-        sweep="reset_every",
-        horizon=200,
-        trials=200,
-        findings=(
-            *(Below("r/38", f"r/{n}") for n in (1, 2, 5)),
-            *(Wider(f"r/{b}", f"r/{a}") for a, b in ((20, 50), (50, 100), (100, 200))),
-            Level("r/200", "gp-ucb", ("r/1", "r/38", "gp-ucb"), within=0.0),
-            Below("tv-gp-ucb", "r/38"),
-        ),
-        choices=(
-            "that the spread grows with N is checked from N = 20 on; for smaller N it is large "
-            "for another reason: a learner that hardly learns plays the same few arms for ever",
-        ),
-        departures=("GP-UCB, which N = T is, and TV-GP-UCB run beside it",),
+    _blocks("", "R-GP-UCB with blocks of other lengths than the paper's 38", {}),
+    _blocks(
+        "-wide",
+        "R-GP-UCB with blocks of other lengths, for a lengthscale of sqrt(0.2)",
+        {"kernel": {"type": "se", "lengthscale": 0.2**0.5}},
+        reading_of="bogunovic2016/mismatch-n",
     ),
     Scenario(
         id="bogunovic2016/temperature",
@@ -265,7 +277,12 @@ SCENARIOS = (
         horizon=288,
         trials=20,
         findings=COOL,
-        choices=REAL_DATA,
+        choices=(
+            *REAL_DATA,
+            "epsilon = 0.03 and N = 15 are the paper's; on our three training days marginal "
+            "likelihood gives epsilon = 0.0405 and cross-validation N = 40: see tv/learned and "
+            "r/validated",
+        ),
         departures=(REPLAYED,),
     ),
     _traffic(

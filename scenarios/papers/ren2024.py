@@ -282,6 +282,7 @@ SCENARIOS = (
         "Griewank on [-1, 4]^8, as it is usually written",
         {"task": "griewank", "dim": 8, "box": [[-1.0] * 8, [4.0] * 8]},
         (10, 30),
+        reading_of="ren2024/griewank-8d",
     ),
     _scenario(
         "batches",

@@ -112,6 +112,13 @@ def _scenario(name: str, agents: tuple[AgentEntry, ...], trials: int, **declared
     )
 
 
+def _reading_of(function: str, dim: int, shift: bool) -> str:
+    """The panel of the paper that a shifted or another function stands beside."""
+    if not shift and function != BESIDE:
+        return ""
+    return f"tranthe2020/{'hyper-ellipsoid' if function == BESIDE else function}-{dim}"
+
+
 def _scalable(function: str, dim: int, *, shift: bool = False) -> Scenario:
     """One panel of the scalability figure."""
     name = function.partition("-1.")[0]
@@ -143,6 +150,7 @@ def _scalable(function: str, dim: int, *, shift: bool = False) -> Scenario:
         findings=findings,
         choices=choices,
         departures=(_repeats(REPEATS), FLOOR, *_confined(function)),
+        reading_of=_reading_of(function, dim, shift),
     )
 
 

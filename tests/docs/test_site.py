@@ -121,3 +121,31 @@ def test_nothing_is_fetched_from_the_network(site):
         assert not found, (page, found)
     for style in site.rglob("*.css"):
         assert not re.search(r"url\(['\"]?(?:https?:)?//", style.read_text("utf-8")), style
+
+
+def test_every_finding_of_the_papers_has_its_row_and_its_outcome(site, root):
+    page, wanted = read(site, "findings.html"), 0
+    for scenario in registry.scenarios().values():
+        if not isinstance(scenario, Scenario) or scenario.reading_of:
+            continue
+        kept = references.load_from(root / "scenarios", scenario.id)
+        checks = [c for cell in (kept["cells"] if kept else ()) for c in cell["findings"]]
+        wanted += len(checks)
+        if any(c["holds"] is False for c in checks):
+            assert f"scenarios/{scenario.id}.html" in page
+    rows = re.findall(r"<tr>(.*?)</tr>", page.partition('id="finding-by-finding"')[2], re.DOTALL)
+    assert len(rows) == wanted + 1
+    # A finding of the literal setting that holds with a small regularizer leads there.
+    literal = [r for r in rows if "example-literal.html" in r and "model order of cub settles" in r]
+    assert len(literal) == 1
+    assert "bedi2022/example-regularized.html" in literal[0]
+
+
+def test_a_reading_is_of_a_scenario_that_exists_and_makes_its_claims():
+    declared = {s.id: s for s in registry.scenarios().values() if isinstance(s, Scenario)}
+    readings = [s for s in declared.values() if s.reading_of]
+    assert readings
+    for s in readings:
+        main = declared[s.reading_of]
+        assert not main.reading_of
+        assert {f.statement for f in s.findings} & {f.statement for f in main.findings}, s.id

@@ -11,6 +11,7 @@ import agent_pages
 import api_pages
 import difference_page
 import environment_pages
+import findings_page
 import scenario_pages
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
@@ -24,7 +25,7 @@ SECTIONS = {
         *("own-environment.md", "own-kernel.md"),
     ),
     "Agents": ("agents.md", "mixing.md", "adding-an-agent.md", "architecture.md"),
-    "Studies": ("studies.md", "scenarios.md", "differences.md", "benchmarks.md"),
+    "Studies": ("studies.md", "scenarios.md", "findings.md", "differences.md", "benchmarks.md"),
     "Practice": ("optimize.md", "delayed-rewards.md", "rl.md", "limits.md"),
 }
 FRONT = ("index.md", "getting-started.md")
@@ -32,6 +33,7 @@ LAST = ("bibliography.md", "api/index.md")
 # Pages whose marker is replaced by a list that is written now.
 MARKED = {
     "scenarios.md": scenario_pages.overview,
+    "findings.md": findings_page.findings,
     "differences.md": difference_page.differences,
     "api/index.md": api_pages.overview,
 }

@@ -1,0 +1,96 @@
+"""Every finding of the five papers on one page: what the paper says, and what was found here."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scenario_pages import kept_of
+
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.reporting.tables import markdown
+from gpbandits_env.scenarios.scenario import Scenario
+
+HOLDS, READING, FAILS, OPEN = (
+    "holds",
+    "holds under a named reading",
+    "does not hold",
+    "cannot be judged at this size",
+)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One finding in one cell of a scenario.
+
+    ``reading`` is the scenario under whose reading of the paper it holds, where it does not hold
+    under the main one.
+    """
+
+    scenario: str
+    where: str
+    statement: str
+    outcome: str
+    numbers: str
+    reading: str = ""
+
+
+def judged(root: Path) -> Iterator[Judged]:
+    """Every finding of every scenario that is not itself another reading of one."""
+    declared = [s for s in registry.scenarios().values() if isinstance(s, Scenario)]
+    for s in declared:
+        kept = None if s.reading_of else kept_of(root, s.id)
+        readings = [r for r in declared if r.reading_of == s.id]
+        for cell in kept["cells"] if kept else ():
+            where = ", ".join(f"{k} = {v}" for k, v in cell["params"].items())
+            for check in cell["findings"]:
+                outcome = {True: HOLDS, False: FAILS, None: OPEN}[check["holds"]]
+                reading = _reading(root, readings, check) if outcome == FAILS else ""
+                numbers = ", ".join(f"{k} {v:.4g}" for k, v in check["numbers"].items())
+                outcome = READING if reading else outcome
+                yield Judged(s.id, where, check["statement"], outcome, numbers, reading)
+
+
+def _reading(root: Path, readings: list[Scenario], check: dict[str, Any]) -> str:
+    """The first of these scenarios in which the same claim holds; empty if there is none."""
+    for r in readings:
+        kept = kept_of(root, r.id)
+        same = [
+            c["holds"]
+            for cell in (kept["cells"] if kept else ())
+            for c in cell["findings"]
+            if c["statement"].partition(";")[0] == check["statement"].partition(";")[0]
+        ]
+        if same and all(same):
+            return r.id
+    return ""
+
+
+def findings(root: Path) -> str:
+    """The gathered part of docs/findings.md: counts per paper, then one row per finding."""
+    rows = list(judged(root))
+    counts = Counter((row.scenario.partition("/")[0], row.outcome) for row in rows)
+    order = (HOLDS, READING, FAILS, OPEN)
+    table = [[p, *(counts[p, o] for o in order)] for p in registry.PAPERS]
+    totals = [sum(line[i] for line in table) for i in range(1, 5)]
+    share = (totals[0] + totals[1]) / max(sum(totals[:3]), 1)
+    lines = [
+        [
+            f"[{row.scenario}](scenarios/{row.scenario}.md)",
+            row.where,
+            row.statement,
+            f"[{row.outcome}](scenarios/{row.reading}.md)" if row.reading else row.outcome,
+            row.numbers,
+        ]
+        for row in rows
+    ]
+    return "\n\n".join(
+        [
+            f"{totals[0] + totals[1]} of the {sum(totals[:3])} findings that could be judged "
+            f"({share:.0%}) hold, {totals[1]} of them under a named reading.",
+            markdown(["paper", *order], [*table, ["all", *totals]], right=range(1, 5)),
+            "## Finding by finding",
+            markdown(["scenario", "where", "what the paper says", "here", "numbers"], lines),
+        ]
+    )
