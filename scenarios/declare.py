@@ -73,6 +73,34 @@ def plain(value: Any) -> Any:
     return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value
 
 
+def put(target: Any, path: str, value: Any) -> Any:
+    """Plain data with another value at a dotted path, copied where it changes.
+
+    A part of the path is a key of a table, which is made where there is none, or the number of an
+    item of a list, from 0: "drift.drifts.0.epsilon".
+
+    Raises:
+        InvalidInput: a list has no such item.
+    """
+    return _put(target, path.split("."), value, path)
+
+
+def _put(target: Any, parts: list[str], value: Any, path: str) -> Any:
+    if not parts:
+        return value
+    key, *rest = parts
+    if isinstance(target, (list, tuple)):
+        if not key.isdecimal() or int(key) >= len(target):
+            raise InvalidInput(
+                f"{path}: the list there has the items 0 to {len(target) - 1}, and no {key!r}"
+            )
+        items = list(target)
+        items[int(key)] = _put(items[int(key)], rest, value, path)
+        return items
+    table = dict(target) if isinstance(target, Mapping) else {}
+    return {**table, key: _put(table.get(key), rest, value, path)}
+
+
 def check_keys(table: Mapping[str, Any], known: Collection[str], start: str = "") -> None:
     """Raise UnknownName, with the nearest of those known, if a table has another key."""
     for key in table:

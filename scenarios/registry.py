@@ -9,7 +9,14 @@ from importlib import import_module
 from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 
-PAPERS = ("srinivas2010", "bogunovic2016", "bedi2022", "tranthe2020", "ren2024")
+# The short name of a paper, and what it stands for.
+PAPERS = {
+    "srinivas2010": "Srinivas, Krause, Kakade and Seeger, ICML 2010",
+    "bogunovic2016": "Bogunovic, Scarlett and Cevher, AISTATS 2016",
+    "bedi2022": "Bedi, Peddireddy, Aggarwal, Sadler and Koppel, 2022",
+    "tranthe2020": "Tran-The, Gupta, Rana and Venkatesh, AAAI 2020",
+    "ren2024": "Ren and Li, 2024",
+}
 
 
 @cache

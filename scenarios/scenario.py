@@ -8,7 +8,14 @@ from typing import Any
 
 from gpbandits_env.arrays import listed, whole
 from gpbandits_env.errors import InvalidInput, shown, unknown
-from gpbandits_env.scenarios.declare import check, check_distinct, check_items, check_names, plain
+from gpbandits_env.scenarios.declare import (
+    check,
+    check_distinct,
+    check_items,
+    check_names,
+    plain,
+    put,
+)
 from gpbandits_env.scenarios.findings import FINDINGS, Finding
 from gpbandits_env.scenarios.metrics import Panel, metric_named
 
@@ -68,8 +75,9 @@ class Scenario:
         env: the environment's Gymnasium id.
         env_kwargs: its JSON-able keyword arguments.
         grid: a sweep: names to values (their product), or a sequence of points. A plain name is a
-            keyword of the environment ("epsilon", "kernel.lengthscale"), "agents.NAME" a setting
-            of every agent, "agents.LABEL.NAME" of one, "horizon" the horizon.
+            keyword of the environment ("epsilon", "kernel.lengthscale"; an item of a list by its
+            number, "drift.drifts.0.epsilon"), "agents.NAME" a setting of every agent,
+            "agents.LABEL.NAME" of one, "horizon" the horizon.
         horizon: rounds T.
         trials: independent environment instances; all agents face the same ones.
         agents: the paper's agents.
@@ -150,29 +158,37 @@ class Scenario:
             raise InvalidInput(f"{self.id}: a setting is nested too deeply") from None
 
     def _cell(self, index: int, point: Mapping[str, Any]) -> "Cell":
-        env_kwargs = copy.deepcopy(dict(self.env_kwargs))
-        settings = {e.label: copy.deepcopy(dict(e.settings)) for e in self.agents}
-        horizon = self.horizon
-        for name, value in point.items():
-            head, _, rest = name.partition(".")
-            if name == "horizon":
-                horizon = whole(value, "horizon")
-            elif head != "agents":
-                _put(env_kwargs, name, value)
-            else:
-                label, _, key = rest.partition(".")
-                one = label in settings
-                for target in [settings[label]] if one else settings.values():
-                    _put(target, key if one else rest, value)
-        agents = tuple(replace(e, settings=settings[e.label]) for e in self.agents)
+        here = self.changed(point)
         # What shapes no result is left behind: a cell goes to a worker with each of its trials.
         left: dict[str, Any] = {
             f.name: f.default
             for f in fields(self)
             if f.metadata.get("about") and f.default is not MISSING
         }
-        here = replace(self, **left, grid=(), env_kwargs=env_kwargs, horizon=horizon, agents=agents)
-        return Cell(index, dict(point), here)
+        return Cell(index, dict(point), replace(here, **left, grid=()))
+
+    def changed(self, settings: Mapping[str, Any]) -> "Scenario":
+        """The same scenario with other settings, named as in a grid (see ``grid`` above).
+
+        Raises:
+            InvalidInput: a list has no such item, or a setting is nested too deeply to be copied.
+        """
+        env_kwargs: Any = copy.deepcopy(dict(self.env_kwargs))
+        chosen: dict[str, Any] = {e.label: copy.deepcopy(dict(e.settings)) for e in self.agents}
+        horizon = self.horizon
+        for name, value in settings.items():
+            head, _, rest = name.partition(".")
+            if name == "horizon":
+                horizon = whole(value, "horizon")
+            elif head != "agents":
+                env_kwargs = put(env_kwargs, name, value)
+            else:
+                label, _, key = rest.partition(".")
+                one = label in chosen
+                for target in [label] if one else list(chosen):
+                    chosen[target] = put(chosen[target], key if one else rest, value)
+        agents = tuple(replace(e, settings=chosen[e.label]) for e in self.agents)
+        return replace(self, env_kwargs=env_kwargs, horizon=horizon, agents=agents)
 
     def select(
         self,
@@ -312,12 +328,3 @@ def _check_grid(grid: Any) -> None:
         if not values:
             raise InvalidInput(f"grid.{key} has no values; give one or more, or leave it out")
         check_distinct(values, f"grid.{key}")
-
-
-def _put(target: dict[str, Any], path: str, value: Any) -> None:
-    *parents, last = path.split(".")
-    for key in parents:
-        inner = target.get(key)
-        target[key] = dict(inner) if isinstance(inner, Mapping) else {}
-        target = target[key]
-    target[last] = value

@@ -17,6 +17,7 @@ from gpbandits_env.datasets.dataset import Dataset as Dataset
 from gpbandits_env.datasets.dataset import data_folders as data_folders
 from gpbandits_env.datasets.files import TableFile as TableFile
 from gpbandits_env.datasets.files import hours as hours
+from gpbandits_env.datasets.files import is_file_name as is_file_name
 from gpbandits_env.datasets.files import read_table as read_table
 from gpbandits_env.datasets.gisette import Patterns as Patterns
 from gpbandits_env.datasets.gisette import load_gisette as load_gisette

@@ -89,6 +89,11 @@ def read_table(
         raise InvalidInput(f"cannot read {str(path)!r} as a table of numbers: {error}") from None
 
 
+def is_file_name(text: str) -> bool:
+    """Whether a text names a file; names of data sets have neither a point nor a slash."""
+    return "." in text or "/" in text
+
+
 def _lines(file: Path) -> Iterator[Line]:
     """The lines that are not blank, as (number from 1, cells)."""
     opened: Any = gzip.open if file.name.lower().endswith(".gz") else open

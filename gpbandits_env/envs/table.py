@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env import datasets
 from gpbandits_env.arrays import Array, frozen, listed, positive
-from gpbandits_env.datasets import Readings, check_table, read_table
+from gpbandits_env.datasets import Readings, check_table, is_file_name, read_table
 from gpbandits_env.domains import Arms
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
@@ -181,7 +181,7 @@ def _table(readings: Any, options: Mapping[str, Any] | None) -> tuple[Array, str
 
 def _file(path: str | Path, options: Mapping[str, Any] | None) -> Array:
     text = str(path)
-    if "." not in text and "/" not in text and not Path(text).exists():
+    if not is_file_name(text) and not Path(text).exists():
         raise unknown("data set", text, datasets.DATASETS)
     for key in options or {}:
         one_of(key, FILE_OPTIONS, "option of a file of readings")

@@ -48,7 +48,10 @@ COMMANDS = {
         "diagnose.tune",
         "Learn epsilon and the block length N from the training rows of SCENARIO.",
     ),
-    "new": ("run.new", "Write a commented scenario FILE (TOML) to start from."),
+    "new": (
+        "run.new",
+        "Write a scenario FILE (TOML) to start from: a commented template, or a paper's scenario.",
+    ),
     "animate": (
         "animate.animate",
         "Show AGENT at work in the first environment instance of SCENARIO as an animated GIF.",

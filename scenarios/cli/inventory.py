@@ -3,6 +3,7 @@
 import click
 
 from gpbandits_env import agents, datasets
+from gpbandits_env.agents.registry import agent_class
 from gpbandits_env.functions import TEST_FUNCTIONS
 from gpbandits_env.tasks import TASKS
 
@@ -16,9 +17,15 @@ def list_agents() -> None:
       gpbandits agents
     """
     for name in agents.names():
-        click.echo(name)
+        click.echo(f"{name:<13} {_first_line(name)}")
     for name in agents.adapter_names():
-        click.echo(f"{name:<12} (needs the extra '{name}')")
+        click.echo(f"{name:<13} {_first_line(name)} (needs the extra '{name}')")
+    click.echo("\n'MODULE:CLASS' names an agent of your own.")
+
+
+def _first_line(agent: str) -> str:
+    """What the documentation of an agent's class begins with."""
+    return str(agent_class(agent).__doc__).strip().splitlines()[0].replace("`", "")
 
 
 @click.command("tasks")

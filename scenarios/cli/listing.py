@@ -17,16 +17,27 @@ def list_scenarios(scenario: str | None) -> None:
       gpbandits list srinivas2010/se-1d
     """
     if scenario is None:
-        for found in registry.scenarios().values():
-            size = "picture"
-            if isinstance(found, Scenario):
-                size = f"{found.trials} trials of {found.horizon} rounds"
-            click.echo(f"{found.id:<28} {found.title} ({size})")
+        _overview()
         return
     found = registry.get(scenario)
     click.echo(f"{found.id}: {found.title}\n{found.source}")
     if isinstance(found, Scenario):
         _describe(found)
+
+
+def _overview() -> None:
+    """All scenarios, by paper."""
+    width = max(map(len, registry.scenarios()))
+    for paper, authors in registry.PAPERS.items():
+        click.echo(f"{paper}: {authors}")
+        own = [s for id, s in registry.scenarios().items() if id.startswith(f"{paper}/")]
+        for found in own:
+            size = "figure"
+            if isinstance(found, Scenario):
+                size = f"{found.trials} x {found.horizon}"
+            click.echo(f"  {found.id:<{width}} {size:>11}  {found.title}")
+        click.echo()
+    click.echo("The second column is trials x rounds. 'gpbandits list ID' shows all of a scenario.")
 
 
 def _describe(scenario: Scenario) -> None:

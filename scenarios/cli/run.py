@@ -1,13 +1,18 @@
 """`gpbandits run` and `gpbandits new`."""
 
+import re
 import sys
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from typing import Any
 
 import click
 
 from gpbandits_env import agents as library
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import check_output, check_regular, write_text
+from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli.group import INTERRUPTED
 from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.reporting.plots import plot
@@ -19,6 +24,30 @@ from gpbandits_env.scenarios.scenario import Picture, Scenario
 from gpbandits_env.scenarios.study.engines import NAMES, Engine
 from gpbandits_env.scenarios.study.files import find, template
 from gpbandits_env.scenarios.study.run import Outcome, run_study
+from gpbandits_env.scenarios.study.settings import parse_settings, with_settings
+from gpbandits_env.scenarios.study.toml import as_toml, differences
+
+LONGEST = 100  # characters of a file's name, which has the settings in it
+
+
+def _where(command: Callable[..., None]) -> Callable[..., None]:
+    """The options that say where trials run, as the one argument ``engine``."""
+
+    @click.option(
+        "--engine",
+        type=click.Choice(NAMES),
+        default="local",
+        show_default=True,
+        help="Where to run.",
+    )
+    @click.option(
+        "--address", help="Of a running Dask or Ray cluster; without, one is started here."
+    )
+    @wraps(command)
+    def with_engine(*, engine: str, address: str | None, **others: Any) -> None:
+        command(engine=Engine(engine, address), **others)
+
+    return with_engine
 
 
 @click.command()
@@ -30,13 +59,13 @@ from gpbandits_env.scenarios.study.run import Outcome, run_study
 @click.option("--horizon", type=click.IntRange(1), help="Rounds; the paper's by default.")
 @click.option("--jobs", type=click.IntRange(1), help="Processes; one a processor by default.")
 @click.option(
-    "--engine",
-    type=click.Choice(NAMES),
-    default="local",
-    show_default=True,
-    help="Where to run.",
+    "--set",
+    "settings",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="An argument of the environment, or agents.NAME; may be repeated.",
 )
-@click.option("--address", help="Of a running Dask or Ray cluster; without, one is started here.")
+@_where
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
 @click.option("--out", type=click.Path(path_type=Path), help="Results file; resumed if there.")
 @click.option("--fresh", is_flag=True, help="Replace the results file instead of resuming it.")
@@ -46,8 +75,8 @@ def run(
     trials: int | None,
     horizon: int | None,
     jobs: int | None,
-    engine: str,
-    address: str | None,
+    settings: tuple[str, ...],
+    engine: Engine,
     seed: int,
     out: Path | None,
     fresh: bool,
@@ -62,23 +91,23 @@ def run(
       gpbandits run srinivas2010/se-1d
       gpbandits run srinivas2010/se-1d --trials 5 --horizon 200 --out small.sqlite
       gpbandits run srinivas2010/temperature --agents gp-ucb,ei,random
+      gpbandits run srinivas2010/se-1d --set noise_var=0.1 --set kernel.lengthscale=0.3
       gpbandits run srinivas2010/fig-2
       gpbandits run my_scenario.toml
       gpbandits run bogunovic2016/se --engine dask --address tcp://head:8786
     """
     found = find(scenario)
     if isinstance(found, Picture):
-        if agents or trials or horizon:
+        if agents or trials or horizon or settings:
             raise InvalidInput(f"{scenario} only draws: it has no agents, trials or horizon")
         _announce(save(found, out or Path("results") / _file(scenario, ".png"), seed))
         return
     names = None if agents is None else [name.strip() for name in agents.split(",")]
     chosen = found.select(names, trials, horizon, library.names() + library.adapter_names())
-    path = out or Path("results") / _file(scenario, ".sqlite")
+    chosen = with_settings(chosen, parse_settings(settings))
+    path = out or Path("results") / _file("-".join([scenario, *settings]), ".sqlite")
     _check_plots(scenario, path)
-    outcome = run_study(
-        chosen, path, jobs=jobs, engine=Engine(engine, address), seed=seed, fresh=fresh
-    )
+    outcome = run_study(chosen, path, jobs=jobs, engine=engine, seed=seed, fresh=fresh)
     if outcome.interrupted:
         click.echo(_kept(outcome, "stopped"), err=True)
         sys.exit(INTERRUPTED)
@@ -123,8 +152,9 @@ def _kept(outcome: Outcome, state: str) -> str:
 
 
 def _file(scenario: str, suffix: str) -> str:
-    name = Path(scenario).stem if scenario.endswith(".toml") else scenario
-    return name.replace("/", "-") + suffix
+    path, dot, settings = scenario.partition(".toml")
+    name = Path(path).stem + settings if dot else scenario.replace("/", "-")
+    return re.sub(r"[^\w.=+-]+", "_", name)[:LONGEST] + suffix
 
 
 def _announce(files: list[Path]) -> None:
@@ -134,18 +164,33 @@ def _announce(files: list[Path]) -> None:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path), default="my_scenario.toml")
+@click.option("--from", "source", metavar="ID", help="A scenario of a paper to write out.")
 @click.option("--force", is_flag=True, help="Write over a file that is there.")
-def new(file: Path, force: bool) -> None:
-    """Write a commented scenario FILE (TOML) to start from.
+def new(file: Path, source: str | None, force: bool) -> None:
+    """Write a scenario FILE (TOML) to start from: a commented template, or a paper's scenario.
 
     \b
     Examples:
       gpbandits new
       gpbandits new drifting.toml && gpbandits run drifting.toml
+      gpbandits new se.toml --from bogunovic2016/se
     """
     if file.suffix != ".toml":
         raise InvalidInput(f"{file}: a scenario file ends in .toml")
     if file.exists() and not force:
         raise InvalidInput(f"{file} is there already; --force writes over it")
-    write_text(file, template(file.name), "text")
+    text = template(file.name) if source is None else as_toml(_declared(source), file.name)
+    write_text(file, text, "text")
     click.echo(f"wrote {file}; 'gpbandits run {file}' runs it")
+    if source is not None:
+        others = differences(_declared(source), text)
+        same = f"in {', '.join(others)}, which a file cannot hold" if others else ""
+        click.echo(f"it differs from {source} {same}" if same else f"same results as {source}")
+
+
+def _declared(id: str) -> Scenario:
+    """The scenario of that id that has trials."""
+    found = registry.get(id)
+    if isinstance(found, Picture):
+        raise InvalidInput(f"{id} only draws: it has no scenario to write out")
+    return found

@@ -9,12 +9,14 @@ from gpbandits_env.scenarios.results.report import CellReport, Report
 def text(report: Report, pairs: bool = True) -> str:
     """The report for a terminal; ``pairs``: with the paired comparisons."""
     s = report.scenario
-    lines = [f"{s['id']}: {s['title']}", f"{s['source']}; horizon {s['horizon']}, seed {s['seed']}"]
+    counts = sorted({a.trials for cell in report.cells for a in cell.agents})
+    size = f"{' to '.join(map(str, {counts[0]: 0, counts[-1]: 0}))} trials of {s['horizon']} rounds"
+    lines = [f"{s['id']}: {s['title']}", f"{s['source']}; {size}, seed {s['seed']}"]
     for cell in report.cells:
         lines += ["", *_cell(cell, report.metrics, pairs)]
     if report.failures:
         lines += ["", f"{len(report.failures)} failed:", *(f"  {f}" for f in report.failures[:5])]
-    return "\n".join([*lines, "", f"results {report.digest[:16]}"])
+    return "\n".join([*lines, "", f"digest   {report.digest[:16]}"])
 
 
 def markdown(
@@ -51,7 +53,17 @@ def _cell(cell: CellReport, metrics: Sequence[str], pairs: bool) -> list[str]:
 
 
 def rows_of(cell: CellReport, metrics: Sequence[str]) -> tuple[list[str], list[list[str]]]:
-    """The table of a cell with some metrics: its head and its rows, as words."""
+    """The table of a cell as words, its head and its rows, without columns that say nothing."""
+    agents = cell.agents
+    asking = max(a.microseconds for a in agents)
+    kept_all = all(a.model_order in (0.0, a.evaluations) for a in agents)
+    said = {
+        "trials": len({a.trials for a in agents}) > 1,
+        "mean rank": len(agents) > 1,
+        "model order": not kept_all,
+        "evaluations": len({a.evaluations for a in agents}) > 1,
+        "evaluating us/round": max(a.evaluating for a in agents) > 0.1 * asking,
+    }
     head = ["agent", "trials", *(KNOWN[n].title for n in metrics), "mean rank"]
     head += ["model order", "evaluations", "us/round", "evaluating us/round"]
     rows = [
@@ -65,9 +77,10 @@ def rows_of(cell: CellReport, metrics: Sequence[str]) -> tuple[list[str], list[l
             f"{a.microseconds:.0f}",
             f"{a.evaluating:.0f}",
         ]
-        for a in cell.agents
+        for a in agents
     ]
-    return head, rows
+    kept = [i for i, title in enumerate(head) if said.get(title, True)]
+    return [head[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

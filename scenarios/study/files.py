@@ -2,7 +2,8 @@
 
 Everything is tried before anything runs: the environment and every agent are made once at every
 point of the grid. An error names the file and the key. Modules that a file names (an agent
-"module:Class", an environment "module:gpbandits/Name-v0") are also looked for in its folder.
+"module:Class", an environment "module:gpbandits/Name-v0") are also looked for in its folder, and a
+file of readings that it names is relative to its folder.
 """
 
 import tomllib
@@ -13,6 +14,7 @@ from typing import Any
 
 from gpbandits_env import agents
 from gpbandits_env.agents.registry import agent_class, is_own
+from gpbandits_env.datasets import is_file_name
 from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, one_of, shown
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import check_keys
@@ -41,12 +43,37 @@ def load(path: Path) -> Scenario:
         raise InvalidInput(f"{path}: {error}") from None
     look_in(str(path.resolve().parent))
     try:
-        scenario = read(declared, path.stem)
+        scenario = read(_placed(declared, path.resolve().parent), path.stem)
         for cell in scenario.cells():
             rehearse(cell)
     except GPBanditsError as error:
         raise InvalidInput(f"{path}: {error}") from None
     return scenario
+
+
+def _placed(declared: Any, folder: Path) -> Any:
+    """The plain dict of a file, with the files that it names looked for in its own folder."""
+    if not isinstance(declared, Mapping):
+        return declared
+    places = {key: _in(folder, declared.get(key)) for key in ("environment", "grid")}
+    return {**declared, **{key: table for key, table in places.items() if table is not None}}
+
+
+def _in(folder: Path, table: Any) -> Any:
+    """A table, or a list of tables, with the full paths of files of readings."""
+    if isinstance(table, list):
+        return [_in(folder, item) for item in table]
+    if not isinstance(table, Mapping) or "readings" not in table:
+        return table
+    return {**table, "readings": _full(folder, table["readings"])}
+
+
+def _full(folder: Path, readings: Any) -> Any:
+    if isinstance(readings, list):
+        return [_full(folder, item) for item in readings]
+    if isinstance(readings, str) and is_file_name(readings):
+        return str(folder / Path(readings).expanduser())
+    return readings
 
 
 def find(name: str) -> Scenario | Picture:
@@ -156,6 +183,7 @@ agent = "random"
 
 # [grid]                        # a sweep: every combination is run
 # noise_var = [0.01, 0.1]       # an argument of the environment
+# "drift.drifts.0.epsilon" = [0.005, 0.05]      # a number is the place in a list, from 0
 # "agents.tv-gp-ucb.epsilon" = [0.005, 0.01, 0.02]
 """
 

@@ -5,6 +5,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import main
 
 SMALL = ["--trials", "2", "--horizon", "8", "--jobs", "1"]
@@ -83,10 +84,34 @@ def test_list_agents_data(cli):
     assert "stands in for the 357 sensors" in one
     assert "ei/observed" in one
     assert "gp-ucb" in cli("agents").output.splitlines()[0]
+    assert all(len(line.split()) > 3 for line in cli("agents").output.splitlines() if line)
     assert "intel-berkeley" in cli("data").output
     tasks = cli("tasks").output
     assert "ren2024" in tasks
     assert "ackley" in tasks
+
+
+def test_the_list_is_grouped_by_paper_and_aligned(cli):
+    blocks, starts = cli("list").output.split("\n\n"), set()
+    for block, paper in zip(blocks[:-1], registry.PAPERS, strict=True):
+        head, *rows = block.splitlines()
+        assert head == f"{paper}: {registry.PAPERS[paper]}"
+        assert all(row.startswith(f"  {paper}/") for row in rows)
+        titles = [registry.get(row.split()[0]).title for row in rows]
+        starts |= {row.rindex(title) for row, title in zip(rows, titles, strict=True)}
+    assert len(starts) == 1
+
+
+def test_columns_that_say_nothing_are_left_out(cli):
+    cheap = cli("run", "bogunovic2016/se", *SMALL, "--set", "grid=[6]", "--agents", "gp-ucb,random")
+    head = next(line for line in cheap.output.splitlines() if line.startswith("  agent"))
+    assert head.split("  ")[-1] == "us/round"
+    assert "model order" not in head
+    assert "trials" not in head
+    assert "2 trials of 8 rounds" in cheap.output
+    resets = cli("run", "bogunovic2016/mismatch-n", *SMALL, "--set", "grid=[6]")
+    assert "model order" in resets.output
+    assert cheap.output.count("\nresults ") == 1
 
 
 @pytest.mark.parametrize("figure", ["fig-2", "fig-3", "fig-4"])

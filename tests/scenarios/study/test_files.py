@@ -162,3 +162,44 @@ def test_skipping_initial_points_and_panels_are_declared(tmp_path):
 def test_their_errors_name_them(tmp_path, line, says):
     with pytest.raises(InvalidInput, match=says):
         load(written(tmp_path, f"{line}\n{SMALL}"))
+
+
+def test_readings_are_looked_for_in_the_folder_of_the_file(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    rows = "\n".join(f"{t},{(7 * t) % 5}" for t in range(12))
+    (tmp_path / "data" / "sensors.csv").write_text(rows, encoding="utf-8")
+    text = SMALL.replace("MarkovGP", "Replay").replace(
+        "grid = [5]", 'readings = "data/sensors.csv"'
+    )
+    monkeypatch.chdir("/")
+    scenario = load(written(tmp_path, text))
+    assert scenario.env_kwargs["readings"] == str(tmp_path / "data" / "sensors.csv")
+    swept = text + '[grid]\nreadings = ["data/sensors.csv"]\n'
+    assert load(written(tmp_path, swept)).cells()[0].params["readings"].startswith(str(tmp_path))
+    with pytest.raises(InvalidInput, match="intel-berkley"):
+        load(written(tmp_path, text.replace("data/sensors.csv", "intel-berkley")))
+
+
+IN_A_LIST = (
+    SMALL.replace("MarkovGP", "Drifting")
+    .replace('"tv-gp-ucb"', '"ei"')
+    .replace(
+        "epsilon = 0.1\n",
+        """
+[environment.drift]
+type = "then"
+drifts = [{ type = "markov", epsilon = 0.1 }, { type = "change-points", times = [3] }]
+""",
+        1,
+    )
+)
+
+
+def test_a_grid_reaches_into_lists(tmp_path):
+    grid = '[grid]\n"drift.drifts.0.epsilon" = [0.1, 0.2]\n'
+    scenario = load(written(tmp_path, IN_A_LIST + grid))
+    drifts = [cell.scenario.env_kwargs["drift"]["drifts"] for cell in scenario.cells()]
+    assert [d[0]["epsilon"] for d in drifts] == [0.1, 0.2]
+    assert [d[1]["times"] for d in drifts] == [[3], [3]]
+    with pytest.raises(InvalidInput, match=r"drift\.drifts\.2\.epsilon: .* items 0 to 1"):
+        load(written(tmp_path, IN_A_LIST + grid.replace("drifts.0", "drifts.2")))

@@ -1,0 +1,73 @@
+"""Settings of a scenario given as text: `gpbandits run SCENARIO --set noise_var=0.1`."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.declare import plain
+from gpbandits_env.scenarios.scenario import Scenario
+
+# The fields of a scenario that may be set; all other names are the environment's or an agent's.
+OWN = ("horizon", "initial", "initial_counts", "metric", "selective", "trials")
+ENVIRONMENT = "environment."
+
+
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """Names and values of texts "NAME=VALUE"; values are written as in TOML.
+
+    A value that is not TOML is a string, so that words need no quotes. "environment.epsilon" is the
+    same as "epsilon".
+
+    Raises:
+        InvalidInput: a text without a name or a value, or a name that is given twice.
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, _, value = (part.strip() for part in text.partition("="))
+        name = name.removeprefix(ENVIRONMENT)
+        if not name or not value:
+            raise InvalidInput(f"--set takes NAME=VALUE, e.g. noise_var=0.1, got {text!r}")
+        if name in found:
+            raise InvalidInput(f"--set {name} is given twice")
+        try:
+            found[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            found[name] = value
+    return found
+
+
+def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
+    """The scenario with other settings, each of which it lists as a departure.
+
+    Args:
+        scenario: what to change.
+        settings: name -> value: a field of `OWN`, an argument of the environment
+            ("kernel.lengthscale"), a setting of every agent ("agents.epsilon") or of one
+            ("agents.LABEL.epsilon"). What the grid sweeps is swept no longer.
+    Raises:
+        InvalidInput: a value that does not fit, or part of something that the grid sweeps.
+    """
+    if not settings:
+        return scenario
+    own = {name: value for name, value in settings.items() if name in OWN}
+    inner = {name: value for name, value in settings.items() if name not in OWN}
+    changed = replace(scenario, grid=_without(scenario.grid, settings), **own).changed(inner)
+    notes = tuple(f"{name} is set to {plain(value)}" for name, value in settings.items())
+    return replace(changed, departures=(*scenario.departures, *notes))
+
+
+def _without(grid: Any, settings: Mapping[str, Any]) -> Any:
+    """The grid without what is set."""
+    table = isinstance(grid, Mapping)
+    swept = dict.fromkeys(name for point in ([grid] if table else grid) for name in point)
+    for name in settings:
+        for other in swept:
+            if name.startswith(f"{other}."):
+                raise InvalidInput(f"--set {name}: the grid sweeps {other}, set that instead")
+    if table:
+        return {name: values for name, values in grid.items() if name not in settings}
+    points = [{k: v for k, v in point.items() if k not in settings} for point in grid]
+    distinct = [point for i, point in enumerate(points) if point and point not in points[:i]]
+    return tuple(distinct)

@@ -1,0 +1,133 @@
+"""Settings by `--set`, and scenarios of papers written out as files."""
+
+import tomllib
+
+import pytest
+from click.testing import CliRunner
+
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.cli import main
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import Scenario
+from gpbandits_env.scenarios.study.files import read
+from gpbandits_env.scenarios.study.settings import parse_settings, with_settings
+from gpbandits_env.scenarios.study.toml import as_toml, differences
+
+SE = registry.get("bogunovic2016/se")
+WITH_TRIALS = [s for s in registry.scenarios().values() if isinstance(s, Scenario)]
+
+
+def test_values_are_written_as_in_toml_and_words_need_no_quotes():
+    given = ["noise_var=0.1", "environment.epsilon = 1e-2", "grid=[5, 5]", "kernel.type=matern52"]
+    assert parse_settings(given) == {
+        "noise_var": 0.1,
+        "epsilon": 0.01,
+        "grid": [5, 5],
+        "kernel.type": "matern52",
+    }
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        (["noise_var"], "takes NAME=VALUE"),
+        (["=3"], "takes NAME=VALUE"),
+        (["epsilon=1", "environment.epsilon=2"], "epsilon is given twice"),
+    ],
+)
+def test_what_is_no_setting_is_refused(texts, says):
+    with pytest.raises(InvalidInput, match=says):
+        parse_settings(texts)
+
+
+def test_settings_reach_the_environment_the_agents_and_the_scenario():
+    settings = {"noise_var": 0.1, "kernel.lengthscale": 0.3, "horizon": 7, "initial": 2}
+    settings |= {"agents.reset_every": 9, "agents.tv-gp-ucb.epsilon": 0.5}
+    changed = with_settings(SE, settings)
+    assert changed.env_kwargs["noise_var"] == 0.1
+    assert changed.env_kwargs["kernel"] == {"type": "se", "lengthscale": 0.3}
+    assert (changed.horizon, changed.initial) == (7, 2)
+    found = {e.label: dict(e.settings) for e in changed.agents}
+    assert found["tv-gp-ucb"]["epsilon"] == 0.5
+    assert all(own["reset_every"] == 9 for own in found.values())
+    assert "epsilon" not in found["gp-ucb"]
+    assert "noise_var is set to 0.1" in changed.departures
+    assert SE.env_kwargs["kernel"]["lengthscale"] == 0.2  # the paper's stays as it is
+    assert with_settings(SE, {}) is SE
+
+
+def test_what_is_set_is_swept_no_longer():
+    assert len(SE.cells()) == 3
+    one = with_settings(SE, {"epsilon": 0.02})
+    assert [cell.scenario.env_kwargs["epsilon"] for cell in one.cells()] == [0.02]
+    points = registry.get("bedi2022/rosenbrock")
+    assert not isinstance(points.grid, dict)
+    fewer = with_settings(points, {"noise_var": 1.0})
+    assert all("noise_var" not in point for point in fewer.points())
+    with pytest.raises(InvalidInput, match="the grid sweeps epsilon"):
+        with_settings(SE, {"epsilon.most": 1})
+
+
+@pytest.fixture
+def cli(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return lambda *args: CliRunner().invoke(main, [str(a) for a in args])
+
+
+SMALL = ("--trials", "2", "--horizon", "6", "--jobs", "1")
+
+
+def test_a_run_with_settings_has_a_file_of_its_own(cli, tmp_path):
+    more = ("--set", "grid=[6, 6]", "--set", "environment.epsilon=0.02")
+    result = cli("run", "bogunovic2016/se", *SMALL, *more)
+    assert result.exit_code == 0, result.output
+    (path,) = (tmp_path / "results").glob("*.sqlite")
+    assert path.name == "bogunovic2016-se-grid=_6_6_-environment.epsilon=0.02.sqlite"
+    with Store.open(path) as store:
+        assert store.scenario["env_kwargs"]["epsilon"] == 0.02
+        assert store.scenario["points"] == [{}]
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("nois_var=1", "did you mean 'noise_var'"),
+        ("agents.gp-ucb.betta=1", "settings.betta"),
+        ("horizon=many", "horizon must be a whole number"),
+        ("noise_var=abc", "noise_var must be a number, got 'abc'"),
+    ],
+)
+def test_a_wrong_setting_is_one_line_and_exit_code_2(cli, setting, says):
+    result = cli("run", "bogunovic2016/se", *SMALL, "--set", setting)
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("scenario", WITH_TRIALS, ids=lambda s: s.id)
+def test_every_scenario_is_the_same_when_it_is_read_back(scenario):
+    text = as_toml(scenario, "x.toml")
+    assert differences(scenario, text) == []
+    back = read(tomllib.loads(text))
+    assert back.findings == scenario.findings
+    assert [e.label for e in back.alternatives] == [e.label for e in scenario.alternatives]
+
+
+def test_what_a_file_cannot_hold_is_named():
+    text = as_toml(SE, "x.toml").replace("noise_var = 0.01", "noise_var = 0.02")
+    assert differences(SE, text) == ["env_kwargs"]
+
+
+def test_a_scenario_that_is_written_out_has_the_same_digest(cli):
+    wrote = cli("new", "se.toml", "--from", "bogunovic2016/se")
+    assert wrote.exit_code == 0, wrote.output
+    assert "same results as bogunovic2016/se" in wrote.output
+    digests = []
+    for name in ("bogunovic2016/se", "se.toml"):
+        done = cli("run", name, *SMALL, "--set", "grid=[6, 6]", "--out", f"{len(digests)}.sqlite")
+        assert done.exit_code == 0, done.output
+        digests += [line for line in done.output.splitlines() if line.startswith("digest")]
+    assert len(digests) == 2
+    assert digests[0] == digests[1]
+    assert "only draws" in cli("new", "x.toml", "--from", "srinivas2010/fig-2").output
