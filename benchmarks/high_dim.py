@@ -27,7 +27,7 @@ import numpy as np
 
 import gpbandits_env  # noqa: F401
 from gpbandits_env import agents
-from gpbandits_env.agents.search.lbfgs import climb
+from gpbandits_env.agents.search.climb import climb
 from gpbandits_env.agents.search.subspaces import SubspaceSearch
 
 LOW_DIM, INITIAL, EACH = 10, 20, 30

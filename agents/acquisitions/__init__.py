@@ -9,6 +9,17 @@ from gpbandits_env.agents.acquisitions.functions import (
     Mean,
     RegretToSigma,
     Variance,
+    leader,
 )
 
-__all__ = ["LCB", "UCB", "Acquisition", "LogEI", "LogPI", "Mean", "RegretToSigma", "Variance"]
+__all__ = [
+    "LCB",
+    "UCB",
+    "Acquisition",
+    "LogEI",
+    "LogPI",
+    "Mean",
+    "RegretToSigma",
+    "Variance",
+    "leader",
+]

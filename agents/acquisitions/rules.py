@@ -56,6 +56,7 @@ class Fixed(AcquisitionRule):
         return self._acquisition
 
 
+@dataclass(slots=True)
 class Round:
     """The next round.
 
@@ -69,20 +70,13 @@ class Round:
         best_reward: the largest reward that the posterior is conditioned on; -inf without data.
     """
 
-    __slots__ = ("best_reward", "m", "posterior", "rng", "rule", "search", "t")
-
-    def __init__(
-        self,
-        posterior: Any,
-        search: Search,
-        rule: AcquisitionRule | None,
-        rng: np.random.Generator,
-        m: int,
-        t: int,
-        best_reward: float,
-    ) -> None:
-        self.posterior, self.search, self.rule, self.rng = posterior, search, rule, rng
-        self.m, self.t, self.best_reward = m, t, best_reward
+    posterior: Any
+    search: Search
+    rule: AcquisitionRule | None
+    rng: np.random.Generator
+    m: int
+    t: int
+    best_reward: float
 
     def acquisition(self) -> Acquisition:
         """The acquisition of this round.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import UCB, LogEI
 from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported
-from gpbandits_env.agents.search.starts import near, spread
+from gpbandits_env.agents.search.candidates import near, spread
 from gpbandits_env.arrays import Array, flag, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import one_of

@@ -17,7 +17,7 @@ from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
 from gpbandits_env.agents.optimize.records import Record, RecordStatus, Suggestion, measured
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
-from gpbandits_env.agents.search.starts import spread
+from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.arrays import flag, listed, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown

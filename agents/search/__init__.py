@@ -1,6 +1,55 @@
 """Searches: how an agent finds the best-scoring arms, or points of a box."""
 
-from gpbandits_env.agents.search.base import ArmSearch, Search, Within
-from gpbandits_env.agents.search.choose import SearchSpec, search_for
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
-__all__ = ["ArmSearch", "Search", "SearchSpec", "Within", "search_for"]
+import numpy as np
+
+from gpbandits_env.agents.embeddings.base import BoxMap
+from gpbandits_env.agents.search.base import ArmSearch, Search, Within
+from gpbandits_env.agents.search.box import Drawn, Gradient
+from gpbandits_env.agents.search.round import RoundCandidates
+from gpbandits_env.domains import Arms, Box, Domain
+from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.specs import Family
+
+__all__ = ["SEARCHES", "ArmSearch", "Search", "SearchSpec", "Within", "search_for"]
+
+SEARCHES: Family[Gradient | Drawn | RoundCandidates] = Family("search")
+# A search, its settings as a dict, or its name; None for the usual one.
+SearchSpec: TypeAlias = Mapping[str, Any] | Search | str | None
+SEARCHES.register("gradient")(Gradient)
+SEARCHES.register("candidates")(Drawn)
+SEARCHES.register("round")(RoundCandidates)
+
+
+def search_for(
+    domain: Domain,
+    spec: SearchSpec,
+    rng: np.random.Generator,
+    through: BoxMap | None = None,
+) -> Search:
+    """The search over the domain of a posterior.
+
+    Args:
+        domain: arms, or a box.
+        spec: a dict of a type of `SEARCHES` ("gradient", "candidates", "round") and its settings, a
+            type's name, or a search. A dict without a type, or None, means gradient; on arms there
+            is none.
+        rng: the agent's randomness, which draws candidates.
+        through: if given, only its image in the box is searched.
+    Raises:
+        InvalidInput: settings on arms, or out of range.
+        UnknownName: no such type or setting.
+    """
+    if isinstance(spec, Search):
+        return spec
+    if isinstance(domain, Arms):
+        if spec is not None:
+            raise InvalidInput("arms are all looked at: leave out search (it is for boxes)")
+        return ArmSearch()
+    assert isinstance(domain, Box)
+    if spec is not None and not isinstance(spec, (str, Mapping)):
+        raise InvalidInput(f"search is a dict or a type's name, got {shown(spec)}")
+    named = {"type": spec} if isinstance(spec, str) else {"type": "gradient", **(spec or {})}
+    return SEARCHES.from_dict(named).search(domain, rng, through)

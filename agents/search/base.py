@@ -1,6 +1,5 @@
 """The interface of a search on arms and in boxes, and the search over arms."""
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -8,16 +7,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.acquisitions import Acquisition, Mean
+from gpbandits_env.agents.acquisitions import Acquisition, Mean, leader
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior
 
 # Of means and variances (n,): where to look, (n,) bool.
 Within: TypeAlias = Callable[[Array, Array], NDArray[np.bool_]]
-
-# Scores that do not tell actions apart.
-UNDECIDED = (-math.inf, 0.0)
 
 
 class Search(ABC):
@@ -113,17 +109,3 @@ class Region:
     def __call__(self, x: Array) -> NDArray[np.bool_]:
         """Which of the points (n, d) lie inside, (n,)."""
         return self._within(*self._held.moments(x))
-
-
-def leader(score: Array, mean: Array, allowed: NDArray[np.bool_] | None = None) -> IntArray:
-    """The index of the largest score, the lowest of several; (1,) fresh.
-
-    Among scores of -inf (no action can improve) or 0 (several are sure to) a logarithm has no
-    digits left, and the largest mean decides.
-    """
-    first: IntArray = score.argmax(keepdims=True)
-    top = score.item(first.item())
-    if top in UNDECIDED:
-        tied = np.flatnonzero(score == top if allowed is None else (score == top) & allowed)
-        return tied[mean[tied].argmax(keepdims=True)]
-    return first

@@ -12,20 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.agents.acquisitions import Acquisition
+from gpbandits_env.agents.acquisitions import Acquisition, leader
 from gpbandits_env.agents.embeddings.base import BoxMap
-from gpbandits_env.agents.search.base import Region, Search, leader
-from gpbandits_env.agents.search.held import HeldCandidates
-from gpbandits_env.agents.search.lbfgs import Surface, climb
-from gpbandits_env.agents.search.starts import (
+from gpbandits_env.agents.search.base import Region, Search
+from gpbandits_env.agents.search.candidates import (
     MOST_SOBOL,
+    HeldCandidates,
     best_observed,
     crossed,
     distinct,
     near,
     spread,
 )
-from gpbandits_env.agents.search.surfaces import along, pulled, score_at, surface
+from gpbandits_env.agents.search.climb import Surface, along, climb, pulled, score_at, surface
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, shown

@@ -19,11 +19,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.acquisitions import Acquisition, Mean
+from gpbandits_env.agents.acquisitions import Acquisition, Mean, leader
 from gpbandits_env.agents.embeddings.base import BoxMap
-from gpbandits_env.agents.search.base import Search, Within, leader
-from gpbandits_env.agents.search.held import HeldCandidates
-from gpbandits_env.agents.search.surfaces import chained
+from gpbandits_env.agents.search.base import Search, Within
+from gpbandits_env.agents.search.candidates import HeldCandidates
+from gpbandits_env.agents.search.climb import chained
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput

@@ -11,8 +11,7 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.search.base import Region, Search
-from gpbandits_env.agents.search.lbfgs import climb
-from gpbandits_env.agents.search.surfaces import chained
+from gpbandits_env.agents.search.climb import chained, climb
 from gpbandits_env.arrays import Array, IntArray, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput

@@ -23,19 +23,6 @@ OfPairs = Callable[[Array, Array], Array]
 MOST_NUMBERS = 1 << 21
 
 
-def contraction(slope: Array, x: Array, z: Array, factor: Array) -> Pulled:
-    """The function weights -> factor sum_j weights_ij slope_ij (z_j - x_i), slope (n, m)."""
-
-    def pulled(weights: Array) -> Array:
-        steep = slope * weights
-        out: Array = steep @ z
-        out -= steep.sum(axis=1)[:, None] * x
-        out *= factor
-        return out
-
-    return pulled
-
-
 class Columns(ABC):
     """The functions k(., z_j) of m fixed points."""
 

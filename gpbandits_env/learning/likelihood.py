@@ -18,7 +18,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from gpbandits_env.arrays import Array, positive
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.kernels import Kernel, Radial
-from gpbandits_env.kernels.distances import distances
+from gpbandits_env.kernels.stationary import distances
 from gpbandits_env.learning.data import Observations, Series
 from gpbandits_env.model import Model
 

@@ -11,11 +11,11 @@ from gpbandits_env.arrays import Array, IntArray, flag, frozen, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
-from gpbandits_env.posterior.base import Posterior
+from gpbandits_env.posterior import threads
+from gpbandits_env.posterior.base import Layout, Posterior, amount, check_state, count, gain
 from gpbandits_env.posterior.covariances import one_per_arm
 from gpbandits_env.posterior.representation import Representation
-from gpbandits_env.posterior.state import Layout, amount, check_state, count, gain
-from gpbandits_env.posterior.threads import OneThread, one_always
+from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import BLOCK, FLOOR, observed_gain, whitener
 
 REFRESH_EVERY = 4096
@@ -212,7 +212,7 @@ class ArmPosterior(Posterior):
     def learn(self, points: IntArray, rewards: Array) -> None:
         if self._hallucinated:
             self.rollback()
-        if len(points) == 1 and one_always():
+        if len(points) == 1 and threads.blas_threads() == 1 and not threads.changed:
             self._learn_one(points.item(), rewards.item())
             return
         with OneThread():

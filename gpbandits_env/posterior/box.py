@@ -13,13 +13,19 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.columns import Columns
-from gpbandits_env.posterior.base import Posterior
-from gpbandits_env.posterior.box_data import BoxData
+from gpbandits_env.posterior.base import Layout, Posterior, amount, check_state, count, gain
 from gpbandits_env.posterior.paths import Paths, seen_by
-from gpbandits_env.posterior.predictor import Predictor, pieces
-from gpbandits_env.posterior.state import Layout, amount, check_state, count, gain
 from gpbandits_env.posterior.threads import OneThread
-from gpbandits_env.posterior.whitening import BLOCK, FLOOR, Whitening, observed_gain, root
+from gpbandits_env.posterior.whitening import (
+    BLOCK,
+    FLOOR,
+    BoxData,
+    Predictor,
+    Whitening,
+    observed_gain,
+    pieces,
+    root,
+)
 from gpbandits_env.samplers import BoxSampler, FourierFeatures, exact_features
 
 # The least noise of an observation, as a part of the largest prior variance: below 1e-11 a kept

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.posterior.base import Layout
 from gpbandits_env.posterior.representation import Representation
-from gpbandits_env.posterior.state import Layout
 from gpbandits_env.posterior.whitening import root
 from gpbandits_env.samplers import Factor, MatrixFactor
 

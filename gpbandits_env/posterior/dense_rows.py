@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, whole
+from gpbandits_env.posterior.base import Layout
 from gpbandits_env.posterior.covariances import PriorCovariance
 from gpbandits_env.posterior.representation import Representation
-from gpbandits_env.posterior.state import Layout
 from gpbandits_env.posterior.whitening import root
 from gpbandits_env.samplers import sampler_for
 

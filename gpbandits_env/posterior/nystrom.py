@@ -25,9 +25,8 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.base import hyper
-from gpbandits_env.posterior.base import Posterior
+from gpbandits_env.posterior.base import Layout, Posterior, amount, check_state
 from gpbandits_env.posterior.covariances import check_prior, one_per_arm, prior_covariance
-from gpbandits_env.posterior.state import Layout, amount, check_state
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import root
 

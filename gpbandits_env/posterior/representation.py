@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, positive
-from gpbandits_env.posterior.state import Layout, Stateful
+from gpbandits_env.posterior.base import Layout, Stateful
 
 
 class Representation(Stateful, ABC):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels.distances import squares
+from gpbandits_env.kernels.stationary import squares
 
 # Fixed parts are stored in blocks of about so many numbers (32 MB in single precision): growing
 # never copies what is there.

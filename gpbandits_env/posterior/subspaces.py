@@ -17,12 +17,12 @@ from gpbandits_env.arrays import Array, IntArray, finite_array
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, Radial
-from gpbandits_env.kernels.columns import Pulled, contraction
-from gpbandits_env.kernels.distances import squares
+from gpbandits_env.kernels.columns import Pulled
+from gpbandits_env.kernels.stationary import contraction, squares
 from gpbandits_env.posterior.box import BoxPosterior
-from gpbandits_env.posterior.predictor import pieces
 from gpbandits_env.posterior.subspace_parts import Distances, FixedParts
 from gpbandits_env.posterior.threads import OneThread
+from gpbandits_env.posterior.whitening import pieces
 
 
 class Subspaces:

@@ -29,17 +29,13 @@ def _controls() -> tuple[Callable[[], int], Callable[[int], Any]]:
     return lambda: 1, lambda threads: None
 
 
-_threads, _set_threads = _controls()
+blas_threads, _set_threads = _controls()
 _holders: list[None] = []  # one for each OneThread that is entered; the list's calls are atomic
 _before = 1
-_changed = False  # ever
+# Whether there have ever been more: then one thread may be what a thread of Python holds meanwhile.
+changed = False
 _restoring = False
 _lock = Lock()
-
-
-def one_always() -> bool:
-    """Whether there is one thread, and not only because a thread of Python holds it meanwhile."""
-    return _threads() == 1 and not _changed
 
 
 class OneThread:
@@ -52,15 +48,15 @@ class OneThread:
     __slots__ = ()
 
     def __enter__(self) -> None:
-        global _before, _changed
+        global _before, changed
         _holders.append(None)
         if _restoring:
             with _lock:  # wait for it
                 pass
         # From here on nobody restores: who would has yet to look at the holders.
-        threads = _threads()
+        threads = blas_threads()
         if threads > 1:
-            _before, _changed = threads, True
+            _before, changed = threads, True
             _set_threads(1)
 
     def __exit__(self, *error: object) -> None:

@@ -5,24 +5,22 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents.acquisitions.functions import (
+    FAR,
     KNOWN,
     LCB,
+    NEAR,
     UCB,
     LogEI,
     LogPI,
     Mean,
     RegretToSigma,
     Variance,
-)
-from gpbandits_env.agents.acquisitions.improvement_logs import (
-    FAR,
-    NEAR,
     hazard,
+    leader,
     log_h,
     log_h_and_slopes,
     mills,
 )
-from gpbandits_env.agents.search.base import leader
 
 mp = mpmath.mp.clone()
 mp.dps = 50

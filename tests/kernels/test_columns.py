@@ -5,7 +5,7 @@ import pytest
 
 from gpbandits_env.kernels import Linear, Matern12, Matern52, SquaredExponential, Stationary
 from gpbandits_env.kernels.columns import PlainColumns
-from gpbandits_env.kernels.distances import squares
+from gpbandits_env.kernels.stationary import squares
 
 
 def test_values_and_contracted_gradients(vector_case):

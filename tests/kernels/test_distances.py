@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gpbandits_env.kernels.distances import MANY, distances
+from gpbandits_env.kernels.stationary import MANY, distances
 
 DIMS = [1, 2, 3, 4, 10, MANY - 1, MANY, 200]
 

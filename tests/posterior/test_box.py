@@ -16,7 +16,7 @@ from gpbandits_env.kernels import (
     SquaredExponential,
 )
 from gpbandits_env.posterior import BoxPosterior
-from gpbandits_env.posterior.predictor import Predictor
+from gpbandits_env.posterior.whitening import Predictor
 
 KERNELS = {
     "se-2": (2, SquaredExponential(0.5)),

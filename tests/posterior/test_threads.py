@@ -66,7 +66,7 @@ def test_threads_that_come_and_go_have_one_and_leave_it_as_it_was():
     def come_and_go():
         for _ in range(2000):
             with OneThread():
-                if threads._threads() != 1:
+                if threads.blas_threads() != 1:
                     wrong.append(1)
 
     with threadpool_limits(2):

@@ -5,9 +5,9 @@ import pytest
 
 from gpbandits_env.agents.acquisitions import UCB, LogEI, LogPI, Mean, Variance
 from gpbandits_env.agents.embeddings import BoxMap, gaussian_embedding
+from gpbandits_env.agents.search import SEARCHES, search_for
 from gpbandits_env.agents.search.box import BoxSearch
-from gpbandits_env.agents.search.choose import SEARCHES, search_for
-from gpbandits_env.agents.search.held import HeldCandidates
+from gpbandits_env.agents.search.candidates import HeldCandidates
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import Matern52, SquaredExponential

@@ -88,7 +88,7 @@ def spent(monkeypatch):
     for cls in (BoxPosterior, Subspaces):
         counted(cls, "gradients", lambda args: len(args[0]))
         counted(cls, "moments", lambda args: len(args[0]))
-    held = agents.search.held.HeldCandidates
+    held = agents.search.candidates.HeldCandidates
     counted(held, "__init__", lambda args: len(args[0]))
     return counts
 

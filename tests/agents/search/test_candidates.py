@@ -5,7 +5,7 @@ import pytest
 
 from gpbandits_env.agents.acquisitions import UCB
 from gpbandits_env.agents.search.box import BoxSearch
-from gpbandits_env.agents.search.starts import (
+from gpbandits_env.agents.search.candidates import (
     APART,
     EACH,
     PATIENCE,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from gpbandits_env.agents.search.lbfgs import climb
+from gpbandits_env.agents.search.climb import climb
 
 
 def quadratic(d, seed):

@@ -1,4 +1,4 @@
-"""A maximizer in a box that climbs from many starts together.
+"""A maximizer in a box that climbs from many starts together, and the surfaces that it climbs.
 
 Projected L-BFGS: at each start the coordinates at an end of the box whose gradient points outside
 are held; in the others the two-loop recursion gives a direction, and the step along it is clipped
@@ -18,7 +18,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gpbandits_env.agents.acquisitions import Acquisition
+from gpbandits_env.agents.embeddings.base import BoxMap
+from gpbandits_env.agents.search.base import Region
 from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.posterior import BoxPosterior
 
 # Points (b, d) and the starts (b,) they belong to -> values (b,) and gradients (b, d).
 Surface: TypeAlias = Callable[[Array, IntArray], tuple[Array, Array]]
@@ -225,3 +229,63 @@ def _two_loops(gradient: Array, steps: Array, falls: Array) -> tuple[Array, NDAr
         part = part - r * np.einsum("ij,ij->i", y, q)
         q += part[:, None] * s
     return q, usable.any(axis=0)
+
+
+def chained(
+    acquisition: Acquisition, mean: Array, var: Array, mean_slope: Array, var_slope: Array
+) -> tuple[Array, Array]:
+    """The score (n,) and its gradient (n, d) by the chain rule; overwrites the two slopes."""
+    values, in_mean, in_var = acquisition.score_and_gradient(mean, var)
+    mean_slope *= in_mean[:, None]
+    var_slope *= in_var[:, None]
+    mean_slope += var_slope
+    return values, mean_slope
+
+
+def surface(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None) -> Surface:
+    """The acquisition and its gradient; -inf outside a region, so that nothing climbs there."""
+
+    def climbed(x: Array, rows: IntArray) -> tuple[Array, Array]:
+        values, slope = chained(acquisition, *posterior.gradients(x))
+        if allowed is None:
+            return values, slope
+        inside = allowed(x)
+        return np.where(inside, values, -np.inf), np.where(inside[:, None], slope, 0.0)
+
+    return climbed
+
+
+def score_at(
+    acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None
+) -> Callable[[Array], Array]:
+    """The acquisition alone, -inf outside a region."""
+
+    def score(x: Array) -> Array:
+        found = acquisition.score(*posterior.moments(x))
+        return found if allowed is None else np.where(allowed(x), found, -np.inf)
+
+    return score
+
+
+def pulled(climbed: Surface, through: BoxMap | None) -> Surface:
+    """A surface over the large box of a map as one over its small box."""
+    if through is None:
+        return climbed
+
+    def on_small(y: Array, rows: IntArray) -> tuple[Array, Array]:
+        values, gradients = climbed(through.lift(y), rows)
+        return values, through.pull(y, gradients)
+
+    return on_small
+
+
+def along(climbed: Surface, free: Array | None) -> Surface:
+    """A surface that climbs move along some coordinates only."""
+    if free is None:
+        return climbed
+
+    def moved(x: Array, rows: IntArray) -> tuple[Array, Array]:
+        values, gradients = climbed(x, rows)
+        return values, gradients * free
+
+    return moved
