@@ -36,13 +36,7 @@ def _cell(cell: CellReport, metrics: Sequence[str], pairs: bool) -> list[str]:
     if pairs and cell.comparisons:
         title = KNOWN[metrics[0]].title
         lines += ["", f"paired differences of the {title} (mean, standard error, p of a t test)"]
-        lines += aligned(
-            [
-                [f"{c.a} - {c.b}", f"{r.difference:+.4g}", f"{r.se:.2g}", f"{r.p:.2g}"]
-                for c in cell.comparisons
-                for r in [c.result]
-            ]
-        )
+        lines += aligned(pairs_of(cell))
     if cell.findings:
         lines += ["", "findings of the paper"]
         for check in cell.findings:
@@ -81,6 +75,15 @@ def rows_of(cell: CellReport, metrics: Sequence[str]) -> tuple[list[str], list[l
     ]
     kept = [i for i, title in enumerate(head) if said.get(title, True)]
     return [head[i] for i in kept], [[row[i] for i in kept] for row in rows]
+
+
+def pairs_of(cell: CellReport) -> list[list[str]]:
+    """The paired comparisons of a cell, as words: difference, standard error, p of a t test."""
+    return [
+        [f"{c.a} - {c.b}", f"{r.difference:+.4g}", f"{r.se:.2g}", f"{r.p:.2g}"]
+        for c in cell.comparisons
+        for r in [c.result]
+    ]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -3,7 +3,8 @@
 The schema, version 1:
 
     meta      key, value (JSON)   "scenario": the resolved scenario, "versions", "machine",
-                                  "problems": each cell's problem, by digest
+                                  "problems": each cell's problem, by digest; "kernels": each
+                                  cell's kernel in words, which older files do not have
     trials    cell, agent, trial, world_seed, agent_seed, rounds
     arrays    cell, agent, trial, name, dtype, shape, data
     bounds    cell, name, metric, data        theory curves, float64

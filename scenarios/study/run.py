@@ -74,6 +74,7 @@ def run_study(
         "versions": versions(),
         "machine": machine(),
         "problems": [describe(problem) for problem in problems],
+        "kernels": [str(problem.kernel) for problem in problems],
     }
     with _open(Path(path), meta, fresh) as store:
         _keep_bounds(store, scenario, cells, problems)

@@ -1,6 +1,8 @@
 """The page of results: whole, self-contained, and nothing in it that a name could break."""
 
 import re
+import sqlite3
+from contextlib import closing
 from html.parser import HTMLParser
 
 import pytest
@@ -10,6 +12,8 @@ from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.findings import Below
 from gpbandits_env.scenarios.reporting.html import page, save_page
+from gpbandits_env.scenarios.reporting.tables import pairs_of, rows_of
+from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study.run import run_study
@@ -78,9 +82,6 @@ def test_the_page_is_well_formed_and_needs_no_other_file(file):
 
 
 def test_the_page_holds_the_tables_numbers(file):
-    from gpbandits_env.scenarios.reporting.tables import rows_of
-    from gpbandits_env.scenarios.results.report import report
-
     with Store.open(file) as store:
         found = report(store)
     text = page([file])
@@ -101,3 +102,48 @@ def test_a_page_that_cannot_be_written(file, tmp_path):
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(StoreError, match="cannot be written"):
         save_page([file], tmp_path / "taken" / "report.html")
+
+
+def test_the_page_says_what_was_run(file):
+    words = " ".join(read(page([file])).words)
+    assert "gpbandits/StaticGP-v0(grid=[20])" in words
+    with Store.open(file) as store:
+        (kernel,) = set(store.meta("kernels"))
+    assert kernel.startswith("SquaredExponential(")
+    for word in (kernel, "noise variance 0.01", "noise variance 0.1", "batch size 1"):
+        assert word in re.sub(r"\s+", " ", words)
+    assert "posterior='auto'" in words  # a setting of GP-UCB
+
+
+def test_the_page_holds_the_paired_tests_of_the_text(file):
+    with Store.open(file) as store:
+        found = report(store)
+    text = page([file])
+    for cell in found.cells:
+        assert cell.comparisons
+        for row in pairs_of(cell):
+            assert "".join(f"<td>{word}</td>" for word in row) in text
+
+
+def test_several_studies_have_a_summary_first(file, tmp_path):
+    assert "Summary" not in page([file])
+    words = re.sub(r"\s+", " ", " ".join(read(page([file, file])).words))
+    summary = words[words.index("Summary") : words.index("base seed")]
+    with Store.open(file) as store:
+        cells = report(store).cells
+    for cell in cells:
+        best = min(cell.agents, key=lambda agent: agent.mean["average_regret"])
+        assert f"test/page, noise_var = {cell.params['noise_var']}" in summary
+        assert f"{best.label}: {best.mean['average_regret']:.4g}" in summary
+    assert summary.count("1 of 2") == len(cells) * 2
+    for label in ("gp-ucb", "random"):
+        rank = sum(a.rank for c in cells for a in c.agents if a.label == label) / len(cells)
+        assert f"{label} 4 {rank:.2f}" in summary
+
+
+def test_a_file_of_an_older_release_says_its_kernel_too(file, tmp_path):
+    old = tmp_path / "old.sqlite"
+    old.write_bytes(file.read_bytes())
+    with closing(sqlite3.connect(old)) as db, db:
+        db.execute("DELETE FROM meta WHERE key = 'kernels'")
+    assert "noise variance" in page([old])
