@@ -1,0 +1,122 @@
+"""`python tools/site/check.py`: the built site in a real browser, page by page.
+
+Every page is opened in headless Chromium at 1280 and at 390 pixels. The check fails on a page wider
+than its window, on code or a table that is cut on the wide screen, on an error in the console, on a
+file that does not load, and on a link within the site whose page or anchor is missing. Links that
+leave the site are not followed. It needs `mkdocs build`, Debian's chromium, and websocket-client
+(extra: dev).
+"""
+
+import argparse
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+from browser import Tab, chromium
+
+WIDE, NARROW = 1280, 390
+# Wider than the window by more than a rounded pixel; nothing may hang out of its column unseen.
+PAGE = "document.documentElement.scrollWidth - window.innerWidth"
+CUT = """[...document.querySelectorAll('.md-content pre > code, .md-content .md-typeset__scrollwrap')]
+  .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0)
+  .map(e => e.innerText.trim().split('\\n')[0].slice(0, 60) + ' (+' + (e.scrollWidth - e.clientWidth) + ')')"""
+
+
+class Anchors(HTMLParser):
+    """The links and the anchors of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: set[str] = set()
+        self.ids: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.ids |= {value for key in ("id", "name") if (value := found.get(key))}
+        if tag == "a" and (href := found.get("href")):
+            self.links.add(href)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files without a line for each."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        return
+
+
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """The address under which a folder is served."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def broken_links(site: Path) -> list[str]:
+    """Links within the site that lead nowhere, one line each."""
+    pages = {
+        str(p.relative_to(site)): Anchors(p.read_text("utf-8")) for p in site.rglob("*.html")
+    }
+    found = []
+    for name, page in sorted(pages.items()):
+        for link in sorted(page.links):
+            parts = urlsplit(urljoin(f"http://site/{name}", link))
+            if parts.netloc != "site" or name == "404.html":
+                continue
+            path = unquote(parts.path).lstrip("/")
+            target = "index.html" if path in ("", ".") else path
+            if not (site / target).is_file():
+                found.append(f"{name}: no page {link}")
+            elif parts.fragment and target in pages:
+                if unquote(parts.fragment) not in pages[target].ids:
+                    found.append(f"{name}: no anchor {link}")
+    return found
+
+
+def faults(tab: Tab, address: str, shots: Path | None = None) -> list[str]:
+    """What is wrong with one page in the browser."""
+    tab.width(WIDE)
+    tab.open(address)
+    found = []
+    for width in (WIDE, NARROW):
+        tab.width(width)
+        if (over := tab.evaluate(PAGE)) > 1:
+            found.append(f"{over} pixels too wide at {width}")
+        if width == WIDE:
+            found += [f"cut at {width}: {text}" for text in tab.evaluate(CUT)]
+        if shots is not None:
+            tab.shot(shots / f"{address.split('/', 3)[3].replace('/', '_')}-{width}.png")
+    return found + tab.errors
+
+
+def main() -> int:
+    """Check a site; the exit code is 1 if anything is wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="check.py")
+    parser.add_argument("site", nargs="?", type=Path, default=Path("site"), help="the built site")
+    parser.add_argument("--only", default="", help="pages whose path contains this")
+    parser.add_argument("--shots", type=Path, help="a folder for screenshots")
+    options = parser.parse_args()
+    names = sorted(str(p.relative_to(options.site)) for p in options.site.rglob("*.html"))
+    if options.shots:
+        options.shots.mkdir(parents=True, exist_ok=True)
+    wrong = broken_links(options.site)
+    with served(options.site) as address, chromium() as tab:
+        for name in (n for n in names if options.only in n):
+            wrong += [f"{name}: {fault}" for fault in faults(tab, address + name, options.shots)]
+    print("\n".join([*wrong, f"{len(names)} pages, {len(wrong)} faults"]))
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
