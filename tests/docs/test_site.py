@@ -1,6 +1,7 @@
 """The built site: strict, complete, and without anything from the network."""
 
 import html
+import json
 import os
 import re
 import subprocess
@@ -51,6 +52,25 @@ def test_every_environment_has_action_observation_reward_and_info(site):
         for part in ("Action", "Observation", "Reward", "Info", "End"):
             assert f"<strong>{part}</strong>" in page, (name, part)
         assert "cumulative_regret" in page
+        assert (site / f"environments/{name.partition('/')[2]}.png").stat().st_size > 10_000
+        assert re.search(r"<th>argument</th>\s*<th>type</th>\s*<th>default</th>", page)
+
+
+def test_formulas_of_guides_are_mathml(site):
+    page = read(site, "own-kernel.html")
+    assert page.count("<math") >= 4
+    assert "arithmatex" not in page
+
+
+def test_a_scenario_shows_its_plot_first_then_its_table_then_its_findings(site):
+    page = read(site, "scenarios/srinivas2010/se-1d.html")
+    order = (
+        "srinivas2010-se-1d.png",
+        "<th>agent</th>",
+        "<th>what the paper found</th>",
+        "<summary>",
+    )
+    assert sorted(order, key=page.index) == list(order)
 
 
 def test_every_scenario_has_its_command_and_what_is_kept_of_it(site, root):
@@ -102,9 +122,19 @@ def test_the_reference_has_signatures_and_formulas(site):
     assert 'id="gpbandits_env.scenarios.study.run.run_study"' in read(
         site, "api/gpbandits_env.scenarios.html"
     )
-    kernels = read(site, "api/gpbandits_env.kernels.html")
-    assert kernels.count("<math") >= 5
-    assert ".. math::" not in kernels
+    assert read(site, "api/gpbandits_env.kernels.html").count("<math") >= 5
+    assert "<math" in read(site, "api/gpbandits_env.posterior.html")
+    for page in (site / "api").glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert ".. math::" not in text, page
+        assert ":math:" not in text, page
+        assert "<details" not in text, page
+
+
+def test_the_search_puts_guides_first(site):
+    found = json.loads(read(site, "search/search_index.json"))["docs"]
+    boosts = {entry["location"]: entry.get("boost", 1.0) for entry in found}
+    assert boosts["drift.html"] > boosts["agents/ei.html"] > boosts["api/index.html"]
 
 
 def test_no_table_is_left_as_text(site):

@@ -12,7 +12,9 @@ import gpbandits_env
 from gpbandits_env.scenarios.reporting.tables import markdown
 
 OFFERED = re.compile(r"^from .* import (?:\(\n *)?(\w+) as \1\b", re.MULTILINE)
-MATH = re.compile(r"^( *)\.\. math:: (.*(?:\n\1 +\S.*)*)", re.MULTILINE)
+# A formula stands in the line of the directive, below it, or in a sentence.
+MATH = re.compile(r"^( *)\.\. math::(?: +(.*)| *\n)((?:\n?\1 +\S.*)*)", re.MULTILINE)
+WITHIN = re.compile(r":math:`([^`]+)`")
 
 
 def assemble(root: Path, folder: Path) -> None:
@@ -32,7 +34,8 @@ def assemble(root: Path, folder: Path) -> None:
         text = path.read_text(encoding="utf-8")
         if path.name == "__init__.py" and (offered := OFFERED.findall(text)):
             text += f"\n__all__ = {offered}\n"  # the reader knows this form only
-        path.write_text(MATH.sub(_formula, text), encoding="utf-8")
+        text = WITHIN.sub(lambda found: convert(found[1]), MATH.sub(_formula, text))
+        path.write_text(text, encoding="utf-8")
 
 
 def remove(folder: Path) -> None:
@@ -41,7 +44,7 @@ def remove(folder: Path) -> None:
 
 
 def _formula(found: re.Match[str]) -> str:
-    formula = convert(" ".join(found[2].split()), display="block")
+    formula = convert(" ".join(f"{found[2] or ''} {found[3]}".split()), display="block")
     return f'{found[1]}<div class="math">{formula}</div>'
 
 

@@ -43,7 +43,9 @@ class Tab:
         """The result of one command."""
         self.count += 1
         message = {"id": self.count, "method": method, "params": params}
-        self.socket.send(json.dumps(message | ({"sessionId": self.session} if self.session else {})))
+        self.socket.send(
+            json.dumps(message | ({"sessionId": self.session} if self.session else {}))
+        )
         while (answer := self._next()).get("id") != self.count:
             pass
         if "error" in answer:

@@ -23,9 +23,11 @@ from browser import Tab, chromium
 WIDE, NARROW = 1280, 390
 # Wider than the window by more than a rounded pixel; nothing may hang out of its column unseen.
 PAGE = "document.documentElement.scrollWidth - window.innerWidth"
-CUT = """[...document.querySelectorAll('.md-content pre > code, .md-content .md-typeset__scrollwrap')]
-  .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0)
-  .map(e => e.innerText.trim().split('\\n')[0].slice(0, 60) + ' (+' + (e.scrollWidth - e.clientWidth) + ')')"""
+CUT = """
+[...document.querySelectorAll('.md-content pre > code, .md-content .md-typeset__scrollwrap')]
+  .map(e => [e.scrollWidth - e.clientWidth, e.innerText.trim().split('\\n')[0].slice(0, 60)])
+  .filter(([over, _]) => over > 1)
+  .map(([over, line]) => `${line} (+${over})`)"""
 
 
 class Anchors(HTMLParser):
@@ -65,9 +67,7 @@ def served(folder: Path) -> Iterator[str]:
 
 def broken_links(site: Path) -> list[str]:
     """Links within the site that lead nowhere, one line each."""
-    pages = {
-        str(p.relative_to(site)): Anchors(p.read_text("utf-8")) for p in site.rglob("*.html")
-    }
+    pages = {str(p.relative_to(site)): Anchors(p.read_text("utf-8")) for p in site.rglob("*.html")}
     found = []
     for name, page in sorted(pages.items()):
         for link in sorted(page.links):
@@ -78,9 +78,8 @@ def broken_links(site: Path) -> list[str]:
             target = "index.html" if path in ("", ".") else path
             if not (site / target).is_file():
                 found.append(f"{name}: no page {link}")
-            elif parts.fragment and target in pages:
-                if unquote(parts.fragment) not in pages[target].ids:
-                    found.append(f"{name}: no anchor {link}")
+            elif unquote(parts.fragment) not in {"", *getattr(pages.get(target), "ids", ())}:
+                found.append(f"{name}: no anchor {link}")
     return found
 
 

@@ -1,20 +1,24 @@
-"""One page an environment: action, observation, reward and info, as they are when it is made."""
+"""One page per environment: a picture, its arguments, and its spaces when it is made."""
 
+import ast
 import inspect
 from dataclasses import MISSING, fields
+from io import BytesIO
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from docstrings import meanings
+from docstrings import in_cell, meanings, prose
 from gymnasium.envs.registration import load_env_creator
+from matplotlib.image import imsave
 
 import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
 from gpbandits_env.scenarios.reporting.tables import markdown
 
-# Tables need readings; any other environment can be made without arguments.
-READINGS = np.random.default_rng(0).normal(size=(60, 12)).tolist()
+ROUNDS = 12  # before the picture
 
 
 def ids() -> list[str]:
@@ -22,58 +26,85 @@ def ids() -> list[str]:
     return [name for name in gym.registry if name.startswith("gpbandits/")]
 
 
-def made(id: str) -> gym.Env[Any, Any]:
-    """An environment of that id with three actions a round."""
-    try:
-        return gym.make(id, batch_size=3)
-    except (TypeError, ValueError):
-        return gym.make(id, batch_size=3, readings=READINGS)
-
-
 def pages(root: Path) -> dict[str, str]:
     """The source of every environment's page."""
     said = (root / "docs" / "environments.md").read_text(encoding="utf-8")
-    return {f"environments/{id.partition('/')[2]}.md": _page(id, said) for id in ids()}
+    return {f"environments/{_name(id)}.md": _page(id, said) for id in ids()}
+
+
+def pictures() -> dict[str, bytes]:
+    """A PNG of every environment after some rounds of an agent."""
+    return {f"environments/{_name(id)}.png": _picture(id) for id in ids()}
+
+
+def _name(id: str) -> str:
+    return id.partition("/")[2]
+
+
+def _picture(id: str) -> bytes:
+    env = gym.make(id, render_mode="rgb_array")
+    own: Any = env.unwrapped
+    env.reset(seed=0)
+    agent = agents.make("tv-gp-ucb" if own.problem.epsilon else "gp-ucb", env, seed=0)
+    if agent.belief() is not None:
+        own.attach(agent)
+    for _ in range(ROUNDS):
+        actions = agent.ask()
+        agent.tell(actions, env.step(actions)[0]["rewards"])
+    file = BytesIO()
+    imsave(file, env.render(), format="png")
+    env.close()
+    return file.getvalue()
 
 
 def _page(id: str, said: str) -> str:
-    env = made(id)
+    env = gym.make(id, batch_size=3)
     env.reset(seed=0)
     env.action_space.seed(0)
     observation, reward, _, _, info = env.step(env.action_space.sample())
     declared = load_env_creator(str(gym.spec(id).entry_point)).arguments
-    first, _, rest = (inspect.getdoc(declared) or "").partition("\n")
-    table = env.spec is not None and "readings" in env.spec.kwargs
-    more = ", readings=table" if table else ""
     horizon = gym.spec(id).max_episode_steps
     anchor = f"#{id.lower().replace('/', '')}" if f"## {id}\n" in said else ""
     parts = [
         f"# {id}",
-        f"{first}\n",
-        f'```python\nenv = gym.make("{id}", batch_size=3{more})\n```',
-        "As it is made by this call" + (" (`table`: 60 rows of 12 readings):" if table else ":"),
+        prose(declared),
+        f"![{id} after {ROUNDS} rounds of an agent]({_name(id)}.png)",
+        f"*After {ROUNDS} rounds of GP-UCB, or of TV-GP-UCB where the function drifts.*",
+        "## Arguments",
+        f"Arguments of `gym.make`. [Environments](../environments.md{anchor}) says more.",
+        _arguments(declared),
+        "## Action, observation, reward and info",
+        f'```python\nenv = gym.make("{id}", batch_size=3)\n```',
+        "The environment that this call makes has:",
         f"**Action**: `{env.action_space}`",
         f"**Observation**\n\n{_table(observation, env.observation_space)}",
         f"**Reward**: a Python {type(reward).__name__}, the sum of the batch's noisy rewards.",
         f"**Info** of a step, which agents never see\n\n{_table(info)}",
         f"**End**: truncated after {horizon} rounds (`max_episode_steps`), never terminated.",
-        f"What each means: [environments](../environments.md{anchor}).",
-        f"**Arguments**, in addition to those of every environment\n\n{_arguments(declared)}",
     ]
-    if rest.strip():
-        parts += ["## Its arguments as a class", f"::: {declared.__module__}.{declared.__name__}"]
     env.close()
     return "\n\n".join(parts) + "\n"
 
 
 def _arguments(declared: type) -> str:
     """The fields of a declaration, with their meaning from the docstrings of its classes."""
-    said = meanings(declared)
+    said, kinds = meanings(declared), _annotations(declared)
     rows = []
     for field in fields(declared):
-        default = "" if field.default in (MISSING, None) else f"`{field.default!r}`"
-        rows.append([f"`{field.name}`", default, said[field.name]])
-    return markdown(["argument", "default", "meaning"], rows)
+        default = "required" if field.default is MISSING else f"`{field.default!r}`"
+        kind = in_cell(kinds[field.name].replace(" | ", " or "))
+        rows.append([f"`{field.name}`", f"`{kind}`", default, said[field.name]])
+    return markdown(["argument", "type", "default", "meaning"], rows)
+
+
+def _annotations(declared: type) -> dict[str, str]:
+    """The types of the fields as they are written in the classes, the nearest class first."""
+    found: dict[str, str] = {}
+    for base in declared.__mro__[:-1]:
+        for node in ast.parse(dedent(inspect.getsource(base))).body[0].body:  # type: ignore[attr-defined]
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+                found.setdefault(node.target.id, ast.unparse(node.annotation))
+    return found
 
 
 def _table(values: dict[str, Any], space: Any = None) -> str:

@@ -4,6 +4,8 @@ import json
 import re
 from collections import defaultdict
 from pathlib import Path
+from pprint import pformat
+from textwrap import indent
 from typing import Any
 
 from gpbandits_env.files import write_text
@@ -14,6 +16,7 @@ from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
 MARKS = {True: "holds", False: "**does not hold**", None: "not checked"}
+WIDTH, LONGEST = 80, 1500  # characters of a line and of a value
 PLOT = re.compile(r"!\[([^\]]*)\]\(([^)]+\.png)\)")
 
 
@@ -43,9 +46,10 @@ def write_page(root: Path, paper: str) -> Path:
     """
     parts = [
         f"# Results: {paper}",
-        "Mean over the trials ± standard error, at the last round. The command above each table "
-        "repeats it. Last come other readings of the paper (its CHOICEs); the last column says "
-        "which.",
+        *citation(root, paper),
+        "Each number is a mean over the trials ± its standard error, at the last round. The last "
+        "column of a table names the setting. Where the paper leaves a choice open, the agents "
+        "that follow other readings of it come last.",
     ]
     summary = root / "scenarios" / "reference" / paper / "summary.md"
     if summary.is_file():
@@ -57,36 +61,41 @@ def write_page(root: Path, paper: str) -> Path:
     return write_text(path, "\n\n".join(parts) + "\n", "text")
 
 
+def citation(root: Path, paper: str) -> list[str]:
+    """The paper of a short name, from docs/bibliography.md; none if it is not there."""
+    listed = root / "docs" / "bibliography.md"
+    text = listed.read_text(encoding="utf-8") if listed.is_file() else ""
+    return [f"{found[1]}" for found in re.finditer(rf"^\| `{paper}` \| (.*) \|$", text, re.M)]
+
+
 def _shown(scenario: Scenario | Picture, root: Path) -> list[str]:
-    """Size, command, tables, plots and notes; empty if nothing is kept in the checkout."""
+    """Plots, tables, findings, command and notes; empty if nothing is kept in the checkout."""
     stem, title = plot_stem(root, scenario.id), _capital(scenario.title)
     if isinstance(scenario, Picture):
         drawn = [
-            f"{title} ({scenario.source}), drawn by",
-            _command(f"run {scenario.id}"),
+            f"{title} ({scenario.source}).",
             f"![{scenario.title}]({stem.name}.png)",
+            _command(f"run {scenario.id}"),
         ]
         return drawn if stem.with_name(f"{stem.name}.png").is_file() else []
     kept = kept_of(root, scenario.id)
     if kept is None:
         return []
     size = f"{kept['trials']} trials of {kept['horizon']} rounds, base seed {kept['seed']}"
-    parts = [
-        f"{title} ({scenario.source}): {size}.",
-        _command(f"reference {scenario.id} --check"),
-    ]
+    parts = [f"{title} ({scenario.source}): {size}.", f"![regret of all agents]({stem.name}.png)"]
+    if stem.with_name(f"{stem.name}-bounds.png").is_file():
+        parts.append(f"![regret and the bounds of the theory]({stem.name}-bounds.png)")
     notes = {e.label: e.note for e in (*scenario.agents, *scenario.alternatives)}
     for cell in kept["cells"]:
         if cell["params"]:
             parts.append("### " + ", ".join(f"{k} = {v}" for k, v in cell["params"].items()))
         metrics = shown(scenario.metric, kept["optimum_moves"])
-        parts += [_table(cell, metrics, notes), _findings(cell)]
-    parts.append(f"![regret of all agents]({stem.name}.png)")
-    if stem.with_name(f"{stem.name}-bounds.png").is_file():
-        parts.append(f"![regret and the bounds of the theory]({stem.name}-bounds.png)")
+        parts += [_table(cell, metrics, notes), *_findings(cell)]
     v, m = kept["versions"], kept["machine"]
     return [
         *parts,
+        "This command runs the scenario again and compares the results with these:",
+        _command(f"reference {scenario.id} --check"),
         *_said_of(scenario),
         f"Made with gpbandits-env {v['gpbandits-env']}, Python {v['python']}, "
         f"NumPy {v['numpy']}, {', '.join(m['blas'])} on {m['processor']}.",
@@ -103,7 +112,7 @@ def _command(words: str) -> str:
 
 def _said_of(scenario: Scenario) -> list[str]:
     """Its choices and departures, a list each; none where it has none."""
-    lists = {"Choices": scenario.choices, "Departures": scenario.departures}
+    lists = {"Where the paper is silent": scenario.choices, "Departures": scenario.departures}
     return [
         f"{title}:\n\n" + "\n".join(f"- {line}" for line in lines)
         for title, lines in lists.items()
@@ -121,13 +130,21 @@ def _table(cell: dict[str, Any], metrics: list[str], notes: dict[str, str]) -> s
     return markdown(head, rows, right=range(1, len(known) + 1))
 
 
-def _findings(cell: dict[str, Any]) -> str:
-    lines = [
-        f"- {MARKS[c['holds']]}: {c['statement']} "
-        f"({', '.join(f'{name} {value:.4g}' for name, value in c['numbers'].items())})"
-        for c in cell["findings"]
+def _findings(cell: dict[str, Any]) -> list[str]:
+    """A table of findings with the two numbers that decide, and all numbers folded away."""
+    if not cell["findings"]:
+        return []
+    short, full = [], []
+    for c in cell["findings"]:
+        numbers = [f"{name} {value:.4g}" for name, value in c["numbers"].items()]
+        short.append([c["statement"], MARKS[c["holds"]], ", ".join(numbers[:2])])
+        full.append([c["statement"], ", ".join(numbers)])
+    return [
+        markdown(["what the paper found", "here", "the two numbers"], short),
+        "<details markdown>\n<summary>All numbers of these findings</summary>",
+        markdown(["finding", "numbers"], full),
+        "</details>",
     ]
-    return "Findings of the paper:\n\n" + "\n".join(lines) if lines else ""
 
 
 # -- A page for each scenario, in the site only ---------------------------------------------------
@@ -170,14 +187,13 @@ def overview(root: Path) -> str:
 
 def _page(scenario: Scenario | Picture, root: Path) -> str:
     shown = _shown(scenario, root)
-    parts = [f"# {scenario.id}", f"{_capital(scenario.title)}.", scenario.source]
+    cited = " ".join(citation(root, scenario.id.partition("/")[0]))
+    parts = [f"# {scenario.id}", f"{_capital(scenario.title)}.", f"{scenario.source}. {cited}"]
+    if isinstance(scenario, Scenario) and not shown:
+        parts += ["No reference results are kept with the code.", *_said_of(scenario)]
     if not shown:
         parts.append(_command(f"run {scenario.id}"))
-    if isinstance(scenario, Scenario):
-        parts += ["## Results"] if shown else ["No reference results are kept with the code."]
-        shown = shown or ["", *_said_of(scenario)]
-    for part in shown[1:]:
-        parts.append(_placed(re.sub(r"^### ", "#### ", part), root))
+    parts += [_placed(part, root) for part in shown[1:]]
     parts += _declared(scenario) if isinstance(scenario, Scenario) else []
     return "\n\n".join(parts) + "\n"
 
@@ -193,17 +209,19 @@ def _placed(text: str, root: Path) -> str:
 
 
 def _declared(s: Scenario) -> list[str]:
-    call = "".join(f", {key}={_python(value)}" for key, value in s.env_kwargs.items())
+    lines = [f'    "{s.env}",', *(_argument(*item) for item in s.env_kwargs.items())]
+    lines.append(f"    max_episode_steps={s.horizon},")
+    call = "\n".join(["gym.make(", *lines, ")"])
     parts = [
         "## Environment and agents",
-        f"{s.trials} trials of {s.horizon} rounds in"
-        f'\n\n```python\ngym.make("{s.env}"{call}, max_episode_steps={s.horizon})\n```',
+        f"Each of the {s.trials} trials has {s.horizon} rounds in this environment:",
+        f"```python\n{call}\n```",
     ]
     points = [", ".join(f"{k} = {_python(v)}" for k, v in p.items()) for p in s.points() if p]
     if points:
-        parts.append("at each of\n\n" + "\n".join(f"- {point}" for point in points))
+        parts.append("It runs at each of\n\n" + "\n".join(f"- {point}" for point in points))
     if s.initial:
-        parts.append(f"{s.initial} random points are observed before round 1.")
+        parts.append(f"The agents observe {s.initial} random points before round 1.")
     parts.append(_agents(s.agents))
     if s.alternatives:
         parts += ["Other readings of the paper (`--agents all`):", _agents(s.alternatives)]
@@ -217,6 +235,15 @@ def _agents(entries: tuple[AgentEntry, ...]) -> str:
         page = f"[{e.agent}](../../agents/{e.agent}.md)"
         rows.append([e.label, page, f"`{settings}`" if settings else "", e.note])
     return markdown(["label", "agent", "settings", ""], rows)
+
+
+def _argument(key: str, value: Any) -> str:
+    """A keyword argument on lines of its own, none of them wider than a column."""
+    plain = json.loads(json.dumps(value))
+    text = pformat(plain, width=WIDTH - len(key), compact=True, sort_dicts=False)
+    if len(text) > LONGEST:
+        text = f"{text[:LONGEST]} ..."
+    return indent(f"{key}={text},", "    ").replace("\n", "\n" + " " * (len(key) + 1))
 
 
 def _python(value: Any) -> str:

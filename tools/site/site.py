@@ -12,6 +12,7 @@ import api_pages
 import difference_page
 import environment_pages
 import findings_page
+import formulas
 import scenario_pages
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
@@ -63,6 +64,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     changes = {"changelog.md": (root / "CHANGELOG.md").read_text(encoding="utf-8")}
     for uri, text in {**agents, **environments, **scenarios, **api, **changes}.items():
         files.append(File.generated(config, uri, content=text))
+    for uri, picture in environment_pages.pictures().items():
+        files.append(File.generated(config, uri, content=picture))
     own = {title: [p for p in names if p in sources] for title, names in SECTIONS.items()}
     own["Environments"].append({"One by one": list(environments)})
     own["Agents"].append({"One by one": list(agents)})
@@ -86,10 +89,23 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Put lists in their places, and a link to its page at each agent's name."""
     root = Path(config.config_file_path).parent
     uri = page.file.src_uri
+    page.meta.setdefault("search", {"boost": _weight(uri)})
     if uri in MARKED:
         assert MARKER in markdown, f"{uri} has no place for its list"
         return markdown.replace(MARKER, MARKED[uri](root))
     return agent_pages.with_table(markdown, linked=True) if uri == "agents.md" else markdown
+
+
+def _weight(uri: str) -> float:
+    """How far up the search puts a page: guides first, then single pages, then the reference."""
+    if "/" not in uri and uri != "changelog.md":
+        return 4.0
+    return 0.5 if uri.startswith(("api/", "results/")) or uri == "changelog.md" else 1.0
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Formulas as MathML, and no line break beside a plus-minus sign."""
+    return formulas.as_mathml(html).replace(" ± ", "&nbsp;±&nbsp;")
 
 
 def on_post_build(config: MkDocsConfig) -> None:

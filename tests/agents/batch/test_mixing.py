@@ -105,6 +105,12 @@ def table(corner, columns, rows):
     return head + [f"| {name} | {' | '.join(cells)} |" for name, cells in rows]
 
 
+def narrow(corner, columns, rows):
+    """The same table with its columns as rows: few agents side by side fit a page."""
+    names, cells = zip(*rows, strict=True)
+    return table(corner, names, list(zip(columns, zip(*cells, strict=True), strict=True)))
+
+
 def rules_table(names, places, options, reasons):
     def cell(name, rule):
         outcomes = {
@@ -115,7 +121,7 @@ def rules_table(names, places, options, reasons):
         return reasons.cell(outcomes)
 
     rows = [(f"`{name}`", [cell(name, rule) for rule in RULES]) for name in names]
-    return table("agent", [f"`{rule}`" for rule in RULES], rows)
+    return narrow("rule", [f"`{rule}`" for rule in RULES], rows)
 
 
 def options_table(reasons):
@@ -129,7 +135,7 @@ def options_table(reasons):
         return reasons.cell({place: tried("gp-ucb", place, **given) for place in PLACES})
 
     rows = [(one, [cell(one, other) for other in settings]) for one in settings]
-    return table("", settings, rows)
+    return table("data option", settings, rows)
 
 
 def noiseless_table(reasons):
@@ -140,7 +146,7 @@ def noiseless_table(reasons):
         for name, more in given.items()
         if name != "explore"
     }
-    return table("", cells, [("`ei`", list(cells.values()))])
+    return narrow("rule or data option", cells, [("`ei`", list(cells.values()))])
 
 
 def box_options_table(reasons):
@@ -148,34 +154,43 @@ def box_options_table(reasons):
         (f"`{name}`", [reasons.cell({"box": tried(name, "box", **OPTIONS[b])}) for b in OPTIONS])
         for name in BOX_AGENTS
     ]
-    return table("agent", OPTIONS, rows)
+    return narrow("data option", OPTIONS, rows)
 
 
 def page():
     """The whole page; every combination in it has been run."""
     reasons = Reasons()
-    settings = ", ".join(
-        f"{name} `{'='.join(map(str, next(iter(given.items()))))}`"
+    settings = [
+        f"- {name}: `{'='.join(map(str, next(iter(given.items()))))}`"
         for name, given in OPTIONS.items()
         if given
-    )
+    ]
     text = [
         "# What combines with what",
         "",
-        "`python tests/agents/batch/test_mixing.py` writes this page. A test runs every",
-        f"combination for {ROUNDS} rounds of {BATCH} actions and checks the page. A cell says",
-        '"yes" if the agent runs; otherwise it gives the number of the reason for the refusal.',
+        "The tables show which agents, batch rules and data options run together. A cell says",
+        '"yes" if the agent runs. Otherwise it gives the number of the [reason](#reasons) for',
+        "which the combination is refused when the agent is made.",
+        "",
+        f"A test runs every combination for {ROUNDS} rounds of {BATCH} actions and checks this",
+        "page; `python tests/agents/batch/test_mixing.py` writes it.",
         "",
         "## Agents, batch rules and data options, on arms and in boxes",
         "",
-        f"Each cell stands for all six data options (static, {settings}), on arms and in a box:",
-        "twelve combinations. The rules `thompson`, `dpp`, `ts-rsr` and `max-variance` do not use",
-        "the agent's acquisition, and `explore` uses only its beta.",
+        "Each cell stands for twelve combinations: all six data options, on arms and in a box.",
+        "",
+        "- static: all data count alike",
+        *settings,
+        "",
+        "The rules `thompson`, `dpp`, `ts-rsr` and `max-variance` do not use the agent's",
+        "acquisition, and `explore` uses only its beta.",
         "",
         *rules_table(AGENTS, PLACES, OPTIONS, reasons),
         "",
-        "Agents of the same acquisition combine alike; they differ in their default data option:",
-        *[f"`{name}` with {others}." for name, others in AGENTS.items() if others],
+        "Agents with the same acquisition combine in the same way. They differ in their default",
+        "data option:",
+        "",
+        *[f"- like `{name}`: {others}" for name, others in AGENTS.items() if others],
         "",
         "## Two data options at once",
         "",
@@ -187,7 +202,7 @@ def page():
         "",
         "## Agents of many dimensions",
         "",
-        "They act in boxes only. With static data:",
+        "These agents act in boxes only. With static data:",
         "",
         *rules_table(BOX_AGENTS, ["box"], ["static"], reasons),
         "",
