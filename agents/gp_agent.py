@@ -177,7 +177,7 @@ class GPAgent(Agent):
         points, values = self._received(actions, rewards, None)
         self.posterior.learn(points, values)
         self.log.append(0, points, values)
-        self._learn_model()
+        self._learn_model(len(points))
 
     def _received(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None
@@ -280,9 +280,9 @@ class GPAgent(Agent):
         """What learns the model, from that of the problem on the posterior's domain."""
         return Refit(learning, given, self.action_map.inner.domain)
 
-    def _learn_model(self) -> None:
-        """Use a model fitted to the log, if it is time for one."""
-        if self.refit is not None and self.refit.update(self.round, self.log):
+    def _learn_model(self, known: int = 0) -> None:
+        """Use a model fitted to the log, if it is time for one; ``known`` as of `Refit.update`."""
+        if self.refit is not None and self.refit.update(self.round, self.log, known):
             self._use(self.refit.model)
 
     def _use(self, model: Model) -> None:

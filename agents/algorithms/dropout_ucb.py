@@ -145,7 +145,7 @@ class DropoutUCB(GPAgent):
         pooled = kernel_on_y(given.kernel, self._scaling, 1.0)
         return Refit(learning, replace(given, kernel=pooled), self._cube)
 
-    def _learn_model(self) -> None:
+    def _learn_model(self, known: int = 0) -> None:
         observations = len(self.posterior.rewards)
         if self.refit and self.round and self.refit.due(self.round, observations):
             self.refit.fit(self.round, *self._data_on(self.coordinates(self.round + 1)))

@@ -33,7 +33,8 @@ class Learning:
     """What to learn and when: the agent's settings ``learn`` and ``standardize``.
 
     Args:
-        every: rounds from one fit to the next.
+        every: rounds from one fit to the next; an observation that is prior data, which belongs to
+            no round, counts as one.
         what: names of the kernel's hyper-parameters, "kernel" for all of them, "lengthscale" for
             one or all of several; "noise_var"; "epsilon". Empty to learn none of them.
         starts: of each fit; the first is the last model (see `learning.fit`).
@@ -131,6 +132,7 @@ class Refit:
         priors = HyperPriors.default(InputScaling.of(domain))
         self._priors = priors if self._names - {"epsilon"} else None
         self._fitted: int | None = None
+        self._known = 0  # prior observations since the last fit
         self.learned: list[dict[str, Any]] = []
 
     @property
@@ -138,8 +140,15 @@ class Refit:
         """Whether the model is the same but for epsilon."""
         return self._priors is None and not self.learning.standardize
 
-    def update(self, round_: int, log: ObservationLog) -> bool:
-        """Fit a model to the log after a round, if it is time; whether `model` is a new one."""
+    def update(self, round_: int, log: ObservationLog, known: int = 0) -> bool:
+        """Fit a model to the log after a round, if it is time; whether `model` is a new one.
+
+        Args:
+            round_: the rounds so far.
+            log: all observations.
+            known: how many observations are new prior data, of no round.
+        """
+        self._known += known
         if not self.learning.drifts:
             due = self.due(round_, log.observations)
             if due:
@@ -159,7 +168,8 @@ class Refit:
 
     def due(self, now: int, observations: int) -> bool:
         """Whether it is time for a fit, after ``now`` rounds and with these observations."""
-        soon = self._fitted is not None and now - self._fitted < self.learning.every
+        passed = None if self._fitted is None else now - self._fitted + self._known
+        soon = passed is not None and passed < self.learning.every
         return not soon and observations >= self.learning.first
 
     def fit(
@@ -179,7 +189,7 @@ class Refit:
         if times is None:
             points, rewards = points[-self.learning.last :], rewards[-self.learning.last :]
             times = np.zeros(len(rewards))
-        self._fitted = now
+        self._fitted, self._known = now, 0
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 self.model, mean, likelihood = self._learned(points, rewards, times)
@@ -226,7 +236,7 @@ class Refit:
 
     def clear(self) -> None:
         """Back to the given model, with nothing learned."""
-        self.model, self._fitted = self._given, None
+        self.model, self._fitted, self._known = self._given, None, 0
         self.learned.clear()
 
     def snapshot(self) -> dict[str, Any]:
@@ -234,6 +244,7 @@ class Refit:
         return {
             "model": self.model.to_dict(),
             "fitted": self._fitted,
+            "known": self._known,
             "learned": [dict(record) for record in self.learned],
         }
 
@@ -241,6 +252,7 @@ class Refit:
         """Back to a snapshot."""
         self.model = Model.from_dict(state["model"])
         self._fitted = None if state["fitted"] is None else int(state["fitted"])
+        self._known = int(state.get("known", 0))  # files of earlier versions have none
         self.learned[:] = [dict(record) for record in state["learned"]]
 
 

@@ -116,8 +116,8 @@ def _search(
     space = Space(bounds)
     points, values = _given(space, *given, worst=-np.inf if options["maximize"] else np.inf)
     campaign = Campaign(space, agent, **options, **settings)
-    for point, value in zip(points, values, strict=False):
-        campaign.observe(point, value)
+    if values:
+        campaign.observe_all(points, values)
     return run.finish(campaign, isinstance(bounds, (Mapping, Space)), points[len(values) :])
 
 

@@ -133,14 +133,15 @@ def _tell(
     campaign: Campaign, parameters: "Mapping[str, _Parameter]", trials: Sequence[FrozenTrial]
 ) -> None:
     """Give a campaign all finished values first, then what is running or failed."""
-    lost = []
+    known, values, lost = [], [], []
     for t in trials:
         if not all(n in t.params and p.holds(t.params[n]) for n, p in parameters.items()):
             continue
         params = {name: p.inside(t.params[name]) for name, p in parameters.items()}
         value = t.value if t.state == TrialState.COMPLETE else None
         if value is not None and abs(value) <= LARGEST:
-            campaign.observe(params, value)
+            known.append(params)
+            values.append(value)
             continue
         lost.append(params)
         if value is not None:
@@ -148,6 +149,7 @@ def _tell(
                 f"trial {t.number} counts as failed: its value {value!r} is beyond {LARGEST:g}",
                 stacklevel=2,
             )
+    campaign.observe_all(known, values)
     for params in lost:
         campaign.expect(params)
 

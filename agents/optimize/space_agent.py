@@ -57,6 +57,10 @@ class SpaceAgent:
         learn = self.agent.tell if counts else self.agent.prior_data
         learn(self._action(record), [reward])
 
+    def tell_known(self, records: Sequence[Record], rewards: Sequence[float]) -> None:
+        """Learn prior data, all at once: the model is fitted once, if it is time for that."""
+        self.agent.prior_data(np.array([self.space.action(r.params) for r in records]), rewards)
+
     def tell_after(self, elapsed: float, record: Record, reward: float) -> None:
         """Learn a reward after some time; the round itself takes none."""
         self.wait(elapsed)

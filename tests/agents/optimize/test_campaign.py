@@ -139,6 +139,39 @@ def test_known_values_count_as_first_ones():
     assert campaign.recommended["x"] == pytest.approx(0.4)
 
 
+def test_the_model_is_learned_from_all_known_values():
+    """Values observed one by one, or together, are as many as the model is fitted to."""
+    one = Campaign({"x": (0.0, 1.0), "y": (0.0, 1.0)}, seed=0)
+    places = [{"x": float(x), "y": float(x * x)} for x in np.linspace(0, 1, 20)]
+    for place in places:
+        one.observe(place, bowl(place))
+    fits = [record["observations"] for record in one.agent.learned]
+    assert fits == [5, 8, 11, 14, 17, 20]  # every third value
+    many = Campaign({"x": (0.0, 1.0), "y": (0.0, 1.0)}, seed=0)
+    many.observe_all(places, [bowl(place) for place in places])
+    assert [record["observations"] for record in many.agent.learned] == [20]
+    assert many.records == one.records
+    many.observe({"x": 0.9, "y": 0.1}, 0.0)
+    many.restore(many.snapshot())
+    for x in (0.2, 0.3):
+        many.observe({"x": x, "y": 0.9}, 0.0)
+    assert [record["observations"] for record in many.agent.learned] == [20, 23]
+
+
+def test_known_values_together_are_checked_before_any_is_learned():
+    campaign = Campaign([(0.0, 1.0)], seed=0)
+    good = {"x0": 0.5}
+    for points, values in (([good], [1.0, 2.0]), ([good, {"x0": 2.0}], [1, 2]), ([good], ["a"])):
+        with pytest.raises(InvalidInput):
+            campaign.observe_all(points, values)
+    assert not campaign.records
+    assert campaign.agent.posterior.size == 0
+    done, failed = campaign.observe_all([good, {"x0": 0.1}], [1.0, np.nan])
+    assert (done.status, failed.status) == ("done", "failed")
+    assert campaign.agent.posterior.size == 1
+    assert campaign.observe_all([], []) == []
+
+
 @pytest.mark.parametrize("agent", ["ei", "ts", "gp-ucb"])
 def test_whole_numbers_logarithms_and_choices(agent):
     def value(p):

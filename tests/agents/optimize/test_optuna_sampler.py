@@ -47,11 +47,26 @@ def test_a_study_of_all_kinds_of_parameters(agent, direction):
 
 
 def test_running_trials_repel():
-    study = optuna.create_study(sampler=GPBanditsSampler(seed=0, n_initial=4))
+    # Its choice depends on nothing else: without repulsion all would be one point.
+    study = optuna.create_study(sampler=GPBanditsSampler("max-variance", seed=0, n_initial=4))
     study.optimize(lambda t: np.sin(20 * t.suggest_float("x", 0, 1)), n_trials=6)
     asked = [study.ask({"x": optuna.distributions.FloatDistribution(0, 1)}) for _ in range(4)]
     points = sorted(t.params["x"] for t in asked)
-    assert np.diff(points).min() > 1e-4
+    assert np.diff(points).min() > 1e-3
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_all_trials_are_learned_from(seed):
+    """A sphere is found as well as by `minimize`; from the first five trials it was not."""
+    center = np.array([0.2, -0.3, 0.4, 0.1, -0.25])
+
+    def sphere(trial):
+        x = [trial.suggest_float(f"x{i}", -1, 1) for i in range(5)]
+        return float(((x - center) ** 2).sum())
+
+    study = optuna.create_study(sampler=GPBanditsSampler(seed=seed))
+    study.optimize(sphere, n_trials=40)
+    assert study.best_value < 3e-4
 
 
 def test_the_seed_decides():
