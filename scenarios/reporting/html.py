@@ -76,8 +76,8 @@ def _study(path: Path, metric: str | None) -> dict[str, Any]:
             "agents": setup.agents(found.scenario),
             # To stand in a page, without the XML declaration and document type.
             "plot": picture[picture.index("<svg") :],
-            "versions": store.meta("versions"),
-            "processor": store.meta("machine").get("processor", ""),
+            "versions": store.described("versions"),
+            "processor": store.described("machine").get("processor", ""),
         }
 
 

@@ -8,9 +8,9 @@ and completes. Its schema is that of `store_format`.
 import hashlib
 import json
 import sqlite3
-import zlib
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Self
@@ -22,6 +22,13 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.errors import StoreError, one_of
 from gpbandits_env.files import check_regular
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey, TrialRecord
+from gpbandits_env.scenarios.results.store_check import (
+    check_format,
+    check_keys,
+    check_sound,
+    checksum,
+    checksums,
+)
 from gpbandits_env.scenarios.results.store_errors import (
     check_resolved,
     clear_errors,
@@ -30,15 +37,20 @@ from gpbandits_env.scenarios.results.store_errors import (
 )
 from gpbandits_env.scenarios.results.store_format import (
     APPLICATION_ID,
+    CHECKSUMS,
+    FORMAT,
     SCHEMA,
-    SCHEMA_VERSION,
     dtype,
+    inflate,
     pack,
-    tables,
     to_json,
     unpack,
 )
 
+# Seconds that a run waits for others that read or write its file before it gives up, and after
+# which it tries again (Ctrl-C is heeded in between).
+PATIENCE, RETRY = 600.0, 5.0
+REPLACE_CHECKSUM = "INSERT OR REPLACE INTO checksums VALUES (?, ?)"
 # What `unpack` takes: of any array, and of one dimension of float64, whose length is not stored.
 ARRAY = "SELECT dtype, shape, data FROM arrays"
 FLOATS = "SELECT '<f8', '[-1]', data"
@@ -52,6 +64,7 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
         self._db = connection
+        self._patience = 0.0
         self._restricted: frozenset[str] | None = None
 
     @classmethod
@@ -68,31 +81,43 @@ class Store:
                 raise StoreError(f"{path} exists already")
             path.parent.mkdir(parents=True, exist_ok=True)
             store = cls(path, _connect(path, "rwc"))
+        store._patience = PATIENCE
         with store._transaction() as db:
             # A fresh file gets all of this or nothing: a kill leaves an empty file at worst.
-            for statement in SCHEMA.split(";"):
+            for statement in (SCHEMA + CHECKSUMS).split(";"):
                 db.execute(statement)
-            db.executemany("INSERT INTO meta VALUES (?, ?)", _rows(meta))
+            _put_meta(db, meta)
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-            db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            db.execute(f"PRAGMA user_version = {FORMAT}")
         return store
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool = False) -> Self:
-        """An existing file; ``write`` to add trials, since reading needs no write permission.
+        """An existing file, checked; ``write`` to add trials.
+
+        A reader sees the file as it is at this moment, whatever a run adds meanwhile: it reads a
+        private copy, and keeps no lock that a run would wait for. Writing makes a file of an older
+        format one of the present format.
+
+        Cost: O(bytes in the file).
 
         Raises:
-            StoreError: no such file, not a results file, damaged, of a newer version, or not to
-                be read or written.
+            StoreError: no such file, not a results file, damaged, of a format that this release
+                does not read, or not to be read or written.
         """
         path = Path(path)
         with clear_errors(path):
             check_regular(path)
             if not path.exists():
                 raise StoreError(f"{path}: no such file; 'gpbandits run' makes one")
-            store = cls(path, _connect(path, "rw" if write or _recoverable(path) else "ro"))
+            store = cls(path, _connect(path, "rw") if write else _copied(path))
             try:
-                store._check(write)
+                version = check_format(store._db, path)
+                check_sound(store._db, path, version)
+                check_keys(store._db, path, store._declared())
+                if write:
+                    store._patience = PATIENCE
+                    store._migrate(version)
             except BaseException:
                 store.close()
                 raise
@@ -129,12 +154,25 @@ class Store:
         """An entry of the meta table; None without it."""
         with clear_errors(self.path):
             text = self._one("SELECT value FROM meta WHERE key = ?", key)
-            return None if text is None else json.loads(text)
+            try:
+                return None if text is None else json.loads(text)
+            except (RecursionError, TypeError):
+                raise damaged(self.path, f"its {key} cannot be read") from None
+
+    def described(self, key: str) -> dict[str, Any]:
+        """An entry of the meta table that is a dict: "versions" or "machine".
+
+        Raises:
+            StoreError: it is not there, or no dict.
+        """
+        if not isinstance(found := self.meta(key), dict):
+            raise damaged(self.path, f"its {key} are missing")
+        return found
 
     def set_meta(self, entries: Mapping[str, Any]) -> None:
         """Replace entries of the meta table, in one transaction."""
         with self._transaction() as db:
-            db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", _rows(entries))
+            _put_meta(db, entries)
 
     @property
     def scenario(self) -> dict[str, Any]:
@@ -169,8 +207,10 @@ class Store:
     def add_bounds(self, cell: int, curves: Mapping[str, tuple[str, Array]]) -> None:
         """Keep the theory curves of a cell: name -> (metric, curve)."""
         rows = [(cell, name, metric, pack(c)) for name, (metric, c) in curves.items()]
+        sums = [(to_json(["bounds", *row[:2]]), checksum([row])) for row in rows]
         with self._transaction() as db:
             db.executemany("INSERT OR REPLACE INTO bounds VALUES (?, ?, ?, ?)", rows)
+            db.executemany(REPLACE_CHECKSUM, sums)
 
     def bounds(self, cell: int) -> dict[str, tuple[str, Array]]:
         """The theory curves of a cell."""
@@ -228,8 +268,7 @@ class Store:
         Raises:
             StoreError: the agent has no trials there.
         """
-        what = f"{name} of agent {agent!r}"
-        return self._stacked(f"{ARRAY} {OF_AGENT}", (cell, agent, name), what)
+        return self._of_all(f"{ARRAY} {OF_AGENT}", (cell, agent, name))
 
     def forms(self, name: str) -> set[tuple[str, tuple[int, ...]]]:
         """Each type (NumPy's notation) and shape that an array of this name has in some trial."""
@@ -248,7 +287,15 @@ class Store:
         sql, values = f"{FLOATS} FROM seconds {OF_AGENT}", (cell, agent, name)
         if name == "evaluate" and self._one(sql, *values) is None:
             return np.zeros(self.arrays(cell, agent, "optimum").shape)
-        return self._stacked(sql, values, f"seconds of agent {agent!r}")
+        return self._of_all(sql, values)
+
+    def _of_all(self, sql: str, values: tuple[int, str, str]) -> NDArray[Any]:
+        """An array of an agent's trials, none of which may lack it."""
+        cell, agent, name = values
+        found = self._stacked(sql, values, f"{name} of agent {agent!r}")
+        if len(found) != len(self.trials(cell, agent)):
+            raise damaged(self.path, f"a trial of agent {agent!r} has no {name}")
+        return found
 
     def _stacked(self, sql: str, values: Sequence[Any], what: str) -> NDArray[Any]:
         rows = self._all(sql, *values)
@@ -263,44 +310,56 @@ class Store:
         with decoding(self.path):
             total.update(to_json(self.meta("scenario")).encode())
             for cell, name, metric, data in self._each("SELECT * FROM bounds ORDER BY cell, name"):
-                total.update(to_json([cell, name, metric]).encode() + zlib.decompress(data))
+                total.update(to_json([cell, name, metric]).encode() + inflate(data))
             for row in self._each("SELECT * FROM trials ORDER BY cell, agent, trial"):
                 total.update(to_json(list(row)).encode())
             for *head, data in self._each("SELECT * FROM arrays ORDER BY cell, agent, trial, name"):
-                total.update(to_json(head).encode() + zlib.decompress(data))
+                total.update(to_json(head).encode() + inflate(data))
         return total.hexdigest()
 
-    def _check(self, whole: bool) -> None:
-        """The file has the format; before a run, it is also sound, so that none fails half-way."""
-        if self._one("PRAGMA application_id") != APPLICATION_ID:
-            raise StoreError(f"{self.path} is not a results file of gpbandits")
-        if (version := self._one("PRAGMA user_version")) != SCHEMA_VERSION:
-            raise StoreError(
-                f"{self.path} has schema version {version}, this release reads {SCHEMA_VERSION}: "
-                "use the release that wrote it, or run again with another --out"
-            )
-        for table, columns in tables().items():
-            self._db.execute(f"SELECT {columns} FROM {table} LIMIT 0")
-        if not whole:
+    def _declared(self) -> dict[str, Any]:
+        """The scenario, which has agents and points at least; `scenario` checks the rest."""
+        found = self.meta("scenario")
+        declared = found if isinstance(found, dict) else {}
+        points = declared.get("points")
+        if not isinstance(points, list) or not all(isinstance(point, dict) for point in points):
+            raise damaged(self.path, "it does not say what was run")
+        if not isinstance(declared.get("agents"), dict):
+            raise damaged(self.path, "it does not say which agents were run")
+        return declared
+
+    def _migrate(self, version: int) -> None:
+        """Make a sound file of an older format one of the present format."""
+        if version == FORMAT:
             return
-        if self._one("PRAGMA quick_check(1)") != "ok":
-            raise sqlite3.DatabaseError("malformed")
-        keys = "cell, agent, trial"
-        orphans = f"SELECT {keys} FROM arrays EXCEPT SELECT {keys} FROM trials"
-        if self._one(orphans) is not None:
-            raise damaged(self.path, "it has results of trials that it does not list")
+        with self._transaction() as db:
+            db.execute(CHECKSUMS)
+            db.executemany(REPLACE_CHECKSUM, checksums(db).items())
+            db.execute(f"PRAGMA user_version = {FORMAT}")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with clear_errors(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
+            self._patiently("BEGIN IMMEDIATE")
             try:
                 yield self._db
-                self._db.execute("COMMIT")
+                self._patiently("COMMIT")
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
+
+    def _patiently(self, sql: str) -> None:
+        """Begin or end a transaction; wait while another process reads or writes the file."""
+        end = time.monotonic() + self._patience
+        while True:
+            try:
+                self._db.execute(sql)
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > end:
+                    raise
+            else:
+                return
 
     def _each(self, sql: str, *values: Any) -> Iterator[Any]:
         with clear_errors(self.path):
@@ -316,14 +375,36 @@ class Store:
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     # Transactions are begun and ended by hand; the rollback journal (SQLite's default) keeps the
-    # file whole after a kill or a power cut, and works on network file systems.
+    # file whole after a kill or a power cut, works on network file systems and read-only mounts,
+    # and leaves one file. (A write-ahead log would be a second file after a kill.)
     uri = f"{path.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, timeout=10.0, isolation_level=None)
+    return sqlite3.connect(uri, uri=True, timeout=RETRY, isolation_level=None)
 
 
-def _recoverable(path: Path) -> bool:
-    """Whether a killed run has left a journal, which SQLite must write to the file to read it."""
-    return path.with_name(path.name + "-journal").exists()
+def _copied(path: Path) -> sqlite3.Connection:
+    """A private copy of a file, in memory or, if it is large, in SQLite's temporary folder.
+
+    A killed run may have left a journal, which SQLite must write back into the file to read it.
+    """
+    try:
+        return _copy(path, "ro")
+    except sqlite3.OperationalError as error:
+        if not any(sign in str(error) for sign in ("readonly", "unable to open")):
+            raise
+        return _copy(path, "rw")
+
+
+def _copy(path: Path, mode: str) -> sqlite3.Connection:
+    copy = sqlite3.connect("", isolation_level=None)
+    try:
+        with closing(_connect(path, mode)) as source:
+            source.execute("BEGIN")
+            source.execute("SELECT count(*) FROM sqlite_master")  # takes the lock, or says so
+            source.backup(copy)
+    except BaseException:
+        copy.close()
+        raise
+    return copy
 
 
 def _insert(db: sqlite3.Connection, record: TrialRecord) -> None:
@@ -338,7 +419,14 @@ def _insert(db: sqlite3.Connection, record: TrialRecord) -> None:
     db.executemany("INSERT INTO arrays VALUES (?, ?, ?, ?, ?, ?, ?)", arrays)
     rows = [(*key, name, pack(array)) for name, array in record.seconds.items()]
     db.executemany("INSERT INTO seconds VALUES (?, ?, ?, ?, ?)", rows)
+    # In the order in which `checksums` reads them: by name.
+    results = [(*key, *seeds, horizon), *sorted(arrays)]
+    for item, parts in (("trial", results), ("seconds", sorted(rows))):
+        db.execute(REPLACE_CHECKSUM, (to_json([item, *key]), checksum(parts)))
 
 
-def _rows(entries: Mapping[str, Any]) -> list[tuple[str, str]]:
-    return [(key, to_json(value)) for key, value in entries.items()]
+def _put_meta(db: sqlite3.Connection, entries: Mapping[str, Any]) -> None:
+    rows = [(key, to_json(value)) for key, value in entries.items()]
+    db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
+    sums = [(to_json(["meta", key]), checksum([(key, value)])) for key, value in rows]
+    db.executemany(REPLACE_CHECKSUM, sums)

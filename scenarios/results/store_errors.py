@@ -13,6 +13,8 @@ from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.specs import kinds_of
 
+# What damaged data may raise when they are read, apart from zlib's error.
+UNREADABLE = (ValueError, TypeError, OverflowError, MemoryError, RecursionError)
 _JSON = {str: str, int: int, bool: bool, Mapping: dict, tuple: list}
 
 
@@ -93,7 +95,9 @@ def decoding(path: Path) -> Iterator[None]:
     """Turn what unpacking damaged data may raise into one clear error."""
     try:
         yield
-    except (zlib.error, ValueError, TypeError, OverflowError, MemoryError) as error:
+    except StoreError:
+        raise
+    except (zlib.error, *UNREADABLE) as error:
         raise damaged(path, error) from None
 
 
@@ -101,6 +105,7 @@ def _explain(message: str) -> str:
     cures = {
         "not a database": "not a results file of gpbandits",
         "no such": "the file is damaged; restore a copy or run again with --fresh",
+        "decode": "the file is damaged; restore a copy or run again with --fresh",
         "malformed": "the file is damaged; restore a copy or run again with --fresh",
         "readonly": "the file cannot be written; check its permissions or use another --out",
         "unable to open": "the file cannot be opened; check folder and permissions",

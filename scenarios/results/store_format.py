@@ -1,6 +1,6 @@
 """The format of a results file: its tables, and how arrays are packed into them.
 
-The schema, version 1:
+The format is a number, SQLite's ``user_version``. Format 2:
 
     meta      key, value (JSON)   "scenario": the resolved scenario, "versions", "machine",
                                   "problems": each cell's problem, by digest; "kernels": each
@@ -11,6 +11,9 @@ The schema, version 1:
     seconds   cell, agent, trial, name, data  float64; wall-clock time
     sessions  started, info (JSON)            one row a run: when, jobs, versions
     failures  cell, agent, trial, error, traceback
+    checksums item, sha256        see `store_check`: of each trial, curve and entry of meta
+
+Format 1 has no table `checksums`; it is read as it is, and made format 2 by the next run.
 
 ``data`` is zlib-compressed, little-endian, C order; ``shape`` a JSON list; ``dtype`` in NumPy's
 notation ("<f8"). All but `seconds`, `sessions` and `failures` is the same to the bit in every run
@@ -18,6 +21,7 @@ of the scenario with the same versions on the same kind of machine: `Store.diges
 """
 
 import json
+import re
 import sqlite3
 import zlib
 from contextlib import closing
@@ -27,7 +31,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 APPLICATION_ID = 0x47504245  # "GPBE"
-SCHEMA_VERSION = 1
+FORMAT, OLDEST = 2, 1
+# No array of a results file is as large as this.
+MOST_BYTES = 2**31
+DTYPE = re.compile(r"[<|][fiub]\d{1,2}")
 SCHEMA = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE trials (
@@ -49,12 +56,13 @@ CREATE TABLE failures (
     cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL, error TEXT NOT NULL,
     traceback TEXT NOT NULL, PRIMARY KEY (cell, agent, trial));
 """
+CHECKSUMS = "CREATE TABLE checksums (item TEXT PRIMARY KEY, sha256 TEXT NOT NULL);"
 
 
-def tables() -> dict[str, str]:
-    """The columns of each table of the schema, separated by commas."""
+def tables(version: int = FORMAT) -> dict[str, str]:
+    """The columns of each table of a format, separated by commas."""
     with closing(sqlite3.connect(":memory:")) as db:
-        db.executescript(SCHEMA)
+        db.executescript(SCHEMA + CHECKSUMS * (version >= 2))
         names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         columns = "SELECT group_concat(name, ', ') FROM pragma_table_info(?)"
         return {name: db.execute(columns, (name,)).fetchone()[0] for (name,) in names}
@@ -76,7 +84,16 @@ def pack(array: NDArray[Any]) -> bytes:
 
 
 def unpack(dtype: str, shape: str, data: bytes) -> NDArray[Any]:
-    """The array that was packed."""
-    if np.dtype(dtype).kind not in "fiub":
+    """The array that was packed; ValueError or TypeError if it is damaged."""
+    if not DTYPE.fullmatch(dtype):
         raise ValueError(f"numbers of type {dtype!r}")
-    return np.frombuffer(zlib.decompress(data), dtype=dtype).reshape(json.loads(shape))
+    return np.frombuffer(inflate(data), dtype=dtype).reshape(json.loads(shape))
+
+
+def inflate(data: bytes) -> bytes:
+    """What was compressed; ValueError if it is cut off, or inflates to more than any array."""
+    stream = zlib.decompressobj()
+    found = stream.decompress(data, MOST_BYTES)
+    if not stream.eof:
+        raise ValueError("an array is cut off or too large")
+    return found

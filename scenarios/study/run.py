@@ -126,7 +126,7 @@ def _merge(store: Store, meta: Mapping[str, Any]) -> None:
     old, new = store.scenario, meta["scenario"]
     difference = _difference(old, new)
     name = "gpbandits-env"
-    before, now = store.meta("versions")[name], meta["versions"][name]
+    before, now = store.described("versions").get(name), meta["versions"][name]
     if not difference and before != now:
         difference = f"its version of {name} is {_short(before)}, this one's is {_short(now)}"
     if not difference and store.meta("problems") != meta["problems"]:

@@ -60,7 +60,7 @@ def test_actions_that_were_not_kept_are_empty(tiny, tmp_path):
         seconds = {k: np.ones(2) for k in ("ask", "tell", "evaluate")}
         return TrialRecord(TrialKey(0, "random", trial), 1, 2, rounds, seconds)
 
-    meta = {"scenario": {**replace(tiny, grid=()).to_dict(), "points": [{}]}}
+    meta = {"scenario": {**replace(tiny, grid=(), horizon=2).to_dict(), "points": [{}]}}
     with Store.create(tmp_path / "a.sqlite", meta) as store:
         store.add([record(0, False), record(1, True)])
     words, values = exported(tmp_path / "a.sqlite")

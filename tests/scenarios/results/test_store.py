@@ -99,8 +99,8 @@ def test_not_a_store(tmp_path):
 def test_a_newer_schema_is_refused(path):
     Store.create(path, META).close()
     with sqlite3.connect(path) as db:
-        db.execute("PRAGMA user_version = 2")
-    with pytest.raises(StoreError, match="schema version 2"):
+        db.execute("PRAGMA user_version = 3")
+    with pytest.raises(StoreError, match="format 3; this release reads formats 1 to 2"):
         Store.open(path)
 
 

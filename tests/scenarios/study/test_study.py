@@ -25,7 +25,9 @@ def contents(path):
     """All rows of all tables but the timing ones."""
     with sqlite3.connect(path) as db:
         names = [r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        return {n: sorted(db.execute(f"SELECT * FROM {n}")) for n in names if n not in TIMING}
+        found = {n: sorted(db.execute(f"SELECT * FROM {n}")) for n in names if n not in TIMING}
+    found["checksums"] = [row for row in found["checksums"] if "seconds" not in row[0]]
+    return found
 
 
 def test_one_and_two_jobs_give_identical_stores(run):

@@ -1,0 +1,166 @@
+"""Whether a results file is sound: its checksums, and what its trials say of themselves.
+
+A checksum covers all that belongs together: a trial with its key, its seeds, and the names, types,
+shapes and data of its arrays; its clock times; a theory curve; an entry of the meta table. So a
+changed digit, a flipped letter of a name, a renumbered trial or a missing row is found when the
+file is opened. Files of format 1 have no checksums: their trials are checked for sense instead.
+"""
+
+import hashlib
+import json
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpbandits_env.errors import StoreError
+from gpbandits_env.scenarios.results.store_errors import damaged, decoding
+from gpbandits_env.scenarios.results.store_format import (
+    APPLICATION_ID,
+    FORMAT,
+    OLDEST,
+    tables,
+    to_json,
+    unpack,
+)
+
+KEY = "cell, agent, trial"
+TRIAL = f"{KEY}, world_seed, agent_seed, rounds"
+ARRAYS = f"SELECT {KEY}, name, dtype, shape, data FROM arrays ORDER BY cell, agent, name, trial"
+SECONDS = f"SELECT {KEY}, name, data FROM seconds ORDER BY cell, agent, name, trial"
+TYPES = {"regret": "<f8", "values": "<f8", "rewards": "<f8", "optimum": "<f8"}
+TYPES |= {"model_order": "<i8", "evaluations": "<i8"}
+
+
+def checksum(rows: list[tuple[Any, ...]]) -> str:
+    """SHA-256 of rows of numbers, words and bytes; the bytes come last in a row."""
+    total = hashlib.sha256()
+    for row in rows:
+        _feed(total, row)
+    return total.hexdigest()
+
+
+def _feed(total: Any, row: tuple[Any, ...]) -> None:
+    *head, last = row
+    if isinstance(last, bytes):
+        total.update(to_json([*head, len(last)]).encode() + last)
+    else:
+        total.update(to_json([*head, last]).encode())
+
+
+def checksums(db: sqlite3.Connection) -> dict[str, str]:
+    """The checksum of each item of an open file, as the file should hold it.
+
+    An item is a JSON list: ["meta", key], ["bounds", cell, name], and for each trial
+    ["trial", cell, agent, trial] and ["seconds", cell, agent, trial]. The clock times are apart,
+    since all other checksums are the same in every run.
+    """
+    found = {}
+    for key, value in db.execute("SELECT key, value FROM meta"):
+        found[to_json(["meta", key])] = checksum([(key, value)])
+    for row in db.execute("SELECT cell, name, metric, data FROM bounds"):
+        found[to_json(["bounds", *row[:2]])] = checksum([row])
+    trials = db.execute(f"SELECT {TRIAL} FROM trials").fetchall()
+    for item, sql, firsts in (("trial", ARRAYS, trials), ("seconds", SECONDS, [])):
+        totals = {row[:3]: hashlib.sha256() for row in trials}
+        for row in firsts:
+            _feed(totals[row[:3]], row)
+        for row in db.execute(sql):
+            if row[:3] in totals:
+                _feed(totals[row[:3]], row)
+        found |= {to_json([item, *key]): total.hexdigest() for key, total in totals.items()}
+    return found
+
+
+def check_format(db: sqlite3.Connection, path: Path) -> int:
+    """The version of the format that an open file has.
+
+    Raises:
+        StoreError: no results file, of a format that this release does not read, or damaged.
+    """
+    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise StoreError(f"{path} is not a results file of gpbandits")
+    version: int = db.execute("PRAGMA user_version").fetchone()[0]
+    if not OLDEST <= version <= FORMAT:
+        raise StoreError(
+            f"{path} has format {version}; this release reads formats {OLDEST} to {FORMAT}: use "
+            f"the release that wrote it{_release(db)}, or run again with another --out"
+        )
+    for table, columns in tables(version).items():
+        db.execute(f"SELECT {columns} FROM {table} LIMIT 0")
+    odd = "SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger')"
+    if (found := db.execute(odd).fetchone()) is not None:
+        raise damaged(path, f"{found[0]!r} is a view or a trigger, which no results file has")
+    return version
+
+
+def _release(db: sqlite3.Connection) -> str:
+    """How to install the release that wrote a file, if it says which."""
+    try:
+        (text,) = db.execute("SELECT value FROM meta WHERE key = 'versions'").fetchone()
+        version = json.loads(text)["gpbandits-env"]
+    except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError):
+        return ""
+    known = isinstance(version, str) and re.fullmatch(r"\d[\w.]{0,40}", version)
+    return f" (pip install 'gpbandits-env=={version}')" if known else ""
+
+
+def check_sound(db: sqlite3.Connection, path: Path, version: int) -> None:
+    """Raise `StoreError` if anything in an open file is damaged or does not belong together."""
+    if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+        raise damaged(path, "SQLite: malformed")
+    for table in ("arrays", "seconds"):
+        orphan = f"SELECT {KEY} FROM {table} EXCEPT SELECT {KEY} FROM trials"
+        if db.execute(orphan).fetchone() is not None:
+            raise damaged(path, "it has results of trials that it does not list")
+    with decoding(path):
+        if version >= 2:
+            kept = dict(db.execute("SELECT item, sha256 FROM checksums"))
+            now = checksums(db)
+            for item in sorted(kept.keys() | now.keys()):
+                if kept.get(item) != now.get(item):
+                    raise damaged(path, f"the checksum of {item[:200]} does not agree")
+        else:
+            for problem in _without_sense(db):
+                raise damaged(path, problem)
+
+
+def check_keys(db: sqlite3.Connection, path: Path, scenario: Mapping[str, Any]) -> None:
+    """Raise `StoreError` for a trial that is none of the scenario's, or of another length."""
+    points, trials = scenario["points"], scenario.get("trials", np.inf)
+    for cell, agent, trial, rounds in db.execute(f"SELECT {KEY}, rounds FROM trials"):
+        if not (isinstance(cell, int) and isinstance(trial, int) and isinstance(rounds, int)):
+            raise damaged(path, "a trial has no number")
+        if (
+            not 0 <= cell < len(points)
+            or agent not in scenario["agents"]
+            or not 0 <= trial < trials
+        ):
+            raise damaged(path, f"its scenario has no trial {trial} of {agent!r}, cell {cell}")
+        if rounds != points[cell].get("horizon", scenario.get("horizon", rounds)):
+            raise damaged(path, f"trial {trial} of {agent!r} has {rounds} rounds")
+
+
+def _without_sense(db: sqlite3.Connection) -> Iterator[str]:
+    """What is wrong with the trials of a file without checksums."""
+    rounds = {row[:3]: row[3] for row in db.execute(f"SELECT {KEY}, rounds FROM trials")}
+    found: dict[tuple[Any, ...], dict[str, Any]] = {key: {} for key in rounds}
+    for cell, agent, trial, name, dtype, shape, data in db.execute(ARRAYS):
+        if name not in TYPES:
+            continue
+        of = f"{name} of agent {agent!r}, trial {trial}"
+        if dtype != TYPES[name]:
+            yield f"{of} has type {dtype}"
+        array = unpack(dtype, shape, data)
+        if array.shape[:1] != (rounds[cell, agent, trial],):
+            yield f"{of} has another number of rounds"
+        found[cell, agent, trial][name] = array
+    for (_, agent, trial), arrays in found.items():
+        for name in TYPES.keys() - arrays.keys():
+            yield f"agent {agent!r}, trial {trial} has no {name}"
+        expected = arrays["optimum"][:, None] - arrays["values"]
+        if not np.allclose(arrays["regret"], expected, 1e-9, 1e-9, equal_nan=True):
+            yield f"the regret of agent {agent!r}, trial {trial} is not optimum minus value"
