@@ -33,13 +33,27 @@ from gpbandits_env.envs.marks import (
 )
 from gpbandits_env.envs.scene import Scene
 
+FIGURE: dict[str, Any] = {
+    "figsize": (8.0, 4.5),
+    "dpi": 100,
+    "layout": "constrained",
+    "facecolor": "white",
+}
 FINE = 400  # points of a curve in a box
 
 
 def picture(scene: Scene) -> NDArray[np.uint8]:
     """A scene as pixels (450, 800, 3)."""
-    figure = Figure(figsize=(8.0, 4.5), dpi=100, layout="constrained", facecolor="white")
+    figure = Figure(**FIGURE)
     canvas = FigureCanvasAgg(figure)
+    draw(figure, scene)
+    canvas.draw()  # type: ignore[no-untyped-call]
+    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
+    return pixels[:, :, :3].copy()
+
+
+def draw(figure: Figure, scene: Scene) -> None:
+    """Draw a scene onto an empty figure."""
     domain = scene.bandit.problem.domain
     named = scene.bandit.problem.kernel.on_indices
     if scene.bandit.locations is not None or (domain.dim == 2 and not named):
@@ -57,9 +71,6 @@ def picture(scene: Scene) -> NDArray[np.uint8]:
             _draw_episode(ax, scene)
         figure.legend(*ax.get_legend_handles_labels(), ncols=6, **LEGEND)
     figure.suptitle(_caption(scene), fontsize=11, color=INK, x=0.01, ha="left")
-    canvas.draw()  # type: ignore[no-untyped-call]
-    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
-    return pixels[:, :, :3].copy()
 
 
 def _caption(scene: Scene) -> str:

@@ -14,16 +14,17 @@ from gpbandits_env.functions import Function
 
 # Rounds whose readings a picture of a moving function shows.
 RECENT = 15
-METADATA: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+SIDE_BY_SIDE: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+METADATA: dict[str, Any] = {**SIDE_BY_SIDE, "render_modes": ["human", "ansi", "rgb_array"]}
 
 
-def check_render_mode(mode: str | None) -> str | None:
+def check_render_mode(mode: str | None, metadata: dict[str, Any] = METADATA) -> str | None:
     """The mode, or a clear error.
 
     Raises:
         UnknownName: no such mode.
     """
-    return None if mode is None else one_of(mode, METADATA["render_modes"], "render mode")
+    return None if mode is None else one_of(mode, metadata["render_modes"], "render mode")
 
 
 @dataclass
@@ -34,6 +35,7 @@ class Viewer:
     mode: str
     seen: list[Seen] = field(default_factory=list)
     agent: Any = None
+    window: Any = None
 
     def record(
         self,
@@ -61,17 +63,30 @@ class Viewer:
 
     def draw(
         self, function: Function, round_: int, cumulative: float, simple: float
-    ) -> str | NDArray[np.uint8]:
-        """The scene as text ("ansi") or pixels (height, width, 3) ("rgb_array")."""
+    ) -> str | NDArray[np.uint8] | None:
+        """The scene as text ("ansi") or pixels (height, width, 3) ("rgb_array"), or in a window."""
         scene = Scene(self.bandit, function, round_, cumulative, simple, self.seen)
         if self.mode == "ansi":
             return text(scene)
+        if self.agent is not None:
+            mean, sd = self.agent.belief()
+            scene = replace(scene, belief=(np.asarray(mean), np.asarray(sd)))
+        if self.mode == "human":
+            return self._show(scene)
         from gpbandits_env.envs.pictures import picture
 
-        if self.agent is None:
-            return picture(scene)
-        mean, sd = self.agent.belief()
-        return picture(replace(scene, belief=(np.asarray(mean), np.asarray(sd))))
+        return picture(scene)
+
+    def _show(self, scene: Scene) -> None:
+        from gpbandits_env.envs.display import Display
+
+        self.window = self.window or Display()
+        self.window.show(scene, 1.0 / METADATA["render_fps"])
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self.window is not None:
+            self.window.close()
 
     def snapshot(self) -> list[Seen]:
         """The readings so far, which never change."""

@@ -61,7 +61,8 @@ class BanditEnv(gym.Env[Observation, Any]):
 
     Args:
         bandit: what is simulated.
-        render_mode: None, "ansi" (a line of text) or "rgb_array" (a picture).
+        render_mode: None, "ansi" (a line of text), "rgb_array" (a picture), or "human" (a window,
+            drawn at each reset and step).
         selective: whether actions can be skipped.
         evaluate_skipped: whether skipped actions are evaluated for the regret. Without, their
             ``noiseless_rewards`` and ``regret`` are NaN, the cumulative regret is NaN from then on,
@@ -171,6 +172,7 @@ class BanditEnv(gym.Env[Observation, Any]):
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
         if self._viewer is not None:
             self._viewer.restore([])
+            self._follow()
         info = {"parameters": copy.deepcopy(parameters)} if parameters else {}
         return self.bandit.first_observation(self.selective), info
 
@@ -205,6 +207,7 @@ class BanditEnv(gym.Env[Observation, Any]):
             rewards[~observed] = 0.0
         if self._viewer is not None:
             self._viewer.record(actions, rewards, regret, observed)
+            self._follow()
         best = function.best_action
         info = {
             "noiseless_rewards": values,
@@ -232,15 +235,30 @@ class BanditEnv(gym.Env[Observation, Any]):
             InvalidInput: no ``belief``, or the environment has no render mode.
         """
         if self._viewer is None:
-            raise InvalidInput("attach() needs an environment made with render_mode='rgb_array'")
+            raise InvalidInput(
+                "attach() needs an environment made with render_mode='rgb_array' or 'human'"
+            )
         self._viewer.attach(agent)
 
     def render(self) -> Any:
-        """The last round as a line of text or a picture (height, width, 3) uint8."""
+        """The last round as a line of text or a picture (height, width, 3) uint8, or in a window.
+
+        In render mode "human" every `reset` and `step` does this, and nothing is returned.
+        """
         if self._viewer is None:
             gym.logger.warn("render() draws nothing: make the environment with a render_mode")
             return None
         return self._viewer.draw(self.function, self._round, self._cumulative, self._simple)
+
+    def _follow(self) -> None:
+        """Show the round in the window, if that is the render mode."""
+        if self.render_mode == "human":
+            self.render()
+
+    def close(self) -> None:
+        """Close the window of render mode "human"."""
+        if self._viewer is not None:
+            self._viewer.close()
 
     def snapshot(self) -> dict[str, Any]:
         """The whole state, picklable; `restore` continues exactly from here.

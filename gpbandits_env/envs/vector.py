@@ -25,7 +25,7 @@ from gpbandits_env.envs.episode import (
     split_action,
 )
 from gpbandits_env.envs.parameters import Parameters, drawn, instance_with
-from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
+from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_render_mode
 from gpbandits_env.envs.single import Info, Observation
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.functions import FunctionBatch
@@ -69,11 +69,11 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
         self.autoreset_mode = _autoreset(autoreset_mode)
-        self.metadata: dict[str, Any] = {**METADATA, "autoreset_mode": self.autoreset_mode}
+        self.metadata: dict[str, Any] = {**SIDE_BY_SIDE, "autoreset_mode": self.autoreset_mode}
         # Gymnasium's make() reads -1 as "no limit"; so do we.
         horizon = None if max_episode_steps == -1 else max_episode_steps
         self._horizon = None if horizon is None else whole(horizon, "max_episode_steps")
-        self.render_mode = check_render_mode(render_mode)
+        self.render_mode = check_render_mode(render_mode, SIDE_BY_SIDE)
         self.bandit = bandit
         self.selective = flag(selective, "selective")
         self._evaluate_skipped = flag(evaluate_skipped, "evaluate_skipped")

@@ -1,15 +1,18 @@
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
+from matplotlib import pyplot as plt
 from matplotlib._pylab_helpers import Gcf
 from matplotlib.figure import Figure
 
-import gpbandits_env  # noqa: F401
+from gpbandits_env import agents
 from gpbandits_env.datasets import Readings
 from gpbandits_env.envs.maps import draw_maps
-from gpbandits_env.envs.rendering import RECENT
+from gpbandits_env.envs.rendering import METADATA, RECENT
 from gpbandits_env.envs.scene import Scene
-from gpbandits_env.errors import InvalidInput, NotReset
+from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
 
 ROWS = np.random.default_rng(0).normal(size=(30, 12))
 ON_MAP = Readings(
@@ -164,3 +167,33 @@ def test_maps_are_not_stretched_and_hold_the_star(scene, believed):
         assert bottom + 0.03 * (top - bottom) < star[1] < top - 0.03 * (top - bottom)
     assert maps[0].get_xlabel()
     assert maps[0].get_ylabel()
+
+
+def test_a_window_follows_the_episode(monkeypatch):
+    monkeypatch.setitem(METADATA, "render_fps", 1000)
+    env = gym.make("gpbandits/MarkovGP-v0", grid=9, render_mode="human", max_episode_steps=3)
+    assert not Gcf.figs  # nothing is opened before there is something to show
+    agent = agents.make("tv-gp-ucb", env, seed=0)
+    env.unwrapped.attach(agent)
+    observation, _ = env.reset(seed=0)
+    (manager,) = Gcf.figs.values()
+    titles = [manager.canvas.figure.get_suptitle()]
+    for _ in range(2):
+        observation, *_ = env.step(agent.predict(observation)[0])
+        titles.append(manager.canvas.figure.get_suptitle())
+    assert [title.split()[1].strip(":") for title in titles] == ["0", "1", "2"]
+    assert env.render() is None
+    plt.close(manager.canvas.figure)  # as a person might
+    env.step([0])
+    copy = pickle.loads(pickle.dumps(env))
+    assert len(Gcf.figs) == 1
+    copy.step([1])
+    assert len(Gcf.figs) == 2
+    for each in (env, copy, copy):
+        each.close()
+    assert not Gcf.figs
+
+
+def test_instances_side_by_side_have_no_window():
+    with pytest.raises(UnknownName, match="ansi, rgb_array"):
+        gym.make_vec("gpbandits/StaticGP-v0", 2, grid=4, render_mode="human")
