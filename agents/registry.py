@@ -72,13 +72,20 @@ def is_own(name: object) -> bool:
     return isinstance(name, str) and ":" in name
 
 
-def agent_class(name: str) -> type[Agent]:
-    """The class of a registered agent, or of one of your own, "module:Class".
+def agent_class(name: str | type[Agent]) -> type[Agent]:
+    """The class of a registered agent, or of one of your own: "module:Class", or the class itself.
 
     Raises:
         UnknownName: no agent has that name.
-        InvalidInput: there is no such module, or no agent of that name in it.
+        InvalidInput: there is no such module, no agent of that name in it, or a class that is no
+            agent or leaves a method out.
     """
+    if isinstance(name, type):
+        if not issubclass(name, Agent) or inspect.isabstract(name):
+            raise InvalidInput(
+                f"{name.__qualname__} is not derived from Agent with all of its methods"
+            )
+        return name
     if is_own(name):
         return class_named(name, Agent, "agent")  # type: ignore[type-abstract]
     known = AGENTS | ADAPTERS
@@ -87,7 +94,7 @@ def agent_class(name: str) -> type[Agent]:
     return found
 
 
-def settings_of(name: str) -> dict[str, Any]:
+def settings_of(name: str | type[Agent]) -> dict[str, Any]:
     """The settings an agent takes, with their defaults; those of `OVERRIDES` come on top."""
     found: dict[str, Any] = {}
     for cls in reversed(agent_class(name).__mro__):
@@ -99,7 +106,7 @@ def settings_of(name: str) -> dict[str, Any]:
 
 
 def make(
-    name: str,
+    name: str | type[Agent],
     env_or_problem: Any,
     *,
     seed: int | np.random.Generator | None = None,
@@ -108,7 +115,8 @@ def make(
     """Make an agent for an environment, or for a problem without one.
 
     Args:
-        name: a registered name (`names` lists them), or "module:Class", an agent of your own.
+        name: a registered name (`names` lists them); or an agent of your own, as its class or as
+            "module:Class".
         env_or_problem: a gpbandits environment, wrapped or not; a vector of them (ours,
             Gymnasium's `SyncVectorEnv` and `AsyncVectorEnv`, or stable-baselines3's); or a
             `Problem`.
@@ -121,9 +129,10 @@ def make(
     """
     cls = agent_class(name)
     known = settings_of(name)
+    shown_name = name if isinstance(name, str) else name.__qualname__
     for key in settings:
         if key not in known and key not in OVERRIDES:
-            raise unknown(f"setting of the agent {name!r}", key, [*known, *OVERRIDES])
+            raise unknown(f"setting of the agent {shown_name!r}", key, [*known, *OVERRIDES])
     problem = _problem(env_or_problem, {k: v for k, v in settings.items() if k in OVERRIDES})
     own = {k: v for k, v in settings.items() if k not in OVERRIDES}
     return cls(problem, _generator(seed), **own)

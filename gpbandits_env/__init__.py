@@ -1,7 +1,23 @@
 """Gaussian-process bandits: Gymnasium environments, agents and the papers' experiments."""
 
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gpbandits_env.agents import maximize as maximize
+    from gpbandits_env.agents import minimize as minimize
+    from gpbandits_env.domains import Arms as Arms
+    from gpbandits_env.domains import Box as Box
+    from gpbandits_env.kernels import Empirical as Empirical
+    from gpbandits_env.kernels import Linear as Linear
+    from gpbandits_env.kernels import Matern as Matern
+    from gpbandits_env.kernels import Matern12 as Matern12
+    from gpbandits_env.kernels import Matern32 as Matern32
+    from gpbandits_env.kernels import Matern52 as Matern52
+    from gpbandits_env.kernels import SquaredExponential as SquaredExponential
+    from gpbandits_env.problem import Problem as Problem
 
 _root = Path(__file__).resolve().parent.parent
 if (_root / "pyproject.toml").exists() and (_root / "agents").is_dir():
@@ -10,6 +26,28 @@ if (_root / "pyproject.toml").exists() and (_root / "agents").is_dir():
     __path__.append(str(_root))
 
 __version__ = "0.1.0"
+
+# What is imported from here, and the module that has it: imported on first use.
+_EXPORTS = {
+    **dict.fromkeys(("Arms", "Box"), "domains"),
+    **dict.fromkeys(("Empirical", "Linear", "Matern", "Matern12", "Matern32"), "kernels"),
+    **dict.fromkeys(("Matern52", "SquaredExponential"), "kernels"),
+    **dict.fromkeys(("maximize", "minimize"), "agents"),
+    "Problem": "problem",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXPORTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(import_module(f"{__name__}.{_EXPORTS[name]}"), name)
+    return globals().setdefault(name, found)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_EXPORTS})
+
+
 if "gpbandits_command" not in sys.modules:  # which see
     from gpbandits_env.registration import register_all
 

@@ -81,10 +81,13 @@ class Family(Generic[T]):
         self.members: dict[str, type[T]] = {}
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
-        """Class decorator: the type name under which a frozen dataclass is written."""
+        """Class decorator: the type name under which a frozen dataclass is written.
+
+        A module that is run again (a cell of a notebook) replaces what it registered before.
+        """
 
         def add(cls: type[T]) -> type[T]:
-            if name in self.members:
+            if name in self.members and self.members[name].__module__ != cls.__module__:
                 raise ValueError(f"{self.kind} {name!r} is registered twice")
             self.members[name] = cls
             cls.type_name = name  # type: ignore[attr-defined]

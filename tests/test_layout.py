@@ -44,3 +44,16 @@ def test_nobody_imports_agents_or_scenarios_as_top_level_names(folder):
     top_level = re.compile(r"^\s*(from|import) (agents|scenarios)\b", re.MULTILINE)
     for path in (ROOT / folder).rglob("*.py"):
         assert not top_level.search(path.read_text(encoding="utf-8")), path
+
+
+def test_what_notebooks_need_is_imported_from_the_top_on_first_use(tmp_path):
+    code = (
+        "import sys, gpbandits_env as g\n"
+        "print('gpbandits_env.kernels' in sys.modules, 'scipy' in sys.modules, 'Box' in dir(g))\n"
+        "from gpbandits_env import Arms, Box, Matern52, Problem, SquaredExponential, minimize\n"
+        "print(all(hasattr(g, name) for name in g._EXPORTS), hasattr(g, 'nothing'))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False", "False", "True", "True", "False"]

@@ -94,7 +94,15 @@ def test_a_type_that_is_no_name_is_refused(kind):
         SHAPES.from_dict({"type": kind})
 
 
+def test_a_cell_of_a_notebook_that_is_run_again_replaces_what_it_registered():
+    family = Family("shape")
+    cell = "@family.register('blob')\n@dataclass(frozen=True)\nclass Blob:\n    size: int = {}\n"
+    for size in (1, 2):
+        exec(cell.format(size), {"family": family, "dataclass": dataclass, "__name__": "__main__"})
+        assert family.from_dict({"type": "blob"}).size == size
+
+
 def test_a_name_is_registered_once():
     with pytest.raises(ValueError, match="'dot' is registered twice"):
-        SHAPES.register("dot")(Stranger)
+        SHAPES.register("dot")(type("Dot", (), {"__module__": "elsewhere"}))
     assert SHAPES.members["dot"] is Dot

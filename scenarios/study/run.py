@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
+from tqdm.auto import tqdm
 
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import ClusterLost, StoreError
@@ -20,7 +20,12 @@ from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY, Cell, Scenario
 from gpbandits_env.scenarios.study import engines
 from gpbandits_env.scenarios.study.rehearsal import describe, rehearse, resolved
-from gpbandits_env.scenarios.study.runner import FOLDERS, PlannedTrial
+from gpbandits_env.scenarios.study.runner import (
+    FOLDERS,
+    PlannedTrial,
+    check_sendable,
+    main_classes,
+)
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,8 @@ def run_study(
     whole(seed, "seed", 0, None)
     cells = scenario.cells()
     problems = [rehearse(cell) for cell in cells]
+    if jobs > 1 or engine != engines.LOCAL:
+        check_sendable(cells)
     meta = {
         "scenario": resolved(scenario, seed),
         "versions": versions(),
@@ -95,8 +102,8 @@ def run_study(
 def plan(cells: Sequence[Cell], trials: int, seed: int) -> list[PlannedTrial]:
     """Every trial, in declared order: cells, then environment instances, then agents."""
     return [
-        PlannedTrial(cell, TrialKey(cell.index, entry.label, trial), seed, tuple(FOLDERS))
-        for cell in cells
+        PlannedTrial(cell, TrialKey(cell.index, entry.label, trial), seed, tuple(FOLDERS), classes)
+        for cell, classes in zip(cells, map(main_classes, cells), strict=True)
         for trial in range(trials)
         for entry in cell.scenario.agents
     ]

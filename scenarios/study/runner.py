@@ -1,15 +1,17 @@
 """Running a trial: one agent in one environment instance, here or as the task of a worker."""
 
 import json
+import re
 import sys
 import traceback
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from joblib.externals.loky.cloudpickle_wrapper import dumps
 from numpy.typing import NDArray
 
 from gpbandits_env import agents
@@ -47,12 +49,15 @@ class PlannedTrial:
         key: which trial.
         seed: the study's base seed, which all streams depend on.
         folders: further places of modules, those of the user's own.
+        classes: those of a notebook or script that the scenario names, by their own name in
+            ``__main__``; they travel with the task, because a worker has another ``__main__``.
     """
 
     cell: Cell
     key: TrialKey
     seed: int
     folders: tuple[str, ...] = ()
+    classes: Mapping[str, Any] = field(default_factory=dict)
 
     def stream(self, purpose: str, label: str = "") -> int:
         """The seed of a stream: "world" (the environment), "initial" (points, noise) or "agent".
@@ -65,6 +70,26 @@ class PlannedTrial:
         named = json.dumps(dict(params), sort_keys=True)
         labels = (label,) if label else ()
         return seed_for(self.cell.scenario.id, named, purpose, *labels, self.key.trial, self.seed)
+
+
+def main_classes(cell: Cell) -> dict[str, Any]:
+    """The classes that a cell names as "__main__:Name": those of a notebook or of a script."""
+    here = cell.scenario
+    texts = json.dumps([*(entry.agent for entry in here.agents), dict(here.env_kwargs)])
+    main = sys.modules["__main__"]
+    return {name: getattr(main, name) for name in re.findall(r'"__main__:(\w+)"', texts)}
+
+
+def check_sendable(cells: Sequence[Cell]) -> None:
+    """Raise InvalidInput if a class of ``__main__`` that the cells name cannot go to workers."""
+    for name, found in {k: v for cell in cells for k, v in main_classes(cell).items()}.items():
+        try:
+            dumps(found)
+        except Exception as error:  # whatever the user's own class refers to
+            raise InvalidInput(
+                f"{name} cannot be sent to worker processes ({type(error).__name__}: {error}); "
+                "use jobs=1, or put the class into a module and name it 'module:Class'"
+            ) from error
 
 
 def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
@@ -175,6 +200,8 @@ def run_tasks(tasks: Sequence[PlannedTrial]) -> list[TrialRecord | TrialFailure]
 def _run_or_fail(task: PlannedTrial) -> TrialRecord | TrialFailure:
     for folder in task.folders:
         look_in(folder)
+    for name, found in task.classes.items():
+        setattr(sys.modules["__main__"], name, found)
     try:
         return _run(task)
     except (Exception, SystemExit) as error:

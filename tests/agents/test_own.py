@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
+from gpbandits_env.agents.acquisitions import UCB
 from gpbandits_env.errors import InvalidInput, UnknownName
 
 SOURCE = """
@@ -27,6 +28,21 @@ def module(tmp_path, monkeypatch):
     (tmp_path / "broken_of_a_test.py").write_text("1 / 0", encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     return "own_of_a_test"
+
+
+def test_a_class_is_taken_as_well_as_its_name(world):
+    class Bold(agents.GPAgent):
+        def __init__(self, problem, rng, *, beta=9.0, **parts):
+            super().__init__(problem, rng, UCB(beta), **parts)
+
+    agent = agents.make(Bold, world.problem(), seed=0, beta=1.0)
+    assert type(agent) is Bold
+    assert agents.settings_of(Bold)["beta"] == 9.0
+    with pytest.raises(UnknownName, match=r"Bold.* did you mean 'beta'"):
+        agents.make(Bold, world.problem(), betta=1.0)
+    for wrong in (agents.Agent, int):
+        with pytest.raises(InvalidInput, match=f"{wrong.__name__} is not derived from Agent"):
+            agents.make(wrong, world.problem())
 
 
 def test_it_is_made_with_its_settings(world, module):

@@ -1,6 +1,8 @@
 """Agents and drifts of one's own, from a module beside a scenario file."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -101,3 +103,58 @@ def test_an_error_names_the_key(tmp_path, change, message):
     path = declared(tmp_path, "own_wrong", file=FILE.replace(*change))
     with pytest.raises(InvalidInput, match=message):
         load(path)
+
+
+NOTEBOOK = """
+import sys, threading
+from gpbandits_env.agents import GPAgent
+from gpbandits_env.agents.acquisitions import LCB
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios import AgentEntry, Scenario
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study import run_study
+
+factor = FACTOR
+
+class Cautious(GPAgent):
+    def __init__(self, problem, rng, **parts):
+        assert factor
+        super().__init__(problem, rng, LCB(2.0), **parts)
+
+if __name__ == "__main__":
+    mine = Scenario(
+        id="my/notebook", source="", title="", env="gpbandits/MarkovGP-v0", horizon=5, trials=3,
+        env_kwargs={"grid": [6]}, agents=(AgentEntry("cautious", "__main__:Cautious"),),
+    )
+    for jobs in (1, 2):
+        try:
+            outcome = run_study(mine, f"{jobs}.sqlite", jobs=jobs, progress=False)
+        except InvalidInput as error:
+            print("refused:", error)
+        else:
+            with Store.open(outcome.path) as store:
+                print(outcome.done, len(outcome.failures), store.digest())
+"""
+
+
+def run_notebook(folder, factor):
+    code = NOTEBOOK.replace("FACTOR", factor)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+def test_an_agent_of_a_notebook_runs_in_worker_processes(tmp_path):
+    one, two = run_notebook(tmp_path, "2.0")
+    assert one.startswith("3 0 ")
+    assert one == two
+
+
+def test_a_class_that_workers_cannot_get_is_refused_before_anything_runs(tmp_path):
+    one, two = run_notebook(tmp_path, "threading.Lock()")
+    assert one.startswith("3 0 ")
+    assert two.startswith("refused: Cautious cannot be sent to worker processes")
+    assert "jobs=1" in two
+    assert not (tmp_path / "2.sqlite").exists()
