@@ -12,9 +12,8 @@ from gpbandits_env.agents.action_map import ActionMap, action_map_for
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.batch import Batch, rule_for
 from gpbandits_env.agents.data.compression import Budget, compression_for
-from gpbandits_env.agents.data.forgetting import Fade, forgetting_for
 from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
-from gpbandits_env.agents.data.log import ObservationLog
+from gpbandits_env.agents.data.log import Fade, ObservationLog, forgetting_for
 from gpbandits_env.agents.search import SearchSpec, search_for
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
@@ -52,7 +51,7 @@ class GPAgent(Agent):
             point with probability min(1, qbar sigma~^2): {"type": "nystrom", "qbar": 5.0}. Data
             of a Nystrom posterior cannot fade, and in a box it is on candidates, 1024 if their
             number is not given.
-        epsilon: if given, past data fade at this rate (see `data.forgetting`).
+        epsilon: if given, past data fade at this rate (see `data.log`).
         reset_every: if given, all data are forgotten after each block of this many rounds.
         window: if given, only this many last rounds count.
         compress: if given, the posterior takes only informative observations (see

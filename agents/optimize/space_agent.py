@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.data.forgetting import Fade
+from gpbandits_env.agents.data.log import Fade
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space

@@ -184,7 +184,7 @@ class ArmPosterior(Posterior):
         inside.restore(state)
         self.put(state)
 
-    def _advance(self, epsilon: float, dt: float) -> None:
+    def drift(self, epsilon: float, dt: float) -> None:
         rho = (1.0 - epsilon) ** (0.5 * dt)
         if rho == 1.0 or self.size == 0:
             return

@@ -185,7 +185,11 @@ class Posterior(Stateful, ABC):
             raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
         self.rollback()
         if drift > 0.0 and passed > 0.0:
-            self._advance(drift, passed)
+            self.drift(drift, passed)
+
+    @abstractmethod
+    def drift(self, epsilon: float, dt: float) -> None:
+        """As `advance`, of checked numbers above 0, while nothing is hallucinated."""
 
     @abstractmethod
     def forget(self) -> None:
@@ -198,10 +202,6 @@ class Posterior(Stateful, ABC):
         Raises:
             InvalidInput: the snapshot does not fit; nothing has changed then.
         """
-
-    @abstractmethod
-    def _advance(self, epsilon: float, dt: float) -> None:
-        """Time passes; both are above 0, and nothing is hallucinated."""
 
     def _checked(self, points: ArrayLike) -> NDArray[Any]:
         """Points to look at, checked."""

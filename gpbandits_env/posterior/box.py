@@ -349,7 +349,7 @@ class BoxPosterior(Posterior):
                 cross *= np.exp(-np.abs(data.stamps[part, None] - data.stamps[: part.stop]))
                 data.beta[part] = self._grow(cross[:, :start], cross[:, start:], data.rewards[part])
 
-    def _advance(self, epsilon: float, dt: float) -> None:
+    def drift(self, epsilon: float, dt: float) -> None:
         if self._pass(epsilon, dt):
             known = self.information_gain
             self._refactor()

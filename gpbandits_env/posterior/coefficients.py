@@ -130,13 +130,13 @@ class Coefficients(Representation):
         """
         past, covariance = self.block[: self.count], self._coefficient_covariance
         self._coefficients += np.dot(self._surprises, past) if self.count else 0.0
-        np.dot(past.T, past, out=self._outer)
+        np.matmul(past.T, past, out=self._outer)  # the same as np.dot, but faster at large ranks
         np.subtract(covariance, self._outer, out=covariance)
         if self.scale != 1.0:
             shrink = self.scale**2
             self._coefficients *= self.scale
             covariance *= shrink
-            covariance.flat[:: self.width + 1] += 1.0 - shrink
+            covariance.ravel()[:: self.width + 1] += 1.0 - shrink
         self._clear_rows()
 
     def _clear_rows(self) -> None:

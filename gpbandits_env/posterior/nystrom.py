@@ -204,7 +204,7 @@ class NystromPosterior(Posterior):
 
     def advance(self, epsilon: float, dt: float = 1.0) -> None:
         if positive(epsilon, "epsilon", zero=True) > 0.0:
-            self._advance(epsilon, dt)
+            self.drift(epsilon, dt)
         super().advance(epsilon, dt)
 
     def forget(self) -> None:
@@ -227,7 +227,7 @@ class NystromPosterior(Posterior):
         if len(pending):
             self.hallucinate(pending)
 
-    def _advance(self, epsilon: float, dt: float) -> None:
+    def drift(self, epsilon: float, dt: float) -> None:
         raise InvalidInput(
             f"the data of a Nystrom posterior cannot fade, got epsilon={epsilon!r}; use "
             "reset_every or window, or another posterior"

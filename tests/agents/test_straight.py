@@ -69,7 +69,7 @@ def second_round(name, domain, **settings):
     [
         ("gp-ucb", {}, (6, 5), (4, 5)),
         ("gp-ucb", {"posterior": "rows"}, (6, 5), (7, 8)),
-        ("tv-gp-ucb", {"epsilon": 0.01}, (6, 5), (12, 9)),
+        ("tv-gp-ucb", {"epsilon": 0.01}, (6, 5), (8, 7)),
     ],
 )
 def test_a_round_on_arms_is_straight(name, settings, ask, tell):

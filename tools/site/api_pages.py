@@ -63,7 +63,6 @@ MODULES = {
         "acquisitions.rules",
         "acquisitions.schedules",
         "data.compression",
-        "data.forgetting",
         "data.learning",
         "data.log",
     ),
