@@ -18,6 +18,7 @@ from gpbandits_env.scenarios.study.files import load
 sys.path.insert(0, "")
 for script in sys.argv[1:]:
     runpy.run_path(script, run_name="__main__")
+    print(script, "ran")
 for file in Path().glob("*.toml"):
     print(file, len(load(file).agents), "agents")
 """

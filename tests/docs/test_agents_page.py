@@ -1,4 +1,4 @@
-"""The page on agents: its scripts run, in order, and it names only what there is."""
+"""The page on agents names only what there is."""
 
 import os
 import re
@@ -6,33 +6,11 @@ import subprocess
 import sys
 from importlib import import_module
 
-import numpy as np
 import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents import algorithms
 from gpbandits_env.agents.registry import OVERRIDES
-from gpbandits_env.domains import Arms
-from gpbandits_env.kernels import SquaredExponential
-from gpbandits_env.problem import Problem
-
-
-@pytest.fixture
-def scripts(root):
-    text = (root / "docs" / "agents.md").read_text("utf-8")
-    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-
-
-def test_its_scripts_run(scripts):
-    problem = Problem(Arms.grid(9), SquaredExponential(0.2), 0.1, batch_size=2)
-    names = {"agents": agents, "np": np, "env": problem, "rewards": [0.5, 1.0]}
-    names["expensive"] = lambda arm: float(arm) / 9
-    for script in scripts:
-        exec(script, names)
-    assert names["agent"].round == 2
-    cautious = names["Cautious"](problem, np.random.default_rng(0))
-    cautious.tell([3], [9.0])
-    assert cautious.ask().tolist()[0] == 3
 
 
 def test_every_setting_it_names_of_other_libraries_is_one(root):
