@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.policy import Policy
 from gpbandits_env.arrays import Array
+from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.problem import Problem
 
@@ -20,7 +21,7 @@ BROKEN = (
 )
 
 
-class Agent(ABC):
+class Agent(Displayed, ABC):
     """An agent of one problem.
 
     It learns only what it would learn without an environment: actions and noisy rewards.
@@ -40,6 +41,16 @@ class Agent(ABC):
         self.rng = rng
         self.round = 0
         self._policy = Policy(self)
+
+    def _facts(self) -> dict[str, Any]:
+        problem = self.problem
+        return {
+            "domain": problem.domain,
+            "kernel": problem.kernel,
+            "noise_var": problem.noise_var,
+            "batch_size": problem.batch_size,
+            "round": self.round,
+        }
 
     @abstractmethod
     def ask(self) -> NDArray[Any]:

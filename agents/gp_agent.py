@@ -133,6 +133,10 @@ class GPAgent(Agent):
         self.batch.check(self.rule, problem)
         self.duplicates = 0
 
+    def _facts(self) -> dict[str, Any]:
+        model = {} if self.refit is None else {"kernel": self.refit.model.kernel}
+        return {**super()._facts(), **model, "n_observations": self.posterior.size}
+
     def next_round(self) -> Round:
         """The next round, as batch rules see it."""
         return Round(

@@ -28,6 +28,7 @@ from gpbandits_env.arrays import (
     frozen,
     whole,
 )
+from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, shown
 
 # Coordinates of a grid: these are 1 GB, and 3 or 4 while an environment is made.
@@ -37,7 +38,7 @@ MOST_NUMBERS = 2**27
 SLACK = 4.0 * float(np.finfo(np.float32).eps)
 
 
-class Domain(ABC):
+class Domain(Displayed, ABC):
     """The set of possible actions."""
 
     @property
@@ -115,7 +116,7 @@ class Domain(ABC):
         """A plain dict that `domain_from_dict` reads back."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Arms(Domain):
     """A finite set of n points.
 
@@ -137,6 +138,10 @@ class Arms(Domain):
         if points.ndim != 2 or points.size == 0:
             raise InvalidInput(f"arms must have shape (n, d), n and d above 0, got {points.shape}")
         object.__setattr__(self, "coordinates", frozen(points + 0.0))  # no -0.0: equal, equal bytes
+
+    def _facts(self) -> dict[str, Any]:
+        grid = self.axes and " x ".join(str(len(axis)) for axis in self.axes)
+        return {"size": self.size, "dim": self.dim, "grid": grid}
 
     @classmethod
     def grid(
@@ -250,7 +255,7 @@ class Arms(Domain):
         return {"type": "arms", "points": self.coordinates.tolist()}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Box(Domain):
     """The points between two corners.
 
@@ -273,6 +278,9 @@ class Box(Domain):
         low, high = _bounds(low, high, dim)
         object.__setattr__(self, "low", frozen(low + 0.0))
         object.__setattr__(self, "high", frozen(high + 0.0))
+
+    def _facts(self) -> dict[str, Any]:
+        return {"dim": self.dim, "low": self.low, "high": self.high}
 
     @property
     def dim(self) -> int:

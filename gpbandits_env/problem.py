@@ -4,13 +4,14 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from gpbandits_env.arrays import Array, finite_array, frozen, positive, whole
+from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.kernels import Kernel
 
 
-@dataclass(frozen=True)
-class Problem:
+@dataclass(frozen=True, repr=False)
+class Problem(Displayed):
     """An agent's task: where it may act, and its model of the reward.
 
     Environments offer theirs as `env.unwrapped.problem`; without one, users write it.
@@ -56,6 +57,11 @@ class Problem:
         if mean.ndim and not (isinstance(self.domain, Arms) and mean.shape == (self.domain.size,)):
             raise InvalidInput(f"prior_mean must be a number or one per arm, got {mean.shape}")
         object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))
+
+    def _facts(self) -> dict[str, Any]:
+        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        unset = isinstance(self.prior_mean, float) and self.prior_mean == 0.0
+        return facts | ({"prior_mean": None} if unset else {})
 
     def replaced(self, **changes: Any) -> "Problem":
         """The same problem with some fields changed, checked anew.

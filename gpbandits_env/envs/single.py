@@ -10,6 +10,7 @@ from gymnasium.utils.seeding import np_random as seeded
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, flag, numbers, whole
+from gpbandits_env.display import Displayed
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.episode import (
     BROKEN,
@@ -34,7 +35,7 @@ Observation: TypeAlias = dict[str, NDArray[Any]]
 Info: TypeAlias = dict[str, Any]
 
 
-class BanditEnv(gym.Env[Observation, Any]):
+class BanditEnv(Displayed, gym.Env[Observation, Any]):
     """A bandit: each round takes m actions and returns their noisy rewards.
 
     `reset` draws a function (or, where it drifts, a path of functions) and the noise from two
@@ -96,6 +97,25 @@ class BanditEnv(gym.Env[Observation, Any]):
         self._episode: Episode | None = None
         self._noise = Noise(None, self._batch_size)
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
+
+    def _title(self) -> str:
+        return type(self).__name__ if self.spec is None else self.spec.id
+
+    def _facts(self) -> dict[str, Any]:
+        problem = self.problem
+        return {
+            "domain": problem.domain,
+            "kernel": problem.kernel,
+            "noise_var": self.bandit.noise_var,
+            "batch_size": problem.batch_size,
+            "horizon": problem.horizon,
+            "epsilon": problem.epsilon,
+            "round": self._round,
+        }
+
+    def __str__(self) -> str:
+        """As wrappers of Gymnasium show what they wrap."""
+        return f"<{self!r}>"
 
     @property
     def problem(self) -> Problem:

@@ -1,6 +1,7 @@
 """A comparison over a suite as a picture: scores with intervals, profiles, who beats whom."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,6 +13,7 @@ from gpbandits_env.scenarios.results.comparison import PROFILE, Suite
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 Styles: TypeAlias = Mapping[str, Mapping[str, Any]]
 
@@ -33,6 +35,18 @@ def draw(
         InvalidInput: a file would be written over one of ``reads``.
         StoreError: a file cannot be written.
     """
+    with _drawn(suite, agents) as drawn:
+        return write(drawn, stem, reads=reads)
+
+
+def figure(suite: Suite, agents: Mapping[str, str] | None = None) -> "Figure":
+    """The same as a Matplotlib figure, which a notebook shows; see `draw`."""
+    with _drawn(suite, agents) as drawn:
+        return drawn
+
+
+@contextmanager
+def _drawn(suite: Suite, agents: Mapping[str, str] | None) -> Iterator["Figure"]:
     count, styles = (
         len(suite.standings),
         line_styles(agents or {s.label: s.label for s in suite.standings}),
@@ -42,7 +56,7 @@ def draw(
         _scores(scores, suite, styles)
         _profiles(profiles, suite, styles)
         _improvement(wins, suite)
-        return write(figure, stem, reads=reads)
+        yield figure
 
 
 def _scores(axes: "Axes", suite: Suite, styles: Styles) -> None:

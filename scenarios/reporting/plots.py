@@ -1,6 +1,7 @@
 """Regret, model order and evaluations against rounds or time, from a store alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from gpbandits_env.scenarios.results.store import Store
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 POINTS = 400
 COLUMNS = 3
@@ -57,6 +59,24 @@ def plot(
     Raises:
         StoreError: nothing to plot, or a file cannot be written.
     """
+    with _drawn(store, log, bounds, panels) as drawn:
+        return write(drawn, stem or store.path.with_suffix(""), suffixes, [store.path])
+
+
+def figure(
+    store: Store, *, log: bool = False, bounds: bool = False, panels: Sequence[Panel] = ()
+) -> "Figure":
+    """The same as a Matplotlib figure, which a notebook shows; see `plot`.
+
+    Raises:
+        StoreError: nothing to plot.
+    """
+    with _drawn(store, log, bounds, panels) as drawn:
+        return drawn
+
+
+@contextmanager
+def _drawn(store: Store, log: bool, bounds: bool, panels: Sequence[Panel]) -> Iterator["Figure"]:
     scenario = store.scenario
     cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
     if not cells:
@@ -82,7 +102,7 @@ def plot(
         )
         entitle(figure, title)
         share_legend(figure, grid[0][0], min(len(scenario["agents"]) + bounds, 6))
-        return write(figure, stem or store.path.with_suffix(""), suffixes, [store.path])
+        yield figure
 
 
 def declared(store: Store) -> list[Panel]:

@@ -19,6 +19,7 @@ from gpbandits_env.errors import StoreError, require_extra
 from gpbandits_env.files import writing
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.results.curves import curves_of
+from gpbandits_env.scenarios.results.frames import pandas
 from gpbandits_env.scenarios.results.records import SECONDS_FIELDS, TrialKey
 from gpbandits_env.scenarios.results.store import Store
 
@@ -106,6 +107,19 @@ def columns_of(store: Store) -> dict[str, type]:
             actions[name] = _joint(actions.get(name, kind), kind)
     curves = dict.fromkeys(CURVES, float)
     return found | KEY | actions | dict.fromkeys(ROUNDS, float) | PER_ROUND | curves
+
+
+def to_dataframe(store: Store) -> Any:
+    """All rounds of a store as a pandas `DataFrame`, with the columns of `export_csv`.
+
+    Raises:
+        MissingExtra: pandas is not installed.
+    """
+    frame, columns = pandas().DataFrame, columns_of(store)
+    tables = [frame(table) for _, table in _tables(store, columns)]
+    if not tables:
+        return frame(columns=list(columns))
+    return pandas().concat(tables, ignore_index=True)[list(columns)]
 
 
 def _tables(

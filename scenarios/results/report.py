@@ -9,11 +9,13 @@ import numpy as np
 from scipy import stats
 
 from gpbandits_env.arrays import Array
+from gpbandits_env.display import Displayed, html_table
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.findings import FINDINGS, CellResults, Check
 from gpbandits_env.scenarios.findings.statistics import Paired, mean_and_error, paired
 from gpbandits_env.scenarios.metrics import metric_named, shown
 from gpbandits_env.scenarios.results.curves import curves_of, optimum_moves
+from gpbandits_env.scenarios.results.frames import pandas
 from gpbandits_env.scenarios.results.store import Store
 
 
@@ -71,8 +73,8 @@ class CellReport:
     findings: tuple[Check, ...]
 
 
-@dataclass(frozen=True)
-class Report:
+@dataclass(frozen=True, repr=False)
+class Report(Displayed):
     """The results of a study: its resolved scenario, its cells, and the trials that raised.
 
     Ranks and comparisons go by ``metric``; ``optimum_moves`` says whether the functions change from
@@ -90,6 +92,50 @@ class Report:
     def metrics(self) -> list[str]:
         """What tables show, its own metric first: see `metrics.shown`."""
         return shown(self.metric, self.optimum_moves)
+
+    def _facts(self) -> dict[str, Any]:
+        agents = dict.fromkeys(a.label for cell in self.cells for a in cell.agents)
+        return {
+            "scenario": self.scenario["id"],
+            "agents": ", ".join(agents),
+            "trials": max(a.trials for cell in self.cells for a in cell.agents),
+            "horizon": self.scenario["horizon"],
+            "cells": len(self.cells),
+            "failures": len(self.failures) or None,
+            "digest": self.digest[:16],
+        }
+
+    def _repr_html_(self) -> str:
+        """The means and standard errors, a table for each cell of the grid."""
+        head = ["agent", *(name.replace("_", " ") for name in self.metrics)]
+        tables = []
+        for cell in self.cells:
+            at = ", ".join(f"{k} = {v}" for k, v in cell.params.items())
+            rows = [
+                [a.label, *(f"{a.mean[n]:.4g} ± {a.se[n]:.2g}" for n in self.metrics)]
+                for a in cell.agents
+            ]
+            tables.append(html_table(head, rows, f"{self.scenario['id']} {at}".strip()))
+        return "".join(tables)
+
+    def to_dataframe(self) -> Any:
+        """A pandas `DataFrame`: a row for each agent of each cell.
+
+        Columns are the grid's parameters, "agent", "trials", each metric's mean under its name and
+        its standard error under "NAME_se", and the other figures of `AgentResult`.
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        rows = []
+        for cell in self.cells:
+            for a in cell.agents:
+                plain = asdict(a)
+                mean, se = plain.pop("mean"), plain.pop("se")
+                errors = {f"{name}_se": value for name, value in se.items()}
+                label = {"agent": plain.pop("label"), "trials": plain.pop("trials")}
+                rows.append({**cell.params, **label, **mean, **errors, **plain})
+        return pandas().DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """A plain JSON dict; numbers that are not finite become None."""

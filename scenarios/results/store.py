@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
+from gpbandits_env.display import Displayed
 from gpbandits_env.errors import StoreError, one_of
 from gpbandits_env.files import check_regular
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey, TrialRecord
@@ -58,7 +59,7 @@ OF_TRIAL = "WHERE cell = ? AND agent = ? AND trial = ? AND name = ?"
 OF_AGENT = "WHERE cell = ? AND agent = ? AND name = ? ORDER BY trial"
 
 
-class Store:
+class Store(Displayed):
     """An open results file; use `Store.create` or `Store.open`, in a ``with`` statement."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -66,6 +67,9 @@ class Store:
         self._db = connection
         self._patience = 0.0
         self._restricted: frozenset[str] | None = None
+
+    def _facts(self) -> dict[str, Any]:
+        return {"path": self.path}
 
     @classmethod
     def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:

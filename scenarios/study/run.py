@@ -11,11 +11,15 @@ from typing import Any
 from tqdm.auto import tqdm
 
 from gpbandits_env.arrays import whole
+from gpbandits_env.display import Displayed
 from gpbandits_env.errors import ClusterLost, StoreError
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios.findings.bounds import BOUNDS
+from gpbandits_env.scenarios.results.export import to_dataframe
 from gpbandits_env.scenarios.results.machine import machine, versions
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
+from gpbandits_env.scenarios.results.report import Report
+from gpbandits_env.scenarios.results.report import report as summarize
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY, Cell, Scenario
 from gpbandits_env.scenarios.study import engines
@@ -28,8 +32,8 @@ from gpbandits_env.scenarios.study.runner import (
 )
 
 
-@dataclass(frozen=True)
-class Outcome:
+@dataclass(frozen=True, repr=False)
+class Outcome(Displayed):
     """What a run has come to: trials that the store has, out of those wanted, and failures.
 
     A trial is one agent in one environment instance; ``interrupted`` if Ctrl-C ended the run.
@@ -40,6 +44,24 @@ class Outcome:
     total: int
     failures: tuple[TrialFailure, ...]
     interrupted: bool
+
+    def _facts(self) -> dict[str, Any]:
+        return {
+            "path": self.path,
+            "trials": f"{self.done} of {self.total}",
+            "failures": "; ".join(f"{f.key}: {f.error}" for f in self.failures[:3]) or None,
+            "interrupted": self.interrupted or None,
+        }
+
+    def report(self, metric: str | None = None) -> Report:
+        """What the study found; see `results.report.report`."""
+        with Store.open(self.path) as store:
+            return summarize(store, metric)
+
+    def to_dataframe(self) -> Any:
+        """All rounds as a pandas `DataFrame`; see `results.export.to_dataframe`."""
+        with Store.open(self.path) as store:
+            return to_dataframe(store)
 
 
 def run_study(

@@ -1,5 +1,6 @@
 import csv
 import json
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -7,9 +8,9 @@ import pytest
 
 from gpbandits_env.errors import MissingExtra, StoreError, UnknownName
 from gpbandits_env.scenarios.findings.bounds import Theorem1
-from gpbandits_env.scenarios.reporting.plots import plot
+from gpbandits_env.scenarios.reporting.plots import figure, plot
 from gpbandits_env.scenarios.reporting.tables import text
-from gpbandits_env.scenarios.results.export import export_csv, export_parquet
+from gpbandits_env.scenarios.results.export import export_csv, export_parquet, to_dataframe
 from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
@@ -149,3 +150,40 @@ def test_parquet_without_pyarrow_names_the_extra(store, tmp_path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(MissingExtra, match=r"gpbandits-env\[parquet\]"):
         export_parquet(store, tmp_path / "a.parquet")
+
+
+def test_reports_and_outcomes_are_short(run, store):
+    result, outcome = report(store), run()
+    assert repr(result).startswith("Report(scenario=test/tiny, agents=gp-ucb, ei, random, trials=4")
+    assert result._repr_html_().count("<table>") == 2
+    assert repr(outcome) == f"Outcome(path={outcome.path}, trials=24 of 24)"
+    assert outcome.report() == result
+    assert len(repr(store)) < 300
+
+
+def test_data_frames(run, store, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rounds = to_dataframe(store)
+    assert len(rounds) == 2 * 3 * 4 * 12
+    export_csv(store, tmp_path / "rounds.csv")
+    assert list(rounds) == list(pandas.read_csv(tmp_path / "rounds.csv"))
+    assert rounds.equals(run().to_dataframe())
+    table = report(store).to_dataframe()
+    assert table[["noise_var", "agent"]].duplicated().sum() == 0
+    last = rounds[rounds["round"] == 12].groupby(["noise_var", "agent"])["average_regret"]
+    means = table.set_index(["noise_var", "agent"])["average_regret"]
+    assert np.allclose(last.mean(), means[last.mean().index])
+    errors = table.set_index(["noise_var", "agent"])["average_regret_se"]
+    assert np.allclose(last.sem(), errors[last.mean().index])
+
+
+def test_pandas_is_asked_for_only_when_it_is_needed(store, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtra, match=r"gpbandits-env\[pandas\]"):
+        to_dataframe(store)
+
+
+def test_a_figure_is_returned_for_notebooks(store):
+    drawn = figure(store, log=True)
+    assert len(drawn.axes) == 2 * 3
+    assert drawn._suptitle.get_text().startswith("test/tiny")

@@ -1,0 +1,59 @@
+"""How objects show themselves, in a terminal and in a notebook."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+
+class Displayed:
+    """Shows its facts: as ``Name(fact=value, ...)``, and in a notebook as a small table."""
+
+    __slots__ = ()
+
+    def _facts(self) -> Mapping[str, Any]:
+        """What is shown, by name; a value of None is left out."""
+        return {}
+
+    def _title(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        given = [f"{name}={in_short(value)}" for name, value in _known(self._facts())]
+        return f"{self._title()}({', '.join(given)})"
+
+    def _repr_html_(self) -> str:
+        rows = [[name.replace("_", " "), in_short(value)] for name, value in _known(self._facts())]
+        return html_table([self._title(), ""], rows)
+
+
+def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """A plain table in HTML; everything is escaped."""
+    top, *body = ("".join(map(_cell, row)) for row in [head, *rows])
+    lines = "".join(f"<tr>{row}</tr>" for row in body)
+    above = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{above}<thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def _cell(text: str) -> str:
+    return f"<td style='text-align:left'>{escape(text)}</td>"
+
+
+def in_short(value: Any) -> str:
+    """A value in a few words: long arrays by their shape and range, equal entries as one."""
+    if isinstance(value, (float, np.floating)):
+        return f"{value:.6g}"
+    if not isinstance(value, np.ndarray):
+        return str(value)
+    if value.size and (value == value.flat[0]).all():
+        return f"{value.flat[0]:.6g}"
+    if value.ndim == 1 and value.size <= 6:
+        return f"[{', '.join(f'{number:.6g}' for number in value)}]"
+    return (
+        f"{' x '.join(map(str, value.shape))} numbers from {value.min():.4g} to {value.max():.4g}"
+    )
+
+
+def _known(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    return [(name, value) for name, value in facts.items() if value is not None]

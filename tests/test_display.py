@@ -1,0 +1,48 @@
+"""What environments, agents and problems show in a terminal and in a notebook."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gpbandits_env import Arms, Box, agents
+from gpbandits_env.display import html_table, in_short
+
+
+@pytest.fixture
+def env():
+    env = gym.make("gpbandits/MarkovGP-v0", grid=(6, 7), epsilon=0.02, batch_size=2)
+    env.reset(seed=0)
+    return env
+
+
+def test_an_environment_says_what_it_is(env):
+    shown = repr(env.unwrapped)
+    assert shown.startswith("gpbandits/MarkovGP-v0(domain=Arms(size=42, dim=2, grid=6 x 7)")
+    for words in ("SquaredExponential(lengthscale=0.2", "noise_var=0.01", "batch_size=2"):
+        assert words in shown
+    assert shown in str(env)  # within its wrappers
+    assert "<td" in env.unwrapped._repr_html_()
+
+
+@pytest.mark.parametrize("name", ["tv-gp-ucb", "random"])
+def test_an_agent_says_how_much_it_has_learned(env, name):
+    agent = agents.make(name, env, seed=0)
+    agent.tell(agent.ask(), [0.1, 0.2])
+    assert "batch_size=2, round=1" in repr(agent)
+    assert ("n_observations=2" in repr(agent)) == (name != "random")
+    assert repr(agent).startswith(type(agent).__name__)
+    assert "SquaredExponential" in agent._repr_html_()
+
+
+def test_long_values_are_short():
+    box = Box(np.zeros(5000), np.ones(5000))
+    assert repr(box) == "Box(dim=5000, low=0, high=1)"
+    assert repr(Box([0, 1], [2, 3])) == "Box(dim=2, low=[0, 1], high=[2, 3])"
+    assert repr(Arms(np.arange(9.0))) == "Arms(size=9, dim=1)"
+    assert in_short(np.arange(9.0)) == "9 numbers from 0 to 8"
+    problem = agents.make("ei", gym.make("gpbandits/Table-v0")).problem
+    assert len(repr(problem)) < 400
+
+
+def test_html_is_escaped():
+    assert "<script>" not in html_table(["<script>"], [["a", "<script>"]], "<script>")
