@@ -22,6 +22,7 @@ from gpbandits_env.learning import (
     InputScaling,
     Observations,
     OutputScaling,
+    by_coordinate,
     fit,
     learnable,
 )
@@ -129,7 +130,10 @@ class Refit:
                 "0, or learn noise_var too"
             )
         self._given = self.model = given
-        priors = HyperPriors.default(InputScaling.of(domain))
+        inputs = InputScaling.of(domain)
+        if learning.ard:
+            by_coordinate(given.kernel, self._names, len(inputs.low))  # or an error, now
+        priors = HyperPriors.default(inputs)
         self._priors = priors if self._names - {"epsilon"} else None
         self._fitted: int | None = None
         self._known = 0  # prior observations since the last fit

@@ -23,6 +23,11 @@ STARTS: tuple[Mapping[str, float], ...] = (
     {"lengthscale": 0.25, "variance": 3.0, "noise_var": 0.03},
     {"lengthscale": 4.0, "variance": 3.0},
 )
+# The words of parameters whose priors do not depend on the value given.
+USUAL = {"lengthscale", "variance", "noise_var"}
+# Multiples of any other parameter's value, for another start: the likelihood of a period has a
+# maximum at each alias, and a climb ends at the nearest or beyond.
+MULTIPLES = np.linspace(-np.log(2.0), np.log(2.0), 41)
 # Without priors a logarithm may move so far from its start: that keeps small data sane.
 REACH = 8.0
 
@@ -73,6 +78,8 @@ class Climbs:
         firsts = [given]
         if any(p.prior for p in self.parameters):
             firsts += [self._centre(factors, given) for factors in STARTS[: starts - 1]]
+            for first in (given, self._centre({"noise_var": 10.0}, given)):
+                firsts += self._multiples(first)
         epsilons = EPSILON_STARTS if self.drifts else (self.epsilon,)
         ends = [
             self._climb(np.array([epsilons[i % len(epsilons)] ** 0.5, *firsts[i % len(firsts)]]))
@@ -90,6 +97,17 @@ class Climbs:
             if p.free and p.prior:
                 u[i] = np.log(p.prior.prior.centre * factors.get(p.word, 1.0))
         return u
+
+    def _multiples(self, first: Array) -> list[Array]:
+        """A start once more for each unusual parameter, at its most likely multiple."""
+        firsts = []
+        for i, p in enumerate(self.parameters):
+            if p.free and p.prior and p.word not in USUAL:
+                moved = first + np.outer(MULTIPLES, np.eye(len(first))[i])
+                scores = p.prior.prior(moved[:, i])[0]
+                scores += [self._at(np.array([self.epsilon**0.5, *u])).value for u in moved]
+                firsts.append(moved[int(np.nanargmax(scores))])
+        return firsts
 
     def _values(self, u: Array) -> tuple[Array, float]:
         theta = np.array([p.unit for p in self.parameters]) * np.exp(u[1:])

@@ -64,6 +64,36 @@ def learnable(kernel: Kernel, learn: Iterable[str]) -> frozenset[str]:
     return frozenset(names)
 
 
+def by_coordinate(
+    kernel: Kernel, names: frozenset[str], dim: int
+) -> tuple[Kernel, frozenset[str]] | None:
+    """A kernel with a lengthscale for each coordinate, and the names of what is learned of it.
+
+    None where it needs none: in one dimension, where it has them, where no lengthscale is learned,
+    and for a kernel whose lengthscale and variance are all that is learned.
+
+    Raises:
+        InvalidInput: the kernel takes no such lengthscales.
+    """
+    known = kernel.parameters().keys()
+    scales = {name for name in known if "lengthscale" in name.split(".")}
+    fixed = scales and not any(name.endswith("lengthscale") for name in names)
+    if dim == 1 or not names & known or fixed or _by_scales(kernel, names):
+        return None
+    try:
+        apart = kernel.with_lengthscale(lambda ell: tuple(np.broadcast_to(ell, dim).tolist()))
+        apart(np.zeros((2, dim)))
+    except (TypeError, ValueError):
+        apart = kernel
+    own = apart.parameters().keys()
+    if own == known:
+        raise InvalidInput(
+            f"ard needs a kernel with a lengthscale for each coordinate, which {kernel.type_name!r}"
+            " does not take: leave out ard, or implement its method with_lengthscale(change)"
+        )
+    return apart, names | {name for name in own if name.rpartition(".")[0] in names}
+
+
 def fit(
     model: Model,
     data: Observations | Sequence[Series],
@@ -90,11 +120,16 @@ def fit(
             all of several; "noise_var"; "mean" (the best constant at every step); "epsilon".
         priors: and bounds, where inputs and rewards are scaled: the maximum a posteriori. Without,
             the maximum of the likelihood within a factor 3000 of the model.
-        ard: under priors, a lengthscale for each coordinate of a stationary kernel instead of one.
+        ard: under priors, a lengthscale for each coordinate instead of one.
         starts: under priors, 1 to 6.
     Raises:
         InvalidInput: nothing to learn, data of other shapes, or numbers out of range.
         UnknownName: a word in ``learn`` that the model has no hyper-parameter of.
+
+    The likelihood of some parameters, such as a period, has many maxima. Under priors, multiples of
+    a parameter's value from 1/2 to 2 are screened, and the most likely one is a further start. Give
+    a period to within that factor; with few observations in a period another may still be likelier.
+
     Source: Rasmussen & Williams (2006), Section 5.4.1; bogunovic2016, Appendix B and Section 5.2.
     """
     names = learnable(model.kernel, learn)
@@ -162,7 +197,13 @@ class _ObservationFit:
         if self._priors and _by_scales(kernel, names):
             found, kernel = self._radial(kernel, self._priors, ard, starts)
         else:
-            found, kernel = self._any_kernel(kernel, starts)
+            found, kernel = self._any_kernel(kernel, names, starts)
+            dim = self._data.points.shape[1]
+            if self._priors and ard and (apart := by_coordinate(kernel, names, dim)):
+                # The isotropic kernel is the start, and what is kept if nothing is likelier.
+                again, other = self._any_kernel(*apart, 1)
+                if max(again.starts) > max(found.starts):
+                    found, kernel = again, other
         learned = Model(
             kernel,
             float(found.theta[-1]) * outputs.var if "noise_var" in names else model.noise_var,
@@ -191,9 +232,11 @@ class _ObservationFit:
         )
         return Climbs(likelihood, (*parameters, last), epsilon, drifts).best(starts)
 
-    def _any_kernel(self, given: Kernel, starts: int) -> tuple[Climbed, Kernel]:
+    def _any_kernel(
+        self, given: Kernel, learned_names: frozenset[str], starts: int
+    ) -> tuple[Climbed, Kernel]:
         """By the names of the kernel's parameters."""
-        names = [name for name in given.parameters() if name in self._names]
+        names = [name for name in given.parameters() if name in learned_names]
         priors, var = self._priors, self._outputs.var
         kernel = given.scaled(1.0 / var) if priors else given
         parameters = []

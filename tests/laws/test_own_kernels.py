@@ -202,3 +202,10 @@ def test_without_its_spectral_sampler_a_box_says_what_to_implement():
     with pytest.raises(InvalidInput, match=r"implement its method spectral_scales"):
         box_sampler_for(box, Plain(0.3), rng=np.random.default_rng(0))
     assert BoxPosterior(box, Plain(0.3), 0.1).moments(np.zeros((1, 2)))[1] == 1.0
+
+
+def test_a_lengthscale_per_coordinate_is_refused_where_there_is_none():
+    problem = Problem(Box([0.0, 0.0], [1.0, 2.0]), Periodic(), 0.1)
+    with pytest.raises(InvalidInput, match="leave out ard"):
+        agents.make("ei", problem, learn={"ard": True})
+    agents.make("ei", problem, learn={"what": ["noise_var"], "ard": True})

@@ -1,12 +1,22 @@
 """Likelihoods against the dense formula and finite differences; learning against known truth."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Linear, Matern, Matern52, SquaredExponential, Sum
+from gpbandits_env.kernels import (
+    Kernel,
+    Linear,
+    Matern,
+    Matern52,
+    SquaredExponential,
+    Stationary,
+    Sum,
+)
 from gpbandits_env.learning import HyperPriors, InputScaling, Observations, OutputScaling, fit
 from gpbandits_env.learning.likelihood import PointLikelihood, RadialCovariances
 from gpbandits_env.learning.priors import Bounded, LogNormal
@@ -119,6 +129,63 @@ def test_a_lengthscale_per_coordinate():
         found.model.kernel, found.model.noise_var, x, y, inputs=cube(3), ard=True, starts=1
     )
     assert again.model.kernel.lengthscale == pytest.approx(found.model.kernel.lengthscale, rel=0.02)
+
+
+@dataclass(frozen=True)
+class Rational(Stationary):
+    """(1 + r^2 / (2 alpha))^-alpha."""
+
+    alpha: float = field(default=1.0, kw_only=True)
+
+    def profile(self, r):
+        return (1.0 + r**2 / (2.0 * self.alpha)) ** -self.alpha
+
+    def slope(self, r):
+        return (1.0 + r**2 / (2.0 * self.alpha)) ** (-self.alpha - 1.0)
+
+
+@dataclass(frozen=True)
+class Waves(Kernel):
+    """exp(-2 sin^2(pi d / period) / lengthscale^2) on the line."""
+
+    lengthscale: float = 1.0
+    period: float = 0.3
+    variance: float = 1.0
+
+    def __call__(self, x, z=None):
+        d = x[:, None, 0] - (x if z is None else z)[None, :, 0]
+        wave = np.sin(np.pi * d / self.period) / self.lengthscale
+        return self.variance * np.exp(-2 * wave**2)
+
+    def diagonal(self, x):
+        return np.full(len(x), self.variance)
+
+
+def test_a_lengthscale_per_coordinate_of_a_kernel_with_more_to_learn():
+    x, y = readings(120, 2, Rational((0.4, 4.0), alpha=2.0), 0.01, seed=1)
+    given = Rational(1.0, alpha=1.0)
+    pooled = learn(given, 0.1, x, y, inputs=cube(2))
+    found = learn(given, 0.1, x, y, inputs=cube(2), ard=True)
+    assert np.array(found.model.kernel.lengthscale) == pytest.approx([0.4, 4.0], rel=0.5)
+    assert found.model.kernel.alpha != 1.0
+    assert found.log_likelihood > pooled.log_likelihood + 10
+    again = learn(found.model.kernel, 0.01, x, y, inputs=cube(2), ard=True)
+    assert again.model.kernel.lengthscale == pytest.approx(found.model.kernel.lengthscale, rel=0.1)
+
+
+def test_a_kernel_of_one_lengthscale_refuses_one_per_coordinate():
+    x, y = readings(20, 2, SquaredExponential(1.0), 0.01)
+    with pytest.raises(InvalidInput, match="ard needs a kernel with a lengthscale for each"):
+        learn(Waves(), 0.1, x, y, inputs=cube(2), ard=True)
+    learn(Waves(), 0.1, x, y, inputs=cube(2), what=("period",), ard=True)
+
+
+@pytest.mark.parametrize("given", [0.2, 0.25, 0.36])
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_a_period_is_not_learned_at_an_alias(given, seed):
+    x, y = readings(30, 1, Waves(period=0.6), 1e-4, seed=seed)
+    found = learn(Waves(period=2 * given), 1e-4, x, y, inputs=cube(1), mean=0.0)
+    assert found.model.kernel.period == pytest.approx(0.6, rel=0.02)
 
 
 def density_of(likelihood, dim):
