@@ -131,12 +131,13 @@ def _draw_values(axes: Axes, ground: Ground, values: Array, colours: dict[str, A
     drawn: Any
     if ground.grid is not None:
         image = values.reshape([len(axis) for axis in ground.grid]).T
-        shading = "gouraud" if ground.smooth else "nearest"
-        drawn = axes.pcolormesh(*ground.grid, image, rasterized=True, shading=shading, **colours)
+        colours |= {"shading": "gouraud" if ground.smooth else "nearest"}
+        drawn = axes.pcolormesh(*ground.grid, image, rasterized=True, **colours)
     else:
         size = float(np.clip(6000 / len(values), 12, 100))
         looks: dict[str, Any] = {"s": size, "edgecolor": GREY, "lw": 0.3, **colours}
-        drawn = axes.scatter(*ground.points.T, c=values, **looks)
+        east, north = ground.points.T
+        drawn = axes.scatter(east, north, c=values, **looks)
     axes.margins(MARGIN)
     return drawn
 
@@ -156,9 +157,9 @@ def _draw_marks(axes: Axes, scene: Scene) -> None:
     if scene.seen:
         before, last = (points_of(scene, a) for a in (actions_of(scene), scene.seen[-1].actions))
         looks: dict[str, Any] = {"s": 9, "color": "white", "edgecolor": INK, "lw": 0.4}
-        axes.scatter(*before.T, label="actions so far", **looks)
-        axes.scatter(*last.T, s=70, **{**RING, "edgecolor": "white", "lw": 3.2})
-        axes.scatter(*last.T, s=70, label="last round", **RING)
+        axes.scatter(before[:, 0], before[:, 1], label="actions so far", **looks)
+        for label, ring in (("", {**RING, "edgecolor": "white", "lw": 3.2}), ("last round", RING)):
+            axes.scatter(last[:, 0], last[:, 1], s=70, label=label, **ring)
     draw_star(axes, *points_of(scene, best_of(scene)).T)
 
 

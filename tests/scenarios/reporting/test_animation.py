@@ -1,5 +1,7 @@
 """Animations: a frame a round, resets marked, mistakes told."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -9,6 +11,7 @@ from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.reporting.animation import animate
+from gpbandits_env.scenarios.reporting.colours import OF_AGENT, ORANGE, VERMILION
 
 
 @pytest.fixture
@@ -72,3 +75,20 @@ def test_mistakes_are_told(drifting, tmp_path):
     result = CliRunner().invoke(main, ["animate", "srinivas2010/fig-2", "--agent", "gp-ucb"])
     assert result.exit_code == 2
     assert "only draws" in result.output
+
+
+def test_frames_on_a_line_share_their_axes(drifting, tmp_path):
+    """What does not change from round to round is the same to the pixel, in exact colours."""
+    frames = frames_of(animate(drifting, "tv", tmp_path / "a.gif", rounds=6))
+    axis = [frame[60:290, :50] for frame in frames]
+    assert axis[0].std() > 10
+    assert all((other == axis[0]).all() for other in axis[1:])
+    assert (frames[0][5, 300] == 255).all()
+    for colour in (OF_AGENT["tv-gp-ucb"], ORANGE, VERMILION):
+        exact = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+        assert (frames[-1] == exact).all(axis=2).any(), colour
+
+
+def test_other_domains_are_rendered(drifting, tmp_path):
+    plane = replace(drifting, env_kwargs={"grid": [6, 6], "epsilon": 0.2})
+    assert len(frames_of(animate(plane, "tv", tmp_path / "a.gif", rounds=2))) == 2
