@@ -78,6 +78,8 @@ def in_turn(now: Round, acquisition: Callable[[int], Acquisition]) -> NDArray[An
         acquisition: of the i-th action, i = 0, 1, ...
     """
     posterior, search, m = now.posterior, now.search, now.m
+    if m == 1:
+        return search.best(acquisition(0), posterior)
     actions = []
     with rolled_back(posterior):
         for i in range(m):

@@ -3,11 +3,12 @@
 from gpbandits_env.agents.embeddings.base import BoxMap, EmbeddedMap, Embedding, kernel_on_y
 from gpbandits_env.agents.embeddings.projections import (
     ClippedEmbedding,
+    Coordinates,
     HashEmbedding,
+    LineEmbedding,
     gaussian_embedding,
     sequential_embedding,
 )
-from gpbandits_env.agents.embeddings.slices import Coordinates, LineEmbedding
 
 __all__ = [
     "BoxMap",

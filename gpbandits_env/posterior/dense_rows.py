@@ -46,14 +46,18 @@ class DenseRows(Representation):
         count, scale, known = self.count, self.scale, self._known(arm)
         if count == len(self.block):
             self._reserve(count + 1)
+        slot = self.block[count]
         if count:
             past = self.block[:count]
-            inner = past[:, arm].dot(past, self.block[count])
+            past[:, arm].dot(past, slot)
             if scale != 1.0:
-                np.multiply(inner, scale**2, inner)
-            known = np.subtract(known, inner, inner)
-        values: Array = known * inverse_s
-        np.divide(values, scale, self.block[count])
+                np.multiply(slot, scale**2, slot)
+            known = np.subtract(known, slot, slot)
+        if scale == 1.0:
+            values = np.multiply(known, inverse_s, slot)
+        else:
+            values = known * inverse_s
+            np.divide(values, scale, slot)
         self.births[count] = scale
         self.count, self._root = count + 1, None
         return values

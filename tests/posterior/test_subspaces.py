@@ -176,8 +176,8 @@ def test_single_precision_stays_in_the_box():
 
 
 def test_many_blocks(monkeypatch):
-    monkeypatch.setattr("gpbandits_env.posterior.subspace_parts.BLOCK", 900)
-    monkeypatch.setattr("gpbandits_env.posterior.subspace_parts.STRIP", 100)
+    monkeypatch.setattr("gpbandits_env.posterior.subspaces.BLOCK", 900)
+    monkeypatch.setattr("gpbandits_env.posterior.subspaces.STRIP", 100)
     pair = Pair("se")
     for count in (10, 150, 3, 200):
         pair.add(count)
