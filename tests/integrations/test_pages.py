@@ -1,4 +1,4 @@
-"""The scripts on the pages about other libraries run, one after the other."""
+"""The scripts on the pages about other libraries run, each as it stands, in one folder."""
 
 import re
 from pathlib import Path
@@ -16,6 +16,5 @@ def test_the_scripts_of_the_page_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scripts = re.findall(r"```python\n(.*?)```", (DOCS / page).read_text(encoding="utf-8"), re.S)
     assert len(scripts) >= 2
-    names: dict[str, object] = {}
     for script in scripts:
-        exec(script, names)
+        exec(script, {"__name__": "__main__"})
