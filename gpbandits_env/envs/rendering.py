@@ -72,7 +72,8 @@ class Viewer:
             mean, sd = self.agent.belief()
             scene = replace(scene, belief=(np.asarray(mean), np.asarray(sd)))
         if self.mode == "human":
-            return self._show(scene)
+            self._show(scene)
+            return None
         from gpbandits_env.envs.pictures import picture
 
         return picture(scene)

@@ -93,12 +93,20 @@ class _Setting(NamedTuple):
 _SETTINGS = (
     _Setting("", "", WORKING, 2000, MATCHED, "Compression arm by arm"),
     _Setting(
-        *("-literal", ", at the paper's epsilon"),
-        *(LITERAL, 10_000, MATCHED, "Compression that cannot begin"),
+        "-literal",
+        ", at the paper's epsilon",
+        LITERAL,
+        10_000,
+        MATCHED,
+        "Compression that cannot begin",
     ),
     _Setting(
-        *("-regularized", ", at the paper's epsilon, with a small regularizer"),
-        *(LITERAL, 2000, REGULARIZED, "Compression with a small regularizer"),
+        "-regularized",
+        ", at the paper's epsilon, with a small regularizer",
+        LITERAL,
+        2000,
+        REGULARIZED,
+        "Compression with a small regularizer",
         (
             "the noise variance of the posterior is not stated apart from that of the test: all "
             "posteriors here are fitted with 1e-6, as a numerical regularizer, while the test of "
