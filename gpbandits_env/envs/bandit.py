@@ -10,6 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, positive
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions import NEVER_BEYOND, RewardProcess
 from gpbandits_env.problem import Problem
 
@@ -42,10 +43,21 @@ class Bandit:
         """The standard deviation of the noise on a reward."""
         return float(np.sqrt(self.noise_var))
 
-    def action_space(self, selective: bool = False) -> spaces.Space[Any]:
-        """A batch of actions; of a selective environment, and which of them to observe."""
+    def action_space(self, selective: bool = False, discrete: bool = False) -> spaces.Space[Any]:
+        """A batch of actions, or one arm; of a selective environment, and which to observe.
+
+        Raises:
+            InvalidInput: discrete, but with several actions in a round or in a box.
+        """
         m = self.problem.batch_size
-        space = self.problem.domain.action_space(m)
+        space: spaces.Space[Any] = self.problem.domain.action_space(m)
+        if discrete:
+            if not isinstance(space, spaces.MultiDiscrete) or m > 1:
+                raise InvalidInput(
+                    "discrete_action=True needs one arm per round (arms or a grid, and "
+                    f"batch_size=1), got actions in {space}"
+                )
+            space = spaces.Discrete(int(space.nvec[0]))
         return spaces.Tuple((space, spaces.MultiBinary(m))) if selective else space
 
     def observation_space(self, selective: bool = False) -> spaces.Dict:

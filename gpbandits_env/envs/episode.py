@@ -241,6 +241,11 @@ def check_options(options: dict[str, Any] | None) -> dict[str, Any]:
     return dict(options or {})
 
 
+def one_arm(action: Any) -> Any:
+    """A batch of the one arm that a discrete action is; anything else as it is, to be checked."""
+    return [action] if isinstance(action, int) or getattr(action, "ndim", None) == 0 else action
+
+
 def split_action(action: Any, shape: tuple[int, ...]) -> tuple[Any, BoolArray]:
     """The actions of a selective environment's action, and which of them to observe.
 

@@ -21,6 +21,7 @@ from gpbandits_env.envs.episode import (
     generator_at,
     noisy_rewards,
     not_fitting,
+    one_arm,
     split_action,
 )
 from gpbandits_env.envs.parameters import Parameters, drawn, instance_with
@@ -68,9 +69,11 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         evaluate_skipped: whether skipped actions are evaluated for the regret. Without, their
             ``noiseless_rewards`` and ``regret`` are NaN, the cumulative regret is NaN from then on,
             and the simple regret is that of what was observed.
+        discrete_action: whether the action is the number of one arm, in ``Discrete(n)``, instead of
+            an array of one, for libraries that know no other. Arrays of one are still accepted.
 
     Raises:
-        InvalidInput: no such render mode.
+        InvalidInput: no such render mode, or a discrete action with m above 1 or in a box.
     """
 
     metadata = METADATA
@@ -83,6 +86,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         render_mode: str | None = None,
         selective: bool = False,
         evaluate_skipped: bool = True,
+        discrete_action: bool = False,
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
         self._made = bandit
@@ -90,7 +94,8 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         self._evaluate_skipped = flag(evaluate_skipped, "evaluate_skipped")
         self._batch_size = bandit.problem.batch_size
         self._check = bandit.problem.domain.check
-        self.action_space = bandit.action_space(self.selective)
+        self._discrete = flag(discrete_action, "discrete_action")
+        self.action_space = bandit.action_space(self.selective, self._discrete)
         self.observation_space = bandit.observation_space(self.selective)
         self._viewer = None if render_mode is None else Viewer(bandit, render_mode)
         self._turn_to(bandit, {})
@@ -200,8 +205,8 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         """Take m actions; the class says what is returned.
 
         Args:
-            action: (m,) arms, or (m, d) points in a box; if selective a pair of these and (m,)
-                booleans (or 0 and 1).
+            action: (m,) arms, or (m, d) points in a box; with discrete actions an arm; if selective
+                a pair of these and (m,) booleans (or 0 and 1).
         Raises:
             NotReset: before the first `reset`.
             InvalidInput: wrong shape, type or range, or not finite; nothing has changed then.
@@ -212,6 +217,8 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         observed: BoolArray | None = None
         if self.selective:
             action, observed = split_action(action, (self._batch_size,))
+        if self._discrete:
+            action = one_arm(action)
         actions = self._check(action, self._batch_size)
         if self._round and self._moves:
             episode.path.advance()

@@ -50,6 +50,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         selective: whether actions can be skipped; an action is then a pair (actions, observe),
             (B, m, ...) and (B, m).
         evaluate_skipped: whether skipped actions are evaluated for the regret.
+        discrete_action: whether actions are (B,) arms, one for each instance, instead of (B, 1).
         autoreset_mode: a `gymnasium.vector.AutoresetMode` or its value: "NextStep"; "SameStep",
             where the step that ends an episode begins the next one, and the info has the last
             observation and info under "final_obs" and "final_info"; or "Disabled".
@@ -65,6 +66,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         render_mode: str | None = None,
         selective: bool = False,
         evaluate_skipped: bool = True,
+        discrete_action: bool = False,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
@@ -77,7 +79,8 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self.bandit = bandit
         self.selective = flag(selective, "selective")
         self._evaluate_skipped = flag(evaluate_skipped, "evaluate_skipped")
-        self.single_action_space = bandit.action_space(self.selective)
+        self._discrete = flag(discrete_action, "discrete_action")
+        self.single_action_space = bandit.action_space(self.selective, self._discrete)
         self.single_observation_space = bandit.observation_space(self.selective)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -163,8 +166,8 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         """Take m actions in each instance.
 
         Args:
-            actions: (B, m) arms, or (B, m, d) points in a box; if selective a pair of these and
-                (B, m) booleans (or 0 and 1).
+            actions: (B, m) arms, or (B, m, d) points in a box; with discrete actions (B,) arms; if
+                selective a pair of these and (B, m) booleans (or 0 and 1).
         Raises:
             NotReset: before the first `reset`; or, where autoreset is disabled, of an instance
                 whose episode is over.
@@ -307,6 +310,8 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             array = np.asarray(actions)
         except ValueError as error:
             raise InvalidInput(f"actions must be one array of all instances: {error}") from None
+        if self._discrete and array.ndim == 1:
+            array = array[:, None]
         if array.shape != shape:
             raise InvalidInput(f"actions must have shape {shape}, got {array.shape}")
         # All instances' actions as one long batch: one check for all.

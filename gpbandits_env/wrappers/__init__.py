@@ -1,6 +1,5 @@
-"""Wrappers for RL libraries: scalar actions, a scaled round, options, mixtures."""
+"""Wrappers for RL libraries: a scaled round, options for every reset, mixtures."""
 
-from gpbandits_env.wrappers.forms import DiscreteAction as DiscreteAction
-from gpbandits_env.wrappers.forms import ScaledRound as ScaledRound
 from gpbandits_env.wrappers.mixture import Mixture as Mixture
+from gpbandits_env.wrappers.observations import ScaledRound as ScaledRound
 from gpbandits_env.wrappers.options import ResetOptions as ResetOptions

@@ -3,14 +3,12 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.spaces import Discrete
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.wrappers import FlattenObservation
 
 import gpbandits_env  # noqa: F401 (registers the environments)
-from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
-from gpbandits_env.wrappers import DiscreteAction, Mixture, ResetOptions, ScaledRound
+from gpbandits_env.wrappers import Mixture, ResetOptions, ScaledRound
 
 # Gymnasium's checker says that it is meant for environments without wrappers.
 pytestmark = pytest.mark.filterwarnings("ignore:.*different from the unwrapped version")
@@ -20,32 +18,6 @@ MOVING = {**STATIC, "id": "gpbandits/MarkovGP-v0", "noise_var": 0.5}
 
 def static(**more):
     return gym.make(**{**STATIC, **more})
-
-
-def test_one_arm_is_a_number_and_the_same_step():
-    env, bare = DiscreteAction(static()), static()
-    assert env.action_space == Discrete(7)
-    check_env(env, skip_render_check=True)
-    for action in (3, np.int64(3), np.array(3), np.array([3])):
-        env.reset(seed=0), bare.reset(seed=0)
-        assert data_equivalence(env.step(action), bare.step([3]), exact=True)
-    with pytest.raises(InvalidInput):
-        env.step(7)
-
-
-def test_our_agents_play_through_it():
-    env = DiscreteAction(static())
-    agent = agents.make("gp-ucb", env, seed=0)
-    observation, _ = env.reset(seed=0)
-    for _ in range(5):
-        observation, *_ = env.step(agent.predict(observation)[0])
-    assert agent.round == 4
-
-
-@pytest.mark.parametrize("kwargs", [{"batch_size": 2}, {"grid": None, "box": [[0.0], [1.0]]}])
-def test_several_arms_or_points_are_no_number(kwargs):
-    with pytest.raises(InvalidInput, match="one arm per round"):
-        DiscreteAction(static(**kwargs))
 
 
 def test_the_round_is_a_share_of_the_horizon():
@@ -79,7 +51,7 @@ def test_options_come_with_every_reset():
 
 
 def test_wrapped_environments_are_made_from_their_specs():
-    env = DiscreteAction(ScaledRound(ResetOptions(static(), {"noise_var": 0.0})))
+    env = ScaledRound(ResetOptions(static(discrete_action=True), {"noise_var": 0.0}))
     again = gym.make(env.spec)
     env.reset(seed=0), again.reset(seed=0)
     assert data_equivalence(env.step(2), again.step(2), exact=True)

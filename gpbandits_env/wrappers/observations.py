@@ -1,4 +1,4 @@
-"""Actions and observations in the form that other libraries want."""
+"""Observations in the form that networks want."""
 
 from typing import Any
 
@@ -6,40 +6,11 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium.utils import RecordConstructorArgs
-from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput
 
 Env = gym.Env[Any, Any]
-
-
-class DiscreteAction(gym.ActionWrapper[Any, Any, Any], RecordConstructorArgs):
-    """The arm of a round as a number: the action space is ``Discrete(n)``.
-
-    DQN and others support only such actions. An array of one arm, as our agents choose it, is
-    accepted too.
-
-    Args:
-        env: an environment on n arms with one action per round.
-    Raises:
-        InvalidInput: it has several actions per round, or its actions are points.
-    """
-
-    def __init__(self, env: Env) -> None:
-        RecordConstructorArgs.__init__(self)
-        super().__init__(env)
-        space = env.action_space
-        if not isinstance(space, spaces.MultiDiscrete) or space.shape != (1,):
-            raise InvalidInput(
-                f"DiscreteAction needs an environment with one arm per round, got actions in "
-                f"{space}: make it with grid or arms, and batch_size=1"
-            )
-        self.action_space = spaces.Discrete(int(space.nvec[0]))
-
-    def action(self, action: ArrayLike) -> NDArray[Any]:
-        """The batch of this one arm, (1,)."""
-        return np.asarray(action).reshape(-1)
 
 
 class ScaledRound(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):

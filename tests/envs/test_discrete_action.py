@@ -1,0 +1,69 @@
+"""One arm per round as a number, for libraries whose agents support only `Discrete`."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.spaces import Discrete, MultiDiscrete
+from gymnasium.utils.env_checker import check_env, data_equivalence
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
+from gpbandits_env.errors import InvalidInput
+
+STATIC = {"id": "gpbandits/StaticGP-v0", "grid": [7], "max_episode_steps": 5}
+
+
+def discrete(**more):
+    return gym.make(**{**STATIC, "discrete_action": True, **more})
+
+
+def test_one_arm_is_a_number_and_the_same_step():
+    env, bare = discrete(), gym.make(**STATIC)
+    assert env.action_space == Discrete(7)
+    check_env(env.unwrapped, skip_render_check=True)
+    for action in (3, np.int64(3), np.array(3), np.array([3]), [3]):
+        env.reset(seed=0), bare.reset(seed=0)
+        assert data_equivalence(env.step(action), bare.step([3]), exact=True)
+    for bad in (7, -1, 0.5, None, "3", np.array(0.5), [1, 2], True):
+        before = repr(env.unwrapped.snapshot())
+        with pytest.raises(InvalidInput):
+            env.unwrapped.step(bad)
+        assert repr(env.unwrapped.snapshot()) == before
+
+
+@pytest.mark.parametrize("mode", ["sync", "vector_entry_point"])
+def test_instances_side_by_side_take_one_number_each(mode):
+    envs = gym.make_vec(num_envs=3, vectorization_mode=mode, discrete_action=True, **STATIC)
+    bare = gym.make_vec(num_envs=3, **STATIC)
+    assert envs.action_space == MultiDiscrete([7] * 3)
+    envs.reset(seed=0), bare.reset(seed=0)
+    for _ in range(8):
+        actions = envs.action_space.sample()
+        assert data_equivalence(envs.step(actions), bare.step(actions[:, None]), exact=True)
+
+
+@pytest.mark.parametrize("mode", [None, "sync", "vector_entry_point"])
+def test_our_agents_play_there_too(mode):
+    env = discrete()
+    if mode is not None:
+        env = gym.make_vec(num_envs=3, vectorization_mode=mode, discrete_action=True, **STATIC)
+    agent = agents.make("gp-ucb", env, seed=0)
+    observation, _ = env.reset(seed=0)
+    for _ in range(5):
+        observation, *_ = env.step(agent.predict(observation)[0])
+    assert agent.round == 4
+
+
+def test_a_selective_environment_may_have_them_as_well():
+    env, bare = discrete(selective=True), gym.make(**STATIC, selective=True)
+    check_env(env.unwrapped, skip_render_check=True)
+    env.reset(seed=0), bare.reset(seed=0)
+    assert data_equivalence(env.step((3, [0])), bare.step(([3], [0])), exact=True)
+
+
+@pytest.mark.parametrize("kwargs", [{"batch_size": 2}, {"grid": None, "box": [[0.0], [1.0]]}])
+def test_several_arms_or_points_are_no_number(kwargs):
+    with pytest.raises(InvalidInput, match="one arm per round"):
+        discrete(**kwargs)
+    with pytest.raises(InvalidInput, match="discrete_action must be"):
+        discrete(discrete_action="yes")
