@@ -5,7 +5,9 @@ under a type name. `to_dict` and `from_dict` round-trip.
 """
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
@@ -17,6 +19,9 @@ import numpy as np
 from gpbandits_env.errors import InvalidInput, shown, unknown
 
 T = TypeVar("T")
+
+# What to do to load a user's own code; empty where it is loaded.
+_CURE: ContextVar[str] = ContextVar("cure", default="")
 
 
 PLAIN: dict[Any, tuple[tuple[type, ...], str]] = {
@@ -52,16 +57,47 @@ def check_kind(name: str, value: Any, kind: Any) -> None:
         raise InvalidInput(f"{name} must be {words}, got {shown(value)}")
 
 
+@contextmanager
+def no_user_code(cure: str) -> Iterator[None]:
+    """Within it, a name like "module:Class" imports nothing and is refused.
+
+    For files from strangers, since importing a module runs it. The refusal holds in this thread.
+
+    Args:
+        cure: what the error tells a user to do who trusts the file.
+    """
+    before = _CURE.set(cure)
+    try:
+        yield
+    finally:
+        _CURE.reset(before)
+
+
+def user_code_is_refused() -> bool:
+    """Whether this is within `no_user_code`."""
+    return bool(_CURE.get())
+
+
+def user_module(module: str, where: str) -> Any:
+    """Import the module of a name like "module:Class"; the one place that does.
+
+    Raises:
+        InvalidInput: it cannot be imported, or `no_user_code` forbids it; ``where`` comes first.
+    """
+    if cure := _CURE.get():
+        raise InvalidInput(f"{where}: code of the module {module!r} is not loaded; {cure}")
+    try:
+        return import_module(module)
+    except (Exception, SystemExit) as error:  # whatever the module itself raises
+        raise InvalidInput(
+            f"{where}: the module {module!r} cannot be imported: {type(error).__name__}: {error}"
+        ) from error
+
+
 def class_named(name: str, base: type[T], kind: str) -> type[T]:
     """The user's own class that "module:Class" names; InvalidInput if it is no such class."""
     module, _, cls = name.partition(":")
-    try:
-        found = getattr(import_module(module), cls, None)
-    except Exception as error:  # whatever the module itself raises
-        raise InvalidInput(
-            f"{kind} {name!r}: the module {module!r} cannot be imported: "
-            f"{type(error).__name__}: {error}"
-        ) from error
+    found = getattr(user_module(module, f"{kind} {name!r}"), cls, None)
     if not isinstance(found, type) or not issubclass(found, base) or inspect.isabstract(found):
         raise InvalidInput(
             f"{kind} {name!r}: the module {module!r} has no class {cls!r} derived from "

@@ -5,6 +5,7 @@ may be clock time, settings may be whole numbers or choices, and the process may
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from gpbandits_env.arrays import flag, listed, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.seeding import stream
+from gpbandits_env.specs import no_user_code
 
 
 class Campaign:
@@ -248,18 +250,25 @@ class Campaign:
         (self._file if own and self._file else other).write(self.snapshot())
 
     @classmethod
-    def resume(cls, file: str | Path) -> "Campaign":
+    def resume(cls, file: str | Path, *, trusted: bool = False) -> "Campaign":
         """Go on with the campaign in a file, and save it there; what was pending is pending.
 
+        Args:
+            file: of the campaign.
+            trusted: whether an agent or a kernel of your own ("module:Class") may be loaded, which
+                runs the module that the file names. Files of strangers may name any module.
         Raises:
-            InvalidInput: no campaign is there, or something in it that no campaign writes.
+            InvalidInput: no campaign is there, something in it that no campaign writes, or code
+                of a module in a file that is not trusted.
         """
         source = CampaignFile(file)
         state = source.read()
+        keys = ("space", "agent", "maximize", "seed", "n_initial")
+        cure = "if you trust this file, Campaign.resume(file, trusted=True) loads it"
         try:
-            keys = ("space", "agent", "maximize", "seed", "n_initial")
-            campaign = cls(**{key: state[key] for key in keys}, **state["settings"])
-            campaign.restore(state)
+            with nullcontext() if flag(trusted, "trusted") else no_user_code(cure):
+                campaign = cls(**{key: state[key] for key in keys}, **state["settings"])
+                campaign.restore(state)
         except BROKEN as error:
             raise InvalidInput(f"{source.path} holds no campaign: {error}") from error
         campaign._file = source

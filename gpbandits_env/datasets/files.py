@@ -17,7 +17,10 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import LARGEST, Array, numbers
 from gpbandits_env.datasets.tables import check_table, interpolated
 from gpbandits_env.errors import InvalidInput, MissingData, one_of, unknown
+from gpbandits_env.files import check_regular
 
+# Larger tables do not fit the memory of most machines.
+MOST_BYTES = 2**32
 TEXT = (".csv", ".csv.gz", ".tsv", ".txt")
 SUFFIXES = (*TEXT, ".npy", ".npz")
 GAPS = ("error", "keep", "drop", "interpolate")
@@ -80,6 +83,7 @@ def read_table(
         missing = "is not a file" if file.exists() else "no such file"
         raise MissingData(f"{path}: {missing}; give the path of a table of readings")
     try:
+        check_regular(file, MOST_BYTES)
         if kind in TEXT:
             return _Text(str(path), _lines(file), header, time_column).table(gaps)
         if time_column is not None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.cli.group import no_user_code_option
 from gpbandits_env.scenarios.reporting.animation import animate as draw
 from gpbandits_env.scenarios.scenario import Picture
 from gpbandits_env.scenarios.study.files import find
@@ -17,6 +18,7 @@ from gpbandits_env.scenarios.study.files import find
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option("--fps", type=click.IntRange(1, 50), default=5, show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), help="The GIF file.")
+@no_user_code_option
 def animate(scenario: str, agent: str, rounds: int, seed: int, fps: int, out: Path | None) -> None:
     """Show AGENT at work in the first environment instance of SCENARIO as an animated GIF.
 

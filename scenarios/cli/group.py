@@ -1,14 +1,20 @@
 """The commands, loaded when they are needed; a mistake is exit code 2 and one line."""
 
+import os
 import sys
+from contextlib import suppress
 from importlib import import_module
-from typing import Any
+from io import TextIOWrapper
+from typing import Any, NoReturn
 
 import click
 
 from gpbandits_env.errors import GPBanditsError
+from gpbandits_env.specs import no_user_code
 
 INTERRUPTED = 130
+# As EX_SOFTWARE of BSD's sysexits.
+UNFORESEEN = 70
 # Name: where it is ("module.function"), and the first line of its help. The list of commands
 # imports none of them, since most need SciPy, Gymnasium or matplotlib.
 COMMANDS = {
@@ -85,22 +91,81 @@ class Group(click.Group):
     def main(self, *args: Any, **options: Any) -> Any:
         """Run a command line; exit 2 on a user's mistake, 130 on Ctrl-C."""
         standalone = options.pop("standalone_mode", True)
+        if isinstance(sys.stdout, TextIOWrapper):  # names of files need not be valid text
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             code = super().main(*args, **options | {"standalone_mode": False})
+            sys.stdout.flush()
         except click.exceptions.NoArgsIsHelpError as error:
-            click.echo(error.format_message())
-            sys.exit(2)
+            click.echo(error.format_message(), err=True)
+            _fail("name a command of the list above", 2)
         except click.ClickException as error:
             _fail(error.format_message(), error.exit_code)
         except click.Abort:
             _fail("interrupted", INTERRUPTED)
-        except GPBanditsError as error:
-            _fail(str(error), 2)
+        except Exception as error:
+            _end(error)
         if standalone:
             sys.exit(code if isinstance(code, int) else 0)
         return code
 
 
-def _fail(message: str, code: int) -> None:
-    click.echo("gpbandits: " + " ".join(message.split()), err=True)
+def _end(error: Exception) -> NoReturn:
+    """End with one line: of a user's mistake, of the system's refusal, or of a defect of ours."""
+    if isinstance(error, GPBanditsError):
+        _fail(str(error), 2)
+    if isinstance(error, MemoryError):
+        _fail("this needs more memory than there is", 2)
+    if isinstance(error, OSError):
+        _silence()
+        about = f"{error.filename}: " if error.filename else "standard output: "
+        _fail(about + (error.strerror or str(error)), 2)
+    what = f"{type(error).__name__}: {error}"[:300]
+    _fail(
+        f"an error that gpbandits did not foresee, {what}. {_kept_traceback(error)}. Please report "
+        "it, unless the traceback ends in a module of your own",
+        UNFORESEEN,
+    )
+
+
+def _kept_traceback(error: Exception) -> str:
+    """Write the traceback to a new file, and say where it is."""
+    # Needed for what should not happen; they are slow to import.
+    import tempfile
+    import traceback
+
+    text = "".join(traceback.format_exception(error))
+    try:
+        with tempfile.NamedTemporaryFile(prefix="gpbandits-", suffix=".log", delete=False) as file:
+            words = f"gpbandits {' '.join(sys.argv[1:])}\n{text}"
+            file.write(words.encode(errors="backslashreplace"))
+    except OSError:
+        click.echo(text, err=True)
+        return "The full traceback is above"
+    return f"The full traceback is in {file.name}"
+
+
+def _silence() -> None:
+    """Drop what could not be written to the standard output: nothing more is written at exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    words = " ".join(message.split()) or "the command cannot be run"
+    click.echo(f"gpbandits: {words}", err=True)
     sys.exit(code)
+
+
+def _refuse_user_code(context: click.Context, _: click.Parameter, refused: bool) -> None:
+    if refused:
+        context.with_resource(no_user_code("run without --no-user-code if you trust it"))
+
+
+no_user_code_option = click.option(
+    "--no-user-code",
+    is_flag=True,
+    expose_value=False,
+    callback=_refuse_user_code,
+    help="Refuse agents, kernels and environments named as 'module:Name'.",
+)

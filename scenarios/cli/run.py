@@ -13,7 +13,7 @@ from gpbandits_env import agents as library
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.cli.group import INTERRUPTED
+from gpbandits_env.scenarios.cli.group import INTERRUPTED, no_user_code_option
 from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.style import SUFFIXES, files_of
@@ -69,6 +69,7 @@ def _where(command: Callable[..., None]) -> Callable[..., None]:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
 @click.option("--out", type=click.Path(path_type=Path), help="Results file; resumed if there.")
 @click.option("--fresh", is_flag=True, help="Replace the results file instead of resuming it.")
+@no_user_code_option
 def run(
     scenario: str,
     agents: str | None,
@@ -177,6 +178,8 @@ def new(file: Path, source: str | None, force: bool) -> None:
     """
     if file.suffix != ".toml":
         raise InvalidInput(f"{file}: a scenario file ends in .toml")
+    if not file.parent.is_dir():
+        raise InvalidInput(f"{file}: there is no folder {file.parent}")
     if file.exists() and not force:
         raise InvalidInput(f"{file} is there already; --force writes over it")
     text = template(file.name) if source is None else as_toml(_declared(source), file.name)

@@ -91,12 +91,29 @@ def write(
         StoreError: a file cannot be written.
     """
     files = files_of(stem, suffixes)
+    _spell_out(figure)
     with ExitStack() as stack:
         parts = [stack.enter_context(writing(f, f.suffix[1:], reads)) for f in files]
         for file, part in zip(files, parts, strict=True):
             dates = {"Date": None} if file.suffix == ".svg" else {}
             figure.savefig(part, format=file.suffix[1:], dpi=160, metadata=dates)
     return files
+
+
+def _spell_out(figure: "Figure") -> None:
+    """Draw a text whose formula cannot be read, "$\\frac{$", as it stands."""
+    from matplotlib.mathtext import MathTextParser
+    from matplotlib.text import Text
+
+    parser = MathTextParser("path")
+    for axes in figure.axes:
+        axes.get_xticklabels(), axes.get_yticklabels()  # which makes those that words were set for
+    for text in figure.findobj(Text):
+        if isinstance(text, Text) and text.get_text().count("$") > 1:
+            try:
+                parser.parse(text.get_text())
+            except ValueError:
+                text.set_parse_math(False)
 
 
 def files_of(stem: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:

@@ -16,6 +16,7 @@ from gpbandits_env import agents
 from gpbandits_env.agents.registry import agent_class, is_own
 from gpbandits_env.datasets import is_file_name
 from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, one_of, shown
+from gpbandits_env.files import check_regular
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import check_keys
 from gpbandits_env.scenarios.declare import read as read_table
@@ -23,7 +24,10 @@ from gpbandits_env.scenarios.findings.finding import FINDINGS, Finding
 from gpbandits_env.scenarios.scenario import Picture, Scenario, label_of
 from gpbandits_env.scenarios.study.rehearsal import rehearse
 from gpbandits_env.scenarios.study.runner import look_in
+from gpbandits_env.specs import user_code_is_refused
 
+# A scenario file is some pages long.
+MOST_BYTES = 2**22
 # The keys of a file: the fields of a scenario, but that its environment is a table with an id.
 KEYS = ("environment", *(f.name for f in fields(Scenario) if not f.name.startswith("env")))
 
@@ -36,12 +40,18 @@ def load(path: Path) -> Scenario:
         InvalidInput: not TOML, or a key or value that does not fit; the message names it.
     """
     try:
+        check_regular(path, MOST_BYTES)
         declared = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise MissingData(f"{path}: no such file; 'gpbandits new {path}' writes one") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except InvalidInput:
+        raise
+    except RecursionError:
+        raise InvalidInput(f"{path}: nested too deeply to be read") from None
+    except (OSError, ValueError) as error:  # no text, no TOML, a date or a number that is none
         raise InvalidInput(f"{path}: {error}") from None
-    look_in(str(path.resolve().parent))
+    if not user_code_is_refused():
+        look_in(str(path.resolve().parent))
     try:
         scenario = read(_placed(declared, path.resolve().parent), path.stem)
         for cell in scenario.cells():

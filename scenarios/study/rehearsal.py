@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
@@ -21,6 +20,7 @@ from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.scenario import Cell, Scenario
 from gpbandits_env.scenarios.study.environments import lent
 from gpbandits_env.scenarios.study.runner import make_agent
+from gpbandits_env.specs import user_module
 
 # Parts of an environment that are read by themselves first, so that an error can name them.
 PARTS = {"kernel": kernel_from_dict, "drift": as_drift}
@@ -48,8 +48,8 @@ def rehearse(cell: Cell) -> Problem:
 @contextmanager
 def _environment(cell: Cell, at: str) -> Iterator[gym.Env[Any, Any]]:
     env_id, given = cell.scenario.env, cell.scenario.env_kwargs
-    if ":" in env_id:
-        _import_for(env_id)
+    if ":" in env_id:  # "module:gpbandits/Name-v0": the module registers what the file names
+        user_module(env_id.partition(":")[0], "environment.id")
     for key, parse in PARTS.items():
         try:
             parse(given[key]) if key in given else None
@@ -62,16 +62,6 @@ def _environment(cell: Cell, at: str) -> Iterator[gym.Env[Any, Any]]:
             known = not isinstance(error.__cause__, gym.error.Error)
             raise _at(f"environment{'' if known else '.id'}{at}", error) from None
         yield env
-
-
-def _import_for(env_id: str) -> None:
-    """Import the module of "module:gpbandits/Name-v0", which registers what the file names."""
-    module = env_id.partition(":")[0]
-    try:
-        import_module(module)
-    except Exception as error:  # whatever the module itself raises
-        problem = f"{module!r} cannot be imported: {type(error).__name__}: {error}"
-        raise InvalidInput(f"environment.id: the module {problem}") from error
 
 
 def _at(where: str, error: GPBanditsError) -> GPBanditsError:

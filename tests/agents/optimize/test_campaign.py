@@ -426,3 +426,20 @@ def test_points_of_the_user_are_kept_to_the_bit():
     assert campaign.pending[0].params == given
     assert campaign.best.params == given
     assert campaign.recommended == given
+
+
+def test_a_file_loads_no_code_unless_it_is_trusted(tmp_path, monkeypatch):
+    (tmp_path / "a_stranger.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'w').close()")
+    monkeypatch.syspath_prepend(tmp_path)
+    Campaign({"x": (0.0, 1.0)}, file=tmp_path / "campaign.json")
+    kept = (tmp_path / "campaign.json").read_text()
+    kernel = '"settings": {"kernel": {"type": "a_stranger:Kernel"}}'
+    for old, new in (('"ei"', '"a_stranger:Agent"'), ('"settings": {}', kernel)):
+        assert old in kept
+        (tmp_path / "campaign.json").write_text(kept.replace(old, new))
+        with pytest.raises(InvalidInput, match="'a_stranger' is not loaded; if you trust"):
+            Campaign.resume(tmp_path / "campaign.json")
+        assert not (tmp_path / "mark").exists()
+    with pytest.raises(InvalidInput, match="has no class 'Kernel'"):
+        Campaign.resume(tmp_path / "campaign.json", trusted=True)
+    assert (tmp_path / "mark").exists()

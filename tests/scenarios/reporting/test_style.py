@@ -1,6 +1,6 @@
 import pytest
 
-from gpbandits_env.scenarios.reporting.style import entitle, new_figure, share_legend
+from gpbandits_env.scenarios.reporting.style import entitle, new_figure, share_legend, write
 
 
 @pytest.mark.parametrize("width", [6.0, 8.0, 13.0])
@@ -27,3 +27,19 @@ def test_rows_of_a_legend_are_of_about_equal_length(entries, columns, want):
             axes.plot([0, 1], [0, i], label=str(i))
         share_legend(figure, axes, columns)
         assert figure.legends[0]._ncols == want
+
+
+def test_a_formula_that_cannot_be_read_is_drawn_as_text(tmp_path):
+    words = r"$\frac{$ costs $5$"
+    with new_figure(3.0, 3.0) as figure:
+        axes = figure.subplots()
+        axes.plot([0, 1], [0, 1], label=words)
+        axes.set_yticks([0, 1], [words, r"$\alpha$"])
+        axes.set(title=words, xlabel=words)
+        figure.suptitle(r"$\undefined$")
+        figure.legend()
+        files = write(figure, tmp_path / "a")
+    assert all(file.stat().st_size > 0 for file in files)
+    drawn = files[1].read_text(encoding="utf-8")
+    assert drawn.count("<!-- $\\frac{$ costs $5$ -->") >= 3
+    assert "alpha" in drawn
