@@ -13,6 +13,7 @@ import difference_page
 import environment_pages
 import findings_page
 import formulas
+import notebook_pages
 import scenario_pages
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.plugins import event_priority
@@ -60,9 +61,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     agents = agent_pages.pages()
     environments = environment_pages.pages(root)
     scenarios = scenario_pages.pages(root)
-    api = api_pages.pages()
+    api, notebooks = api_pages.pages(), notebook_pages.pages(root)
     changes = {"changelog.md": (root / "CHANGELOG.md").read_text(encoding="utf-8")}
-    for uri, text in {**agents, **environments, **scenarios, **api, **changes}.items():
+    for uri, text in {**agents, **environments, **scenarios, **api, **notebooks, **changes}.items():
         files.append(File.generated(config, uri, content=text))
     for uri, picture in environment_pages.pictures().items():
         files.append(File.generated(config, uri, content=picture))
@@ -79,6 +80,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     config.nav = [
         {"Home": FRONT[0]},
         *FRONT[1:],
+        {"Notebooks": list(notebooks)},
         *({title: entries} for title, entries in own.items() if entries),
         {"Reference": [*LAST, "changelog.md", *api]},
     ]
@@ -88,7 +90,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Put lists in their places, and a link to its page at each agent's name."""
     root = Path(config.config_file_path).parent
-    uri = page.file.src_uri
+    uri, markdown = page.file.src_uri, notebook_pages.linked(markdown)
     page.meta.setdefault("search", {"boost": _weight(uri)})
     if uri in MARKED:
         assert MARKER in markdown, f"{uri} has no place for its list"

@@ -1,0 +1,32 @@
+"""The notebooks of docs/notebooks as pages of the site: their text and code, without outputs."""
+
+import json
+import re
+from pathlib import Path
+
+FOLDER = "notebooks"
+LINK = re.compile(r"\]\(((?:notebooks/)?\w+)\.ipynb\)")
+ORDER = ("first_steps", "drifting_scenario", "optimise_your_function")
+
+
+def pages(root: Path) -> dict[str, str]:
+    """The Markdown of each notebook, by its address in the site; those named in `ORDER` first."""
+    found = {path.stem: path for path in sorted((root / "docs" / FOLDER).glob("*.ipynb"))}
+    names = sorted(found, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
+    return {f"{FOLDER}/{name}.md": _page(found[name]) for name in names}
+
+
+def linked(markdown: str) -> str:
+    """A page whose links to notebooks lead to their pages."""
+    return LINK.sub(r"](\1.md)", markdown)
+
+
+def _page(path: Path) -> str:
+    title, *rest = map(_cell, json.loads(path.read_text(encoding="utf-8"))["cells"])
+    download = f'<a href="{path.name}" download>Download this notebook</a>'
+    return "\n\n".join([linked(title), download, *map(linked, rest)]) + "\n"
+
+
+def _cell(cell: dict[str, object]) -> str:
+    text = "".join(map(str, cell["source"]))  # type: ignore[call-overload]
+    return text if cell["cell_type"] == "markdown" else f"```python\n{text}\n```"
