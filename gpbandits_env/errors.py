@@ -81,7 +81,9 @@ def shown(value: object) -> str:
         return f"<{type(value).__name__}>"
 
 
-def unknown(kind: str, name: object, known: Iterable[str], hint: str = "") -> UnknownName:
+def unknown(
+    kind: str, name: object, known: Iterable[str], hint: str = "", meant: str | None = None
+) -> UnknownName:
     """The error for a name that is not registered, with the nearest names.
 
     Args:
@@ -89,8 +91,9 @@ def unknown(kind: str, name: object, known: Iterable[str], hint: str = "") -> Un
         name: what was given.
         known: the names there are.
         hint: how to list them, e.g. "'gpbandits agents' lists them".
+        meant: the name that this one stands for elsewhere.
     """
-    return UnknownName(f"no {kind} named {shown(name)}{_nearest(name, known, hint)}")
+    return UnknownName(f"no {kind} named {shown(name)}{_nearest(meant or name, known, hint)}")
 
 
 def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:
@@ -108,7 +111,10 @@ def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:
 def _nearest(name: object, known: Iterable[str], hint: str = "") -> str:
     """The names that resemble one, and the hint or all of them."""
     names = sorted(known)
-    near = get_close_matches(name[:100], names, n=3, cutoff=0.5) if isinstance(name, str) else []
+    lower = {one.lower(): one for one in names}
+    word = name[:100].lower() if isinstance(name, str) else ""
+    close = [word] if word in lower else get_close_matches(word, lower, n=3, cutoff=0.5)
+    near = [lower[one] for one in close]
     guess = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
     return guess + (f" ({hint})" if hint else f" (known: {', '.join(names)})")
 

@@ -26,6 +26,11 @@ from gpbandits_env.seeding import stream
 from gpbandits_env.specs import no_user_code
 
 
+def initial_for(space: Space) -> int:
+    """How many suggestions are spread over a space of d dimensions by default: 2 d + 2."""
+    return 2 * len(space.dimensions) + 2
+
+
 class Campaign:
     """One agent, its suggestions, and what became of them.
 
@@ -38,8 +43,8 @@ class Campaign:
         agent: a registered agent with a Gaussian-process posterior.
         maximize: whether large values are good, or small ones.
         seed: of all that is random; drawn if not given.
-        n_initial: spread suggestions before the agent chooses; 2 d + 2 if not given, half of the
-            combinations at most.
+        n_initial: spread suggestions before the agent chooses, failed ones too; 2 d + 2 for d
+            dimensions if not given, half of the combinations at most.
         file: a new file, where the campaign is saved now and at every change; see `resume`.
         settings: of the agent, and kernel, noise_var, prior_mean; for the defaults see
             `space_agent.agent_for`.
@@ -76,7 +81,7 @@ class Campaign:
         self.maximize = flag(maximize, "maximize")
         self.agent = agent_for(self.space, agent, self._seed, settings)
         self._in_space = SpaceAgent(self.space, self.agent)
-        count = 2 * self.space.dim + 2 if n_initial is None else whole(n_initial, "n_initial", 0)
+        count = initial_for(self.space) if n_initial is None else whole(n_initial, "n_initial", 0)
         domain = self.space.domain
         self.n_initial = min(count, domain.size // 2) if isinstance(domain, Arms) else count
         self._declared = {
@@ -283,8 +288,7 @@ class Campaign:
 
     def _next(self) -> dict[str, Any]:
         """Spread at first; then the agent's choice, away from what is pending or failed."""
-        useful = sum(record.status != "failed" for record in self.records)
-        if useful < self.n_initial:
+        if len(self.records) < self.n_initial:
             point = self.space.decode(self._spread(len(self.records)))
             return self.space.params(self.space.action(point))
         around = [r for r in self.records if r.status in ("pending", "failed")]

@@ -1,5 +1,6 @@
 """A function of one's own, minimized or maximized by one call."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,13 +8,25 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
-from gpbandits_env.agents.optimize.campaign import Campaign
+from gpbandits_env.agents.optimize.campaign import Campaign, initial_for
 from gpbandits_env.agents.optimize.records import measured
 from gpbandits_env.agents.optimize.run import Map, Run
 from gpbandits_env.agents.optimize.space import Space
+from gpbandits_env.agents.registry import OVERRIDES, settings_of
 from gpbandits_env.arrays import listed, positive
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, shown, unknown
 
+# What other libraries call our arguments.
+ELSEWHERE = {
+    **dict.fromkeys(("n_trials", "n_iter", "maxiter", "max_evals", "budget"), "n_calls"),
+    **dict.fromkeys(("n_initial_points", "n_random_starts", "init_points"), "n_initial"),
+    **dict.fromkeys(("random_state", "rng", "random_seed"), "seed"),
+    **dict.fromkeys(("acq_func", "acquisition_function", "sampler", "method"), "agent"),
+    **dict.fromkeys(("n_jobs", "workers"), "parallel"),
+    **dict.fromkeys(("dimensions", "pbounds", "space"), "bounds"),
+    **dict.fromkeys(("func", "objective"), "fun"),
+    "callbacks": "callback",
+}
 # `minimize` and `maximize` spell out their many arguments so that editors and `help` show them.
 
 
@@ -44,14 +57,15 @@ def minimize(
             `Bounds` and a `Space` are accepted too.
         agent: any agent that can run a `Campaign` there.
         n_calls: how often ``fun`` is called.
-        n_initial: how many of the calls are spread over the space first; see `Campaign`.
+        n_initial: how many of the calls are spread over the space first; by default that of
+            `Campaign`, a quarter of the calls at most.
         batch: how many calls are handed to ``parallel`` together.
         parallel: how to call ``fun`` for several points: ``map``, or the ``map`` of a pool.
         seed: of all that is random.
         callback: called with the result so far after each batch; true stops.
         noise: the standard deviation of the noise over that of the values; 0 if there is none,
             None to learn it.
-        x0: points known or wanted first, as ``fun`` takes them; kept exactly.
+        x0: points known or wanted first, as ``fun`` takes them, or one such point; kept exactly.
         y0: their values; without it they are evaluated first, and count as calls.
         file: where the campaign is saved at each call; `Campaign.resume` continues from there.
         on_error: what an exception in ``fun`` does: "raise" ends the run with it; its attribute
@@ -109,16 +123,29 @@ def _search(
     options: dict[str, Any],
     settings: dict[str, Any],
 ) -> OptimizeResult:
-    if "maximize" in settings:
-        raise InvalidInput("leave out maximize: call `minimize` or `maximize`")
+    _check_arguments("maximize" if options["maximize"] else "minimize", agent, settings)
     if noise is not None:
         settings = {"noise_var": max(positive(noise, "noise", zero=True) ** 2, 1e-6), **settings}
     space = Space(bounds)
     points, values = _given(space, *given, worst=-np.inf if options["maximize"] else np.inf)
+    if options["n_initial"] is None:
+        options["n_initial"] = min(initial_for(space), max(1, run.n_calls // 4))
     campaign = Campaign(space, agent, **options, **settings)
     if values:
         campaign.observe_all(points, values)
     return run.finish(campaign, isinstance(bounds, (Mapping, Space)), points[len(values) :])
+
+
+def _check_arguments(call: str, agent: str, settings: Mapping[str, Any]) -> None:
+    """Refuse what is no argument and no setting, before anything is called."""
+    if "maximize" in settings:
+        raise InvalidInput("leave out maximize: call `minimize` or `maximize`")
+    own = list(inspect.signature(minimize).parameters)[:-1]
+    known = {*settings_of(agent), *OVERRIDES}
+    for key in settings:
+        if key not in known:
+            hint = f"arguments: {', '.join(own)}; settings of {agent!r}: {', '.join(sorted(known))}"
+            raise unknown(f"argument of {call}", key, [*own, *known], hint, ELSEWHERE.get(key))
 
 
 def _given(
@@ -127,11 +154,12 @@ def _given(
     """The points x0 by name, and their values y0: none if they are to be called."""
     if x0 is None and y0 is not None:
         raise InvalidInput("y0 are the values of x0: give x0 too")
-    points = [] if x0 is None else [space.check(_by_name(space, x)) for x in _rows(x0, "x0")]
+    points = [space.check(_by_name(space, x)) for x in _points(space, x0)]
     if y0 is None:
         return points, []
     try:
-        values = [measured(value, worst=worst) for value in _rows(y0, "y0")]
+        told = (y0,) if len(points) == 1 and _is_value(y0) else _rows(y0, "y0")
+        values = [measured(value, worst=worst) for value in told]
     except InvalidInput as error:
         raise InvalidInput(f"y0: {error}") from None
     if len(values) != len(points):
@@ -143,6 +171,21 @@ def _rows(given: Any, name: str) -> tuple[Any, ...]:
     """The items of a list, or of what turns into an array: a table's column, a tensor."""
     array = hasattr(given, "__array__") and not isinstance(given, np.generic)
     return listed(np.asarray(given) if array else given, name)
+
+
+def _points(space: Space, x0: Any) -> list[Any]:
+    """The points of x0: none, one, or several."""
+    if x0 is None or isinstance(x0, Mapping):
+        return [] if x0 is None else [x0]
+    rows = _rows(x0, "x0")
+    if not all(map(_is_value, rows)):
+        return list(rows)
+    return [[row] for row in rows] if len(space.dimensions) == 1 else [rows] if rows else []
+
+
+def _is_value(item: Any) -> bool:
+    """Whether it is one value, and not a point of several."""
+    return not isinstance(item, Mapping) and (isinstance(item, str) or np.ndim(item) == 0)
 
 
 def _by_name(space: Space, x: Any) -> Mapping[str, Any]:

@@ -72,12 +72,19 @@ class Record:
 def measured(value: Any, *, worst: float) -> float:
     """A finite value, or NaN for an evaluation that failed: NaN, or the infinity ``worst``.
 
+    An array of one number is that number, and a truth value is 0 or 1.
+
     Raises:
         InvalidInput: no number, the other infinity, or a number of size above 1e150.
     """
     says = "a value is one number (NaN says that the evaluation failed)"
+    single = value
+    if hasattr(value, "__array__") and np.size(value) == 1:
+        single = np.asarray(value).ravel()[0]
+    if isinstance(single, (bool, np.bool_)):
+        single = float(single)
     try:
-        found = number(value, "value", finite=False)
+        found = number(single, "value", finite=False)
     except InvalidInput:
         raise InvalidInput(f"{says}, got {shown(value)}") from None
     if np.isnan(found) or found == worst:

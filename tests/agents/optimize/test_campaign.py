@@ -394,14 +394,14 @@ def test_a_file_is_a_string_or_a_path(wrong, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("given", ["x", None, True, np.bool_(0), [1.0], np.array([1.0]), 1j, "1"])
+@pytest.mark.parametrize("given", ["x", None, [1.0], np.array([1.0, 2.0]), 1j, "1"])
 def test_a_value_that_is_no_number_is_refused_in_plain_words(given):
     campaign = begun(1)
     (suggestion,) = campaign.ask()
     with pytest.raises(InvalidInput, match="a value is one number") as caught:
         campaign.tell(suggestion.id, given)
     assert "array" not in str(caught.value).replace(repr(given), "")
-    for number in (np.array(0.5), np.float32(0.5), np.uint8(3), 10**30):
+    for number in (np.array(0.5), np.float32(0.5), np.uint8(3), 10**30, True):
         assert begun(0).observe({"x": 0.5, "y": 0.5}, number).value == float(number)
 
 

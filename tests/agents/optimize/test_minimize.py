@@ -89,11 +89,12 @@ def test_the_seed_decides_and_settings_reach_the_agent():
     "wrong",
     [
         {"n_calls": 0}, {"noise": -1.0}, {"y0": [1.0]}, {"x0": [[0, 0]], "y0": [1, 2]},
-        {"x0": [[99, 0]]}, {"x0": [[0]]}, {"x0": [0.0, 0.0]}, {"x0": [[0, 0, 0]]},
+        {"x0": [[99, 0]]}, {"x0": [[0]]}, {"x0": [0.0, 0.0, 0.0]}, {"x0": [[0, 0, 0]]},
         {"agent": "random"}, {"batch_size": 3}, {"maximize": True}, {"file": 5}, {"seed": "a"},
         {"callback": 5}, {"parallel": 5}, {"on_error": "ignore"}, {"on_error": None},
-        {"x0": 5}, {"x0": [[0, 0]], "y0": 1}, {"x0": [[0, 0]], "y0": ["1"]},
-        {"x0": [["0", 0]]}, {"x0": [[0, True]]}, {"x0": [[0, 0]], "y0": [True]}, {"y0": 1},
+        {"x0": 5}, {"x0": [[0, 0], [1, 1]], "y0": 1}, {"x0": [[0, 0]], "y0": ["1"]},
+        {"x0": [["0", 0]]}, {"x0": [[0, True]]}, {"x0": [0, "0"]}, {"x0": [0, 0], "y0": "1"},
+        {"y0": 1},
         {"bounds": [("a", "b")]}, {"bounds": [(None, 1)]}, {"bounds": [(0, 1j)]}, {"fun": 5},
         {"bounds": [("0", "1")]}, {"bounds": 5},
     ],
@@ -113,13 +114,64 @@ def test_a_parallel_that_gives_other_than_one_value_a_point_is_refused(values):
         agents.minimize(branin, BRANIN, n_calls=3, parallel=lambda f, xs: values)
 
 
-@pytest.mark.parametrize("value", [None, [1.0], np.float64("-inf"), "1", np.bool_(True), 1e200])
+@pytest.mark.parametrize("value", [None, [1.0], np.float64("-inf"), "1", np.ones(2), 1e200])
 def test_a_function_that_gives_no_number_is_no_failed_call(value):
     with pytest.raises(InvalidInput, match="a value is one number"):
         agents.minimize(lambda x: value, BRANIN, n_calls=3)
     turned = -value if isinstance(value, float) else value
     with pytest.raises(InvalidInput, match="a value is one number"):
         agents.maximize(lambda x: turned, BRANIN, n_calls=3)
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [(np.array([2.5]), 2.5), (np.array([[2.5]]), 2.5), (True, 1.0), (np.bool_(False), 0.0)],
+)
+def test_arrays_of_one_number_and_truth_values_are_numbers(value, number):
+    assert agents.minimize(lambda x: value, BRANIN, n_calls=2, seed=0).fun == number
+
+
+@pytest.mark.parametrize(
+    ("given", "points"),
+    [
+        ({"bounds": BRANIN, "x0": [2.0, 3.0]}, [[2.0, 3.0]]),
+        ({"bounds": BRANIN, "x0": np.array([2.0, 3.0]), "y0": 7.0}, [[2.0, 3.0]]),
+        ({"bounds": [(0, 1)], "x0": [0.2, 0.3]}, [[0.2], [0.3]]),
+        ({"bounds": {"a": (0, 1)}, "x0": {"a": 0.25}}, [{"a": 0.25}]),
+        ({"bounds": [(0, 1), Choice(("ab", "c"))], "x0": [0.5, "ab"]}, [[0.5, "ab"]]),
+    ],
+)
+def test_one_point_is_a_point(given, points):
+    found = agents.minimize(lambda x: 1.0, n_calls=2, seed=0, **given)
+    shown = [x.tolist() if isinstance(x, np.ndarray) else x for x in found.x_iters]
+    assert shown[: len(points)] == points
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ({"n_trials": 20}, "no argument of maximize named 'n_trials'; did you mean 'n_calls'[?]"),
+        ({"random_state": 0}, "did you mean 'seed'[?] [(]arguments: fun, bounds, agent, n_calls"),
+        ({"acq_func": "EI"}, "did you mean 'agent'[?]"),
+        ({"agent": "EI"}, "did you mean 'ei'[?]"),
+        ({"margn": 0.1}, "did you mean 'margin'"),
+    ],
+)
+def test_names_of_other_libraries_are_understood(given, meant):
+    with pytest.raises(UnknownName, match=meant):
+        agents.maximize(lambda x: 0.0, BRANIN, **given)
+
+
+def test_few_calls_are_spread_and_failures_are_among_them():
+    choices = [Choice(("a", "b", "c", "d"))] * 8
+    options = agents.minimize(lambda x: sum(v == "a" for v in x), choices, n_calls=8, seed=0)
+    assert options.campaign.n_initial == 2  # a quarter of the calls
+    assert Campaign(choices, seed=0).n_initial == 18  # 2 d + 2, whatever the number of options
+    failing = Campaign(BRANIN, seed=0, n_initial=3)
+    for _ in range(3):
+        failing.fail(failing.ask()[0].id)
+    spread = Campaign(BRANIN, seed=0, n_initial=4).ask(4)[3].params
+    assert failing.ask()[0].params != spread
 
 
 def test_maximize_is_minimize_of_the_negative_in_the_functions_own_sign():
