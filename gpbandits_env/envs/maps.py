@@ -40,7 +40,6 @@ class Ground:
     points: Array
     grid: tuple[Array, ...] | None
     names: tuple[str, str]
-    smooth: bool = False
 
     @property
     def ratio(self) -> float | None:
@@ -97,7 +96,7 @@ def _ground(scene: Scene) -> tuple[Ground, Array]:
     ends = zip(domain.low, domain.high, strict=True)
     axes = tuple(np.linspace(low, high, COARSE) for low, high in ends)
     points = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
-    return Ground(points, axes, ("$x_1$", "$x_2$"), smooth=True), scene.function(points)
+    return Ground(points, axes, ("$x_1$", "$x_2$")), scene.function(points)
 
 
 def _places(figure: Figure, maps: int, ground: Ground) -> list[Axes]:
@@ -131,8 +130,7 @@ def _draw_values(axes: Axes, ground: Ground, values: Array, colours: dict[str, A
     drawn: Any
     if ground.grid is not None:
         image = values.reshape([len(axis) for axis in ground.grid]).T
-        colours |= {"shading": "gouraud" if ground.smooth else "nearest"}
-        drawn = axes.pcolormesh(*ground.grid, image, rasterized=True, **colours)
+        drawn = axes.pcolormesh(*ground.grid, image, shading="nearest", **colours)
     else:
         size = float(np.clip(6000 / len(values), 12, 100))
         looks: dict[str, Any] = {"s": size, "edgecolor": GREY, "lw": 0.3, **colours}

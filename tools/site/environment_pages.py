@@ -12,13 +12,23 @@ import gymnasium as gym
 import numpy as np
 from docstrings import in_cell, meanings, prose
 from gymnasium.envs.registration import load_env_creator
-from matplotlib.image import imsave
+from PIL import Image
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.scenarios.reporting.tables import markdown
 
-ROUNDS = 12  # before the picture
+# What the picture of an environment shows: its arguments, an agent, that one's settings, rounds. A
+# new environment is drawn as it is made without arguments.
+SHOWN: dict[str, tuple[dict[str, Any], str, dict[str, Any], int]] = {
+    "StaticGP-v0": ({"grid": (60, 60)}, "gp-ucb", {}, 30),
+    "MarkovGP-v0": ({"grid": 200, "epsilon": 0.02, "noise_var": 0.02}, "tv-gp-ucb", {}, 30),
+    "Drifting-v0": ({"grid": (60, 60)}, "tv-gp-ucb", {}, 45),
+    "Task-v0": ({"task": "bird"}, "ei", {"standardize": True, "learn": True}, 34),
+    "HighDim-v0": ({"function": "camelback", "dim": 50}, "rembo", {"standardize": True}, 60),
+    "Replay-v0": ({}, "tv-gp-ucb", {"epsilon": 0.1}, 12),
+}
+ALONE: tuple[dict[str, Any], str, dict[str, Any], int] = ({}, "gp-ucb", {}, 12)
 
 
 def ids() -> list[str]:
@@ -42,19 +52,29 @@ def _name(id: str) -> str:
 
 
 def _picture(id: str) -> bytes:
-    env = gym.make(id, render_mode="rgb_array")
+    arguments, name, settings, rounds = SHOWN.get(_name(id), ALONE)
+    env = gym.make(id, render_mode="rgb_array", **arguments)
     own: Any = env.unwrapped
     env.reset(seed=0)
-    agent = agents.make("tv-gp-ucb" if own.problem.epsilon else "gp-ucb", env, seed=0)
+    agent = agents.make(name, env, seed=0, **settings)
     if agent.belief() is not None:
         own.attach(agent)
-    for _ in range(ROUNDS):
+    for t in range(rounds):
         actions = agent.ask()
-        agent.tell(actions, env.step(actions)[0]["rewards"])
+        observation, *_ = env.step(actions)
+        if t < rounds - 1:  # the picture shows the belief by which the agent chose
+            agent.tell(actions, observation["rewards"])
     file = BytesIO()
-    imsave(file, env.render(), format="png")
+    Image.fromarray(np.asarray(env.render())).save(file, "png", optimize=True)
     env.close()
     return file.getvalue()
+
+
+def _caption(id: str) -> str:
+    arguments, name, settings, rounds = SHOWN.get(_name(id), ALONE)
+    call = ", ".join([f'"{id}"', *(f"{key}={value!r}" for key, value in arguments.items())])
+    agent = ", ".join([f'"{name}"', *(f"{key}={value!r}" for key, value in settings.items())])
+    return f"`gym.make({call})` after {rounds} rounds of `agents.make({agent})`."
 
 
 def _page(id: str, said: str) -> str:
@@ -68,8 +88,8 @@ def _page(id: str, said: str) -> str:
     parts = [
         f"# {id}",
         prose(declared),
-        f"![{id} after {ROUNDS} rounds of an agent]({_name(id)}.png)",
-        f"*After {ROUNDS} rounds of GP-UCB, or of TV-GP-UCB where the function drifts.*",
+        f"![{id} after some rounds of an agent]({_name(id)}.png)",
+        _caption(id),
         "## Arguments",
         f"Arguments of `gym.make`. [Environments](../environments.md{anchor}) says more.",
         _arguments(declared),
