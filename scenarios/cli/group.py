@@ -10,9 +10,9 @@ from typing import Any, NoReturn
 import click
 
 from gpbandits_env.errors import GPBanditsError
+from gpbandits_env.scenarios.cli.stopping import answered, dying_quietly, exit_code
 from gpbandits_env.specs import no_user_code
 
-INTERRUPTED = 130
 # As EX_SOFTWARE of BSD's sysexits.
 UNFORESEEN = 70
 # Name: where it is ("module.function"), and the first line of its help. The list of commands
@@ -79,9 +79,9 @@ class Group(click.Group):
         if name not in COMMANDS:
             return None
         module, _, function = COMMANDS[name][0].partition(".")
-        found: click.Command = getattr(
-            import_module(f"gpbandits_env.scenarios.cli.{module}"), function
-        )
+        with dying_quietly():  # nothing was begun yet
+            loaded = import_module(f"gpbandits_env.scenarios.cli.{module}")
+        found: click.Command = getattr(loaded, function)
         return found
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -89,20 +89,21 @@ class Group(click.Group):
             formatter.write_dl([(name, help) for name, (_, help) in COMMANDS.items()])
 
     def main(self, *args: Any, **options: Any) -> Any:
-        """Run a command line; exit 2 on a user's mistake, 130 on Ctrl-C."""
+        """Run a command line; exit 2 on a user's mistake, 128 + its number on a signal."""
         standalone = options.pop("standalone_mode", True)
         if isinstance(sys.stdout, TextIOWrapper):  # names of files need not be valid text
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            code = super().main(*args, **options | {"standalone_mode": False})
-            sys.stdout.flush()
+            with answered():
+                code = super().main(*args, **options | {"standalone_mode": False})
+                sys.stdout.flush()
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message(), err=True)
             _fail("name a command of the list above", 2)
         except click.ClickException as error:
             _fail(error.format_message(), error.exit_code)
         except click.Abort:
-            _fail("interrupted", INTERRUPTED)
+            _fail("interrupted", exit_code())
         except Exception as error:
             _end(error)
         if standalone:

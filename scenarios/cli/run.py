@@ -13,7 +13,8 @@ from gpbandits_env import agents as library
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.cli.group import INTERRUPTED, no_user_code_option
+from gpbandits_env.scenarios.cli.group import no_user_code_option
+from gpbandits_env.scenarios.cli.stopping import exit_code
 from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.style import SUFFIXES, files_of
@@ -111,7 +112,7 @@ def run(
     outcome = run_study(chosen, path, jobs=jobs, engine=engine, seed=seed, fresh=fresh)
     if outcome.interrupted:
         click.echo(_kept(outcome, "stopped"), err=True)
-        sys.exit(INTERRUPTED)
+        sys.exit(exit_code())
     _conclude(chosen, outcome)
 
 

@@ -1,9 +1,10 @@
 """Tasks on a Dask cluster, submitted to its scheduler."""
 
 import logging
-import signal
+import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import Any
@@ -15,6 +16,7 @@ from distributed.utils import silence_logging_cmgr
 from gpbandits_env.errors import ClusterLost, InvalidInput
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable, run_timed
 from gpbandits_env.scenarios.study.runner import PlannedTrial
+from gpbandits_env.scenarios.study.worker import begin
 
 PATIENCE = "30s"
 # Seconds without a result after which we check that there are workers.
@@ -56,7 +58,7 @@ def _cluster(jobs: int) -> Iterator[Any]:
         ) as made,
         _joined(made.scheduler_address) as client,
     ):
-        client.register_worker_callbacks(_ignore_interrupts)
+        client.register_worker_callbacks(partial(begin, os.getpid()))
         client.cluster = made  # ours, to start workers in
         yield client
 
@@ -147,11 +149,6 @@ def _lost(error: Exception) -> ClusterLost:
         f"({type(error).__name__}: {error}); check that it runs, "
         "with this version of gpbandits-env on every worker"
     )
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C, which a terminal sends to workers too, is the driver's to answer."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _work(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:

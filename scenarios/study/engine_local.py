@@ -4,21 +4,25 @@ Each worker is a pool of one process, so that when one dies it is known what it 
 run on.
 """
 
+import os
 import signal
-import threading
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
+from runpy import run_path
 from typing import Any
 
+from joblib.externals.loky.backend import resource_tracker
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
+from gpbandits_env.scenarios.study import worker
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, run_timed
 from gpbandits_env.scenarios.study.runner import PlannedTrial
 
 # How often a task is begun again whose worker died.
 REVIVALS = 3
-# Seconds after which an idle process ends, so that none outlives a killed driver for long.
+# Seconds after which an idle process ends.
 IDLE = 60.0
 # So that BLAS makes no threads that it may not use.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "BLIS")}
@@ -63,59 +67,67 @@ class Processes(Pool):
         self._free, self._busy = list(range(jobs)), dict[Future[Any], int]()
 
     def submit(self, tasks: Sequence[PlannedTrial]) -> "Future[tuple[Results, float]]":
-        worker = self._free.pop()
-        pool = self._pools[worker]
+        place = self._free.pop()
+        pool = self._pools[place]
         if pool is None:
-            with _interrupts_ignored():
+            with _signals_blocked():
+                _start_tracker()
+                first = worker.__file__, {"driver": os.getpid()}, worker.RUN_NAME
                 pool = ProcessPoolExecutor(
-                    1, timeout=IDLE, initializer=_ignore_interrupts, env=ONE_THREAD
+                    1, timeout=IDLE, initializer=run_path, initargs=first, env=ONE_THREAD
                 )
-                self._pools[worker] = pool
+                self._pools[place] = pool
                 future = pool.submit(run_timed, tasks)  # which starts the process
         else:
             future = pool.submit(run_timed, tasks)
-        self._busy[future] = worker
+        self._busy[future] = place
         return future
 
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
         return wait(handles, return_when=FIRST_COMPLETED).done
 
     def result(self, handle: "Future[tuple[Results, float]]") -> tuple[Results, float]:
-        worker = self._busy.pop(handle)
-        self._free.append(worker)
+        place = self._busy.pop(handle)
+        self._free.append(place)
         try:
             return handle.result()
         except BrokenProcessPool as error:
-            self._end(worker)
+            self._end(place)
             raise WorkerDied(str(error)) from error
 
     def end(self) -> None:
         """Kill all processes."""
-        for worker in range(len(self._pools)):
-            self._end(worker)
+        for place in range(len(self._pools)):
+            self._end(place)
 
-    def _end(self, worker: int) -> None:
-        if (pool := self._pools[worker]) is not None:
+    def _end(self, place: int) -> None:
+        if (pool := self._pools[place]) is not None:
             pool.shutdown(wait=True, kill_workers=True)
-            self._pools[worker] = None
-
-
-def _ignore_interrupts() -> None:
-    """Ctrl-C, which a terminal sends to workers too, is the driver's to answer."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+            self._pools[place] = None
 
 
 @contextmanager
-def _interrupts_ignored() -> Iterator[None]:
-    """Start worker processes deaf to Ctrl-C: a signal ignored here is ignored in its children.
+def _signals_blocked() -> Iterator[None]:
+    """Start processes deaf to what a terminal sends: a blocked signal is blocked in children too.
 
-    It takes a few hundredths of a second, in which a Ctrl-C is lost.
+    Here it is answered at the end of the block. The workers unblock it when they are ready, but
+    joblib's tracker, which cleans up behind a killed driver, never hears of a terminal's end.
     """
-    if threading.current_thread() is not threading.main_thread():
+    if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (*worker.ENDING, signal.SIGQUIT))
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_tracker() -> None:
+    """Start joblib's tracker, which says nothing when it cleans up behind a killed driver."""
+    quiet = "ignore:resource_tracker:UserWarning"
+    sys.warnoptions.append(quiet)  # what a new interpreter gets on its command line
+    try:
+        resource_tracker.ensure_running()
+    finally:
+        sys.warnoptions.remove(quiet)
