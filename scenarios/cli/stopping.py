@@ -1,10 +1,13 @@
 """What ends a command from outside: Ctrl-C, and SIGTERM and SIGHUP in the same way."""
 
+import os
 import signal
+import stat
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import Any
 
 # A scheduler's time limit sends the first, a terminal that is closed the second.
 ALIKE = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
@@ -38,11 +41,22 @@ def _stop(number: int, frame: FrameType | None) -> None:
     _received = signal.Signals(number)
     for other in ALIKE:  # a second one shall not disturb the end
         signal.signal(other, signal.SIG_IGN)
+    for stream in (1, 2):
+        _without_terminal(stream)
     raise KeyboardInterrupt
 
 
+def _without_terminal(stream: int) -> None:
+    """Let what is said to a terminal that has gone vanish: to write to it is an error."""
+    with suppress(OSError):
+        if stat.S_ISCHR(os.fstat(stream).st_mode) and not os.isatty(stream):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, stream)
+            os.close(nowhere)
+
+
 @contextmanager
-def _handlers(wanted: dict[signal.Signals, object], instead_of: object) -> Iterator[None]:
+def _handlers(wanted: Mapping[signal.Signals, Any], instead_of: Any) -> Iterator[None]:
     """Other handlers for a while, where the present ones are ``instead_of``."""
     main = threading.current_thread() is threading.main_thread()
     before = {n: signal.getsignal(n) for n in wanted} if main else {}

@@ -5,6 +5,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from multiprocessing import resource_tracker
 from queue import Empty, SimpleQueue
 from threading import Lock
 from typing import Any
@@ -16,6 +17,7 @@ from distributed.utils import silence_logging_cmgr
 from gpbandits_env.errors import ClusterLost, InvalidInput
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable, run_timed
 from gpbandits_env.scenarios.study.runner import PlannedTrial
+from gpbandits_env.scenarios.study.trackers import start_quietly
 from gpbandits_env.scenarios.study.worker import begin
 
 PATIENCE = "30s"
@@ -45,6 +47,7 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
 @contextmanager
 def _cluster(jobs: int) -> Iterator[Any]:
     """A cluster of this machine, and its client."""
+    start_quietly(resource_tracker)
     cluster: Any = distributed.LocalCluster
     with (
         cluster(

@@ -6,7 +6,6 @@ run on.
 
 import os
 import signal
-import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoo
 from gpbandits_env.scenarios.study import worker
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, run_timed
 from gpbandits_env.scenarios.study.runner import PlannedTrial
+from gpbandits_env.scenarios.study.trackers import start_quietly
 
 # How often a task is begun again whose worker died.
 REVIVALS = 3
@@ -71,7 +71,7 @@ class Processes(Pool):
         pool = self._pools[place]
         if pool is None:
             with _signals_blocked():
-                _start_tracker()
+                start_quietly(resource_tracker)
                 first = worker.__file__, {"driver": os.getpid()}, worker.RUN_NAME
                 pool = ProcessPoolExecutor(
                     1, timeout=IDLE, initializer=run_path, initargs=first, env=ONE_THREAD
@@ -121,13 +121,3 @@ def _signals_blocked() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _start_tracker() -> None:
-    """Start joblib's tracker, which says nothing when it cleans up behind a killed driver."""
-    quiet = "ignore:resource_tracker:UserWarning"
-    sys.warnoptions.append(quiet)  # what a new interpreter gets on its command line
-    try:
-        resource_tracker.ensure_running()
-    finally:
-        sys.warnoptions.remove(quiet)

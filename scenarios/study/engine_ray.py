@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.util import find_spec
 from typing import Any
 
@@ -14,6 +14,7 @@ from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_
 from gpbandits_env.scenarios.study.runner import PlannedTrial
 
 RETRIES = 3
+LOOPBACK = "127.0.0.1"
 
 
 @contextmanager
@@ -83,7 +84,7 @@ def _cluster_errors() -> Iterator[None]:
 def _connect(jobs: int, address: str | None) -> None:
     own: dict[str, Any] = {}
     if address is None:
-        own = {"num_cpus": jobs, "include_dashboard": False}
+        own = {"num_cpus": jobs, "include_dashboard": False, "_node_ip_address": LOOPBACK}
     try:
         if address is not None:
             check_reachable(_found() if address == "auto" else address)
@@ -92,18 +93,39 @@ def _connect(jobs: int, address: str | None) -> None:
                     f"{address!r} is of Ray's client, which needs a package of its own: pip "
                     "install 'ray[client]'; or give HOST:PORT on a machine of the cluster"
                 )
-        ray.init(
-            address=address or "local",
-            log_to_driver=False,
-            logging_level=logging.ERROR,
-            configure_logging=True,
-            **own,
-        )
+        with _loopback_as_given() if address is None else nullcontext():
+            ray.init(
+                address=address or "local",
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                configure_logging=True,
+                **own,
+            )
     except (OSError, ValueError) as error:
         raise InvalidInput(
             f"no Ray cluster answers at {address!r}: {error}; is it running, and is its token "
             "set here too (RAY_AUTH_MODE=token, and RAY_AUTH_TOKEN_PATH as where it was started)?"
         ) from None
+
+
+@contextmanager
+def _loopback_as_given() -> Iterator[None]:
+    """Have Ray take 127.0.0.1 for what it is, as it does on macOS and Windows.
+
+    Elsewhere it puts the machine's address in its place, for clusters of many machines, and a
+    cluster of this machine would listen to the network.
+    """
+    try:
+        from ray._private import ray_constants
+    except ImportError:  # it is Ray's own business, and may move
+        yield
+        return
+    before = getattr(ray_constants, "ENABLE_RAY_CLUSTER", None)
+    ray_constants.ENABLE_RAY_CLUSTER = False
+    try:
+        yield
+    finally:
+        ray_constants.ENABLE_RAY_CLUSTER = before
 
 
 def _found() -> str:

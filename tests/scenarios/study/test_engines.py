@@ -103,6 +103,23 @@ def test_ray_gives_the_same_numbers_though_a_worker_is_killed(local, tmp_path):
     assert numbers(path) == local
 
 
+@pytest.mark.slow
+def test_a_ray_cluster_of_this_machine_listens_to_it_alone():
+    pytest.importorskip("ray")
+    import psutil
+
+    with engines.results([], 1, Engine("ray")):
+        time.sleep(5.0)  # its agents come later
+        found = [
+            connection.laddr.ip
+            for process in [psutil.Process(), *psutil.Process().children(recursive=True)]
+            for connection in process.net_connections("inet")
+            if connection.status == psutil.CONN_LISTEN
+        ]
+    assert found
+    assert {address.removeprefix("::ffff:") for address in found} <= {"127.0.0.1", "::1"}
+
+
 def test_local_processes_survive_a_killed_worker(local, tmp_path, monkeypatch):
     psutil = pytest.importorskip("psutil")
     before = {c.pid for c in psutil.Process().children(recursive=True)}

@@ -1,4 +1,4 @@
-"""A run killed at any moment resumes to exactly what an uninterrupted run gives."""
+"""A run that is killed or stopped keeps what is done, and resumes to the uninterrupted result."""
 
 import json
 import os
@@ -76,10 +76,21 @@ def test_killed_twenty_times_resumes_to_the_uninterrupted_result(tmp_path):
     assert any(0 < kept < 32 for kept in result["kept"]), result  # and between trials
 
 
-def test_ctrl_c_in_a_terminal_keeps_what_is_done(tmp_path, as_in_a_terminal):
+@pytest.mark.parametrize(
+    ("name", "jobs"),
+    [
+        ("SIGINT", 2),
+        ("SIGTERM", 2),
+        ("SIGHUP", 1),
+        pytest.param("SIGINT", 1, marks=pytest.mark.slow),
+        pytest.param("SIGTERM", 1, marks=pytest.mark.slow),
+        pytest.param("SIGHUP", 2, marks=pytest.mark.slow),
+    ],
+)
+def test_a_signal_ends_a_run_and_keeps_what_is_done(name, jobs, tmp_path, as_in_a_terminal):
     command = [
         sys.executable, "-m", "gpbandits_env.scenarios.cli", "run", "srinivas2010/se-1d",
-        "--trials", "500", "--horizon", "400", "--jobs", "2", "--out", "a.sqlite",
+        "--trials", "500", "--horizon", "400", "--jobs", str(jobs), "--out", "a.sqlite",
     ]  # fmt: skip
     process = subprocess.Popen(
         command,
@@ -92,12 +103,62 @@ def test_ctrl_c_in_a_terminal_keeps_what_is_done(tmp_path, as_in_a_terminal):
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and _trials(store) == 0 and process.poll() is None:
         time.sleep(0.05)
-    os.killpg(process.pid, signal.SIGINT)  # what a terminal does
+    number = getattr(signal, name)
+    os.killpg(process.pid, number)  # what a terminal does, or a scheduler
     errors = process.communicate(timeout=60)[1]
-    assert process.returncode == 130, errors
-    assert "the same command resumes from there" in errors
+    assert process.returncode == 128 + number, errors
+    last = errors.rstrip().splitlines()[-1]
+    assert last.startswith(f"stopped: {_trials(store)} of 2500 trials are kept in a.sqlite;")
+    assert "the same command resumes from there" in last
     assert "Traceback" not in errors
     assert 0 < _trials(store) < 2500
+
+
+def test_a_terminal_that_is_closed_ends_a_run(tmp_path):
+    import pty
+    import select
+
+    ours, theirs = pty.openpty()
+    command = [
+        "run", "srinivas2010/se-1d", "--trials", "500", "--horizon", "400", "--jobs", "1",
+        "--out", "a.sqlite",
+    ]  # fmt: skip
+    code = (
+        "import fcntl, sys, termios\n"
+        "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+        f"import gpbandits_command as c\nc.main({command!r})"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    store, deadline = tmp_path / "a.sqlite", time.monotonic() + 60
+    while time.monotonic() < deadline and _trials(store) == 0 and process.poll() is None:
+        if select.select([ours], [], [], 0.05)[0]:
+            os.read(ours, 4096)
+    os.close(ours)
+    assert process.wait(30) == 128 + signal.SIGHUP
+    assert 0 < _trials(store) < 2500
+
+
+def test_ctrl_c_during_imports_is_silent(as_in_a_terminal):
+    code = (
+        "import builtins, os, signal\n"
+        "import gpbandits_command as c\n"
+        "there = builtins.__import__\n"
+        "def importing(name, *args, **more):\n"
+        "    if name == 'scipy':\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return there(name, *args, **more)\n"
+        "builtins.__import__ = importing\n"
+        "c.main(['run', 'srinivas2010/se-1d', '--out', '/nowhere/a.sqlite'])\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stderr=subprocess.PIPE, text=True, **as_in_a_terminal
+    )
+    assert process.communicate(timeout=60)[1] == ""
+    assert process.returncode == -signal.SIGINT
 
 
 def _trials(path):
