@@ -5,22 +5,13 @@ actions = agent.ask()
 agent.tell(actions, rewards)
 """
 
-from gpbandits_env.agents.agent import Agent
-from gpbandits_env.agents.check import check_agent
-from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.minimize import maximize, minimize
-from gpbandits_env.agents.registry import adapter_names, make, names, settings_of
-
-__all__ = [
-    "Agent",
-    "Campaign",
-    "GPAgent",
-    "adapter_names",
-    "check_agent",
-    "make",
-    "maximize",
-    "minimize",
-    "names",
-    "settings_of",
-]
+from gpbandits_env.agents.agent import Agent as Agent
+from gpbandits_env.agents.check import check_agent as check_agent
+from gpbandits_env.agents.gp_agent import GPAgent as GPAgent
+from gpbandits_env.agents.optimize.campaign import Campaign as Campaign
+from gpbandits_env.agents.optimize.minimize import maximize as maximize
+from gpbandits_env.agents.optimize.minimize import minimize as minimize
+from gpbandits_env.agents.registry import adapter_names as adapter_names
+from gpbandits_env.agents.registry import make as make
+from gpbandits_env.agents.registry import names as names
+from gpbandits_env.agents.registry import settings_of as settings_of

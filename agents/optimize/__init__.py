@@ -5,21 +5,13 @@ suggestion, = campaign.ask()
 campaign.tell(suggestion.id, train(**suggestion.params))
 """
 
-from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer, Real
-from gpbandits_env.agents.optimize.minimize import maximize, minimize
-from gpbandits_env.agents.optimize.records import Record, Suggestion
-from gpbandits_env.agents.optimize.space import Space
-
-__all__ = [
-    "Campaign",
-    "Choice",
-    "Dimension",
-    "Integer",
-    "Real",
-    "Record",
-    "Space",
-    "Suggestion",
-    "maximize",
-    "minimize",
-]
+from gpbandits_env.agents.optimize.campaign import Campaign as Campaign
+from gpbandits_env.agents.optimize.dimensions import Choice as Choice
+from gpbandits_env.agents.optimize.dimensions import Dimension as Dimension
+from gpbandits_env.agents.optimize.dimensions import Integer as Integer
+from gpbandits_env.agents.optimize.dimensions import Real as Real
+from gpbandits_env.agents.optimize.minimize import maximize as maximize
+from gpbandits_env.agents.optimize.minimize import minimize as minimize
+from gpbandits_env.agents.optimize.records import Record as Record
+from gpbandits_env.agents.optimize.records import Suggestion as Suggestion
+from gpbandits_env.agents.optimize.space import Space as Space
