@@ -198,92 +198,71 @@ HARTMANN_AS_CODE = tuple(
     )
 )
 BOSTON_ELL = {"type": "matern32", "lengthscale": [1.0, 0.005, 0.1, 0.1], "variance": LN2}
-SCENARIOS = (
-    _rbf("rbf-2d", [[-5.0] * 2, [5.0] * 2], 0.25, 1 / 3, (20, 20), 30),
-    _rbf(
-        "rbf-3d",
-        [[0.0] * 3, [1.0] * 3],
-        0.15,
-        10.0,
-        (5, 50),
-        30,
-        "f is smooth; the code's is a table on a grid of spacing 0.04, read at the nearest node",
-        WIDER,
-        **RBF_3D,
-    ),
-    _task(
-        "ackley-2d",
-        "Ackley on [-5, 5]^2",
-        {"task": "ackley", "dim": 2, "box": [[-5.0] * 2, [5.0] * 2]},
-        (5, 50),
-    ),
-    _task(
-        "rosenbrock-2d",
-        "Rosenbrock on [-2, 2] x [-1, 3]",
-        {"task": "rosenbrock"},
-        (5, 50),
-        choices=("Rosenbrock's constants are 1 and 100",),
-    ),
-    _task("bird-2d", "Bird on [-2 pi, 2 pi]^2", {"task": "bird"}, (5, 50)),
-    _task(
-        "ackley-3d",
-        "Ackley on [-5, 5]^3",
-        {"task": "ackley", "dim": 3, "box": [[-5.0] * 3, [5.0] * 3]},
-        (20, 15),
-    ),
-    _task(
-        "hartmann-6d",
-        "Hartmann in 6 dimensions",
-        {"task": "hartmann-6"},
-        (5, 30),
-        others=HARTMANN_AS_CODE,
-    ),
-    _task(
-        "griewank-8d",
-        "Griewank on [-1, 4]^8, with x_i / i",
-        {"task": "griewank-i", "dim": 8, "box": [[-1.0] * 8, [4.0] * 8]},
-        (10, 30),
-        choices=(
-            "the waves are cos(x_i / i), as in the authors' code, and not cos(x_i / sqrt(i)): see "
-            "ren2024/griewank-8d-root",
-        ),
-    ),
-    _task(
+BOSTON = {"task": "boston", "task_options": {"root": True}, "kernel": BOSTON_ELL}
+PUSHED = {"noise_var": 0.0, "model_noise_var": 0.01}
+TABLE = "f is smooth; the code's is a table on a grid of spacing 0.04, read at the nearest node"
+
+
+def _on(low: int, high: int, dim: int, task: str) -> dict[str, Any]:
+    return {"task": task, "dim": dim, "box": [[float(low)] * dim, [float(high)] * dim]}
+
+
+# Name, title, task, and the number of actions in a round and that of rounds.
+TASKS: tuple[tuple[str, str, dict[str, Any], tuple[int, int]], ...] = (
+    ("ackley-2d", "Ackley on [-5, 5]^2", _on(-5, 5, 2, "ackley"), (5, 50)),
+    ("rosenbrock-2d", "Rosenbrock on [-2, 2] x [-1, 3]", {"task": "rosenbrock"}, (5, 50)),
+    ("bird-2d", "Bird on [-2 pi, 2 pi]^2", {"task": "bird"}, (5, 50)),
+    ("ackley-3d", "Ackley on [-5, 5]^3", _on(-5, 5, 3, "ackley"), (20, 15)),
+    ("hartmann-6d", "Hartmann in 6 dimensions", {"task": "hartmann-6"}, (5, 30)),
+    ("griewank-8d", "Griewank on [-1, 4]^8, with x_i / i", _on(-1, 4, 8, "griewank-i"), (10, 30)),
+    (
         "michalewicz-10d",
         "Michalewicz in 10 dimensions",
         {"task": "michalewicz", "dim": 10},
         (5, 30),
     ),
-    _task(
-        "boston",
-        "a network tuned on house prices",
-        {"task": "boston", "task_options": {"root": True}, "kernel": BOSTON_ELL},
+    ("boston", "a network tuned on house prices", BOSTON, (5, 30)),
+    (
+        "push-3d",
+        "a robot pushes a disc: place and duration",
+        {"task": "push-3d", **PUSHED},
         (5, 30),
-        choices=(
+    ),
+    (
+        "push-4d",
+        "a robot pushes a disc: place, duration and angle",
+        {"task": "push-4d", **PUSHED},
+        (5, 30),
+    ),
+    (
+        "griewank-8d-root",
+        "Griewank on [-1, 4]^8, as it is usually written",
+        _on(-1, 4, 8, "griewank"),
+        (10, 30),
+    ),
+)
+MORE: dict[str, dict[str, Any]] = {
+    "rosenbrock-2d": {"choices": ("Rosenbrock's constants are 1 and 100",)},
+    "hartmann-6d": {"others": HARTMANN_AS_CODE},
+    "griewank-8d": {
+        "choices": (
+            "the waves are cos(x_i / i), as in the authors' code, and not cos(x_i / sqrt(i)): see "
+            "ren2024/griewank-8d-root",
+        )
+    },
+    "boston": {
+        "choices": (
             "the loss is the root of the mean squared error, as in the authors' code",
             "nodes are rounded; their lengthscale, 0.1 in the paper, is one node: the authors' "
             "code plays with the number of nodes over 10",
-        ),
-    ),
-    _task(
-        "push-3d",
-        "a robot pushes a disc: place and duration",
-        {"task": "push-3d", "noise_var": 0.0, "model_noise_var": 0.01},
-        (5, 30),
-    ),
-    _task(
-        "push-4d",
-        "a robot pushes a disc: place, duration and angle",
-        {"task": "push-4d", "noise_var": 0.0, "model_noise_var": 0.01},
-        (5, 30),
-    ),
-    _task(
-        "griewank-8d-root",
-        "Griewank on [-1, 4]^8, as it is usually written",
-        {"task": "griewank", "dim": 8, "box": [[-1.0] * 8, [4.0] * 8]},
-        (10, 30),
-        reading_of="ren2024/griewank-8d",
-    ),
+        )
+    },
+    "griewank-8d-root": {"reading_of": "ren2024/griewank-8d"},
+}
+SCENARIOS = (
+    _rbf("rbf-2d", [[-5.0] * 2, [5.0] * 2], 0.25, 1 / 3, (20, 20), 30),
+    _rbf("rbf-3d", [[0.0] * 3, [1.0] * 3], 0.15, 10.0, (5, 50), 30, TABLE, WIDER, **RBF_3D),
+    *(_task(*row, **MORE.get(row[0], {})) for row in TASKS),
     _scenario(
         "batches",
         "gpbandits/StaticGP-v0",
