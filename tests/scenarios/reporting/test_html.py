@@ -13,6 +13,7 @@ from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.findings import Below
 from gpbandits_env.scenarios.reporting.html import page, save_page
 from gpbandits_env.scenarios.reporting.tables import pairs_of, rows_of
+from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
@@ -150,3 +151,28 @@ def test_a_file_of_an_older_release_has_a_page_too(file, tmp_path):
     words = " ".join(read(page([old])).words)
     assert "noise variance" in words
     assert "SquaredExponential" not in words
+
+
+def test_no_text_of_a_results_file_becomes_a_tag(tmp_path):
+    evil = '--></svg></title></style>]]><b onload="x()">&amp;'
+    scenario = Scenario(
+        id=f"test/{evil}",
+        source=evil,
+        title=evil,
+        env="gpbandits/StaticGP-v0",
+        env_kwargs={"grid": [20]},
+        agents=(AgentEntry(evil, "random", note=evil), AgentEntry("ei", "ei")),
+        choices=(evil,),
+        departures=(evil,),
+        horizon=3,
+        trials=1,
+    )
+    path = tmp_path / "evil.sqlite"
+    run_study(scenario, path, jobs=1, progress=False)
+    with Store.open(path, write=True) as store:
+        store.add([TrialFailure(TrialKey(0, evil, 0), evil, evil)])
+        store.set_meta({"machine": {"processor": evil}, "versions": {evil: evil}})
+    text = page([path])
+    assert "<b onload" not in text
+    assert "--></svg></title>" not in text
+    read(text)
