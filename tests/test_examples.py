@@ -1,14 +1,18 @@
 """Every example runs as it stands."""
 
+import re
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 # What an example cannot do without.
-NEEDED = {"reinforcement_learning": "stable_baselines3"}
+NEEDED = {"meta_learning": "sb3_contrib", "reinforcement_learning": "stable_baselines3"}
+# With what it takes seconds rather than minutes.
+QUICK = {"meta_learning": ["2560", "50"]}
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 
@@ -17,7 +21,25 @@ def test_the_example_runs(path, tmp_path):
     if path.stem in NEEDED and find_spec(NEEDED[path.stem]) is None:
         pytest.skip(f"it needs {NEEDED[path.stem]}")
     run = subprocess.run(
-        [sys.executable, str(path)], cwd=tmp_path, capture_output=True, text=True, timeout=200
+        [sys.executable, str(path), *QUICK.get(path.stem, [])],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=200,
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+def test_a_policy_with_a_memory_beats_one_without():
+    pytest.importorskip("sb3_contrib")
+    run = subprocess.run(
+        [sys.executable, str(EXAMPLES / "meta_learning.py")],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found = re.findall(r"^(.+?)  +mean return (\S+) \+- (\S+)$", run.stdout, re.MULTILINE)
+    means = {name: (float(mean), float(error)) for name, mean, error in found}
+    (memory, error), (without, other) = means["recurrent PPO"], means["PPO"]
+    assert memory > without + 2 * np.hypot(error, other)
