@@ -239,3 +239,21 @@ def test_a_grid_that_no_memory_holds_is_refused_before_it_is_made(shape, said):
 def test_a_wrong_dict_is_a_clear_error(spec):
     with pytest.raises(InvalidInput):
         domain_from_dict(spec)
+
+
+@pytest.mark.parametrize("domain", [Arms.grid(5), Box([0.0], [1.0])])
+@pytest.mark.parametrize("rewards", [[np.nan], [np.inf], [-1e151], [1.0, 2.0], [[1.0]], 1.0, ["a"]])
+def test_an_observation_of_one_action_is_checked(domain, rewards):
+    action = domain.sample(np.random.default_rng(0), 1)
+    with pytest.raises(InvalidInput, match="rewards"):
+        domain.observations(action, np.array(rewards))
+    known, values = domain.observations(action, np.array([3]))
+    assert values.dtype == np.float64
+    assert values.tolist() == [3.0]
+    np.testing.assert_array_equal(known, action)
+
+
+def test_observations_may_be_none_unless_some_are_asked_for():
+    assert [len(part) for part in Arms.grid(5).observations([], [])] == [0, 0]
+    with pytest.raises(InvalidInput, match="at least one action"):
+        Arms.grid(5).observations([], [], least=1)

@@ -65,3 +65,26 @@ def test_a_million_drifting_rounds(representation):
             posterior.advance(0.03)
     np.testing.assert_allclose(long.mean, recent.mean, rtol=0, atol=1e-8)
     np.testing.assert_allclose(long.var, recent.var, rtol=0, atol=1e-8)
+
+
+@pytest.mark.parametrize("representation", ["rows", "coefficients"])
+def test_time_may_pass_without_observations(representation):
+    def fresh():
+        return posterior_on(Arms.grid(30), SquaredExponential(0.3), 0.1, 0.0, representation)
+
+    posterior, other = fresh(), fresh()
+    posterior.condition([3], [2.0])
+    for _ in range(800):  # 0.1^400 is below what a float holds
+        posterior.advance(0.9)
+    for one in (posterior, other):
+        one.condition([5], [1.0])
+    np.testing.assert_allclose(posterior.mean, other.mean, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(posterior.var, other.var, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("representation", ["rows", "coefficients"])
+def test_memory_does_not_grow_with_single_observations(representation):
+    posterior = posterior_on(Arms.grid(30), SquaredExponential(0.3), 0.1, 0.0, representation)
+    for i in range(300):
+        posterior.condition([i % 30], [0.1])
+    assert len(posterior.snapshot()["rows"]) <= 64

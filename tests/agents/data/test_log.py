@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from gpbandits_env import agents
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.posterior import posterior_on
+from gpbandits_env.problem import Problem
 
 OBSERVED = [([0, 3], [0.4, -0.3], (0.2, 0.3)), ([1], [0.9], ()), ([3, 2], [0.6, 0.3], (0.1,))]
 
@@ -102,3 +104,14 @@ def test_what_nobody_needs_is_dropped():
     assert len(short.entries) < 20
     short.forget()
     assert short.last(5)[0].tolist() == whole.last(5)[0].tolist()
+
+
+def test_an_agent_logs_how_its_data_fade():
+    problem = Problem(Arms.grid(6), SquaredExponential(0.3), 0.1)
+    agent = agents.make("gp-ucb", problem, seed=0, epsilon=0.2, learn={"first": 99})
+    for arm in (1, 4, 1, 3):
+        agent.tell([arm], [0.1 * arm])
+    after = posterior_on(problem.domain, problem.kernel, problem.noise_var)
+    agent.log.replay(after)
+    assert after.mean == pytest.approx(agent.posterior.mean, abs=1e-12)
+    assert after.var == pytest.approx(agent.posterior.var, abs=1e-12)
