@@ -23,7 +23,8 @@ def environments(store: Store) -> list[dict[str, str]]:
         if kernel is not None:
             said["kernel"] = kernel if isinstance(kernel, str) else words(kernel)
         if cell < len(problems):
-            said["noise variance"] = f"{problems[cell]['noise_var']:.6g}"
+            # Where readings are replayed, the environment itself adds none or other noise.
+            said["noise variance of the agents' model"] = f"{problems[cell]['noise_var']:.6g}"
             said["batch size"] = str(problems[cell]["batch_size"])
         if initial := scenario.get("initial"):
             said["before round 1"] = f"{initial['points']} random points are observed"

@@ -111,7 +111,8 @@ def test_the_page_says_what_was_run(file):
     with Store.open(file) as store:
         (kernel,) = set(store.meta("kernels"))
     assert kernel.startswith("SquaredExponential(")
-    for word in (kernel, "noise variance 0.01", "noise variance 0.1", "batch size 1"):
+    noise = "noise variance of the agents' model"
+    for word in (kernel, f"{noise} 0.01", f"{noise} 0.1", "batch size 1"):
         assert word in re.sub(r"\s+", " ", words)
     assert "posterior='auto'" in words  # a setting of GP-UCB
 

@@ -10,7 +10,9 @@ from scipy import stats
 
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios.cli import main
-from gpbandits_env.scenarios.results.comparison import PROFILE, compare, gather
+from gpbandits_env.scenarios.cli.compare import compare_command
+from gpbandits_env.scenarios.results.comparison import PROFILE, agents_of, compare, gather
+from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study.run import run_study
 
@@ -187,3 +189,13 @@ def test_an_unknown_reference_ends_with_code_2(files):
     run = CliRunner().invoke(main, ["compare", str(files[0]), "--reference", "nobody"])
     assert run.exit_code == 2
     assert "nobody" in run.output
+
+
+def test_labels_are_traced_to_their_agents(files):
+    """A comparison draws a label in the colour of its agent; its metric suits a moving optimum."""
+    found = agents_of(files)
+    with Store.open(files[0]) as store:
+        assert found["gp-ucb"] == store.scenario["agents"]["gp-ucb"]["agent"] == "gp-ucb"
+    assert set(found) >= {"gp-ucb", "ei", "ts"}
+    default = next(p.default for p in compare_command.params if p.name == "metric")
+    assert default == "average_regret"
