@@ -106,6 +106,10 @@ def class_named(name: str, base: type[T], kind: str) -> type[T]:
     return found
 
 
+# All of them, by kind.
+FAMILIES: "dict[str, Family[Any]]" = {}
+
+
 class Family(Generic[T]):
     """The members of one kind, by type name.
 
@@ -115,6 +119,7 @@ class Family(Generic[T]):
     def __init__(self, kind: str, base: type[T] | None = None) -> None:
         self.kind, self.base = kind, base
         self.members: dict[str, type[T]] = {}
+        FAMILIES[kind] = self
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
         """Class decorator: the type name under which a frozen dataclass is written.

@@ -42,6 +42,11 @@ def make_env(env: str, kwargs: Mapping[str, Any], horizon: int) -> gym.Env[Any, 
         raise InvalidInput(f"environment {env!r}: {error}") from error
 
 
+def forget_environments() -> None:
+    """Keep none: a notebook may have changed since a drift, a kernel or a file of readings."""
+    _kept.free.clear()
+
+
 @contextmanager
 def lent(env: str, kwargs: Mapping[str, Any], horizon: int) -> Iterator[gym.Env[Any, Any]]:
     """An environment that nobody else has meanwhile; a reset with a seed sets all of its state.

@@ -23,12 +23,14 @@ from gpbandits_env.scenarios.results.report import report as summarize
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY, Cell, Scenario
 from gpbandits_env.scenarios.study import engines
+from gpbandits_env.scenarios.study.environments import forget_environments
 from gpbandits_env.scenarios.study.rehearsal import describe, rehearse, resolved
 from gpbandits_env.scenarios.study.runner import (
     FOLDERS,
     PlannedTrial,
     check_sendable,
     main_classes,
+    main_members,
 )
 
 
@@ -95,6 +97,7 @@ def run_study(
     jobs = engines.default_jobs() if jobs is None else whole(jobs, "jobs")
     whole(seed, "seed", 0, None)
     cells = scenario.cells()
+    forget_environments()
     problems = [rehearse(cell) for cell in cells]
     if jobs > 1 or engine != engines.LOCAL:
         check_sendable(cells)
@@ -123,12 +126,13 @@ def run_study(
 
 def plan(cells: Sequence[Cell], trials: int, seed: int) -> list[PlannedTrial]:
     """Every trial, in declared order: cells, then environment instances, then agents."""
-    return [
-        PlannedTrial(cell, TrialKey(cell.index, entry.label, trial), seed, tuple(FOLDERS), classes)
-        for cell, classes in zip(cells, map(main_classes, cells), strict=True)
-        for trial in range(trials)
-        for entry in cell.scenario.agents
-    ]
+    tasks = []
+    for cell in cells:
+        classes, members = main_classes(cell), main_members(cell)
+        for trial in range(trials):
+            keys = [TrialKey(cell.index, entry.label, trial) for entry in cell.scenario.agents]
+            tasks += [PlannedTrial(cell, k, seed, tuple(FOLDERS), classes, members) for k in keys]
+    return tasks
 
 
 def _open(path: Path, meta: Mapping[str, Any], fresh: bool) -> Store:

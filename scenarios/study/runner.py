@@ -28,6 +28,7 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Scenario
 from gpbandits_env.scenarios.study.blas import one_blas_thread
 from gpbandits_env.scenarios.study.environments import lent
 from gpbandits_env.seeding import seed_for
+from gpbandits_env.specs import FAMILIES
 
 # The folders of the scenario files that were read: modules that they name are found there.
 FOLDERS: list[str] = []
@@ -51,6 +52,7 @@ class PlannedTrial:
         folders: further places of modules, those of the user's own.
         classes: those of a notebook or script that the scenario names, by their own name in
             ``__main__``; they travel with the task, because a worker has another ``__main__``.
+        members: what a notebook or script registered and the scenario names: family, name, class.
     """
 
     cell: Cell
@@ -58,6 +60,7 @@ class PlannedTrial:
     seed: int
     folders: tuple[str, ...] = ()
     classes: Mapping[str, Any] = field(default_factory=dict)
+    members: tuple[tuple[str, str, Any], ...] = ()
 
     def stream(self, purpose: str, label: str = "") -> int:
         """The seed of a stream: "world" (the environment), "initial" (points, noise) or "agent".
@@ -74,15 +77,33 @@ class PlannedTrial:
 
 def main_classes(cell: Cell) -> dict[str, Any]:
     """The classes that a cell names as "__main__:Name": those of a notebook or of a script."""
-    here = cell.scenario
-    texts = json.dumps([*(entry.agent for entry in here.agents), dict(here.env_kwargs)])
     main = sys.modules["__main__"]
-    return {name: getattr(main, name) for name in re.findall(r'"__main__:(\w+)"', texts)}
+    return {name: getattr(main, name) for name in re.findall(r'"__main__:(\w+)"', _text(cell))}
+
+
+def main_members(cell: Cell) -> tuple[tuple[str, str, Any], ...]:
+    """The drifts, kernels, ... that ``__main__`` registered and a cell names."""
+    text = _text(cell)
+    return tuple(
+        (kind, name, found)
+        for kind, family in FAMILIES.items()
+        for name, found in family.members.items()
+        if found.__module__ == "__main__" and json.dumps(name) in text
+    )
+
+
+def _text(cell: Cell) -> str:
+    """What a cell says of its environment and its agents, as JSON."""
+    here = cell.scenario
+    entries = [[entry.agent, dict(entry.settings)] for entry in here.agents]
+    return json.dumps([entries, dict(here.env_kwargs)], default=str)
 
 
 def check_sendable(cells: Sequence[Cell]) -> None:
     """Raise InvalidInput if a class of ``__main__`` that the cells name cannot go to workers."""
-    for name, found in {k: v for cell in cells for k, v in main_classes(cell).items()}.items():
+    named = {name: found for cell in cells for name, found in main_classes(cell).items()}
+    named |= {name: found for cell in cells for _, name, found in main_members(cell)}
+    for name, found in named.items():
         try:
             dumps(found)
         except Exception as error:  # whatever the user's own class refers to
@@ -202,6 +223,8 @@ def _run_or_fail(task: PlannedTrial) -> TrialRecord | TrialFailure:
         look_in(folder)
     for name, found in task.classes.items():
         setattr(sys.modules["__main__"], name, found)
+    for kind, name, found in task.members:
+        FAMILIES[kind].members[name] = found
     try:
         return _run(task)
     except (Exception, SystemExit) as error:

@@ -158,3 +158,42 @@ def test_a_class_that_workers_cannot_get_is_refused_before_anything_runs(tmp_pat
     assert two.startswith("refused: Cautious cannot be sent to worker processes")
     assert "jobs=1" in two
     assert not (tmp_path / "2.sqlite").exists()
+
+
+CELL = """
+from dataclasses import dataclass
+from gpbandits_env.drift import DRIFTS, Drift
+from gpbandits_env.scenarios import AgentEntry, Scenario
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study import run_study
+
+cell = '''
+@DRIFTS.register("notebook-sign")
+@dataclass(frozen=True)
+class Sign(Drift):
+    factor: float = FACTOR
+
+    def step(self, memory, fresh, t, rng):
+        return (self.factor * memory[0],)
+'''
+mine = Scenario(
+    id="my/sign", source="", title="", env="gpbandits/Drifting-v0", horizon=5, trials=3,
+    env_kwargs={"grid": [6], "drift": {"type": "notebook-sign"}}, agents=(AgentEntry("ei", "ei"),),
+)
+for name, factor, jobs in (("a", "1.0", 1), ("b", "-1.0", 1), ("c", "-1.0", 2)):
+    exec(cell.replace("FACTOR", factor))
+    outcome = run_study(mine, f"{name}.sqlite", jobs=jobs, progress=False)
+    with Store.open(outcome.path) as store:
+        print(outcome.done, len(outcome.failures), store.digest())
+"""
+
+
+def test_a_drift_that_a_notebook_registers_runs_as_it_was_last_defined(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", CELL], cwd=tmp_path, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    first, changed, in_workers = done.stdout.splitlines()
+    assert first.startswith("3 0 ")
+    assert changed != first
+    assert in_workers == changed
