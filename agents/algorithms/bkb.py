@@ -25,7 +25,11 @@ NYSTROM: Mapping[str, Any] = {"type": "nystrom", "qbar": QBAR}
 
 
 class BKBUCB(GPAgent):
-    """GP-UCB under a Nystrom posterior.
+    r"""GP-UCB under a Nystrom posterior.
+
+    .. math:: x_t = \arg\max_x \tilde\mu_{t-1}(x) + \sqrt{\beta_t} \, \tilde\sigma_{t-1}(x)
+
+    Mean and variance are those of the Nystrom posterior.
 
     Args:
         beta: as of `GPUCB`; Theorem 1 in full by default.

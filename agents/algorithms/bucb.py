@@ -19,7 +19,11 @@ from gpbandits_env.problem import Problem
 
 
 class BUCB(GPAgent):
-    """UCB with the mean held and the variance updated within the batch.
+    r"""UCB with the mean held and the variance updated within the batch.
+
+    .. math::
+        x_{t,i} = \arg\max_x \mu_{t-1}(x) + \rho \sqrt{\beta_t} \,
+        \sigma_{t-1}(x \mid x_{t,1}, \ldots, x_{t,i-1})
 
     Args:
         beta: as of `GPUCB`.

@@ -24,7 +24,11 @@ EPSILON = 1e-4
 
 
 class CUB(GPAgent):
-    """GP-UCB that learns only from informative pulls.
+    r"""GP-UCB that learns only from informative pulls.
+
+    .. math:: \sigma^2(x_t) > s^2 (e^{2 \epsilon} - 1)
+
+    An observation at x_t is informative where this holds, with s^2 the noise variance.
 
     Args:
         beta: as of `GPUCB`; Theorem 1 in full by default.

@@ -16,7 +16,9 @@ from gpbandits_env.problem import Problem
 
 
 class DPPTS(GPAgent):
-    """A Thompson batch diversified by a determinantal point process.
+    r"""A Thompson batch diversified by a determinantal point process.
+
+    .. math:: P(x_{t,1}, \ldots, x_{t,m}) \propto \prod_i p_{TS}(x_{t,i}) \, \det(I + K_t / s^2)
 
     Args:
         batch: a batch rule that draws samples of the function.

@@ -32,7 +32,7 @@ from gpbandits_env.seeding import Streams
 
 
 class DropoutUCB(GPAgent):
-    """Each round d coordinates at random; the posterior of that round is on them alone.
+    """GP-UCB over d random coordinates in each round, under a posterior on these alone.
 
     It acts in a box. Its `posterior` is over the whole box and holds the data; actions are chosen
     under a posterior of the d coordinates, made anew each round, O(t^2 (d + t)). What a round draws

@@ -17,7 +17,13 @@ from gpbandits_env.problem import Problem
 
 
 class EI(GPAgent):
-    """The action of the largest expected improvement E max(f(x) - incumbent - margin, 0).
+    r"""The action with the largest expected improvement.
+
+    .. math::
+        x_t = \arg\max_x E[\max(f(x) - \xi - \delta, 0)]
+        = \arg\max_x \sigma(x) (z \Phi(z) + \phi(z)), \quad z = (\mu(x) - \xi - \delta) / \sigma(x)
+
+    with the incumbent xi and the margin delta.
 
     Args:
         incumbent: the value to improve on: "posterior-mean", "observed" or "max-mean"; see

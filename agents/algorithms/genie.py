@@ -22,7 +22,9 @@ from gpbandits_env.problem import Problem
 
 
 class Genie(Agent):
-    """The maximizer of f_{t-1}, which its caller must `reveal`; `tell` teaches it nothing.
+    r"""The maximizer of f_{t-1}, which its caller must `reveal`; `tell` teaches it nothing.
+
+    .. math:: x_t = \arg\max_x f_{t-1}(x)
 
     It is a yardstick: only what runs a trial, and so knows the truth, can use it. It acts on arms;
     the model does not matter.

@@ -17,7 +17,9 @@ from gpbandits_env.problem import Problem
 
 
 class GPUCB(GPAgent):
-    """The action with the largest upper confidence bound mu + sqrt(beta_t) sigma.
+    r"""The action with the largest upper confidence bound.
+
+    .. math:: x_t = \arg\max_x \mu_{t-1}(x) + \sqrt{\beta_t} \, \sigma_{t-1}(x)
 
     Args:
         beta: a schedule as a dict, e.g. {"type": "finite", "delta": 0.1, "scale": 0.2} (types:

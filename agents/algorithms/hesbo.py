@@ -21,7 +21,9 @@ from gpbandits_env.seeding import child
 
 
 class HeSBO(GPAgent):
-    """Every coordinate copies one of d, chosen by a random hash, with a random sign.
+    r"""GP-UCB in one hashing embedding: each coordinate copies one of d, with a random sign.
+
+    .. math:: x_i = s_i \, y_{h(i)}, \quad s_i \in \{-1, 1\}, \quad h(i) \in \{1, \ldots, d\}
 
     It acts in a box. The posterior is on y, the d coordinates (see `EmbeddedMap`); the embedding is
     drawn when the agent is made.

@@ -31,7 +31,7 @@ from gpbandits_env.seeding import Streams
 
 
 class LineBO(GPAgent):
-    """The acquisition is maximized on one line through the best point, then on the next.
+    """GP-UCB on one line through the best point, then on the next line.
 
     It acts in a box, whose lines are drawn after scaling it to [-1, 1]^D. The best point is the
     observed one of the largest posterior mean; before any data, the box's center. Directions and

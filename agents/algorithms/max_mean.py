@@ -16,7 +16,10 @@ from gpbandits_env.problem import Problem
 
 
 class MaxMean(GPAgent):
-    """The action of the largest posterior mean; a batch takes it m times."""
+    r"""The action with the largest posterior mean; a batch repeats it m times.
+
+    .. math:: x_t = \arg\max_x \mu_{t-1}(x)
+    """
 
     def __init__(self, problem: Problem, rng: Generator, **parts: Any) -> None:
         super().__init__(problem, rng, Mean(), **parts)

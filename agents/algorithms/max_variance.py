@@ -15,7 +15,10 @@ from gpbandits_env.problem import Problem
 
 
 class MaxVariance(GPAgent):
-    """The action of the largest posterior variance; its information gain is within 1 - 1/e."""
+    r"""The action with the largest posterior variance: greedy experimental design.
+
+    .. math:: x_t = \arg\max_x \sigma_{t-1}(x)
+    """
 
     def __init__(self, problem: Problem, rng: Generator, **parts: Any) -> None:
         super().__init__(problem, rng, Variance(), **parts)

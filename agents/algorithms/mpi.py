@@ -17,7 +17,13 @@ from gpbandits_env.problem import Problem
 
 
 class MPI(GPAgent):
-    """The action of the largest probability P(f(x) > incumbent + margin).
+    r"""The action with the largest probability of improvement.
+
+    .. math::
+        x_t = \arg\max_x P(f(x) > \xi + \delta)
+        = \arg\max_x \Phi((\mu(x) - \xi - \delta) / \sigma(x))
+
+    with the incumbent xi and the margin delta.
 
     Args:
         variant: "probability"; or "improvement", sigma phi(z) + (mu - xi) Phi(z) with

@@ -27,7 +27,11 @@ from gpbandits_env.seeding import Streams
 
 
 class MSUCB(GPAgent):
-    """The largest upper confidence bound in ever more random subspaces.
+    r"""GP-UCB in a growing set of random subspaces.
+
+    .. math::
+        x_t = \arg\max_{z \in Z_t, \, y \in [-1, 1]^d} \mu(z, y) + \sqrt{\beta_t} \, \sigma(z, y),
+        \quad |Z_t| = \sum_{s \leq t} N_0 s^\alpha
 
     It acts in a box. In round t N_0 t^alpha new points z of the first D - d coordinates join Z_t;
     the action is the best (z, y), z in Z_t, y any value of the last d coordinates. d = 0 is the

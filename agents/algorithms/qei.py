@@ -16,7 +16,9 @@ from gpbandits_env.problem import Problem
 
 
 class QEI(GPAgent):
-    """EI, one action after the other, each as if those before it had given their posterior means.
+    r"""EI, one action after the other, each as if those before it had given their posterior means.
+
+    .. math:: x_{t,i} = \arg\max_x EI(x \mid y_{t,j} = \mu(x_{t,j}), \, j < i)
 
     Args:
         incumbent: as of `EI`.

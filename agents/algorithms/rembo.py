@@ -24,9 +24,11 @@ from gpbandits_env.seeding import child
 
 
 class REMBO(GPAgent):
-    """x = clip(A y) with a Gaussian A; y in [-sqrt d, sqrt d]^d is what is searched.
+    r"""GP-UCB in one random Gaussian embedding of d dimensions.
 
-    It acts in a box. A is drawn when the agent is made.
+    .. math:: x = \mathrm{clip}(A y), \quad A_{ij} \sim N(0, 1)
+
+    It acts in a box. It searches y in [-sqrt d, sqrt d]^d; A is drawn when the agent is made.
 
     Args:
         d: the number of coordinates y.

@@ -18,7 +18,9 @@ from gpbandits_env.problem import Problem
 
 
 class StochasticPolicy(GPAgent):
-    """Each action is drawn from a Boltzmann distribution over the expected improvement.
+    r"""Each action is drawn from a Boltzmann distribution over the expected improvement.
+
+    .. math:: P(x_{t,i} = x) \propto \exp(b_t \, EI_t(x))
 
     Args:
         incumbent: as of `EI`.

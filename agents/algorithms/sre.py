@@ -28,10 +28,13 @@ from gpbandits_env.seeding import Streams, child
 
 
 class SRE(GPAgent):
-    """m stages; stage j searches (a, y) for x = clip(a x' + A_j y), x' the best point before it.
+    r"""GP-UCB in a sequence of random embeddings, each around the best point so far.
 
-    It acts in a box. The best point is that of the largest reward observed. After the last stage
-    the agent stays in it. The posterior is on (a, y) (see `EmbeddedMap`).
+    .. math:: x = \mathrm{clip}(a x' + A_j y)
+
+    Stage j searches (a, y); x' is the best point before it, that of the largest reward observed. It
+    acts in a box. After the last stage the agent stays in it. The posterior is on (a, y) (see
+    `EmbeddedMap`).
 
     Args:
         d: the number of coordinates y.

@@ -17,7 +17,10 @@ from gpbandits_env.problem import Problem
 
 
 class ThompsonSampling(GPAgent):
-    """Each action of the batch maximizes a posterior sample of its own.
+    r"""Each action of the batch maximizes a posterior sample of its own.
+
+    .. math::
+        x_{t,i} = \arg\max_x \tilde f_i(x), \quad \tilde f_i \sim P(f \mid y_1, \ldots, y_{t-1})
 
     Args:
         batch: a batch rule that draws samples of the function.

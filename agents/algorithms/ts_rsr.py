@@ -17,7 +17,12 @@ from gpbandits_env.problem import Problem
 
 
 class TSRSR(GPAgent):
-    """The smallest ratio of the regret that a sample promises to what can be learned.
+    r"""The smallest ratio of a sampled regret to the posterior standard deviation.
+
+    .. math::
+        x_{t,i} = \arg\min_x
+        \frac{\tilde f_i^* - \mu_t(x)}{\sigma_t(x \mid x_{t,1}, \ldots, x_{t,i-1})},
+        \quad \tilde f_i^* = \max_x \tilde f_i(x)
 
     Args:
         batch: a batch rule that draws samples of the function.

@@ -22,7 +22,13 @@ from gpbandits_env.problem import Problem
 
 
 class TVGPUCB(GPAgent):
-    """The arm with the largest upper confidence bound under the time-varying posterior.
+    r"""The arm with the largest upper confidence bound under the time-varying posterior.
+
+    .. math::
+        x_t = \arg\max_x \tilde\mu_{t-1}(x) + \sqrt{\beta_t} \, \tilde\sigma_{t-1}(x), \quad
+        \tilde K = K \circ D, \quad D_{ij} = (1 - \epsilon)^{|i - j| / 2}
+
+    The posterior has the kernel matrix with the decay D (eqs. (7)-(8)).
 
     Exact, at the cost of one multiplication a round, and in bounded memory: see `ArmPosterior`.
 

@@ -19,7 +19,13 @@ from gpbandits_env.problem import Problem
 
 
 class UCBPE(GPAgent):
-    """The first action by UCB, the others by largest variance in the relevant region.
+    r"""The first action by UCB, the others by largest variance in the relevant region.
+
+    .. math::
+        x_{t,1} = \arg\max_x \mu(x) + \sqrt{\beta_t} \, \sigma(x), \quad
+        x_{t,i} = \arg\max_{x \in R_t} \sigma(x \mid x_{t,1}, \ldots, x_{t,i-1})
+
+    R_t is where the maximum may still be.
 
     Args:
         beta: as of `GPUCB`.

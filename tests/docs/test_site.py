@@ -62,6 +62,13 @@ def test_formulas_of_guides_are_mathml(site):
     assert "arithmatex" not in page
 
 
+def test_no_formula_has_a_word_that_the_converter_does_not_know(site):
+    shown = [page for page in site.rglob("*.html") if "<math" in page.read_text("utf-8")]
+    assert len(shown) > 30
+    for page in shown:
+        assert not re.search(r"<m[a-z]+>\\[a-zA-Z]", page.read_text("utf-8")), page
+
+
 def test_a_scenario_shows_its_plot_first_then_its_table_then_its_findings(site):
     page = read(site, "scenarios/srinivas2010/se-1d.html")
     order = (

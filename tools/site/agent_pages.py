@@ -77,13 +77,13 @@ def _page(name: str) -> str:
     if issubclass(cls, GPAgent) and cls is not GPAgent:
         own = re.search(r"Departures.*?(?=\n\n)", inspect.getdoc(GPAgent) or "", re.DOTALL)
         assert own is not None, "GPAgent states its departures"
-        parts.append(f"Of all agents with a posterior:\n\n{_notes(plain(own[0]))}")
+        parts.append(f"All agents with a posterior have these too:\n\n{_notes(plain(own[0]))}")
     parts += ["## Settings", _settings(name), *_scenarios_with(name)]
     parts.append(
-        f"## Make one\n\n```python\nagent = agents.make({name!r}, env, seed=0)\n```\n\n"
-        f"Source: `{cls.__module__.replace('.', '/').removeprefix('gpbandits_env/')}.py`; tests "
-        "that replay it with a dense posterior: `tests/agents/`. "
-        "[All agents](../agents.md), [the base classes](../api/gpbandits_env.agents.md)."
+        f"## Use it\n\n```python\nagent = agents.make({name!r}, env, seed=0)\n```\n\n"
+        f"Source: `{cls.__module__.replace('.', '/').removeprefix('gpbandits_env/')}.py`. The "
+        "tests in `tests/agents/` replay it with a dense posterior. See also [all agents]"
+        "(../agents.md) and [the base classes](../api/gpbandits_env.agents.md)."
     )
     return "\n\n".join(parts) + "\n"
 
@@ -108,9 +108,13 @@ def _settings(name: str) -> str:
         default = getattr(cls, f"DEFAULT_{key.upper()}", None) if value is None else value
         shown = repr(dict(default) if hasattr(default, "items") else default)
         rows.append([f"`{key}`", f"`{in_cell(shown)}`", said.get(key, "")])
-    table = markdown(["setting", "default", ""], rows) if rows else "None of its own."
+    table = (
+        markdown(["setting", "default", "meaning"], rows)
+        if rows
+        else "This agent has no settings of its own."
+    )
     more = ", ".join(f"`{key}`" for key in OVERRIDES)
-    return f"{table}\n\nAnd {more}, which replace what the environment tells."
+    return f"{table}\n\nThe arguments {more} replace what the environment states."
 
 
 def _scenarios_with(name: str) -> list[str]:
@@ -120,7 +124,7 @@ def _scenarios_with(name: str) -> list[str]:
         if isinstance(s, Scenario) and any(e.agent == name for e in (*s.agents, *s.alternatives))
     ]
     links = ", ".join(f"[{id}](../scenarios/{id}.md)" for id in ids)
-    return [f"## Scenarios with it\n\n{links}"] if ids else []
+    return [f"## Scenarios with this agent\n\n{links}"] if ids else []
 
 
 if __name__ == "__main__":

@@ -6,14 +6,12 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from latex2mathml.converter import convert
+import formulas
 
 import gpbandits_env
 from gpbandits_env.scenarios.reporting.tables import markdown
 
 OFFERED = re.compile(r"^from .* import (?:\(\n *)?(\w+) as \1\b", re.MULTILINE)
-# A formula stands in the line of the directive, below it, or in a sentence.
-MATH = re.compile(r"^( *)\.\. math::(?: +(.*)| *\n)((?:\n?\1 +\S.*)*)", re.MULTILINE)
 WITHIN = re.compile(r":math:`([^`]+)`")
 
 
@@ -34,7 +32,10 @@ def assemble(root: Path, folder: Path) -> None:
         text = path.read_text(encoding="utf-8")
         if path.name == "__init__.py" and (offered := OFFERED.findall(text)):
             text += f"\n__all__ = {offered}\n"  # the reader knows this form only
-        text = WITHIN.sub(lambda found: convert(found[1]), MATH.sub(_formula, text))
+        text = WITHIN.sub(
+            lambda found: formulas.converted(found[1], "inline"),
+            formulas.DIRECTIVE.sub(_formula, text),
+        )
         path.write_text(text, encoding="utf-8")
 
 
@@ -44,7 +45,7 @@ def remove(folder: Path) -> None:
 
 
 def _formula(found: re.Match[str]) -> str:
-    formula = convert(" ".join(f"{found[2] or ''} {found[3]}".split()), display="block")
+    formula = formulas.converted(formulas.tex(found), "block")
     return f'{found[1]}<div class="math">{formula}</div>'
 
 

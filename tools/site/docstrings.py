@@ -4,6 +4,7 @@ import inspect
 import re
 from typing import Any
 
+import formulas
 from griffe import Docstring, DocstringSection, DocstringSectionKind
 
 LISTED = (
@@ -20,8 +21,10 @@ def sections_of(cls: type[Any]) -> list[DocstringSection]:
 
 
 def plain(text: str) -> str:
-    """Text in which an asterisk is an asterisk."""
-    return re.sub(r"(`[^`]*`)|\*", lambda found: found[1] or r"\*", inspect.cleandoc(text))
+    """Text in which an asterisk is an asterisk, with formulas between dollar signs."""
+    marked = formulas.DIRECTIVE.sub(lambda f: f"$$\n{formulas.tex(f)}\n$$", inspect.cleandoc(text))
+    kept = r"(`[^`]*`|\$\$.*?\$\$)|\*"
+    return re.sub(kept, lambda found: found[1] or r"\*", marked, flags=re.DOTALL)
 
 
 def meanings(cls: type[Any]) -> dict[str, str]:

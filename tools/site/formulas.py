@@ -1,4 +1,4 @@
-"""Formulas as MathML: written as TeX in Markdown, converted when the site is built."""
+"""Formulas as MathML: TeX in Markdown and in docstrings, converted when the site is built."""
 
 import html
 import re
@@ -8,13 +8,22 @@ from latex2mathml.converter import convert
 # What pymdownx.arithmatex makes of $...$ and of $$...$$ on lines of their own.
 WITHIN = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
 BLOCK = re.compile(r'<div class="arithmatex">\\\[(.*?)\\\]</div>', re.DOTALL)
+# In a docstring a formula stands in the line of the directive or below it.
+DIRECTIVE = re.compile(r"^( *)\.\. math::(?: +(.*)| *\n)((?:\n?\1 +\S.*)*)", re.MULTILINE)
+
+
+def tex(found: re.Match[str]) -> str:
+    """The formula of a directive, in one line."""
+    return " ".join(f"{found[2] or ''} {found[3]}".split())
 
 
 def as_mathml(page: str) -> str:
     """A page's HTML with every formula as MathML, which browsers draw without a script."""
-    page = BLOCK.sub(lambda f: f'<div class="math">{_converted(f[1], "block")}</div>', page)
-    return WITHIN.sub(lambda f: _converted(f[1], "inline"), page)
+    page = BLOCK.sub(lambda f: f'<div class="math">{converted(f[1], "block")}</div>', page)
+    return WITHIN.sub(lambda f: converted(f[1], "inline"), page)
 
 
-def _converted(formula: str, display: str) -> str:
-    return str(convert(" ".join(html.unescape(formula).split()), display=display))
+def converted(formula: str, display: str) -> str:
+    """MathML of a TeX formula; the converter does not know the operator arg."""
+    found = convert(" ".join(html.unescape(formula).split()), display=display)
+    return found.replace(r"<mi>\arg</mi>", '<mi>arg</mi><mspace width="0.167em" />')

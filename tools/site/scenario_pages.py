@@ -181,7 +181,7 @@ def overview(root: Path) -> str:
         parts.append(f"## {paper}")
         if (root / "docs" / "results" / f"{paper}.md").is_file():
             parts.append(f"[All results on one page](results/{paper}.md).")
-        parts.append(markdown(["scenario", "what", "size", "results"], lines))
+        parts.append(markdown(["scenario", "what it is", "size", "results"], lines))
     return "\n\n".join(parts)
 
 
@@ -234,7 +234,7 @@ def _agents(entries: tuple[AgentEntry, ...]) -> str:
         settings = ", ".join(f"{key}={_python(value)}" for key, value in e.settings.items())
         page = f"[{e.agent}](../../agents/{e.agent}.md)"
         rows.append([e.label, page, f"`{settings}`" if settings else "", e.note])
-    return markdown(["label", "agent", "settings", ""], rows)
+    return markdown(["label", "agent", "settings", "note"], rows)
 
 
 def _argument(key: str, value: Any) -> str:
