@@ -102,7 +102,7 @@ class Group(click.Group):
             _fail("name a command of the list above", 2)
         except click.ClickException as error:
             _fail(error.format_message(), error.exit_code)
-        except click.Abort:
+        except (click.Abort, KeyboardInterrupt):
             _fail("interrupted", exit_code())
         except Exception as error:
             _end(error)
