@@ -27,7 +27,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     for text in texts:
         name, _, value = (part.strip() for part in text.partition("="))
         name = name.removeprefix(ENVIRONMENT)
-        if not name or not value:
+        if "" in name.split(".") or name == "agents" or not value:
             raise InvalidInput(f"--set takes NAME=VALUE, e.g. noise_var=0.1, got {text!r}")
         if name in found:
             raise InvalidInput(f"--set {name} is given twice")
@@ -35,6 +35,8 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
             found[name] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
             found[name] = value
+        except RecursionError:
+            raise InvalidInput(f"--set {name}: its value is nested too deeply") from None
     return found
 
 

@@ -33,6 +33,9 @@ def test_values_are_written_as_in_toml_and_words_need_no_quotes():
     [
         (["noise_var"], "takes NAME=VALUE"),
         (["=3"], "takes NAME=VALUE"),
+        (["agents.=3"], "takes NAME=VALUE"),
+        (["agents=3"], "takes NAME=VALUE"),
+        (["grid=" + "[" * 5000], "nested too deeply"),
         (["epsilon=1", "environment.epsilon=2"], "epsilon is given twice"),
     ],
 )
