@@ -148,8 +148,17 @@ def test_the_report_says_what_was_spent(store):
     assert dense.model_order == 29
     assert thin.evaluating > 0.0
     lines = text(report(store, "log10_simple_regret"))
-    for word in ("log10 simple regret", "model order", "evaluations", "evaluating us/round"):
+    for word in ("log10 simple regret", "model order", "evaluations"):
         assert word in lines
+
+
+@pytest.mark.parametrize(("evaluating", "shown"), [(5.0, False), (50.0, True)])
+def test_the_time_of_evaluating_is_shown_where_it_counts(store, evaluating, shown):
+    found = report(store)
+    (cell,) = found.cells
+    timed = tuple(replace(a, microseconds=100.0, evaluating=evaluating) for a in cell.agents)
+    lines = text(replace(found, cells=(replace(cell, agents=timed),)))
+    assert ("evaluating us/round" in lines) == shown
 
 
 def test_the_log_of_the_distance_has_a_floor():
