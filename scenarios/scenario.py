@@ -231,7 +231,8 @@ class Scenario:
                 entry = AgentEntry(label_of(name), name)
                 chosen[entry.label] = entry
             else:
-                raise unknown("agent", name, {*entries, *known}, "'gpbandits agents' lists them")
+                hint = "'gpbandits agents' lists them" if known else OWN_ONLY
+                raise unknown("agent", name, {*entries, *known}, hint)
         if not chosen:
             raise InvalidInput("agents: name at least one")
         return tuple(chosen.values())
@@ -262,6 +263,12 @@ class Scenario:
 IDENTITY = (
     *("points", "seed"),
     *(f.name for f in fields(Scenario) if not f.metadata.get("about") and f.name != "grid"),
+)
+
+# Where only the scenario's own agents were to be selected.
+OWN_ONLY = (
+    "the scenario's own agents and alternatives are known here; "
+    "known=gpbandits_env.agents.names() adds the registered ones"
 )
 
 

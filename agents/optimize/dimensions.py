@@ -69,7 +69,8 @@ class _Interval(Dimension):
     def _set_ends(self, low: float, high: float) -> None:
         if not low < high or (flag(self.log, "log") and low <= 0):
             above = " and above 0 where it is logarithmic" if self.log else ""
-            raise InvalidInput(f"low must be below high{above}, got {low} and {high}")
+            only = "; leave out what has one value only" if low == high else ""
+            raise InvalidInput(f"low must be below high{above}, got {low} and {high}{only}")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
 

@@ -75,9 +75,15 @@ class Path:
         functions, chances = state["generators"]
         self._functions.bit_generator.state = functions
         self._chances.bit_generator.state = chances
-        self.round, self._next = state["round"], state["next"]
-        self._block = state["block"].copy()
-        self._memory = tuple(v.copy() for v in state["memory"])
+        block = state["block"].copy()
+        memory = tuple(v.copy() for v in state["memory"])
+        fits = block.shape == self._block.shape and len(memory) == len(self._memory)
+        fits = fits and self.drift.values(memory, state["round"]).shape == self.values.shape
+        if not fits or not all(np.isfinite(v).all() for v in (block, *memory)):
+            raise InvalidInput("the state is of a path of another drift, or not finite")
+        self.round = whole(state["round"], "round")
+        self._next = whole(state["next"], "next", 0, len(block))
+        self._block, self._memory = block, memory
         self.values = self._read()
 
     def _read(self) -> Array:

@@ -62,8 +62,14 @@ class Episode:
         return cls(bandit, skipped, path, inside), noise
 
     @classmethod
-    def restore(cls, bandit: Bandit, skipped: bool, state: Mapping[str, Any]) -> "Episode":
-        """The episode whose `snapshot` this is; one of `BROKEN` if it is of something else."""
+    def restore(
+        cls, bandit: Bandit, skipped: bool, state: Mapping[str, Any], round_: int
+    ) -> "Episode":
+        """The episode whose `snapshot` in that round this is; one of `BROKEN` if it is not."""
+        reached = state["path"].get("round", max(1, round_))
+        # One that does not move may stay in round 1.
+        if reached != max(1, round_) and (bandit.process.moves or reached != 1):
+            raise ValueError(f"its path is in round {reached}, its episode in round {round_}")
         path = bandit.process.restore(state["path"])
         path.function(bandit.first_observation()["actions"])
         inside = None if state["inside"] is None else generator_at(state["inside"])
@@ -195,6 +201,8 @@ class Noise:
         ahead = state["ahead"]
         if len(rngs) != len(self._rngs):
             raise ValueError(f"its noise is of {len(rngs)} instances")
+        if not np.isfinite(ahead).all():
+            raise ValueError("its noise is not finite")
         start = self._rows - ahead.shape[1]
         self._block[:, start:] = alike(ahead, self._block[:, start:])
         self._next, self._rngs, self._sd = start, rngs, sd
@@ -203,6 +211,45 @@ class Noise:
 def rows_ahead(batch_size: int) -> int:
     """The number of rounds whose noise is drawn at once."""
     return max(1, min(256, AHEAD // batch_size))
+
+
+def check_noise(state: Mapping[str, Any], batch_size: int, round_: int) -> None:
+    """Check where a single environment's noise is: a reset begins it, a round takes one row.
+
+    Raises:
+        ValueError: it is elsewhere.
+    """
+    left, due = state["ahead"].shape[1], -round_ % rows_ahead(batch_size)
+    if left != due:
+        raise ValueError(f"its noise is drawn {left} rounds ahead in round {round_}, not {due}")
+
+
+def check_regret(
+    bandit: Bandit, skipped: bool, round_: int, cumulative: float, simple: float
+) -> None:
+    """Check that there can be such a cumulative and simple regret after so many rounds.
+
+    Unless ``skipped`` actions are evaluated, some or all of it may be unknown.
+
+    Raises:
+        ValueError: there cannot.
+    """
+    count = round_ * bandit.problem.batch_size
+    low, high = bandit.process.bounds()
+    most = (high - low) * (1.0 + 1e-6)
+    least = 0.0 if isinstance(bandit.problem.domain, Arms) else -most  # found by search there
+    if not count:
+        fits = cumulative == 0.0 and simple == np.inf
+    elif skipped or cumulative == cumulative:
+        mean = cumulative / count
+        fits = least <= simple <= mean + 1e-9 * (1.0 + abs(mean)) and mean <= most
+    else:
+        fits = least <= simple <= most or simple == np.inf
+    if not fits:
+        raise ValueError(
+            f"there is no cumulative regret {cumulative:g} with a simple regret {simple:g} after "
+            f"{count} actions"
+        )
 
 
 def generator_at(state: dict[str, Any]) -> np.random.Generator:

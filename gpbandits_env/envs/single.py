@@ -17,7 +17,9 @@ from gpbandits_env.envs.episode import (
     BoolArray,
     Episode,
     Noise,
+    check_noise,
     check_options,
+    check_regret,
     generator_at,
     noisy_rewards,
     not_fitting,
@@ -317,14 +319,16 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         try:
             parameters = copy.deepcopy(dict(state["parameters"]))
             bandit = instance_with(self._made, parameters)
-            episode = Episode.restore(bandit, self._evaluate_skipped, state["episode"])
+            skipped, round_ = self._evaluate_skipped, whole(state["round"], "round", 0)
+            episode = Episode.restore(bandit, skipped, state["episode"], round_)
             noise = Noise(None, self._batch_size)
+            check_noise(state["noise"], self._batch_size, round_)
             noise.restore(state["noise"], [bandit.noise_sd])
             rng = generator_at(state["generator"])
             seed = whole(state["seed"], "seed", -1, None)
             seen = list(state["seen"] or ())
-            round_ = whole(state["round"], "round", 0)
             cumulative, simple = numbers(state["regret"], "regret").tolist()
+            check_regret(bandit, skipped, round_, cumulative, simple)
         except BROKEN as error:
             raise not_fitting(error) from None
         self._turn_to(bandit, parameters)

@@ -20,6 +20,7 @@ from gpbandits_env.envs.episode import (
     Noise,
     alike,
     check_options,
+    check_regret,
     generator_at,
     not_fitting,
     split_action,
@@ -273,10 +274,13 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             ]
             parameters = copy.deepcopy(list(state["parameters"]))
             bandits = [instance_with(self.bandit, each) for each in parameters]
+            skipped, rounds = self._evaluate_skipped, [whole(r, "round", 0) for r in arrays[2]]
             episodes = [
-                Episode.restore(bandit, self._evaluate_skipped, s)
-                for bandit, s in zip(bandits, state["episodes"], strict=True)
+                Episode.restore(bandit, skipped, s, r)
+                for bandit, s, r in zip(bandits, state["episodes"], rounds, strict=True)
             ]
+            for *accounts, bandit, r in zip(*arrays[:2], bandits, rounds, strict=True):
+                check_regret(bandit, skipped, r, *map(float, accounts))
             noise = Noise(self.num_envs, self.bandit.problem.batch_size)
             noise.restore(state["noise"], [bandit.noise_sd for bandit in bandits])
             rngs: list[np.random.Generator | None] = [generator_at(s) for s in state["generators"]]

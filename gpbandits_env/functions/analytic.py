@@ -120,9 +120,11 @@ class AnalyticProcess(RewardProcess):
         drawn["first"] = float(state["first"])
         if "active" in state:
             drawn["active"] = np.array(state["active"])
+        if not (np.isfinite(drawn["shift"]).all() and 0.0 <= drawn["first"] <= 1.0):
+            raise ValueError("the state is of no such function")
         if any(np.shape(drawn[key]) != self._best.shape for key in drawn if key != "first"):
             raise ValueError("the state is of a function with another number of coordinates")
-        return RoundPath(self.at, drawn, int(state["round"]))
+        return RoundPath(self.at, drawn, whole(state["round"], "round"))
 
     def bounds(self) -> tuple[float, float]:
         points = self.domain.span if self._cube else to_cube(self.domain.span, self.box)

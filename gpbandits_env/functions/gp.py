@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, frozen
+from gpbandits_env.arrays import Array, finite_array, frozen
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.drift import Drift, Path
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions.function import ArmFunction, Function
 from gpbandits_env.functions.maximum import BoxMaximum
 from gpbandits_env.functions.process import RewardPath, RewardProcess, StaticProcess
@@ -123,7 +124,10 @@ class GPOnBox(StaticProcess):
         return BoxFunction(self.sampler, vector, best, accuracy)
 
     def drawn(self, state: dict[str, Any]) -> BoxFunction:
-        coefficients, best = np.array(state["coefficients"]), np.array(state["best"])
+        coefficients = finite_array(state["coefficients"], "coefficients", ndim=1).copy()
+        if len(coefficients) != self.sampler.rank:
+            raise InvalidInput(f"the state is of a function of {len(coefficients)} features")
+        best = self.domain.check(np.array(state["best"])[None])[0].copy()
         return BoxFunction(self.sampler, coefficients, best, self._maximum.accuracy(coefficients))
 
     def bounds(self) -> tuple[float, float]:

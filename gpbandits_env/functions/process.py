@@ -86,7 +86,10 @@ class StaticProcess(RewardProcess):
 
     def drawn(self, state: dict[str, Any]) -> Function:
         """The function whose `Function.snapshot` this is, equal bit for bit."""
-        return ArmFunction(np.array(state["values"]))
+        values = finite_array(state["values"], "values", ndim=1)
+        if not isinstance(self.domain, Arms) or len(values) != self.domain.size:
+            raise InvalidInput(f"the state is of a function on {len(values)} arms")
+        return ArmFunction(values.copy())
 
     def begin(self, rng: np.random.Generator) -> StaticPath:
         return StaticPath(self.draw(rng))
@@ -157,7 +160,10 @@ class ReplayProcess(RewardProcess):
         return RoundPath(self.at, {"start": self._starts[int(rng.integers(len(self._starts)))]})
 
     def restore(self, state: dict[str, Any]) -> RoundPath:
-        return RoundPath(self.at, {"start": whole(state["start"], "start", 0)}, int(state["round"]))
+        start = whole(state["start"], "start", 0)
+        if start not in self._starts:
+            raise InvalidInput(f"no episode starts at row {start}")
+        return RoundPath(self.at, {"start": start}, whole(state["round"], "round"))
 
     def bounds(self) -> tuple[float, float]:
         return self._bounds

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, frozen
+from gpbandits_env.arrays import Array, finite_array, frozen
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions import ArmFunction, Function, StaticProcess
@@ -76,8 +76,11 @@ class TaskProcess(StaticProcess):
 
     def drawn(self, state: dict[str, Any]) -> Function:
         if "values" in state:
-            return ArmFunction(np.array(state["values"]))
-        return self._of(np.array(state["drawn"]))
+            return super().drawn(state)
+        drawn = finite_array(state["drawn"], "drawn").copy()
+        if drawn.shape != self.task.draw(np.random.default_rng(0)).shape:
+            raise InvalidInput(f"the state is of a task that draws numbers of shape {drawn.shape}")
+        return self._of(drawn)
 
     def bounds(self) -> tuple[float, float]:
         return self.task.bounds()

@@ -6,7 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
 
 
 def test_restoring_a_snapshot_is_as_good_as_never_stopping(laws, fresh):
@@ -73,3 +76,12 @@ def test_two_agents_in_two_threads_do_as_alone(laws, fresh, short_turns):
     with ThreadPoolExecutor(2) as pool:
         together = list(pool.map(played, (3, 4)))
     assert all(np.array_equal(a, b) for a, b in zip(alone, together, strict=True))
+
+
+def test_a_batch_may_have_more_actions_than_there_are_arms(laws, case):
+    problem = Problem(Arms.grid(3), SquaredExponential(0.3), 0.05, 7, horizon=50, epsilon=0.05)
+    needed = laws.needed.get(case[0], {})
+    agent = laws.build((case[0], {**needed, **case[1]}), problem)
+    played = laws.play(agent, 4)
+    assert played.shape == (4, 7)
+    assert set(played.ravel().tolist()) <= {0, 1, 2}

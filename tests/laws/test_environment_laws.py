@@ -393,6 +393,47 @@ def test_a_bad_mask_is_refused_and_nothing_changes(selective, mask):
         assert same(env.snapshot(), before)
 
 
+def damaged(state):
+    """The snapshot of a single environment in round 3 with one thing wrong, as often as can be."""
+    cumulative, simple = state["regret"]
+    for regret in (
+        (-5.0, simple),
+        (np.nan, simple),
+        (cumulative, np.nan),
+        (0.0, 1.0),
+        (1e300, 0.0),
+    ):
+        yield {**state, "regret": regret}
+    yield {**state, "round": state["round"] + 1}
+    yield {**state, "round": 0}
+    ahead = state["noise"]["ahead"]
+    for other in (ahead[:, 1:], ahead[:, :0], ahead * np.nan):
+        yield {**state, "noise": {**state["noise"], "ahead": other}}
+    path = state["episode"]["path"]
+    for key, value in path.items():
+        if isinstance(value, np.ndarray) and value.size and value.dtype.kind == "f":
+            for other in (value * np.nan, value[:-1], np.append(value, 0.0)):
+                yield {**state, "episode": {**state["episode"], "path": {**path, key: other}}}
+        elif isinstance(value, int):
+            for other in (-1, 1.5, 10**9):
+                yield {**state, "episode": {**state["episode"], "path": {**path, key: other}}}
+        elif key == "memory":
+            for other in (tuple(v * np.nan for v in value), tuple(v[:-1] for v in value), ()):
+                yield {**state, "episode": {**state["episode"], "path": {**path, key: other}}}
+
+
+def test_a_snapshot_with_something_wrong_is_refused_and_nothing_changes(case):
+    env = make(case).unwrapped
+    env.reset(seed=3)
+    play(env, actions_for(env.action_space, 3))
+    before = env.snapshot()
+    for state in damaged(before):
+        with pytest.raises(InvalidInput):
+            env.restore(state)
+        assert same(env.snapshot(), before)
+    env.restore(before)
+
+
 def test_stepping_before_the_first_reset_is_refused(case):
     for env in (make(case).unwrapped, vector(case, "vector_entry_point").unwrapped):
         with pytest.raises(NotReset, match="reset"):

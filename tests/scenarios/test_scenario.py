@@ -72,6 +72,11 @@ def test_select_takes_labels_alternatives_and_registered_names(tiny):
     ]  # fmt: skip
 
 
+def test_select_says_how_a_registered_agent_is_added(tiny):
+    with pytest.raises(UnknownName, match=r"known=gpbandits_env.agents.names\(\) adds"):
+        tiny.select(["mpi"])
+
+
 def test_select_says_what_was_meant(tiny):
     with pytest.raises(UnknownName, match="did you mean 'gp-ucb'"):
         tiny.select(["gpucb"])

@@ -64,3 +64,8 @@ def test_a_cube_knows_its_points_that_stand_for_values():
         assert space.decode(moved) == space.decode(point)
         assert space.encode(space.decode(moved)) == pytest.approx(moved, abs=1e-15)
     assert Space([(0, 1), (2, 3)]).cube.free is None
+
+
+def test_a_dimension_of_one_value_is_refused():
+    with pytest.raises(InvalidInput, match="got 1 and 1; leave out what has one value only"):
+        Integer(1, 1)

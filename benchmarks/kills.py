@@ -1,0 +1,152 @@
+"""Kill runs and workers at random moments: stores end equal, and nothing is left behind.
+
+    python benchmarks/kills.py --drivers 50 --workers 50
+
+Each round starts a study with two worker processes in a session of its own. It kills the driver
+(SIGKILL), sees that nobody of the session runs 3 seconds later, and resumes the study; or it kills
+one worker and lets the study end. Then the store must equal that of an undisturbed run. Exit code
+1 if any round fails. About 10 seconds a round; needs psutil, and Linux or macOS.
+"""
+
+import argparse
+import os
+import random
+import signal
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import psutil
+
+from gpbandits_env.scenarios import AgentEntry, Scenario
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study import run_study
+
+GRACE = 3.0
+SCENARIO = Scenario(
+    id="test/kills",
+    source="",
+    title="",
+    env="gpbandits/StaticGP-v0",
+    env_kwargs={"grid": [60], "noise_var": 0.1},
+    agents=(AgentEntry("gp-ucb", "gp-ucb"), AgentEntry("ei", "ei")),
+    horizon=800,
+    trials=16,
+)
+
+
+def started(path):
+    """A run of the study in a process and session of its own."""
+    pid = os.fork()
+    if pid:
+        return pid
+    os.setsid()
+    code = 1
+    try:
+        outcome = run_study(SCENARIO, path, jobs=2, progress=False)
+        code = int(outcome.done != outcome.total)
+    finally:
+        os._exit(code)
+
+
+def ended(pid):
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def alive(session):
+    """The processes of a session that run, by number."""
+    found = {}
+    for process in psutil.process_iter():
+        try:
+            if os.getsid(process.pid) == session and process.status() != psutil.STATUS_ZOMBIE:
+                found[process.pid] = " ".join(process.cmdline())
+        except (ProcessLookupError, psutil.NoSuchProcess):
+            continue
+    return found
+
+
+def left_behind(session):
+    deadline = time.monotonic() + GRACE
+    while (found := alive(session)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+def digest(path):
+    with Store.open(path) as store:
+        return store.digest()
+
+
+def kept(path):
+    if not path.exists() or Store.is_empty(path):
+        return 0
+    with Store.open(path) as store:
+        return len(store.done())
+
+
+def kill_driver(path, moment):
+    """Problems, and how many trials there were at the kill."""
+    pid = started(path)
+    time.sleep(moment)
+    os.kill(pid, signal.SIGKILL)
+    problems = [] if ended(pid) == -signal.SIGKILL else ["had ended before"]
+    if found := left_behind(pid):
+        problems.append(f"left behind: {found}")
+    done = kept(path)
+    if ended(started(path)):
+        problems.append("did not resume")
+    return problems, done
+
+
+def kill_worker(path, moment, rng):
+    pid = started(path)
+    time.sleep(moment)
+    workers = [p for p, line in alive(pid).items() if p != pid and "popen_loky" in line]
+    problems = [] if workers else ["no worker yet, or no more"]
+    if workers:
+        os.kill(rng.choice(workers), signal.SIGKILL)
+    done = kept(path)
+    if ended(pid):
+        problems.append("the run failed")
+    if found := left_behind(pid):
+        problems.append(f"left behind: {found}")
+    return problems, done
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--drivers", type=int, default=50, help="Drivers to kill.")
+    parser.add_argument("--workers", type=int, default=50, help="Workers to kill.")
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    rng, bad = random.Random(given.seed), 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        start = time.monotonic()
+        assert ended(started(folder / "whole.sqlite")) == 0
+        duration, whole = time.monotonic() - start, digest(folder / "whole.sqlite")
+        print(f"undisturbed: {duration:.1f} s, {2 * SCENARIO.trials} trials", flush=True)
+        rounds = ["driver"] * given.drivers + ["worker"] * given.workers
+        killed = dict.fromkeys(("driver", "worker"), 0)
+        for i, kind in enumerate(rounds):
+            path, moment = folder / f"{i}.sqlite", rng.uniform(0.0, 0.95) * duration
+            if kind == "driver":
+                problems, done = kill_driver(path, moment)
+            else:
+                problems, done = kill_worker(path, moment, rng)
+            in_time = not problems or not problems[0].startswith(("had ended", "no worker"))
+            killed[kind] += in_time
+            problems = problems if in_time else problems[1:]
+            if digest(path) != whole:
+                problems.append("another store")
+            bad += bool(problems)
+            words = "; ".join(problems) or "equal, nothing left"
+            aimed = "" if in_time else " (missed)"
+            print(f"{kind} {i}: at {moment:.1f} s, {done} trials{aimed}: {words}", flush=True)
+    print(f"killed: {killed['driver']} drivers, {killed['worker']} workers; {bad} rounds failed")
+    sys.exit(bool(bad))
+
+
+if __name__ == "__main__":
+    main()
