@@ -145,13 +145,15 @@ def many(scenario, path, count):
 
 def test_a_file_is_read_while_a_run_writes_it(tiny, tmp_path):
     path = tmp_path / "a.sqlite"
-    records, errors = many(tiny, path, 80), []
+    records, errors, read = many(tiny, path, 80), [], threading.Semaphore(0)
 
     def write():
         try:
             with Store.open(path, write=True) as store:
-                for record in records:
+                for i, record in enumerate(records):
                     store.add([record])
+                    if i % 60 == 59:
+                        read.acquire(timeout=60.0)  # so that a slow reader reads more than once
         except Exception as error:
             errors.append(error)
 
@@ -165,6 +167,7 @@ def test_a_file_is_read_while_a_run_writes_it(tiny, tmp_path):
             report(store)
             assert len(store.done()) == first
             seen.append(first)
+        read.release()
     writer.join()
     assert errors == []
     assert seen == sorted(seen)
