@@ -12,19 +12,19 @@ Array: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 
 INT, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
-# One action a round is the common case: its checks must cost next to nothing.
+# One action per round is the common case, so its checks must cost next to nothing.
 ONE, SINGLE = (1,), (None, 1)
-# Squares of larger numbers, and sums of those, may be beyond what a float holds.
+# Squares of larger numbers, and sums of such squares, may overflow a float.
 LARGEST = 1e150
-# Far more than can be counted or held in memory.
+# Far more than any count that fits in memory.
 MOST = 10**15
 
 
 def finite_array(value: ArrayLike, name: str, ndim: int | None = None) -> Array:
-    """A float64 array of finite numbers, of size 1e150 at most, of ``ndim`` dimensions if given.
+    """A float64 array of finite numbers, at most 1e150 in size, with ``ndim`` dimensions if given.
 
     Raises:
-        InvalidInput: not numeric, not finite, too large, or of another dimension.
+        InvalidInput: the value is not numeric, not finite, too large, or has another dimension.
     """
     if (
         type(value) is np.ndarray
@@ -39,8 +39,8 @@ def finite_array(value: ArrayLike, name: str, ndim: int | None = None) -> Array:
         raise InvalidInput(f"{name} must have {ndim} dimension(s), got shape {array.shape}")
     if not np.abs(array).max(initial=0.0) <= LARGEST:
         if np.isfinite(array).all():
-            raise InvalidInput(f"{name} must be numbers of size {LARGEST:g} at most")
-        raise InvalidInput(f"{name} must be finite, got NaN or infinity in it")
+            raise InvalidInput(f"{name} must be numbers of magnitude at most {LARGEST:g}")
+        raise InvalidInput(f"{name} must be finite, but it contains NaN or infinity")
     return array
 
 
@@ -48,10 +48,10 @@ def numbers(value: ArrayLike, name: str) -> Array:
     """A float64 array, NaN and infinity included; InvalidInput if it is not numeric."""
     try:
         array = np.asarray(value)
-        if array.dtype.kind not in "fiubO":  # complex numbers, dates and words would be cast
+        if array.dtype.kind not in "fiubO":  # complex numbers, dates and strings would be cast
             raise TypeError(f"got {array.dtype}")
         if array.dtype.kind == "O" and any(isinstance(item, (str, bytes)) for item in array.flat):
-            raise TypeError("got words among them")
+            raise TypeError("it contains strings")
         return array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"{name} must be an array of numbers: {error}") from None
@@ -64,19 +64,19 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def positive(value: float, name: str, *, zero: bool = False) -> float:
-    """A finite number above zero (or not below it), 1e150 at most; otherwise InvalidInput."""
-    if type(value) is float and 0.0 < value <= LARGEST:  # in every round
+    """A number above 0 (at least 0 if ``zero``) and at most 1e150; otherwise InvalidInput."""
+    if type(value) is float and 0.0 < value <= LARGEST:  # the fast path: called in every round
         return value
     if isinstance(value, bool) or not isinstance(value, (float, int, np.floating, np.integer)):
         raise InvalidInput(f"{name} must be a number, got {shown(value)}")
     try:
         number = float(value)
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # an integer with hundreds of digits
         number = np.inf
     if not 0 <= number <= LARGEST or (number == 0 and not zero):
         bound = "at least 0" if zero else "above 0"
         raise InvalidInput(
-            f"{name} must be finite and {bound}, {LARGEST:g} at most, got {shown(value)}"
+            f"{name} must be finite, {bound} and at most {LARGEST:g}, got {shown(value)}"
         )
     return number
 
@@ -89,14 +89,14 @@ def flag(value: bool, name: str) -> bool:
 
 
 def listed(value: Any, name: str) -> tuple[Any, ...]:
-    """The items of a list, a tuple, a range or an array; InvalidInput otherwise, as for words."""
+    """The items of a list, a tuple, a range or an array; anything else is InvalidInput."""
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, (Sequence, np.ndarray)):
         raise InvalidInput(f"{name} must be a list, got {shown(value)}")
     return tuple(np.atleast_1d(value) if isinstance(value, np.ndarray) else value)
 
 
 def whole(value: int, name: str, minimum: int = 1, maximum: int | None = MOST) -> int:
-    """A whole number from ``minimum`` to ``maximum``, if there is one; otherwise InvalidInput."""
+    """A whole number from ``minimum`` to ``maximum`` (None: no limit); otherwise InvalidInput."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
         raise InvalidInput(f"{name} must be a whole number, got {shown(value)}")
     if value < minimum:

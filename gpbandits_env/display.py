@@ -1,4 +1,4 @@
-"""How objects show themselves, in a terminal and in a notebook."""
+"""How objects are displayed in a terminal and in a notebook."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -8,12 +8,12 @@ import numpy as np
 
 
 class Displayed:
-    """Shows its facts: as ``Name(fact=value, ...)``, and in a notebook as a small table."""
+    """An object displayed as ``Name(fact=value, ...)``, and as a small table in a notebook."""
 
     __slots__ = ()
 
     def _facts(self) -> Mapping[str, Any]:
-        """What is shown, by name; a value of None is left out."""
+        """The values to display, by name; None is left out."""
         return {}
 
     def _title(self) -> str:
@@ -41,7 +41,7 @@ def _cell(text: str) -> str:
 
 
 def in_short(value: Any) -> str:
-    """A value in a few words: long arrays by their shape and range, equal entries as one."""
+    """A short text for a value: long arrays by shape and range, equal entries as one number."""
     if isinstance(value, (float, np.floating)):
         return f"{value:.6g}"
     if not isinstance(value, np.ndarray):

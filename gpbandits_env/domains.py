@@ -31,10 +31,10 @@ from gpbandits_env.arrays import (
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, shown
 
-# Coordinates of a grid: these are 1 GB, and 3 or 4 while an environment is made.
+# The most coordinates of a grid: they take 1 GB, and 3 or 4 GB while an environment is made.
 MOST_NUMBERS = 2**27
-# A point outside a box by this part of the larger bound, a rounding to single precision, is on the
-# edge.
+# A point outside a box by at most this fraction of the larger bound is moved to the edge: rounding
+# to single precision can put it there.
 SLACK = 4.0 * float(np.finfo(np.float32).eps)
 
 
@@ -49,7 +49,7 @@ class Domain(Displayed, ABC):
     @property
     @abstractmethod
     def span(self) -> Array:
-        """Points (k, d) that span it: all arms, or the two corners of a box."""
+        """Points (k, d) that span the domain: all arms, or the two corners of a box."""
 
     @abstractmethod
     def action_space(self, batch_size: int) -> spaces.Space[Any]:
@@ -61,9 +61,9 @@ class Domain(Displayed, ABC):
 
         Args:
             actions: (m,) indices on arms, (m, d) points in a box.
-            batch_size: the number of actions there must be; None for any.
+            batch_size: the required number of actions; None for any.
         Raises:
-            InvalidInput: wrong shape, type or range.
+            InvalidInput: the actions have the wrong shape, type or range.
         """
 
     def observations(
@@ -76,12 +76,12 @@ class Domain(Displayed, ABC):
         """The actions that were observed and their rewards, as arrays.
 
         Args:
-            actions: k actions, as of `check`.
-            rewards: (k,) finite numbers; those of actions that were not observed may be anything.
-            observed: (k,) bool, which of the actions were observed; all when left out.
-            least: how many actions there must be.
+            actions: k actions, as for `check`.
+            rewards: (k,) numbers; the rewards of observed actions must be finite.
+            observed: (k,) bool, which of the actions were observed; all by default.
+            least: the smallest allowed number of actions.
         Raises:
-            InvalidInput: as `check`; wrong shapes or types, or a reward that is not finite.
+            InvalidInput: as for `check`; wrong shapes or types, or a reward that is not finite.
         """
         known = self.check(actions)
         if observed is not None:
@@ -160,11 +160,11 @@ class Arms(Domain):
         if not sizes:
             raise InvalidInput(f"grid needs at least one axis, got {shape!r}")
         if math.prod(sizes) * len(sizes) > MOST_NUMBERS:
-            points = Decimal(math.prod(sizes))  # which may be beyond what a float holds
+            points = Decimal(math.prod(sizes))  # the product may overflow a float
             raise InvalidInput(
                 f"a grid of {points:.3g} points is {8 * len(sizes) * points / 10**9:.3g} GB of "
-                f"coordinates, too large to be held: {8e-9 * MOST_NUMBERS:.2g} GB at most; take "
-                "fewer points per axis, or a box"
+                f"coordinates, and at most {8e-9 * MOST_NUMBERS:.2g} GB are allowed; take fewer "
+                "points per axis, or a box"
             )
         lows, highs = _bounds(low, high, len(sizes))
         axes = tuple(frozen(np.linspace(*ends)) for ends in zip(lows, highs, sizes, strict=True))
@@ -186,7 +186,7 @@ class Arms(Domain):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The grid's shape; (n,) when the arms are no grid."""
+        """The shape of the grid; (n,) when the arms are not a grid."""
         return tuple(len(a) for a in self.axes) if self.axes else (self.size,)
 
     @cached_property
@@ -195,7 +195,7 @@ class Arms(Domain):
         return hash((self.coordinates.shape, self.coordinates.tobytes()))
 
     def __eq__(self, other: object) -> bool:
-        # A grid is not equal to a bare list of its points: what is cached for one is not for both.
+        # A grid differs from a plain list of its points: what is cached for one does not fit both.
         return (
             isinstance(other, Arms)
             and self.shape == other.shape
@@ -232,7 +232,7 @@ class Arms(Domain):
             raise InvalidInput(f"actions must be arm indices of shape {want}, got {array.shape}")
         if array.dtype.kind not in "iu" and len(array):  # [] is an array of floats
             raise InvalidInput(f"actions must be whole numbers (arm indices), got {array.dtype}")
-        # Seen as unsigned, a negative index is larger than any arm: one comparison for both ends.
+        # A negative index, read as unsigned, exceeds every arm: one comparison checks both ends.
         indices = array.astype(np.int64, copy=False)
         if len(indices) and np.maximum.reduce(indices.view(np.uint64)) >= self.size:
             raise InvalidInput(f"actions must lie in 0..{self.size - 1}, got {array.tolist()}")
@@ -246,7 +246,7 @@ class Arms(Domain):
 
     def to_dict(self) -> dict[str, Any]:
         if self.axes:
-            # An axis of one point has no upper end: any will do.
+            # An axis of one point has no upper end, so any value above the lower end will do.
             ends = [(float(a[0]), float(a[-1] if len(a) > 1 else a[0] + 1.0)) for a in self.axes]
             even = Arms.grid(self.shape, [e[0] for e in ends], [e[1] for e in ends])
             if even == self:
@@ -259,7 +259,7 @@ class Arms(Domain):
 class Box(Domain):
     """The points between two corners.
 
-    An action outside by no more than the rounding of single precision counts as on the edge.
+    An action that lies outside only by single-precision rounding counts as on the edge.
 
     Args:
         low: (d,) the lower corner.
@@ -292,11 +292,11 @@ class Box(Domain):
 
     @property
     def free(self) -> Array | None:
-        """(d,) 0.0 for the coordinates that have some values only, else 1.0; None where all may."""
+        """(d,) 0.0 for coordinates with discrete values, else 1.0; None if all are continuous."""
         return None
 
     def snap(self, points: Array) -> Array:
-        """The actions nearest to points (n, d); here each point is one."""
+        """The actions nearest to points (n, d); in a plain box each point is an action."""
         return points
 
     def __eq__(self, other: object) -> bool:
@@ -321,15 +321,15 @@ class Box(Domain):
         return array
 
     def _brought_inside(self, points: Array) -> Array:
-        """Fresh points (m, d), those outside by rounding put onto the edge; others are refused."""
+        """A copy of points (m, d) with rounding errors moved to the edge; others are refused."""
         inside = np.clip(points, self.low, self.high)
         slack = SLACK * np.maximum(np.abs(self.low), np.abs(self.high))
         far = np.argwhere(np.abs(points - inside) > slack)
         if len(far):
             row, j = far[0].tolist()
             raise InvalidInput(
-                f"actions must lie in the box, whose coordinate {j} goes from {self.low[j]} to "
-                f"{self.high[j]}, got {points[row, j]} there in action {row}"
+                f"actions must lie in the box: its coordinate {j} ranges from {self.low[j]} to "
+                f"{self.high[j]}, but action {row} has {points[row, j]} there"
             )
         return inside
 
@@ -347,14 +347,14 @@ def domain_from_dict(spec: Mapping[str, Any]) -> Domain:
     """The domain of a plain dict: {"type": "grid" | "arms" | "box", ...}.
 
     Raises:
-        InvalidInput: another type, or fields that are missing or not known.
+        InvalidInput: the type is unknown, or fields are missing or unknown.
     """
     builders: dict[str, Any] = {"grid": Arms.grid, "arms": lambda points: Arms(points), "box": Box}
     if not isinstance(spec, Mapping):
-        raise InvalidInput(f"a domain is a dict with a 'type', got {shown(spec)}")
+        raise InvalidInput(f"a domain must be a dict with a 'type', got {shown(spec)}")
     kind = spec.get("type")
     if not isinstance(kind, str) or kind not in builders:
-        raise InvalidInput(f"a domain's type is one of {sorted(builders)}, got {shown(kind)}")
+        raise InvalidInput(f"a domain's type must be one of {sorted(builders)}, got {shown(kind)}")
     given = {key: value for key, value in spec.items() if key != "type"}
     try:
         domain: Domain = builders[kind](**given)
@@ -364,7 +364,7 @@ def domain_from_dict(spec: Mapping[str, Any]) -> Domain:
 
 
 def two_corners(box: Any) -> tuple[Any, Any]:
-    """The corners (low, high) of a box, as they were given; InvalidInput if not two of them."""
+    """The corners (low, high) of a box, unchanged; InvalidInput unless there are two."""
     pair = isinstance(box, (list, tuple)) or (isinstance(box, np.ndarray) and box.ndim > 0)
     if not pair or len(box) != 2:
         raise InvalidInput(f"box must be its two corners (low, high), got {shown(box)}")
@@ -374,7 +374,7 @@ def two_corners(box: Any) -> tuple[Any, Any]:
 def _observed(
     known: NDArray[Any], rewards: ArrayLike, observed: ArrayLike
 ) -> tuple[NDArray[Any], Array]:
-    """Those of some checked actions that a mask names, and their rewards."""
+    """The checked actions that the mask selects, and their rewards."""
     try:
         values, mask = np.asarray(rewards), np.asarray(observed)
     except ValueError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 
 class GPBanditsError(Exception):
-    """Base of all of them."""
+    """The base class of all errors of this library."""
 
 
 class InvalidInput(GPBanditsError, ValueError):
@@ -19,10 +19,10 @@ class UnknownName(GPBanditsError, ValueError):
 
 
 class UnknownArgument(UnknownName, TypeError):
-    """An environment has no such keyword argument; a `TypeError`, as of any Python function."""
+    """An environment has no such keyword argument; also a `TypeError`, as in any Python call."""
 
     def __init__(self, message: str) -> None:
-        # `gymnasium.make` raises a TypeError anew, with all arguments behind it, however long.
+        # `gymnasium.make` raises the TypeError again and appends all arguments, however long.
         super().__init__(message.partition(" was raised from the environment creator")[0])
 
 
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from gymnasium.error import ResetNeeded
 
     class NotReset(GPBanditsError, ResetNeeded):
-        """An environment was stepped, read or drawn before its first `reset`."""
+        """An environment was stepped, read or rendered before its first `reset`."""
 
 else:
 
     def __getattr__(name: str) -> Any:
-        # Its base is Gymnasium's, which takes a second to import: made on first use.
+        # The base class is Gymnasium's, which takes a second to import: made on first use.
         if name != "NotReset":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from gymnasium.error import ResetNeeded
@@ -49,7 +49,7 @@ class NotPositiveDefinite(GPBanditsError, ValueError):
 
 
 class LawBroken(GPBanditsError, AssertionError):
-    """A part of your own (a kernel, ...) does not do what every such part must; it says what."""
+    """A component of your own (such as a kernel) breaks a law that the message names."""
 
 
 class MissingData(GPBanditsError, FileNotFoundError):
@@ -65,7 +65,7 @@ class StoreError(GPBanditsError, OSError):
 
 
 class ClusterLost(GPBanditsError, ConnectionError):
-    """A study's cluster is gone, or its workers cannot run it; finished trials are kept."""
+    """The cluster of a study was lost, or its workers cannot run it; finished trials are kept."""
 
 
 _SHORT = reprlib.Repr()
@@ -74,7 +74,7 @@ _SHORT.maxstring = _SHORT.maxother = 200
 
 
 def shown(value: object) -> str:
-    """A value as a message shows it: its repr, cut short however long or deep it is."""
+    """The repr of a value for an error message, shortened if it is long or deeply nested."""
     try:
         return _SHORT.repr(value)
     except (ValueError, RecursionError):  # an integer of thousands of digits has no repr
@@ -89,9 +89,9 @@ def unknown(
     Args:
         kind: what the name should have been, e.g. "agent".
         name: what was given.
-        known: the names there are.
+        known: the registered names.
         hint: how to list them, e.g. "'gpbandits agents' lists them".
-        meant: the name that this one stands for elsewhere.
+        meant: the name to compare with the known ones, if it differs from ``name``.
     """
     return UnknownName(f"no {kind} named {shown(name)}{_nearest(meant or name, known, hint)}")
 
@@ -99,8 +99,8 @@ def unknown(
 def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:
     """The error for a keyword argument that an environment does not have.
 
-    It begins with Python's words, which other libraries look for: torchrl leaves out its own
-    ``frameskip`` when it reads them.
+    The message begins with Python's own words, because other libraries look for them: torchrl then
+    retries without its ``frameskip``.
     """
     nearest = _nearest(name, known)
     return UnknownArgument(
@@ -109,7 +109,7 @@ def unknown_argument(name: object, known: Iterable[str]) -> UnknownArgument:
 
 
 def _nearest(name: object, known: Iterable[str], hint: str = "") -> str:
-    """The names that resemble one, and the hint or all of them."""
+    """The known names that resemble ``name``, and the hint or all known names."""
     names = sorted(known)
     lower = {one.lower(): one for one in names}
     word = name[:100].lower() if isinstance(name, str) else ""
@@ -120,7 +120,7 @@ def _nearest(name: object, known: Iterable[str], hint: str = "") -> str:
 
 
 def one_of(word: Any, known: Iterable[str], kind: str, hint: str = "") -> str:
-    """The word, if it is one of those that are known; otherwise `UnknownName`, as of `unknown`."""
+    """The word if it is known; otherwise raises the `UnknownName` of `unknown`."""
     if not isinstance(word, str) or word not in known:
         raise unknown(kind, word, known, hint)
     return word

@@ -1,8 +1,8 @@
-"""Files, read and written with care: an output is there whole or not at all, and replaces no input.
+"""Safe reading and writing of files: an output is complete or absent, and never replaces an input.
 
-Everything that is written goes through `writing`: to a file beside, which takes the place of the
-old one in a single step. Everything that is read is checked first: a pipe or a device would block
-or never end.
+Every output goes through `writing`: it is written to a temporary file in the same folder, which
+then replaces the old file in a single step. Every input is checked first, because a pipe or a
+device could block or never end.
 """
 
 import os
@@ -15,8 +15,8 @@ from pathlib import Path
 
 from gpbandits_env.errors import GPBanditsError, InvalidInput, StoreError, shown
 
-# The kinds of output: what a message calls one, and how its files begin. An output that exists is
-# only replaced by another of its kind. Text of any content is told by having no zero bytes.
+# The kinds of output: the name used in messages, and the first bytes of such files. An existing
+# file is replaced only by one of its kind. A text file is recognized by having no zero bytes.
 KINDS: dict[str, tuple[str, tuple[bytes, ...]]] = {
     "png": ("a PNG picture", (b"\x89PNG",)),
     "svg": ("an SVG picture", (b"<?xml", b"<svg")),
@@ -33,14 +33,14 @@ HEAD = 65_536
 
 
 def check_regular(path: Path, most: int | None = None) -> None:
-    """Refuse what cannot be read as a file; it is not opened. What is not there passes.
+    """Refuse a path that is not a regular file, without opening it. A missing file passes.
 
     Args:
         path: the file.
-        most: bytes that it may have.
+        most: the largest allowed size in bytes.
     Raises:
-        InvalidInput: a folder, a pipe, a device or a socket, or a file that is too large.
-        OSError: the file system does not say what it is.
+        InvalidInput: it is a folder, a pipe, a device or a socket, or it is too large.
+        OSError: the file system cannot say what it is.
     """
     try:
         found = path.stat()
@@ -53,18 +53,18 @@ def check_regular(path: Path, most: int | None = None) -> None:
     if not stat.S_ISREG(found.st_mode):
         raise InvalidInput(f"{path} is a pipe, a device or a socket; a regular file is needed")
     if most is not None and found.st_size > most:
-        raise InvalidInput(f"{path} has {found.st_size} bytes; at most {most} are read")
+        raise InvalidInput(f"{path} has {found.st_size} bytes; at most {most} are allowed")
 
 
 def check_output(path: Path, kind: str, reads: Sequence[Path] = ()) -> None:
     """Refuse to write over an input, or over a file that is not of the kind to be written.
 
     Args:
-        path: the file that is to be written.
+        path: the file to write.
         kind: a key of `KINDS`.
-        reads: the inputs; links are followed, and hard links are the same file.
+        reads: the inputs; links are followed, and hard links count as the same file.
     Raises:
-        InvalidInput: writing there would destroy something else; the message says what.
+        InvalidInput: writing there would destroy another file; the message says which.
     """
     for source in reads:
         if _same(path, source):
@@ -82,24 +82,24 @@ def check_output(path: Path, kind: str, reads: Sequence[Path] = ()) -> None:
     fits = head.startswith(starts) if starts else b"\0" not in head
     if head and not (fits and (kind != "csv" or EXPORTED in first)):
         raise InvalidInput(
-            f"{path} exists and is not {what}: it is not replaced; remove it or give another name"
+            f"{path} exists and is not {what}, so it was kept; remove it or give another name"
         )
 
 
 @contextmanager
 def writing(path: Path, kind: str, reads: Sequence[Path] = ()) -> Iterator[Path]:
-    """Write a file in one step: yields a file beside it, which replaces it after all went well.
+    """Write a file in one step: yields a temporary file, which replaces the target on success.
 
-    After an error the old file is unchanged, and neither the file beside it nor a new folder is
-    left. A link is followed; the permissions of an old file are kept.
+    After an error the old file is unchanged, and no temporary file or new folder remains. Links are
+    followed, and the permissions of an old file are kept.
 
     Args:
-        path: the file to write, as of `check_output`; its folder is made.
+        path: the file to write, as for `check_output`; its folder is created.
         kind: a key of `KINDS`.
         reads: the inputs.
     Raises:
         InvalidInput: see `check_output`.
-        StoreError: it cannot be written (disk full, no permission).
+        StoreError: the file cannot be written (disk full, no permission).
     """
     check_output(path, kind, reads)
     with _clear(path):
@@ -120,14 +120,14 @@ def writing(path: Path, kind: str, reads: Sequence[Path] = ()) -> Iterator[Path]
 
 
 def write_text(path: Path, text: str, kind: str, reads: Sequence[Path] = ()) -> Path:
-    """Write a text in UTF-8 through `writing`, and return its file."""
+    """Write a text in UTF-8 through `writing`, and return the path of the file."""
     with writing(path, kind, reads) as part:
         part.write_text(text, encoding="utf-8", errors="surrogateescape")
     return path
 
 
 def _settle(part: Path, target: Path) -> None:
-    """Have the new file on the disk, and then in the place of the old one."""
+    """Flush the new file to disk, then move it over the old one."""
     with part.open("r+b") as file:
         os.fsync(file.fileno())
     if target.exists():

@@ -1,4 +1,4 @@
-"""Factorisations of covariance matrices that also work for singular ones."""
+"""Factorizations of covariance matrices that also work for singular ones."""
 
 from collections.abc import Callable
 
@@ -9,18 +9,18 @@ from gpbandits_env.errors import NotPositiveDefinite
 
 EPS = float(np.finfo(np.float64).eps)
 LAST_JITTER = 1e-6
-# Storage starts with so many columns, and doubles when they are full.
+# Storage starts with this many columns and doubles when they are full.
 FIRST_COLUMNS = 64
 
 
 def cholesky(matrix: Array, name: str) -> tuple[Array, float]:
     """The lower factor L (n, n) of a symmetric covariance, L L^T = matrix + jitter I, and jitter.
 
-    Jitter is added only when the factorisation fails without, and then no more than needed: from
-    1e-14 of the mean diagonal, tenfold each time, up to 1e-6. The name is for the error.
+    Jitter is added only if the factorization fails without it: first 1e-14 of the mean diagonal,
+    then ten times as much at each attempt, up to 1e-6. The name appears in the error.
 
     Raises:
-        NotPositiveDefinite: even the largest jitter did not help.
+        NotPositiveDefinite: the factorization fails even with the largest jitter.
     """
     scale = abs(float(np.mean(np.diag(matrix)))) or 1.0
     for jitter in (0.0, *(scale * 10.0**power for power in range(-14, -5))):
@@ -30,16 +30,16 @@ def cholesky(matrix: Array, name: str) -> tuple[Array, float]:
         except np.linalg.LinAlgError:
             pass
     raise NotPositiveDefinite(
-        f"{name} is not positive definite: its factorisation fails even with {LAST_JITTER:g} of "
-        "its mean diagonal added; check that the kernel is a covariance function, drop arms that "
-        "repeat, or add noise"
+        f"{name} is not positive definite: its factorization fails even with {LAST_JITTER:g} of "
+        "its mean diagonal added; check that the kernel is a covariance function, drop repeated "
+        "arms, or add noise"
     )
 
 
 def symmetric_root(matrix: Array) -> Array:
-    """A square root R of a positive semidefinite matrix, R R^T = matrix; eigenvalues below 0 are 0.
+    """A root R, R R^T = matrix, of a positive semidefinite matrix; negative eigenvalues count as 0.
 
-    For covariances too close to singular for `cholesky`; O(n^3), about ten times its cost.
+    For covariances that are too close to singular for `cholesky`; O(n^3), about ten times its cost.
     """
     eigenvalues, vectors = np.linalg.eigh(matrix)
     return vectors * np.sqrt(np.maximum(eigenvalues, 0.0))
@@ -50,17 +50,17 @@ def pivoted_cholesky(
 ) -> tuple[Array, IntArray, float] | None:
     """A low-rank factor F of a covariance matrix, K = F F^T + E with |E_ij| <= error.
 
-    Greedy: the next pivot is the largest remaining diagonal. The remainder E is positive
-    semidefinite, so its largest entry is on its diagonal: that, and the rounding of rank + 1
-    operations, is the error. Cost: O(n r^2), and r rows of K; O(n r) memory.
+    The choice is greedy: the next pivot is the largest remaining diagonal entry. The remainder E is
+    positive semidefinite, so its largest entry is on its diagonal. The error is that entry plus the
+    rounding of rank + 1 operations. Cost: O(n r^2) and r rows of K; O(n r) memory.
 
     Args:
         row: row(i) gives K[i], (n,).
         diagonal: diag K, (n,).
-        tolerance: the largest error relative to the largest entry; at least four roundings.
-        max_rank: the largest rank wanted.
+        tolerance: the largest error relative to the largest entry; at least four units of rounding.
+        max_rank: the largest allowed rank.
     Returns:
-        F (n, r), the pivots (r,) in the order taken, and the error; None if the rank exceeds
+        F (n, r), the pivots (r,) in the order chosen, and the error; None if the rank exceeds
         ``max_rank``.
     Source: Harbrecht, Peters and Schneider (2012), Algorithm 1.
     """
@@ -86,11 +86,11 @@ def pivoted_cholesky(
 
 
 def least_missing(matrix: Array, rank: int) -> float:
-    """A bound from below on the error of any factor F of K (n, n) with rank < n columns; O(n^3).
+    """A lower bound on the error of any factor F of K (n, n) with rank < n columns; O(n^3).
 
-    If K - F F^T is positive semidefinite, its trace is at least the sum of the other eigenvalues
-    of K, so its largest diagonal entry is at least their mean over n. The same holds for any arms
-    of which these are a part. What rounding may have added to the bound is subtracted.
+    If K - F F^T is positive semidefinite, its trace is at least the sum of the n - rank smallest
+    eigenvalues of K, so its largest diagonal entry is at least that sum over n. The bound also
+    holds for any larger set that contains these arms. Its rounding error is subtracted.
     """
     n = len(matrix)
     eigenvalues = np.linalg.eigvalsh(matrix)

@@ -1,4 +1,4 @@
-"""The model of a reward function: what a posterior is made of, and what `learning.fit` finds."""
+"""The model of a reward function: a posterior starts from it, and `learning.fit` estimates it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Model:
         kernel: the covariance, in the units of the points.
         noise_var: the variance of the noise, at least 0, in reward units squared.
         prior_mean: m, a number, or (n,) one for each arm.
-        epsilon: the drift for each unit of time, in [0, 1]; 0 for a static function.
+        epsilon: the drift per unit of time, in [0, 1]; 0 for a static function.
     Raises:
         InvalidInput: a number out of range.
     Source: bogunovic2016, eqs. (3)-(4).
@@ -38,7 +38,7 @@ class Model:
         object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain copied data, that `from_dict` reads back."""
+        """A plain dict of copies that `from_dict` reads back."""
         mean = self.prior_mean
         return {
             "kernel": self.kernel.to_dict(),
@@ -49,5 +49,5 @@ class Model:
 
     @staticmethod
     def from_dict(state: Mapping[str, Any]) -> "Model":
-        """The model of such a dict."""
+        """The model that a dict of `to_dict` describes."""
         return Model(**{**state, "kernel": kernel_from_dict(state["kernel"])})

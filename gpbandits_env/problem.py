@@ -1,4 +1,4 @@
-"""The problem an agent is given before it starts: all that it may know of an environment."""
+"""The problem given to an agent before it starts: everything it may know of an environment."""
 
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -14,7 +14,8 @@ from gpbandits_env.kernels import Kernel
 class Problem(Displayed):
     """An agent's task: where it may act, and its model of the reward.
 
-    Environments offer theirs as `env.unwrapped.problem`; without one, users write it.
+    An environment provides its problem as `env.unwrapped.problem`. Without an environment, the user
+    constructs one.
 
     Args:
         domain: the possible actions.
@@ -25,8 +26,8 @@ class Problem(Displayed):
         prior_mean: the mean of the reward function: a number, or (n,) one per arm.
         max_norm: a bound B on the squared RKHS norm of the function, if known (srinivas2010,
             Theorem 3).
-        epsilon: how fast the function drifts (bogunovic2016, eq. (4)), in [0, 1]; None when it is
-            static or not known.
+        epsilon: how fast the function drifts (bogunovic2016, eq. (4)), in [0, 1]; None if it is
+            static or the rate is unknown.
     Raises:
         InvalidInput: no domain or kernel, a number out of range, or a prior mean of another shape.
     """
@@ -68,7 +69,7 @@ class Problem(Displayed):
 
         Raises:
             InvalidInput: a field out of range.
-            UnknownName: no such field.
+            UnknownName: a problem has no such field.
         """
         known = [field.name for field in fields(self)]
         for key in changes:

@@ -4,7 +4,7 @@ from gymnasium.envs.registration import register, registry
 
 HORIZON = 1000
 
-# id: what makes one environment; its ``vector``, named with "Vector" behind, makes many
+# id: the entry point of one environment; the entry point named "...Vector" makes many
 ENVIRONMENTS = {
     "gpbandits/StaticGP-v0": "gp:StaticGP",
     "gpbandits/MarkovGP-v0": "gp:MarkovGP",
@@ -17,7 +17,7 @@ ENVIRONMENTS = {
 
 
 def register_all() -> None:
-    """Register every environment; ids that are registered already stay as they are."""
+    """Register every environment; ids that are already registered stay as they are."""
     for name, maker in ENVIRONMENTS.items():
         if name not in registry:
             register(

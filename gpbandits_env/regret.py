@@ -1,7 +1,7 @@
-"""Regret, defined once: how much less an action is worth than the best one.
+"""Regret, defined once: how far the value of an action is below the best value.
 
-Always from noiseless values, against the maximum of the round's own function. With f*_t the
-maximum of round t, m actions a round and T rounds:
+It always uses noiseless values and the maximum of the function of the same round. With f*_t the
+maximum in round t, m actions per round and T rounds:
 
     instantaneous, per action     r_{t,i} = f*_t - f_t(x_{t,i})        srinivas2010, Section 2
     per batch                     r_t     = sum_i r_{t,i}              ren2024, Section 2
@@ -9,16 +9,16 @@ maximum of round t, m actions a round and T rounds:
     average, per action           R_T / (T m)
     simple                        S_T     = min_{t <= T, i} r_{t,i}
 
-On a finite domain none is ever negative. In a box the maximum is found by search, and a value
-may exceed it by the search's stated accuracy. A regret that is not known (of an action that was
-not evaluated) is NaN: sums with it are, and the simple regret passes over it.
+On a finite domain no regret is negative. In a box the maximum is found by search, and a value may
+exceed it by the stated accuracy of the search. An unknown regret (of an action that was not
+evaluated) is NaN: sums that include it are NaN, and the simple regret ignores it.
 """
 
 import numpy as np
 
 from gpbandits_env.arrays import Array
 
-# Bound methods of the ufuncs: a step of an environment is counted in microseconds.
+# Bound methods of the ufuncs save time: an environment step takes only microseconds.
 _sum = np.add.reduce
 _min = np.fmin.reduce
 
@@ -62,12 +62,12 @@ def counted(cumulative: float, simple: float, regret: Array) -> tuple[float, flo
     cumulative += float(_sum(regret))
     if cumulative == cumulative:
         return cumulative, min(simple, min(regret.tolist()))
-    # NaN: some regret is not known; the simple regret is that of the others
+    # NaN means that some regret is unknown; the simple regret then uses the others
     return cumulative, min(simple, float(_min(regret)))
 
 
 def counted_each(cumulative: Array, simple: Array, regret: Array) -> tuple[Array, Array]:
-    """The same for B instances, (B,) from the regret of each action, (B, m); bit for bit."""
+    """`counted` for B instances, (B,), from the regrets (B, m); bit-identical to single calls."""
     return cumulative + _sum(regret, axis=1), np.fmin(simple, _min(regret, axis=1))
 
 

@@ -1,4 +1,4 @@
-"""Streams of random numbers that depend on their name alone."""
+"""Streams of random numbers that depend only on their names."""
 
 import hashlib
 import json
@@ -23,9 +23,9 @@ def stream(*keys: str | int) -> np.random.Generator:
 
 
 class Streams:
-    """Streams of random numbers named by whole numbers, all of them set by four draws from rng.
+    """Streams of random numbers named by whole numbers; four draws from ``rng`` set them all.
 
-    Nothing of them needs to be stored: what a stream gives depends on its name alone.
+    No state needs to be stored, because a stream depends only on those draws and its name.
     """
 
     def __init__(self, rng: np.random.Generator) -> None:
@@ -37,14 +37,14 @@ class Streams:
 
     @property
     def fingerprint(self) -> int:
-        """A number that tells streams drawn differently apart."""
+        """A number that differs between streams set by different draws."""
         return zlib.crc32(np.array(self._key).tobytes())
 
 
 def child(rng: np.random.Generator) -> np.random.Generator:
-    """A new generator whose stream is set by four draws from the given one.
+    """A new generator seeded by four draws from the given one.
 
-    Unlike `Generator.spawn`, it leaves nothing behind but the generator's state, so a snapshot of
-    that is enough to resume.
+    Unlike `Generator.spawn`, this changes nothing but the state of the given generator, so a
+    snapshot of that state is enough to resume.
     """
     return Streams(rng).at()

@@ -1,4 +1,4 @@
-"""Declared things as plain dicts: {"type": name, field: value, ...}, for JSON and TOML.
+"""Declared objects as plain dicts {"type": name, field: value, ...}, for JSON and TOML.
 
 A family (kernels, schedules, ...) is a `Family`; its members are frozen dataclasses registered
 under a type name. `to_dict` and `from_dict` round-trip.
@@ -20,7 +20,7 @@ from gpbandits_env.errors import InvalidInput, shown, unknown
 
 T = TypeVar("T")
 
-# What to do to load a user's own code; empty where it is loaded.
+# The advice in the error that refuses user code; empty where user code is loaded.
 _CURE: ContextVar[str] = ContextVar("cure", default="")
 
 
@@ -34,15 +34,15 @@ PLAIN: dict[Any, tuple[tuple[type, ...], str]] = {
 
 @cache
 def kinds_of(cls: Any) -> dict[str, Any]:
-    """The types that a dataclass declares for its fields."""
+    """The declared types of the fields of a dataclass."""
     return get_type_hints(cls)
 
 
 def check_kind(name: str, value: Any, kind: Any) -> None:
-    """Check that a value is a string, a number, ... as declared; other kinds are not checked.
+    """Check that a value is a string, a number, ... as declared; other types are not checked.
 
     Raises:
-        InvalidInput: it is of another kind.
+        InvalidInput: the value has another type.
     """
     options = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     if value is None and type(None) in options:
@@ -50,7 +50,7 @@ def check_kind(name: str, value: Any, kind: Any) -> None:
     options = tuple(option for option in options if option is not type(None))
     if any(option not in PLAIN for option in options):
         return
-    # A truth value is a number to Python, not here.
+    # Python counts a bool as a number; here it is none.
     fit = [o for o in options if o is bool or not isinstance(value, (bool, np.bool_))]
     if not any(isinstance(value, PLAIN[option][0]) for option in fit):
         words = " or ".join(PLAIN[option][1] for option in options)
@@ -59,12 +59,13 @@ def check_kind(name: str, value: Any, kind: Any) -> None:
 
 @contextmanager
 def no_user_code(cure: str) -> Iterator[None]:
-    """Within it, a name like "module:Class" imports nothing and is refused.
+    """Within this context, a name like "module:Class" is refused and imports nothing.
 
-    For files from strangers, since importing a module runs it. The refusal holds in this thread.
+    It is for files from untrusted sources, because importing a module runs its code. The refusal
+    applies to the current thread.
 
     Args:
-        cure: what the error tells a user to do who trusts the file.
+        cure: what the error advises a user who trusts the file to do.
     """
     before = _CURE.set(cure)
     try:
@@ -74,28 +75,29 @@ def no_user_code(cure: str) -> Iterator[None]:
 
 
 def user_code_is_refused() -> bool:
-    """Whether this is within `no_user_code`."""
+    """Whether `no_user_code` is in force."""
     return bool(_CURE.get())
 
 
 def user_module(module: str, where: str) -> Any:
-    """Import the module of a name like "module:Class"; the one place that does.
+    """Import the module of a name like "module:Class"; nothing else imports user code.
 
     Raises:
-        InvalidInput: it cannot be imported, or `no_user_code` forbids it; ``where`` comes first.
+        InvalidInput: the module cannot be imported, or `no_user_code` forbids it; the message
+            begins with ``where``.
     """
     if cure := _CURE.get():
         raise InvalidInput(f"{where}: code of the module {module!r} is not loaded; {cure}")
     try:
         return import_module(module)
-    except (Exception, SystemExit) as error:  # whatever the module itself raises
+    except (Exception, SystemExit) as error:  # the module may raise anything
         raise InvalidInput(
             f"{where}: the module {module!r} cannot be imported: {type(error).__name__}: {error}"
         ) from error
 
 
 def class_named(name: str, base: type[T], kind: str) -> type[T]:
-    """The user's own class that "module:Class" names; InvalidInput if it is no such class."""
+    """The user's class that "module:Class" names; InvalidInput unless it derives from ``base``."""
     module, _, cls = name.partition(":")
     found = getattr(user_module(module, f"{kind} {name!r}"), cls, None)
     if not isinstance(found, type) or not issubclass(found, base) or inspect.isabstract(found):
@@ -106,14 +108,14 @@ def class_named(name: str, base: type[T], kind: str) -> type[T]:
     return found
 
 
-# All of them, by kind.
+# All families, by kind.
 FAMILIES: "dict[str, Family[Any]]" = {}
 
 
 class Family(Generic[T]):
     """The members of one kind, by type name.
 
-    If a base is given, its subclasses need not be registered: they are named "module:Class".
+    If a base class is given, subclasses need not be registered: their name is "module:Class".
     """
 
     def __init__(self, kind: str, base: type[T] | None = None) -> None:
@@ -122,9 +124,9 @@ class Family(Generic[T]):
         FAMILIES[kind] = self
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
-        """Class decorator: the type name under which a frozen dataclass is written.
+        """Class decorator that registers a frozen dataclass under a type name.
 
-        A module that is run again (a cell of a notebook) replaces what it registered before.
+        A module that is run again (a notebook cell) replaces what it registered before.
         """
 
         def add(cls: type[T]) -> type[T]:
@@ -139,7 +141,7 @@ class Family(Generic[T]):
     def to_dict(self, member: T) -> dict[str, Any]:
         """The plain dict of a member; nested members become dicts too.
 
-        A field that is not compared (``compare=False``) is a remark, and is left out.
+        A field that is not compared (``compare=False``) is a remark and is left out.
         """
         kept = [f.name for f in fields(member) if f.compare]  # type: ignore[arg-type]
         own = {name: self._plain(getattr(member, name)) for name in kept}
@@ -149,8 +151,8 @@ class Family(Generic[T]):
         """The member that a dict describes; a member passes through unchanged.
 
         Raises:
-            InvalidInput: no "type", fields that are missing, or a dict nested too deeply.
-            UnknownName: no such type, or it has no such field.
+            InvalidInput: the dict has no "type", lacks fields, or is nested too deeply.
+            UnknownName: there is no such type, or the type has no such field.
         """
         try:
             return self._read(spec)
@@ -161,7 +163,7 @@ class Family(Generic[T]):
         if not isinstance(spec, Mapping):
             if self._holds(spec):
                 return spec
-            raise InvalidInput(f"a {self.kind} is a dict with a 'type', got {shown(spec)}")
+            raise InvalidInput(f"a {self.kind} must be a dict with a 'type', got {shown(spec)}")
         if "type" not in spec:
             raise InvalidInput(f"a {self.kind} needs a 'type': one of {sorted(self.members)}")
         cls = self._class(spec["type"])

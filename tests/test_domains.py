@@ -165,12 +165,12 @@ def test_points_outside_by_the_rounding_of_single_precision_are_on_the_edge(low,
     assert checked == pytest.approx(ends, rel=2e-7)
     assert np.array_equal(given, before)
     for end, side in zip(ends, (-1, 1), strict=True):
-        with pytest.raises(InvalidInput, match="coordinate 0 goes from"):
+        with pytest.raises(InvalidInput, match="coordinate 0 ranges from"):
             box.check([np.add(end, [side * 1e-6 * max(abs(low), abs(high)), 0.0])])
 
 
 def test_the_error_names_what_is_outside_and_where():
-    with pytest.raises(InvalidInput, match=r"coordinate 1 goes from -2.0 to 3.0, got 3.5 .*ion 2"):
+    with pytest.raises(InvalidInput, match=r"coordinate 1 ranges from -2.0 to 3.0, but action 2 has 3.5"):
         Box([0.0, -2.0], [1.0, 3.0]).check([[0.5, 0.5], [1.0, 3.0], [0.5, 3.5]])
 
 
