@@ -170,7 +170,8 @@ def test_points_outside_by_the_rounding_of_single_precision_are_on_the_edge(low,
 
 
 def test_the_error_names_what_is_outside_and_where():
-    with pytest.raises(InvalidInput, match=r"coordinate 1 ranges from -2.0 to 3.0, but action 2 has 3.5"):
+    wanted = r"coordinate 1 ranges from -2.0 to 3.0, but action 2 has 3.5"
+    with pytest.raises(InvalidInput, match=wanted):
         Box([0.0, -2.0], [1.0, 3.0]).check([[0.5, 0.5], [1.0, 3.0], [0.5, 3.5]])
 
 
