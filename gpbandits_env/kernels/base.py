@@ -1,4 +1,4 @@
-"""What every kernel offers: values, gradients in the points and in its own hyper-parameters."""
+"""The interface of a kernel: values, and gradients in the points and in the hyper-parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpbandits_env.kernels.columns import Columns, PlainColumns
 from gpbandits_env.specs import Family, kinds_of
 
 Lengthscale = float | tuple[float, ...]
-# One over the square of anything smaller is beyond what a float holds.
+# One over the square of a smaller number overflows a float.
 SMALLEST = 1e-150
 
 
@@ -23,19 +23,20 @@ SMALLEST = 1e-150
 class Kernel(ABC):
     """A covariance function k(x, z): a frozen dataclass that is called on points.
 
-    A kernel of your own needs `__call__` and `diagonal` to work on arms. Optional methods, whose
-    errors say what they are for, enable more: `gradient` boxes, `frequencies` or `axis_kernels`
-    draws in boxes, `axis_kernels` Kronecker products and `is_stationary` FFTs on grids. Every field
-    declared ``float`` must be positive and is a hyper-parameter that may be learned; one named
-    ``variance`` multiplies k. A function of the scaled distance alone is a `Stationary`: its
-    profile and slope are enough. `check_kernel` tests it all.
+    A kernel of your own needs `__call__` and `diagonal` to work on arms. Optional methods enable
+    more, and the error says which one is missing: boxes need `gradient`, draws in boxes need
+    `frequencies` or `axis_kernels`, Kronecker products on grids need `axis_kernels`, and FFTs on
+    grids need `is_stationary`. Every field declared ``float`` must be positive and is a
+    hyper-parameter that may be learned; a field named ``variance`` multiplies k. If the kernel
+    depends on the scaled distance alone, derive from `Stationary`: a profile and its slope are
+    enough. `check_kernel` tests all of this.
 
-    Calls are raw: points are float64 arrays of shape (n, d) that `check_points` accepts.
+    Calls check nothing: points must be float64 arrays of shape (n, d) that `check_points` accepts.
 
     Attributes:
-        type_name: under which it is written in dicts: "module:Class" for a kernel of your own.
-        fixed: the fields that are no hyper-parameters.
-        on_indices: whether points are indices of arms instead of places.
+        type_name: the name of the kernel in dicts; "module:Class" for a kernel of your own.
+        fixed: the fields that are not hyper-parameters.
+        on_indices: whether a point is the index of an arm instead of a location.
     """
 
     type_name: ClassVar[str]
@@ -52,19 +53,19 @@ class Kernel(ABC):
 
     @abstractmethod
     def __call__(self, x: Array, z: Array | None = None) -> Array:
-        """The matrix k(x_i, z_j) of points x (n, d) and z (m, d), fresh (n, m); z = x if None."""
+        """The matrix k(x_i, z_j) of points x (n, d) and z (m, d), a new (n, m); z = x if None."""
 
     @abstractmethod
     def diagonal(self, x: Array) -> Array:
-        """The prior variances k(x_i, x_i), a fresh (n,) array, in O(n d)."""
+        """The prior variances k(x_i, x_i), a new array (n,), in O(n d)."""
 
     def gradient(self, x: Array, z: Array) -> Array:
         """The gradient d k(x_i, z_j) / d x_i, (n, m, d); finite everywhere.
 
-        Where k has no derivative (a kernel with a kink, at distance 0), it is 0 by convention.
+        Where k has no derivative (at distance 0 if it has a kink there), it is 0 by convention.
 
         Raises:
-            InvalidInput: the kernel has none.
+            InvalidInput: the kernel has no gradient.
         """
         raise InvalidInput(
             f"the kernel {self.type_name!r} has no gradient, which a box needs: use arms, or "
@@ -82,21 +83,21 @@ class Kernel(ABC):
     def columns(self, z: Array, centre: Array) -> Columns:
         """The functions k(., z_j) of fixed points z (m, d), prepared for many calls.
 
-        ``centre`` (d,) is somewhere in the middle of all points, against cancellation; z must not
-        change while the columns are in use.
+        ``centre`` (d,) is a point near the middle of all points; it reduces cancellation. The array
+        z must not change while the columns are in use.
         """
         return PlainColumns(self, self.gradient, z)
 
     def parameters(self) -> dict[str, float]:
         """The positive hyper-parameters that may be learned: float fields that are not `fixed`.
 
-        Those within tuples and kernels have flat names: "lengthscale.0", "terms.1.variance".
+        Numbers within tuples and kernels have flat names: "lengthscale.0", "terms.1.variance".
         """
         own = (f.name for f in fields(self) if f.name not in self.fixed)
         return dict(pair for name in own for pair in _flat(name, getattr(self, name)))
 
     def with_parameters(self, values: Mapping[str, float]) -> Self:
-        """The same kernel with these hyper-parameters; those not named keep their values.
+        """The same kernel with some hyper-parameters replaced; the others keep their values.
 
         Raises:
             UnknownName: a name that `parameters` does not list.
@@ -113,7 +114,7 @@ class Kernel(ABC):
     def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         """The derivatives d k(x_i, z_j) / d log(parameter): an (n, m) array for each parameter.
 
-        Unless a kernel has formulas, by central differences, to about 1e-10 of k.
+        A kernel without formulas uses central differences, with an error of about 1e-10 of k.
         """
         return {name: self._parameter_gradient(name, x, z) for name in self.parameters()}
 
@@ -128,53 +129,53 @@ class Kernel(ABC):
         """The kernel factor * k, factor > 0.
 
         Raises:
-            InvalidInput: another factor, or a kernel without a variance.
+            InvalidInput: the factor is not positive, or the kernel has no variance.
         """
         factor = positive(factor, "a kernel's factor")
         if "variance" not in (known := self.parameters()):
             raise InvalidInput(
-                f"the kernel {self.type_name!r} has no field variance to be multiplied: give it "
-                "one, or implement its method scaled(factor)"
+                f"the kernel {self.type_name!r} has no field 'variance' to multiply: give it one, "
+                "or implement its method scaled(factor)"
             )
         return self.with_parameters({"variance": known["variance"] * factor})
 
     def with_lengthscale(self, change: Callable[[Lengthscale], Lengthscale]) -> Kernel:
-        """The same kernel for points in other units; one without a lengthscale stays as it is.
+        """The kernel for points in other units; a kernel without a lengthscale is unchanged.
 
-        ``change`` maps the lengthscale, one number or one per coordinate, to the new one.
+        ``change`` maps the lengthscale, a number or one per coordinate, to the new lengthscale.
         """
         return self
 
     @property
     def is_stationary(self) -> bool:
-        """Whether k(x, z) depends on x - z alone, so that grids are drawn by FFT."""
+        """Whether k(x, z) depends on x - z alone; draws on even grids may then use an FFT."""
         return False
 
     @property
     def radial(self) -> Radial | None:
-        """The kernel as a function of one scaled distance, or None if it is none."""
+        """The kernel as a function of one scaled distance, or None if it is not."""
         return None
 
     @property
     def smoothness(self) -> float | None:
-        """Nu of a Matern kernel or the roughest part, inf if it is smooth, None if not known."""
+        """The nu of a Matern kernel, or of the roughest part; inf if smooth, None if unknown."""
         return None
 
     @property
     def dim(self) -> int | None:
-        """The dimension of its points, None if that may be any."""
+        """The dimension of the points; None if any dimension will do."""
         return None
 
     def check_points(self, x: Array) -> None:
         """Check that the kernel can be called on the points (n, d).
 
         Raises:
-            InvalidInput: the kernel is for points of another kind or dimension.
+            InvalidInput: the kernel needs points of another kind or dimension.
         """
         return
 
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...] | None:
-        """One 1-D kernel for each axis whose product is this kernel, or None if there are none."""
+        """The 1-D kernels, one per axis, that multiply to this kernel; None if there are none."""
         return (self,) if dim == 1 else None
 
     def frequencies(self, rng: np.random.Generator, count: int, dim: int) -> Array:
@@ -183,7 +184,7 @@ class Kernel(ABC):
         A stationary kernel is k(x, z) = k(0) E cos(w . (x - z)) over these w (Bochner's theorem).
 
         Raises:
-            InvalidInput: the kernel has no such density, or does not say it.
+            InvalidInput: the kernel has no spectral density, or does not implement it.
         """
         why = "has no spectral density for random features, since it is not stationary"
         if self.is_stationary:
@@ -193,12 +194,12 @@ class Kernel(ABC):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain dict, fit for JSON, that `kernel_from_dict` reads back."""
+        """A plain dict for JSON that `kernel_from_dict` reads back."""
         return KERNELS.to_dict(self)
 
     @property
     def parts(self) -> tuple[Kernel, ...]:
-        """The kernels that a sum or a product is made of; otherwise this one."""
+        """The kernels that a sum or a product consists of; for any other kernel, the kernel."""
         return (self,)
 
     def __add__(self, other: Kernel) -> Kernel:
@@ -226,10 +227,10 @@ class Radial(Protocol):
         """V."""
 
     def profile(self, r: Array) -> Array:
-        """p(r), fresh."""
+        """p(r), a new array."""
 
     def slope(self, r: Array) -> Array:
-        """-p'(r) / r, fresh."""
+        """-p'(r) / r, a new array."""
 
     def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
         """Both."""
@@ -242,24 +243,24 @@ def hyper(value: float, name: str) -> float:
     """A hyper-parameter: a number from 1e-150 to 1e150; InvalidInput for anything else."""
     number = positive(value, name)
     if number < SMALLEST:
-        raise InvalidInput(f"{name} must be above 0, {SMALLEST:g} at least, got {value!r}")
+        raise InvalidInput(f"{name} must be at least {SMALLEST:g}, got {value!r}")
     return number
 
 
 def kernel_from_dict(spec: Mapping[str, Any] | Kernel) -> Kernel:
-    """The kernel of a dict {"type": name, field: value, ...}; a kernel stays itself.
+    """The kernel of a dict {"type": name, field: value, ...}; a kernel is returned unchanged.
 
     The type is a name of `KERNELS`, or "module:Class" for a kernel of your own.
 
     Raises:
-        InvalidInput: no type, or fields that are missing, unknown or out of range.
-        UnknownName: no such type.
+        InvalidInput: the type is missing, or a field is missing or out of range.
+        UnknownName: there is no such type, or the type has no such field.
     """
     return KERNELS.from_dict(spec)
 
 
 def _joined(kind: str, *kernels: Kernel) -> Kernel:
-    """The sum or product of kernels; parts that are one of that kind are joined, not nested."""
+    """The sum or product of kernels; sums of sums and products of products are flattened."""
     parts = [part for k in kernels for part in (k.parts if k.type_name == kind else (k,))]
     return KERNELS.members[kind](tuple(parts))  # type: ignore[call-arg]
 
@@ -275,7 +276,7 @@ def _flat(name: str, value: object) -> Iterator[tuple[str, float]]:
 
 
 def _filled(name: str, value: Any, new: Mapping[str, float]) -> Any:
-    """A field's value with the new numbers in their places."""
+    """The value of a field, with the numbers replaced that ``new`` names."""
     if isinstance(value, Kernel):
         own = {p: new[key] for p in value.parameters() if (key := f"{name}.{p}") in new}
         return value.with_parameters(own)

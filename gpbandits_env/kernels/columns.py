@@ -1,7 +1,7 @@
-"""A kernel against fixed points: values and gradients at many x, without an (n, m, d) array.
+"""A kernel with one argument fixed: values and gradients at many x, without an (n, m, d) array.
 
-For data z_1..z_m that stay while x moves, `Columns` holds what can be computed once. Its `pull`
-gives the values together with a function that contracts their gradients:
+For data z_1..z_m that stay fixed while x changes, `Columns` holds what can be computed once. Its
+`pull` returns the values together with a function that contracts their gradients:
 
     k, pulled = columns.pull(x);  pulled(weights)[i] = sum_j weights[i, j] dk(x_i, z_j) / dx_i
 
@@ -19,7 +19,7 @@ from gpbandits_env.arrays import Array
 
 Pulled = Callable[[Array], Array]
 OfPairs = Callable[[Array, Array], Array]
-# Points whose gradients (n, m, d) are held at once take at most so many numbers (16 MB).
+# The gradients (n, m, d) of a block of points take at most this many numbers (16 MB).
 MOST_NUMBERS = 1 << 21
 
 
@@ -28,20 +28,20 @@ class Columns(ABC):
 
     @abstractmethod
     def __call__(self, x: Array) -> Array:
-        """k(x_i, z_j), (n, d) -> a fresh (n, m)."""
+        """k(x_i, z_j) for points (n, d), a new array (n, m)."""
 
     @abstractmethod
     def pull(self, x: Array) -> tuple[Array, Pulled]:
-        """k(x_i, z_j), fresh, and the function weights -> sum_j weights_ij dk(x_i, z_j)/dx_i.
+        """k(x_i, z_j), a new array, and the function weights -> sum_j weights_ij dk(x_i, z_j)/dx_i.
 
-        It takes weights (n, m), or (m,) for all x, and returns (n, d); it may be called again, and
-        the values may be written to.
+        The function takes weights (n, m), or (m,) for all x, and returns (n, d). It may be called
+        several times, and the values may be overwritten.
         """
 
 
 @dataclass(frozen=True, eq=False)
 class PlainColumns(Columns):
-    """Any kernel, by its own values and gradients; block by block where these are large."""
+    """The columns of any kernel, by its own values and gradients, in blocks if these are large."""
 
     kernel: OfPairs
     gradient: OfPairs
@@ -94,10 +94,10 @@ class ProductColumns(Columns):
         def pulled(weights: Array) -> Array:
             total = np.zeros(x.shape)
             for i, own in enumerate(pulls):
-                # No division by the own value: it may be 0.
+                # Division by the factor's own value is not possible: it may be 0.
                 others = (value for j, value in enumerate(values) if j != i)
                 total += own(reduce(np.multiply, others, weights))
             return total
 
-        # The values are kept for `pulled`, so the product must be an array of its own.
+        # `pulled` needs the values later, so the product must be a new array.
         return reduce(np.multiply, values[1:], values[0].copy()), pulled

@@ -16,7 +16,7 @@ from gpbandits_env.kernels.columns import Columns, ProductColumns, SumColumns
 
 
 class _Combination(Kernel):
-    """A kernel whose one field is the tuple of the kernels it is made of."""
+    """A kernel with one field, the tuple of the kernels that it combines."""
 
     def __post_init__(self) -> None:
         (field,) = fields(self)
@@ -63,7 +63,7 @@ class Sum(_Combination):
     Args:
         terms: the kernels; their parameters are named "terms.0.lengthscale" and so on.
     Raises:
-        InvalidInput: no terms, or something that is no kernel.
+        InvalidInput: there are no terms, or a term is not a kernel.
     """
 
     terms: tuple[Kernel, ...]
@@ -108,7 +108,7 @@ class Product(_Combination):
     Args:
         factors: the kernels; their parameters are named "factors.0.lengthscale" and so on.
     Raises:
-        InvalidInput: no factors, or something that is no kernel.
+        InvalidInput: there are no factors, or a factor is not a kernel.
     """
 
     factors: tuple[Kernel, ...]
@@ -164,7 +164,7 @@ def _product(parts: Sequence[Array]) -> Array:
 
 
 def _others(parts: Sequence[Array]) -> list[Array]:
-    """For each part the product of the others; no division, since a part may be 0."""
+    """For each part the product of the others, without division, because a part may be 0."""
     one = np.ones_like(parts[0])
     rest = [[p for j, p in enumerate(parts) if j != i] for i in range(len(parts))]
     return [reduce(np.multiply, others, one) for others in rest]

@@ -1,4 +1,4 @@
-"""A covariance matrix over a finite set of arms, as a kernel of the arms' indices."""
+"""A covariance matrix over a finite set of arms, as a kernel of arm indices."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,7 +10,7 @@ from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.kernels.base import KERNELS, Kernel
 
 TOLERANCE = 1e-9
-"""Asymmetry and negative eigenvalues up to this fraction of the largest are rounding."""
+"""Asymmetry and negative eigenvalues up to this fraction of the largest count as rounding."""
 
 
 @KERNELS.register("empirical")
@@ -19,14 +19,14 @@ class Empirical(Kernel):
     """A covariance matrix C as a kernel: k(i, j) = v C_ij.
 
     A point is the index of an arm, so the points are a column of whole numbers:
-    ``Arms(np.arange(n))``. Two such kernels are equal if their matrices are.
+    ``Arms(np.arange(n))``. Two such kernels are equal if their matrices and variances are.
 
     Args:
         covariance: C, (n, n), symmetric positive semidefinite.
         variance: v > 0, a factor without unit.
     Raises:
-        InvalidInput: a matrix that is not square, finite and symmetric.
-        NotPositiveDefinite: a negative eigenvalue beyond rounding. Found in O(n^3).
+        InvalidInput: the matrix is not square, finite and symmetric.
+        NotPositiveDefinite: an eigenvalue is negative beyond rounding; the check takes O(n^3).
     Source: srinivas2010, Section 6 (the kernel of the temperature and traffic data).
     """
 
@@ -63,7 +63,7 @@ class Empirical(Kernel):
         return self.variance * self.covariance[i, i]
 
     def gradient(self, x: Array, z: Array) -> Array:
-        """There is none: raises InvalidInput, since the points are indices."""
+        """Raises InvalidInput: indices have no gradient."""
         raise InvalidInput("an empirical kernel has no gradient: its points are indices of arms")
 
     @property
@@ -97,7 +97,7 @@ def _checked(value: Array) -> Array:
     values = np.linalg.eigvalsh(symmetric)
     if values[0] < -TOLERANCE * max(values[-1], -values[0]):
         raise NotPositiveDefinite(
-            f"covariance must be positive semidefinite, its least eigenvalue is {values[0]:g} "
-            f"(largest {values[-1]:g}): is it a covariance (np.cov of complete readings)?"
+            f"covariance must be positive semidefinite, but its least eigenvalue is {values[0]:g} "
+            f"(the largest is {values[-1]:g}); use a covariance such as np.cov of complete readings"
         )
     return symmetric

@@ -16,7 +16,7 @@ class Linear(Kernel):
 
     .. math:: k(x, z) = v x^T z
 
-    The theorems ask for k(x, x) <= 1: with v = 1, points in the unit ball.
+    The theorems require k(x, x) <= 1: with v = 1, points must lie in the unit ball.
 
     Args:
         variance: v > 0, the prior variance of a weight.

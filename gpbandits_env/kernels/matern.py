@@ -1,9 +1,8 @@
 r"""The Matern family: closed forms at nu = 1/2, 3/2, 5/2, Bessel functions otherwise.
 
 M_nu(a) = 2^{1-nu} / Gamma(nu) a^nu K_nu(a) is the profile: M_nu(0) = 1, and M decreases to 0. Below
-nu = 25 it is taken from SciPy's scaled Bessel function. Above, K_nu overflows at ordinary
-distances, and its uniform expansion for large order is used, in which the large terms cancel on
-paper:
+nu = 25 it uses SciPy's scaled Bessel function. Above, K_nu overflows at ordinary distances. The
+uniform expansion for large order replaces it, after the large terms have been cancelled by hand:
 
     M_nu(a) = exp(nu (log((1 + s) / 2) - (s - 1))) s^{-1/2} U(1 / s) / U(1),
     s = sqrt(1 + (a / nu)^2),  U(p) = sum_k (-1)^k u_k(p) / nu^k
@@ -25,9 +24,9 @@ from gpbandits_env.kernels.base import KERNELS
 from gpbandits_env.kernels.stationary import Stationary
 
 LARGE_ORDER = 25.0
-# Enough for 1e-15 at nu = 25.
+# Terms of the expansion; these are enough for 1e-15 at nu = 25.
 TERMS = 12
-# Beyond a = 5000 every profile of order below 25 is 0 in double precision.
+# Beyond a = 5000 every profile of order below 25 underflows to 0 in double precision.
 FAR = 5e3
 HUGE = 1e290
 
@@ -47,13 +46,13 @@ class Matern(Stationary):
     .. math:: k(x, z) = v \frac{2^{1-\nu}}{\Gamma(\nu)} a^\nu B_\nu(a), \quad
         a = \sqrt{2\nu} \|(x - z)/\ell\|_2
 
-    Its functions have ceil(nu) - 1 derivatives. The closed forms are used at nu = 1/2, 3/2 and
-    5/2; elsewhere a value costs a Bessel function, some 20 times more.
+    Draws have ceil(nu) - 1 derivatives. The closed forms are used at nu = 1/2, 3/2 and 5/2; for
+    any other nu a value costs a Bessel function, about 20 times as much.
 
     Args:
         lengthscale: ell > 0, a number or one per coordinate, in the units of x.
         variance: v > 0, in the units of f squared.
-        nu: the smoothness; fixed, not one of `parameters`.
+        nu: the smoothness; it is fixed, and not among the learned `parameters`.
     Source: srinivas2010, Section 5.2.
     """
 
@@ -85,7 +84,7 @@ class Matern12(Stationary):
 
     .. math:: k(x, z) = v e^{-r}, \quad r = \|(x - z)/\ell\|_2
 
-    It has a kink at r = 0: `slope` and `gradient` are 0 there by convention.
+    The kernel has a kink at r = 0, where `slope` and `gradient` are 0 by convention.
 
     Args:
         lengthscale: ell > 0, a number or one per coordinate, in the units of x.
@@ -189,7 +188,7 @@ _CLOSED: dict[float, Stationary] = {0.5: Matern12(1.0), 1.5: Matern32(1.0), 2.5:
 
 
 def matern_profile(nu: float, a: Array) -> Array:
-    """M_nu(a), in [0, 1], for a >= 0 of any size."""
+    """M_nu(a), in [0, 1], for any a >= 0."""
     if nu >= LARGE_ORDER:
         return _large_order(nu, a)
     a = np.minimum(a, FAR)
@@ -197,7 +196,7 @@ def matern_profile(nu: float, a: Array) -> Array:
     bessel = kve(nu, safe)
     with np.errstate(over="ignore", invalid="ignore"):
         values = 2.0 ** (1.0 - nu) / gamma(nu) * safe**nu * bessel * np.exp(-safe)
-    # The Bessel function is so large only where M differs from 1 by less than 1e-16.
+    # The Bessel function overflows only where M differs from 1 by less than 1e-16.
     ones = (a == 0) | (bessel > HUGE)
     return np.asarray(np.where(ones, 1.0, np.minimum(values, 1.0)))
 
@@ -205,7 +204,7 @@ def matern_profile(nu: float, a: Array) -> Array:
 def matern_slope(nu: float, a: Array) -> Array:
     r"""-p'(r) / r of the Matern profile p at r = a / sqrt(2 nu): nu / (nu - 1) M_{nu-1}(a), nu > 1.
 
-    For nu <= 1 it grows without bound towards a = 0, where it is set to 0.
+    For nu <= 1 it is unbounded as a tends to 0; its value at a = 0 is set to 0.
     """
     if nu > 2.0:
         return nu / (nu - 1.0) * matern_profile(nu - 1.0, a)
@@ -229,7 +228,7 @@ def _large_order(nu: float, a: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def _debye(nu: float) -> Polynomial:
-    """U(p) for this order, from u_{k+1} = p^2 (1 - p^2) u_k' / 2 + int_0^p (1 - 5 q^2) u_k / 8."""
+    """U(p) for order nu, from u_{k+1} = p^2 (1 - p^2) u_k' / 2 + int_0^p (1 - 5 q^2) u_k / 8."""
     half, eighth = Polynomial([0, 0, 0.5, 0, -0.5]), Polynomial([0.125, 0, -0.625])
     term, total = Polynomial([1.0]), Polynomial([1.0])
     for k in range(1, TERMS + 1):

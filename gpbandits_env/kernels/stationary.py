@@ -1,8 +1,8 @@
-"""Kernels of the scaled distance alone: what they share, and the squared exponential.
+"""Kernels that depend on the scaled distance alone: their base class and the squared exponential.
 
-Distances are accurate for close points. The usual trick |x|^2 + |z|^2 - 2 x.z loses half of the
-digits where it matters most: at close points of a kernel with a kink. Here differences are taken
-first wherever that is affordable.
+Distances are accurate for close points. The usual formula |x|^2 + |z|^2 - 2 x.z loses half of the
+digits where they matter most: at close points of a kernel with a kink. This module therefore
+computes the differences x - z first wherever that is affordable.
 """
 
 from abc import abstractmethod
@@ -20,10 +20,10 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels.base import KERNELS, Kernel, Lengthscale, hyper
 from gpbandits_env.kernels.columns import Columns, Pulled
 
-# Up to FEW coordinates one pass of NumPy per coordinate is fastest, from MANY a matrix product.
+# One NumPy pass per coordinate is fastest up to FEW coordinates, a matrix product from MANY on.
 FEW, MANY = 3, 48
-# Pairs closer than this fraction of their squared size are computed anew by differences; for
-# `squares` those that lost four digits of sixteen, and all if these are more than MANY_NEAR.
+# Pairs closer than CLOSE, relative to their squared size, are recomputed by differences. `squares`
+# recomputes pairs below NEAR, which lost 4 of 16 digits, and all pairs if more than MANY_NEAR did.
 CLOSE, NEAR, MANY_NEAR = 1e-3, 1e-4, 0.05
 
 
@@ -31,14 +31,17 @@ CLOSE, NEAR, MANY_NEAR = 1e-3, 1e-4, 0.05
 class Stationary(Kernel):
     r"""A kernel v p(r) of the distance r = \|(x - z) / \ell\|_2, with p(0) = 1.
 
-    A kernel is its profile p and its slope -p'(r) / r, and needs `spectral_scales` for draws in a
-    box: dk/dx = -v slope(r) (x - z) / ell^2, dk/dlog(ell_j) = v slope(r) (x_j - z_j)^2 / ell_j^2.
+    A subclass defines the profile p and the slope s(r) = -p'(r) / r. It also needs
+    `spectral_scales` for draws in a box. The gradients follow:
+
+    .. math:: \frac{\partial k}{\partial x} = -v s(r) \frac{x - z}{\ell^2}, \quad
+        \frac{\partial k}{\partial \log \ell_j} = v s(r) \frac{(x_j - z_j)^2}{\ell_j^2}
 
     Args:
         lengthscale: ell > 0, a number or one per coordinate, in the units of x.
         variance: v > 0, in the units of f squared.
     Raises:
-        InvalidInput: a number that is not finite and above 0.
+        InvalidInput: a parameter is not a finite number above 0.
     """
 
     lengthscale: float | tuple[float, ...]
@@ -50,21 +53,21 @@ class Stationary(Kernel):
 
     @abstractmethod
     def profile(self, r: Array) -> Array:
-        """p(r), for 0 <= r <= 1e150, as a fresh array."""
+        """p(r) for 0 <= r <= 1e150, a new array."""
 
     @abstractmethod
     def slope(self, r: Array) -> Array:
-        """-p'(r) / r, fresh and finite: where the limit at 0 is infinite, its value there is 0."""
+        """-p'(r) / r, a new array; at r = 0 it is the limit, or 0 if the limit is infinite."""
 
     def profile_and_slope(self, r: Array) -> tuple[Array, Array]:
-        """Both, in arrays of their own; cheaper where they share work."""
+        """The profile and the slope, as two new arrays; override it if they share work."""
         return self.profile(r), self.slope(r)
 
     def spectral_scales(self, rng: np.random.Generator, count: int) -> Array | None:
-        """Draws of s >= 0, (count, 1), such that p(r) = E exp(-s^2 r^2 / 2); None if not known.
+        """Draws of s >= 0, (count, 1), such that p(r) = E exp(-s^2 r^2 / 2); None if unknown.
 
-        A profile that is a covariance in every dimension is such a mixture (Schoenberg's theorem);
-        frequencies are normal numbers times s over the lengthscale.
+        Every profile that is a covariance in all dimensions is such a mixture (Schoenberg's
+        theorem). Frequencies are normal variates times s, divided by the lengthscale.
         """
         return None
 
@@ -81,7 +84,7 @@ class Stationary(Kernel):
 
     @cached_property
     def scale(self) -> float | Array:
-        """The lengthscale as a number or an array (d,)."""
+        """The lengthscale, a number or an array (d,)."""
         ell = self.lengthscale
         return np.array(ell) if isinstance(ell, tuple) else ell
 
@@ -119,7 +122,7 @@ class Stationary(Kernel):
                 out[f"lengthscale.{j}"] = slope * step**2
         else:
             out["lengthscale"] = slope * r**2
-        # Parameters that a kernel of this family adds have no formula here.
+        # For parameters that a subclass adds there is no formula here.
         names = self.parameters()
         return {n: out[n] if n in out else self._parameter_gradient(n, x, z) for n in names}
 
@@ -141,8 +144,8 @@ class Stationary(Kernel):
     def check_points(self, x: Array) -> None:
         if self.dim not in (None, x.shape[1]):
             raise InvalidInput(
-                f"the kernel has {self.dim} lengthscales, the points have {x.shape[1]} "
-                "coordinates: give one number, or one per coordinate"
+                f"the kernel has {self.dim} lengthscales, but the points have {x.shape[1]} "
+                "coordinates: give one lengthscale, or one per coordinate"
             )
         finite_array(x / self.scale, "points in units of the lengthscale")
 
@@ -189,8 +192,8 @@ class SquaredExponential(Stationary):
 class _StationaryColumns(Columns):
     r"""v p(\|x - z_j\| / ell): |x|^2 - 2 x.z + |z|^2, exactly 0 at equal points.
 
-    With weights w the gradients contract to a matrix product: sum_j w_j dk(x, z_j)/dx
-    = -v (x sum_j w_j s_j - sum_j w_j s_j z_j) / ell^2, s_j the slope. Cost O(n m d), no (n, m, d).
+    With weights w and slopes s_j, the gradients contract to a matrix product: sum_j w_j dk(x, z_j)
+    / dx = -v (x sum_j w_j s_j - sum_j w_j s_j z_j) / ell^2. Cost: O(n m d), without (n, m, d).
     """
 
     def __init__(self, kernel: Stationary, z: Array, centre: Array) -> None:
@@ -219,7 +222,7 @@ class _StationaryColumns(Columns):
         return scaled
 
     def _distances(self, x: Array, scaled: Array | None) -> Array:
-        """(n, m) scaled distances; ``scaled`` is x in units of ell, if known."""
+        """The scaled distances (n, m); ``scaled`` is x in units of ell, if already computed."""
         if x.shape[1] <= FEW:
             return distances(x, self._z, self._kernel.scale)
         scaled = self._in_units(x) if scaled is None else scaled
@@ -242,7 +245,7 @@ def _lengthscale(value: float | tuple[float, ...]) -> float | tuple[float, ...]:
 
 
 def contraction(slope: Array, x: Array, z: Array, factor: Array) -> Pulled:
-    """The function weights -> factor sum_j weights_ij slope_ij (z_j - x_i), slope (n, m)."""
+    """The function weights -> factor sum_j weights_ij slope_ij (z_j - x_i), for slope (n, m)."""
 
     def pulled(weights: Array) -> Array:
         steep = slope * weights
@@ -255,7 +258,7 @@ def contraction(slope: Array, x: Array, z: Array, factor: Array) -> Pulled:
 
 
 def distances(x: Array, z: Array, lengthscale: float | Array) -> Array:
-    """The distances |(x_i - z_j) / lengthscale|, fresh (n, m), of points x (n, d) and z (m, d).
+    """The distances |(x_i - z_j) / lengthscale|, a new (n, m), of points x (n, d) and z (m, d).
 
     The lengthscale is a number or (d,), one per coordinate. No distance may exceed 1e150.
     """
@@ -304,9 +307,9 @@ def _by_product(x: Array, z: Array) -> Array:
 
 
 def squares(x: Array, z: Array, norms: Array) -> Array:
-    """|x_i - z_j|^2, fresh (n, m), by a matrix product; exactly 0 at equal points.
+    """|x_i - z_j|^2, a new (n, m), by a matrix product; exactly 0 at equal points.
 
-    The points are x (n, d) and z (m, d), with |z_j|^2 the norms (m,).
+    The points are x (n, d) and z (m, d); ``norms`` (m,) holds |z_j|^2.
     """
     own = np.einsum("ij,ij->i", x, x)
     square: Array = (-2.0 * x) @ z.T

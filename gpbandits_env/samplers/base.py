@@ -6,12 +6,12 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, frozen
 
-# So many coefficients (1 MB) are drawn at a time; 15 MB at once take a quarter longer.
+# This many coefficients (1 MB) are drawn at a time; a block of 15 MB takes a quarter longer.
 MOST_NORMALS = 1 << 17
 
 
 class Sampler(ABC):
-    """GP draws on n arms. Holds no generator and nothing that changes: share it freely.
+    """GP draws on n arms. A sampler holds no generator and never changes, so it can be shared.
 
     Attributes:
         rank: the number of white coefficients.
@@ -25,10 +25,10 @@ class Sampler(ABC):
 
     @abstractmethod
     def __call__(self, xi: Array) -> Array:
-        """The functions Phi xi: (..., rank) -> (..., n), a fresh array."""
+        """The functions Phi xi, a new array (..., n), for coefficients xi (..., rank)."""
 
     def draw(self, rng: np.random.Generator, size: int | None = None) -> Array:
-        """One function (n,), or ``size`` independent ones (size, n), drawn in blocks."""
+        """One function (n,), or ``size`` independent functions (size, n), drawn in blocks."""
         if size is None:
             return self(rng.standard_normal(self.rank))
         step = max(1, MOST_NORMALS // max(self.rank, 1))
@@ -42,13 +42,13 @@ class Sampler(ABC):
 
     @property
     def nbytes(self) -> int:
-        """The memory that its arrays take."""
+        """The memory of the arrays, in bytes."""
         values = [v if isinstance(v, tuple) else (v,) for v in vars(self).values()]
         return sum(a.nbytes for group in values for a in group if isinstance(a, np.ndarray))
 
 
 class Factor(Sampler):
-    """A sampler that knows the rows of Phi, so that a posterior can be kept over xi."""
+    """A sampler with access to the rows of Phi, so that a posterior over xi is possible."""
 
     @abstractmethod
     def row(self, arm: int) -> Array:
@@ -64,7 +64,7 @@ class Factor(Sampler):
 
 
 class MatrixFactor(Factor):
-    """A factor whose matrix Phi (n, rank) is stored; it is not copied if it is row-major."""
+    """A factor with a stored matrix Phi (n, rank); a row-major matrix is not copied."""
 
     def __init__(self, matrix: Array, error: float) -> None:
         self.matrix: Array = held(matrix)
@@ -89,7 +89,8 @@ class BoxSampler(ABC):
 
     Attributes:
         rank: the number of features.
-        error: of the covariance, in the units of f squared; each class says whether it is a bound.
+        error: the error of the covariance, in the units of f squared; each class says whether it
+            is a bound.
     """
 
     rank: int
@@ -97,30 +98,30 @@ class BoxSampler(ABC):
 
     @abstractmethod
     def features(self, x: Array) -> Array:
-        """The features phi at points (n, d): (n, rank)."""
+        """The features phi (n, rank) at points (n, d)."""
 
     @abstractmethod
     def gradient(self, x: Array) -> Array:
-        """Their derivatives d phi / dx at points (n, d): (n, rank, d)."""
+        """The derivatives d phi / dx (n, rank, d) at points (n, d)."""
 
     def values(self, x: Array, xi: Array) -> Array:
-        """The functions phi(x)^T xi at points (n, d), for coefficients (size, rank): (size, n).
+        """The values phi(x)^T xi (size, n) at points (n, d), for coefficients (size, rank).
 
-        Random features work in single precision here.
+        Random features use single precision here.
         """
         return xi @ self.features(x).T
 
     def pull(self, x: Array, xi: Array) -> tuple[Array, Array]:
-        """Values phi(x_i)^T xi_i (n,) and gradients (n, d): a function xi_i (rank,) per point."""
+        """The values phi(x_i)^T xi_i (n,) and gradients (n, d), with its own xi_i at each point."""
         values = np.einsum("ij,ij->i", self.features(x), xi)
         return values, np.einsum("ij,ijk->ik", xi, self.gradient(x))
 
 
 def held(array: Array) -> Array:
-    """The array row by row, as a read-only view: samplers are shared, so none may be written to."""
+    """The array in row-major order, as a read-only view, because samplers are shared."""
     return frozen(np.ascontiguousarray(array).view())
 
 
 def row_products(a: Array, b: Array) -> Array:
-    """The Kronecker product of each row of a (m, r) with that of b (m, s): (m, r s)."""
+    """The Kronecker products (m, r s) of the rows of a (m, r) with the rows of b (m, s)."""
     return (a[:, :, None] * b[:, None, :]).reshape(len(a), a.shape[1] * b.shape[1])

@@ -12,34 +12,36 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.linalg import EPS, pivoted_cholesky
 from gpbandits_env.samplers.base import BoxSampler, row_products
 
-# Angles are computed in pieces of so many (1 MB in single precision), which stay in cache.
+# Angles are computed in blocks of this many (1 MB in single precision), which stay in cache.
 STRIP = 1 << 18
-# Amplitudes whose multiples single precision holds with all its digits.
+# Within these amplitudes, single precision keeps all of its digits.
 SINGLE = (1e-30, 1e30)
-# Pivots are picked from this many even points of an axis, and checked on so many times more.
+# Pivots are chosen among this many even points of an axis, and checked on this many times more.
 LINE, FINER = 400, 4
 TOLERANCE = 1e-13
-# Of an axis: at rank 100 there are only four points per pivot.
+# The largest rank of an axis: at rank 100 there are only four points per pivot.
 MOST_RANK = 100
 MOST_FEATURES = 20000
-# Relative to the variance; an axis with a larger error between the points is refused.
+# Relative to the variance: an axis with a larger error between the points is refused.
 ACCURATE = 1e-11
 
 
 class FourierFeatures(BoxSampler):
-    r"""phi(x) = sqrt(2 v / m) [cos(W x), sin(W x)], the m/2 rows of W from the kernel's spectrum.
+    r"""Random Fourier features, with the m/2 rows of W drawn from the spectral density.
+
+    .. math:: \phi(x) = \sqrt{2 v / m}\, [\cos(W x), \sin(W x)]
 
     Cost: O(m d) per point. `error` is two standard errors of the covariance at one pair of points,
-    2 v / sqrt(m): 0.06 for 1024 features and v = 1; it is no bound.
+    2 v / sqrt(m), which is 0.06 for 1024 features and v = 1. It is not a bound.
 
     Raises:
-        InvalidInput: a kernel without a known spectral density, or an odd number m of features.
+        InvalidInput: the kernel has no known spectral density, or the number m of features is odd.
     Source: Rahimi and Recht (2007).
     """
 
     def __init__(self, kernel: Kernel, dim: int, features: int, rng: np.random.Generator) -> None:
         if whole(features, "features", 2) % 2:
-            raise InvalidInput(f"features must be even (a cosine and a sine each), got {features}")
+            raise InvalidInput(f"features must be even (pairs of cosine and sine), got {features}")
         self.frequencies = kernel.frequencies(rng, features // 2, dim)
         self.rank = features
         variance = float(kernel.diagonal(np.zeros((1, dim)))[0])
@@ -56,13 +58,13 @@ class FourierFeatures(BoxSampler):
         return slopes[:, :, None] * np.concatenate([self.frequencies, self.frequencies])
 
     def values(self, x: Array, xi: Array) -> Array:
-        """The functions phi(x)^T xi at x (n, d) for xi (size, rank): (size, n).
+        """The values phi(x)^T xi (size, n) at points x (n, d), for coefficients xi (size, rank).
 
-        In single precision, several times faster than `features`; the error is about 1e-7 of the
-        standard deviation times the largest angle W x.
+        Single precision makes this several times faster than `features`; the error is about 1e-7 of
+        the standard deviation times the largest angle W x.
         """
         half = self.rank // 2
-        # What single precision may not hold is multiplied in afterwards.
+        # A factor that single precision may not represent is multiplied in afterwards.
         held = SINGLE[0] < self._scale < SINGLE[1]
         weights = (self._scale * xi if held else xi).astype(np.float32)
         frequencies = self.frequencies.astype(np.float32)
@@ -88,24 +90,24 @@ class FourierFeatures(BoxSampler):
 
 
 class ProductFeatures(BoxSampler):
-    """The outer product of the axes' features; for the squared exponential in few dimensions.
+    """Outer products of one-dimensional features, for the squared exponential in few dimensions.
 
-    `error` bounds the covariance's error on a grid of 1600 even points per axis; it is about 1e-12,
-    and that of gradients 1e-9. Outside the box the features are not accurate.
+    `error` bounds the error of the covariance on a grid of 1600 even points per axis. It is about
+    1e-12; the error of gradients is about 1e-9. The features are not accurate outside the box.
 
-    Cost: O(rank) per point; the rank is the product of the axes' ranks.
+    Cost: O(rank) per point; the rank is the product of the ranks of the axes.
 
     Raises:
-        InvalidInput: the kernel is no product over axes, too rough for its box, or needs more
-            features than wanted.
+        InvalidInput: the kernel is not a product over axes, is too rough for the box, or needs more
+            than ``most_features`` features.
     """
 
     def __init__(self, box: Box, kernel: Kernel, most_features: int = MOST_FEATURES) -> None:
         kernels = kernel.axis_kernels(box.dim)
         if kernels is None:
             raise InvalidInput(
-                f"the kernel {kernel.type_name!r} is no product over axes in {box.dim} "
-                "dimensions, as the squared exponential is; use 'fourier'"
+                f"the kernel {kernel.type_name!r} is not a product over axes in {box.dim} "
+                "dimensions, unlike the squared exponential; use 'fourier'"
             )
         axes: list[_Axis] = []
         self.rank = 1
@@ -114,13 +116,13 @@ class ProductFeatures(BoxSampler):
             self.rank *= axes[-1].rank
             if self.rank > most_features:
                 raise InvalidInput(
-                    f"exact features of the kernel {kernel.type_name!r} on {box.dim} axes are "
-                    f"more than {most_features}; use 'fourier'"
+                    f"the kernel {kernel.type_name!r} needs more than {most_features} exact "
+                    f"features on {box.dim} axes; use 'fourier'"
                 )
         self.axes = tuple(axes)
         tops = np.array([axis.top for axis in axes])
         errors = np.array([axis.error for axis in axes])
-        # Of a product of covariances, each within an error of a variance.
+        # The error of a product of covariances, where each factor has its own error and variance.
         self.error = float(np.prod(tops + errors) - np.prod(tops)) + 8.0 * EPS * float(tops.prod())
 
     def features(self, x: Array) -> Array:
@@ -137,10 +139,10 @@ class ProductFeatures(BoxSampler):
 
 
 class _Axis:
-    """phi(x) = L_P^-1 k(P, x) on pivots P of one axis [low, high], for a kernel of one dimension.
+    """phi(x) = L_P^-1 k(P, x) on pivots P of one axis [low, high], for a one-dimensional kernel.
 
-    ``top`` is the largest variance, ``error`` the largest |k(x, x) - phi(x)^T phi(x)|, on 1600 even
-    points; what is missing is itself a covariance, so no pair of these points errs by more.
+    ``top`` is the largest variance and ``error`` the largest |k(x, x) - phi(x)^T phi(x)| on 1600
+    even points. The remainder is itself a covariance, so this bounds the error of all pairs.
     """
 
     def __init__(self, kernel: Kernel, low: float, high: float) -> None:
@@ -152,7 +154,7 @@ class _Axis:
         if found is not None:
             factor, pivots, _ = found
             self.kernel, self.pivots, self.rank = kernel, line[pivots], len(pivots)
-            # The factor's rows at the pivots are their Cholesky factor.
+            # The rows of the factor at the pivots are the Cholesky factor of the pivots.
             self._lower = np.tril(factor[pivots])
             between = np.linspace(low, high, FINER * LINE)[:, None]
             missing = kernel.diagonal(between) - np.square(self.features(between)).sum(axis=1)

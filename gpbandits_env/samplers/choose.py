@@ -1,4 +1,4 @@
-"""Which sampler suits a kernel on a domain, and a cache of those used last."""
+"""The choice of a sampler for a kernel on a domain, and a cache of recent samplers."""
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -21,25 +21,25 @@ KINDS = ("auto", "dense", "lowrank", "kronecker", "circulant")
 BOX_KINDS = ("auto", "fourier", "product")
 # A full factor of 3000 arms is 72 MB and takes half a second.
 MOST_DENSE = 3000
-# From here on an FFT can beat a product with the full factor. Measured: 14 ns per point of the
-# torus, its normal number included, and 0.14 ns times n^2.
+# From this size an FFT can beat a product with the full factor. Measured: 14 ns per point of the
+# torus, including its normal variate, against 0.14 ns times n^2.
 CIRCULANT_FROM = 800
 ARMS_SQUARED_A_POINT = 100
-# A low-rank factor is tried up to this rank, and this many numbers (128 MB).
+# A low-rank factor is tried up to this rank and this many numbers (128 MB).
 LARGEST_RANK, LARGEST_FACTOR = 400, 1 << 24
-# Where an FFT is possible, a factor of larger rank is slower.
+# Where an FFT is possible, a factor with a larger rank than this is slower.
 LARGEST_RANK_WITH_FFT = 256
-# A call reads all features at every point.
+# Each evaluation of a point reads all features.
 MOST_PRODUCT_FEATURES = 4096
 
 S = TypeVar("S", bound=Sampler | None)
 
 
 class SamplerCache:
-    """The samplers used last, by key, within limits of bytes and entries; for any thread.
+    """The most recently used samplers, limited in bytes and entries; safe to use from threads.
 
-    Two threads that miss at once both make the sampler; what is made for one key is always equal.
-    A sampler of more than ``most_bytes`` is made anew each time.
+    Two threads that miss at the same time both make the sampler; samplers of one key are equal. A
+    sampler of more than ``most_bytes`` is not kept.
     """
 
     def __init__(self, most_bytes: int, most_entries: int) -> None:
@@ -51,7 +51,7 @@ class SamplerCache:
         return len(self._kept)
 
     def get(self, key: Hashable, make: Callable[[], S]) -> S:
-        """The sampler under the key, made now if it is not kept. Errors pass, and keep nothing."""
+        """The sampler of the key, made now if it is not cached; errors of ``make`` propagate."""
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
@@ -66,7 +66,7 @@ class SamplerCache:
         return made
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all samplers."""
         with self._lock:
             self._kept: OrderedDict[Hashable, Sampler | None] = OrderedDict()
             self.nbytes = 0
@@ -82,19 +82,19 @@ _CACHE = SamplerCache(most_bytes=256 << 20, most_entries=64)
 def sampler_for(
     arms: Arms, kernel: Kernel, kind: str = "auto", tolerance: float = 1e-12
 ) -> Sampler:
-    """GP draws on arms, exact to the tolerance, by the cheapest way.
+    """The cheapest sampler of GP draws on arms that is exact to the tolerance.
 
-    "auto" takes the first that is possible: a Kronecker product (a product kernel on a grid of two
-    or more axes), a low-rank factor (up to rank 400, or 256 on even grids), an FFT circulant
-    embedding (a stationary kernel on an even grid of 800 arms or more, if its torus is cheaper than
-    a full factor), a full factor (up to 3000 arms). A process keeps the last 256 MB of samplers, so
+    "auto" takes the first possible kind: a Kronecker product (a product kernel on a grid of two or
+    more axes), a low-rank factor (up to rank 400, or 256 on even grids), an FFT circulant embedding
+    (a stationary kernel on an even grid of 800 arms or more, if its torus is cheaper than a full
+    factor), or a full factor (up to 3000 arms). Each process caches the last 256 MB of samplers, so
     that trials share them.
 
     The kind is "auto", "dense", "lowrank", "kronecker" or "circulant". The tolerance is the largest
     error of the covariance, relative to the largest variance; a full factor is exact to rounding.
 
     Raises:
-        UnknownName: another kind.
+        UnknownName: there is no such kind.
         InvalidInput: the kind does not fit the kernel or the arms, or no kind does.
     """
     one_of(kind, KINDS, "sampler")
@@ -115,9 +115,9 @@ def sampler_for(
 def factor_for(
     arms: Arms, kernel: Kernel, max_rank: int, tolerance: float = 1e-12
 ) -> Factor | None:
-    """A factor of rank at most ``max_rank``, for a posterior, or None. Kept as samplers are.
+    """A cached factor of rank at most ``max_rank``, for a posterior; None if there is none.
 
-    The tolerance is the variance that may be missing, relative to the largest.
+    The tolerance is the variance that the factor may miss, relative to the largest variance.
     """
     kernel.check_points(arms.coordinates)
     tolerance = positive(tolerance, "tolerance", zero=True)
@@ -132,13 +132,13 @@ def box_sampler_for(
     features: int = 1024,
     rng: np.random.Generator | None = None,
 ) -> BoxSampler:
-    """GP draws on a box: exact product features where they are few, else random Fourier ones.
+    """GP draws on a box: exact product features if they are few, else random Fourier features.
 
-    The kind is "auto" (product features if they are at most 4096), "product" or "fourier". The
-    latter needs a kernel of known spectral density, the number of features, and rng to draw them.
+    The kind is "auto" (product features if there are at most 4096), "product" or "fourier". Fourier
+    features need a kernel with a known spectral density, their number, and ``rng`` to draw them.
 
     Raises:
-        UnknownName: another kind.
+        UnknownName: there is no such kind.
         InvalidInput: the kernel does not allow the kind, or a generator is needed.
     """
     one_of(kind, BOX_KINDS, "sampler on a box")
@@ -148,12 +148,12 @@ def box_sampler_for(
     if kind == "auto" and (exact := exact_features(box, kernel)) is not None:
         return exact
     if rng is None:
-        raise InvalidInput("random Fourier features are drawn: pass rng, a numpy Generator")
+        raise InvalidInput("random Fourier features need a generator: pass rng, a numpy Generator")
     return FourierFeatures(kernel, box.dim, features, rng)
 
 
 def exact_features(box: Box, kernel: Kernel) -> BoxSampler | None:
-    """Features whose products are the kernel to 1e-12, if there are few enough."""
+    """Features that reproduce the kernel to 1e-12, or None if too many would be needed."""
     try:
         return ProductFeatures(box, kernel, MOST_PRODUCT_FEATURES)
     except InvalidInput:
@@ -179,7 +179,7 @@ def _cheapest(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler:
                 raise
     if not small:
         raise InvalidInput(
-            f"{arms.size} arms are too many to factorise the kernel {kernel.type_name!r} in full "
+            f"{arms.size} arms are too many to factorize the kernel {kernel.type_name!r} in full "
             f"(more than {MOST_DENSE}); use an evenly spaced grid and a stationary kernel, or "
             f"fewer arms, or sampler='dense' if you have {16e-9 * arms.size**2:.2g} GB of memory"
         )

@@ -1,4 +1,4 @@
-"""Stationary kernels on even grids: a periodic extension, diagonal in the Hartley basis."""
+"""Stationary kernels on even grids, by a periodic extension that the Hartley basis diagonalizes."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -16,26 +16,26 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.linalg import EPS
 from gpbandits_env.samplers.base import Sampler, held
 
-# The torus may hold this many points: 32 MB of coefficients, 0.1 s a draw.
+# The largest torus, in points: 32 MB of coefficients and 0.1 s per draw.
 MOST_POINTS = 1 << 22
 GROWTH = 1.06
-# Axes whose covariance at half their period is below this part of the largest need not grow.
+# An axis need not grow if its covariance at half the period is below this part of the largest.
 UNEQUAL = 0.3
-# Derivatives of a bent lag that are continuous. Measured: fewer or more need larger tori.
+# The number of continuous derivatives of a bent lag. Measured: fewer or more need larger tori.
 SMOOTHNESS = 4
-# Mirror images of a covariance agree but for so much rounding.
+# Mirror images of a covariance agree up to this much rounding.
 MIRRORED = 64.0 * EPS
 
 
 class CirculantSampler(Sampler):
-    r"""Draws on a grid of a shape by circulant embedding; `circulant_sampler` makes one.
+    r"""Draws on a grid by circulant embedding; `circulant_sampler` makes one.
 
-    The grid is a corner of a torus whose covariance is a circulant matrix C = H diag(lam) H, with
-    H the (real, symmetric, orthogonal) Hartley matrix. So f = H sqrt(lam) xi has covariance C,
-    and the Hartley transform is the real part less the imaginary part of one real FFT.
+    The grid is a corner of a torus. The covariance on the torus is a circulant matrix C = H
+    diag(lam) H, with H the (real, symmetric, orthogonal) Hartley matrix. So f = H sqrt(lam) xi has
+    covariance C. The Hartley transform is the real part minus the imaginary part of one real FFT.
 
     Cost: one real FFT of the torus per draw. A 50 x 50 grid of Matern 5/2, l = 0.2, has a torus of
-    120 x 120 points: 0.06 ms, and 0.14 ms for its 14400 normal numbers.
+    120 x 120 points: 0.06 ms, and 0.14 ms for its 14400 normal variates.
     """
 
     def __init__(self, shape: tuple[int, ...], eigenvalues: Array, error: float) -> None:
@@ -47,7 +47,7 @@ class CirculantSampler(Sampler):
     def __call__(self, xi: Array) -> Array:
         lead = xi.shape[:-1]
         field = self._weights * xi.reshape(*lead, *self.torus)
-        # Only the corner is wanted: what lies outside is cut after each axis.
+        # Only the corner is needed, so the rest is cut off after each axis.
         spectrum = rfft(field, axis=-1)[..., : self.shape[-1]]
         for axis, n in enumerate(self.shape[:-1], start=len(lead)):
             whole = (slice(None),) * axis
@@ -64,35 +64,35 @@ def can_embed(arms: Arms, kernel: Kernel) -> bool:
 def circulant_sampler(
     arms: Arms, kernel: Kernel, tolerance: float = 1e-12, most_points: int = MOST_POINTS
 ) -> CirculantSampler:
-    """The embedding in the smallest torus that suffices.
+    """The circulant embedding in the smallest torus that suffices.
 
-    Only the covariance at the grid's own lags matters; elsewhere, any that makes C positive
-    semidefinite will do. Two are tried on each torus: the kernel at lags that are bent smoothly
-    into the period, and, where the kernel has died out, the sum of its periodic images. The torus
-    grows along the axes on which the kernel reaches farthest until hardly any eigenvalue is
-    negative: to 120 x 120 points for a 50 x 50 grid of Matern 5/2, l = 0.2.
+    Only the covariance at the lags of the grid matters. At all other lags it may take any value
+    that makes C positive semidefinite. Two extensions are tried on each torus: the kernel at lags
+    that are bent smoothly into the period, and, where the kernel is close to 0, the sum of its
+    periodic images. The torus grows along the axes with the longest correlation until hardly any
+    eigenvalue is negative: to 120 x 120 points for a 50 x 50 grid of Matern 5/2, l = 0.2.
 
-    The tolerance is the largest error of the covariance, relative to the variance, at least four
-    units of rounding; the largest torus has ``most_points``.
+    The tolerance is the largest error of the covariance relative to the variance, and at least four
+    units of rounding. The largest torus has ``most_points`` points.
 
     Returns:
-        The sampler; its error is the sum of the negative eigenvalues left out over the number of
-        all (a bound), what summed images change at the grid's lags, and rounding, which is large
-        on a small grid far from the origin.
+        The sampler. Its error is a bound with three terms: the sum of the omitted negative
+        eigenvalues over the number of all eigenvalues, the change that summed images make at the
+        lags of the grid, and rounding, which is large on a small grid far from the origin.
 
     Raises:
-        InvalidInput: a kernel that is not stationary and even, arms that are no even grid, or a
-            kernel that reaches too far beyond the grid.
-    Source: Dietrich and Newsam (1997); bending lags is akin to the cut-off embedding of Stein
+        InvalidInput: the kernel is not stationary and even, the arms are not an even grid, or the
+            kernel is correlated too far beyond the grid.
+    Source: Dietrich and Newsam (1997); bending lags resembles the cut-off embedding of Stein
         (2002).
     """
     if not kernel.is_stationary:
         raise InvalidInput(
             f"the sampler 'circulant' needs a stationary kernel, and {kernel.type_name!r} is not "
-            "one; use 'lowrank' or 'dense'"
+            "stationary; use 'lowrank' or 'dense'"
         )
     if not can_embed(arms, kernel) or arms.axes is None:
-        what = "an unevenly spaced grid" if arms.axes else f"{arms.size} free points"
+        what = "an unevenly spaced grid" if arms.axes else f"{arms.size} points without a grid"
         raise InvalidInput(
             "the sampler 'circulant' needs arms on an evenly spaced grid (Arms.grid), and these "
             f"are {what}; use 'lowrank' or 'dense'"
@@ -104,7 +104,7 @@ def circulant_sampler(
     sizes = tuple(_fast(2 * (n - 1)) for n in grid.shape)
     while math.prod(sizes) <= most_points:
         for covariance, moved in grid.extensions(sizes, enough):
-            # Real, since the circulant matrix's first row is even along every axis.
+            # The transform is real, because the first row of the matrix is even along every axis.
             eigenvalues = np.ascontiguousarray(fftn(covariance).real)
             error = moved + float(np.maximum(-eigenvalues, 0.0).sum()) / eigenvalues.size
             if error <= enough:
@@ -112,16 +112,16 @@ def circulant_sampler(
                 return CirculantSampler(grid.shape, np.maximum(eigenvalues, 0.0), error)
         sizes = grid.larger(sizes)
     raise InvalidInput(
-        f"the kernel {kernel.type_name!r} reaches too far beyond this grid: no torus of at most "
-        f"{most_points} points has its covariance to {tolerance:g} of the variance; use "
-        "'lowrank' or 'dense', or pass a larger tolerance"
+        f"the kernel {kernel.type_name!r} is correlated too far beyond this grid: no torus of at "
+        f"most {most_points} points has its covariance to within {tolerance:g} of the variance; "
+        "use 'lowrank' or 'dense', or pass a larger tolerance"
     )
 
 
 class _Grid:
-    """A stationary kernel on a grid of even axes, and tori whose covariances agree with it there.
+    """A stationary kernel on an evenly spaced grid, and tori with the same covariances there.
 
-    A torus is given by its periods: even or 1, and at least 2 (n - 1) for n points.
+    A torus is given by its periods. Each is even or 1, and at least 2 (n - 1) for n points.
     """
 
     def __init__(self, kernel: Kernel, axes: tuple[Array, ...]) -> None:
@@ -137,26 +137,26 @@ class _Grid:
 
     @cached_property
     def plain(self) -> Array:
-        """The covariance of the grid's points with its first."""
+        """The covariances of all grid points with the first one."""
         return self.covariance(self.corner)
 
     def _changed(self, axis: int, lags: Array) -> float:
-        """The largest change of `plain` under other lags along one axis."""
+        """The largest change of `plain` if one axis had other lags."""
         moved = [lags if i == axis else c for i, c in enumerate(self.corner)]
         return float(np.abs(self.covariance(moved) - self.plain).max())
 
     def check_even(self) -> None:
-        """Refuse a kernel that changes with the sign of a lag, as rotated axes make it."""
+        """Refuse a kernel that depends on the sign of a lag, as kernels with rotated axes do."""
         for i in range(1, len(self.shape)):
             if self._changed(i, -self.corner[i]) > MIRRORED * np.abs(self.plain).max():
                 raise InvalidInput(
-                    f"the sampler 'circulant' needs a kernel even in each coordinate, and "
+                    f"the sampler 'circulant' needs a kernel that is even in each coordinate, but "
                     f"{self.kernel.type_name!r} changes with the sign of coordinate {i}; use "
                     "'lowrank' or 'dense'"
                 )
 
     def rounding(self) -> float:
-        """The largest error of a covariance from the rounding of the axes' points."""
+        """The largest error of a covariance that the rounding of grid points causes."""
         total = 0.0
         for i, (axis, lags) in enumerate(zip(self.axes, self.corner, strict=True)):
             # The lag of two points has at most twice the error of a point.
@@ -168,7 +168,7 @@ class _Grid:
         return np.abs(self.kernel(np.diag(lags), np.zeros((1, len(lags)))))[:, 0]
 
     def larger(self, sizes: tuple[int, ...]) -> tuple[int, ...]:
-        """The next torus: by 6% along the axes on which the kernel is largest at half way."""
+        """The next torus, 6% larger along the axes with the largest kernel at half the period."""
         far = self.reach([m // 2 * h for m, h in zip(sizes, self.steps, strict=True)])
         far[np.array(sizes) == 1] = 0.0
         grows = far >= UNEQUAL * far.max()
@@ -178,10 +178,11 @@ class _Grid:
         )
 
     def extensions(self, sizes: tuple[int, ...], enough: float) -> Iterator[tuple[Array, float]]:
-        """Covariances of a torus's points with its first, and their errors at the grid's lags.
+        """Covariances of all points of a torus with the first, and the errors at the grid's lags.
 
-        First the kernel at bent lags, exact at the grid's; then, where the nearest periodic images
-        are within ``enough``, the sum of images, for smaller tori of very smooth kernels.
+        First the kernel at bent lags, which is exact at the lags of the grid. Then, if the nearest
+        periodic images are within ``enough``, the sum of images: it allows smaller tori for very
+        smooth kernels.
         """
         axes = list(zip(self.shape, sizes, self.steps, strict=True))
         yield self.covariance([_bent_lags(n, m) * h for n, m, h in axes]), 0.0
@@ -198,10 +199,10 @@ class _Grid:
 
 
 def _bent_lags(n: int, period: int) -> Array:
-    """Lags 0, 1, ... of one axis the short way round: true up to n - 1, then slowing to a halt.
+    """The cyclic lags 0, 1, ... of one axis: exact up to n - 1, then bent to be flat at the middle.
 
-    A kink at half the period would make eigenvalues negative, so the lag's slope falls from 1 to 0
-    over the gap as a regularised incomplete beta function.
+    A kink at half the period would make eigenvalues negative. The slope of the lag therefore falls
+    from 1 to 0 over the gap, as a regularized incomplete beta function.
     """
     lags = np.abs(_short_way(period))
     gap = period / 2 - (n - 1)
@@ -214,18 +215,18 @@ def _bent_lags(n: int, period: int) -> Array:
 
 
 def _short_way(period: int) -> Array:
-    """The signed lags 0, 1, ..., -1 of an axis."""
+    """The signed cyclic lags 0, 1, ..., -1 of an axis."""
     places = np.arange(float(period))
     return np.where(places <= period / 2, places, places - period)
 
 
 def _fast(size: int) -> int:
-    """The next size with a fast real transform; even, so that an axis has a half-way point."""
+    """The next even size with a fast real transform; an even axis has a point at its middle."""
     return 2 * int(next_fast_len((size + 1) // 2, real=True)) if size > 0 else 1
 
 
 def _is_even(axis: Array) -> bool:
-    """Whether an axis is evenly spaced, but for the rounding of its points."""
+    """Whether an axis is evenly spaced up to the rounding of its points."""
     if len(axis) < 3:
         return True
     ideal = np.linspace(axis[0], axis[-1], len(axis))

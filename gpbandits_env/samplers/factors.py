@@ -1,4 +1,4 @@
-"""Phi as one stored matrix: a full Cholesky factor, or a pivoted one of few columns."""
+"""Phi as one stored matrix: a full Cholesky factor, or a pivoted one with few columns."""
 
 import numpy as np
 from scipy.linalg.lapack import dpstrf
@@ -9,22 +9,22 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.linalg import EPS, least_missing, pivoted_cholesky
 from gpbandits_env.samplers.base import MatrixFactor
 
-# Rows of a block: the zeros read above the diagonal stay below 1/16 of n = 2048.
+# Rows per block: at n = 2048, fewer than 1/16 of the numbers read are zeros above the diagonal.
 BLOCK = 128
-# The error of kernels that may be indefinite by rounding is measured on at most so many arms.
+# The error of kernels that rounding may make indefinite is measured on at most this many arms.
 MOST_MEASURED = 3000
-# A few arms are tried first if there are so many times more.
+# A subset of the arms is tried first if there are this many times more arms.
 MANY_TIMES = 6
 
 
 class LowRankFactor(MatrixFactor):
-    """Phi, (n, rank), with rank well below n. Cost of a draw: n rank multiplications."""
+    """A factor Phi (n, rank) with a rank well below n. A draw costs n rank multiplications."""
 
 
 class DenseFactor(MatrixFactor):
-    """Phi lower triangular, (n, n): a draw hardly reads the zeros above the diagonal.
+    """A lower triangular factor Phi (n, n); a draw skips most zeros above the diagonal.
 
-    Cost of a draw: n^2 / 2 numbers read; 0.9 ms at n = 2500.
+    Cost of a draw: n^2 / 2 numbers are read, in 0.9 ms at n = 2500.
     """
 
     def __call__(self, xi: Array) -> Array:
@@ -40,18 +40,18 @@ class DenseFactor(MatrixFactor):
 
 
 def dense_factor(arms: Arms, kernel: Kernel) -> MatrixFactor:
-    """The Cholesky factor of all arms; of a singular covariance, a factor of its rank.
+    """The Cholesky factor of all arms; for a singular covariance, a factor of its rank.
 
-    Cost: O(n^3), once; 0.3 s at n = 2500. Memory: two n x n matrices while it is made. The error of
-    a full factor is (n + 1) units of rounding of the largest variance, a bound (Higham 2002,
-    Theorem 10.3); that of a singular one is measured.
+    Cost: O(n^3) once, 0.3 s at n = 2500. Memory: two n x n matrices during construction. The error
+    of a full factor is bounded by (n + 1) units of rounding of the largest variance (Higham 2002,
+    Theorem 10.3). The error of a singular factor is measured.
     """
     kernel.check_points(arms.coordinates)
     gram = kernel(arms.coordinates)
     try:
         full: Array = np.linalg.cholesky(gram).astype(np.float64, copy=False)
     except np.linalg.LinAlgError:
-        # Complete pivoting, in blocks; stops when what is left is rounding.
+        # Complete pivoting in blocks, which stops when the remainder is rounding.
         lower, order, rank, _ = dpstrf(gram, lower=1)
         factor = np.empty((len(gram), rank))
         factor[order - 1] = np.tril(lower)[:, :rank]
@@ -65,11 +65,11 @@ def low_rank_factor(
     """The pivoted Cholesky factor, or None where the numerical rank exceeds ``max_rank``.
 
     The rank of the squared exponential of lengthscale 0.2 is 19 on 1000 points of [0, 1] and 266
-    on a 50 x 50 grid of the unit square; that of a Matern kernel is about n. The variance missing
-    is at most ``tolerance`` of the largest.
+    on a 50 x 50 grid of the unit square. The rank of a Matern kernel is about n. The missing
+    variance is at most ``tolerance`` of the largest variance.
 
-    Cost: O(n rank^2). Of many arms, a few are tried first: if their rank alone is larger, as with
-    most Matern kernels, that takes O(max_rank^3).
+    Cost: O(n rank^2). If there are many arms, a subset is tried first: if its rank alone is too
+    large, as with most Matern kernels, the cost is O(max_rank^3).
     """
     points = arms.coordinates
     kernel.check_points(points)
@@ -87,7 +87,7 @@ def low_rank_factor(
 
 
 def _rank_exceeds(points: Array, kernel: Kernel, max_rank: int, tolerance: float) -> bool:
-    """Whether a few of many points prove that no factor of the rank is within the tolerance."""
+    """Whether a subset of the points proves that no factor of this rank meets the tolerance."""
     few = max_rank + max_rank // 2 + 1
     if len(points) < MANY_TIMES * few:
         return False
@@ -97,7 +97,7 @@ def _rank_exceeds(points: Array, kernel: Kernel, max_rank: int, tolerance: float
 
 
 def _measured_error(factor: Array, covariance: Array) -> float:
-    """The largest entry of |F F^T - K|, by O(n^2 r) operations."""
+    """The largest entry of |F F^T - K|, in O(n^2 r)."""
     gap = factor @ factor.T
     gap -= covariance
     return float(np.abs(gap, out=gap).max())

@@ -13,21 +13,23 @@ from gpbandits_env.linalg import EPS
 from gpbandits_env.samplers.base import Factor, MatrixFactor, held, row_products
 from gpbandits_env.samplers.factors import dense_factor, low_rank_factor
 
-# A batch is worked on in blocks of so many numbers (512 kB), that stay in the cache.
+# A batch is processed in blocks of this many numbers (512 kB), which stay in the cache.
 BLOCK = 1 << 16
-# Columns are left out where these are so large a part: putting coefficients in place costs a call.
+# Columns are omitted only if they are at least this fraction: placing coefficients costs a call.
 SPARED = 0.1
 
 
 class KroneckerFactor(Factor):
-    """Phi = A_1 (x) ... (x) A_d with A_i the (low-rank) factor of axis i.
+    r"""A Kronecker product of (low-rank) factors A_i, one per axis i.
 
-    Applying it costs sum_i of (elements so far) * r_i instead of n * rank: some 10 microseconds on
-    a 50 x 50 grid of the squared exponential, with about 20 columns per axis.
+    .. math:: \Phi = A_1 \otimes \dots \otimes A_d
 
-    The grid's last axis runs fastest. Products of two late columns are tiny: with ``kept`` only
-    those columns of the product, in order, have a coefficient. A posterior's cost grows with the
-    square of their number, a draw's does not.
+    Applying Phi costs sum_i of (elements so far) * r_i instead of n * rank: about 10 microseconds
+    on a 50 x 50 grid of the squared exponential, with about 20 columns per axis.
+
+    The last axis of the grid runs fastest. Products of two late columns are tiny. If ``kept`` is
+    given, only those columns of the product have a coefficient, in that order. The cost of a
+    posterior grows with the square of their number; the cost of a draw does not.
     """
 
     def __init__(
@@ -69,8 +71,8 @@ class KroneckerFactor(Factor):
     def thinned(self, budget: float) -> "KroneckerFactor":
         """The factor without columns that together change no entry of K by more than ``budget``.
 
-        A column c changes an entry by at most max_x c(x)^2, the product of its axes' maxima; what
-        is left out adds to the error.
+        A column c changes an entry by at most max_x c(x)^2, the product of the maxima per axis. The
+        omitted columns add to the error.
         """
         heights = reduce(np.multiply.outer, (np.max(a * a, axis=0) for a in self.factors)).ravel()
         order = np.argsort(heights, kind="stable")
@@ -82,7 +84,7 @@ class KroneckerFactor(Factor):
         return KroneckerFactor(self.factors, error, np.sort(order[few:]))
 
     def _spread(self, xi: Array) -> Array:
-        """Coefficients (..., rank) in their places among all columns, the others 0."""
+        """The coefficients (..., rank) at their positions among all columns, with 0 elsewhere."""
         if self.kept is None:
             return xi
         columns = np.zeros((*xi.shape[:-1], self._columns))
@@ -93,7 +95,7 @@ class KroneckerFactor(Factor):
 def _apply(
     values: Array, shape: tuple[int, ...], left: tuple[Array, ...], right: tuple[Array, ...], n: int
 ) -> Array:
-    """The Kronecker product of ``left`` times values (..., prod shape); right = left transposed."""
+    """The Kronecker product of ``left`` times values (..., prod shape); right = left^T."""
     if values.ndim == 1 and len(shape) == 2:
         return (left[0] @ (values.reshape(shape) @ right[1])).ravel()
     batch = values.reshape(math.prod(values.shape[:-1]), math.prod(shape))
@@ -101,7 +103,7 @@ def _apply(
     step = max(1, BLOCK // max(n, batch.shape[1], 1))
     for start in range(0, len(batch), step):
         part, some = out[start : start + step], batch[start : start + step]
-        # Axis by axis from the last; the first writes to where the result belongs.
+        # The axes are applied from the last to the first; the first writes directly to the result.
         first = part if len(shape) == 1 else None
         tensor = np.matmul(some.reshape(-1, shape[-1]), right[-1], out=first)
         done = right[-1].shape[1]
@@ -116,24 +118,25 @@ def _apply(
 def kronecker_factor(arms: Arms, kernel: Kernel, tolerance: float = 1e-12) -> KroneckerFactor:
     """The factor of a product kernel on a product grid.
 
-    Each axis gets a low-rank factor, or a full one where that is no longer half its size. The
-    error, of d factors each within e_i of a variance v_i: sum_i e_i prod_(j not i) v_j, a bound.
+    Each axis gets a low-rank factor, or a full one if the low-rank factor is more than half as
+    large. If factor i has error e_i and variance v_i, the error of the product is at most
+    sum_i e_i prod_(j not i) v_j.
 
     Raises:
-        InvalidInput: the arms are no grid, or the kernel is no product over axes.
+        InvalidInput: the arms are not a grid, or the kernel is not a product over axes.
     """
     if arms.axes is None:
         raise InvalidInput(
             "the sampler 'kronecker' needs arms on a product grid (Arms.grid), and these are "
-            f"{arms.size} free points; use 'lowrank' or 'dense'"
+            f"{arms.size} points without a grid; use 'lowrank' or 'dense'"
         )
     kernels = kernel.axis_kernels(arms.dim)
     if kernels is None:
         even = "'circulant' (if the grid is even) or " if kernel.is_stationary else ""
         raise InvalidInput(
-            "the sampler 'kronecker' needs a kernel that is a product of one per axis, as the "
-            f"squared exponential is, and {kernel.type_name!r} is not in {arms.dim} dimensions; "
-            f"use {even}'dense'"
+            "the sampler 'kronecker' needs a kernel that is a product of one factor per axis, as "
+            f"the squared exponential is, and {kernel.type_name!r} is not in {arms.dim} "
+            f"dimensions; use {even}'dense'"
         )
     parts: list[MatrixFactor] = []
     for axis, own in zip(arms.axes, kernels, strict=True):

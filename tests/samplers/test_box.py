@@ -155,10 +155,10 @@ def test_product_features_survive_pickling(product, rng):
 @pytest.mark.parametrize(
     ("dim", "kernel", "message"),
     [
-        (2, Matern52(0.2), "no product over axes in 2 dimensions"),
+        (2, Matern52(0.2), "not a product over axes in 2 dimensions"),
         (1, Matern52(0.2), "too rough for exact features on .*rank is above 100"),
         (1, SquaredExponential(0.01), "rank is above 100"),
-        (4, SquaredExponential(0.2), "more than 20000; use 'fourier'"),
+        (4, SquaredExponential(0.2), "more than 20000 exact features on 4 axes; use 'fourier'"),
     ],
 )
 def test_what_product_features_cannot_do_is_refused(dim, kernel, message):

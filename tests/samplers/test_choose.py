@@ -82,10 +82,10 @@ def test_each_kind_can_be_asked_for(kind):
 @pytest.mark.parametrize(
     ("arms", "kernel", "kind", "message"),
     [
-        (SQUARE, ROUGH, "kronecker", "product of one per axis.*'matern52'.*use 'circulant'"),
+        (SQUARE, ROUGH, "kronecker", "product of one factor per axis.*'matern52'.*use 'circulant'"),
         (SQUARE, Linear(), "kronecker", "'linear' is not in 2 dimensions; use 'dense'"),
-        (FREE, SE, "kronecker", "product grid.*1600 free points; use 'lowrank' or 'dense'"),
-        (FREE, ROUGH, "circulant", "evenly spaced grid.*free points"),
+        (FREE, SE, "kronecker", "product grid.*1600 points without a grid; use 'lowrank' or 'dense'"),
+        (FREE, ROUGH, "circulant", "evenly spaced grid.*points without a grid"),
         (SQUARE, SquaredExponential((0.1, 0.2, 0.3)), "auto", "3 lengthscales"),
     ],
 )
@@ -123,7 +123,7 @@ def test_free_points_that_lie_on_a_grid_do_not_share_the_grids_sampler():
     free = Arms(grid.coordinates)
     assert type(sampler_for(grid, SE)) is KroneckerFactor
     assert type(sampler_for(free, SE)) is not KroneckerFactor
-    with pytest.raises(InvalidInput, match="free points"):
+    with pytest.raises(InvalidInput, match="points without a grid"):
         sampler_for(free, SE, "kronecker")
 
 

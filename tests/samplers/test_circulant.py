@@ -59,7 +59,7 @@ def test_a_longer_lengthscale_grows_its_own_axis_only():
 
 def test_a_torus_that_is_too_large_is_refused_with_a_cure():
     line = Arms.grid(64)
-    with pytest.raises(InvalidInput, match=r"reaches too far.* of at most 300 .*'lowrank' or"):
+    with pytest.raises(InvalidInput, match=r"correlated too far.* of at most 300 .*'lowrank' or"):
         circulant_sampler(line, Matern52(2.0), most_points=300)
 
 
@@ -94,7 +94,7 @@ def test_uneven_axes_and_free_points_and_other_kernels_are_refused_with_a_cure()
     uneven = Arms(np.array([[0.0], [0.1], [0.3]]), (np.array([0.0, 0.1, 0.3]),))
     with pytest.raises(InvalidInput, match=r"evenly spaced.*unevenly spaced grid; use 'lowrank'"):
         circulant_sampler(uneven, Matern52(0.2))
-    with pytest.raises(InvalidInput, match="these are 3 free points"):
+    with pytest.raises(InvalidInput, match="these are 3 points without a grid"):
         circulant_sampler(Arms([[0.0], [0.1], [0.2]]), Matern52(0.2))
     with pytest.raises(InvalidInput, match="stationary kernel, and 'linear' is not"):
         circulant_sampler(SQUARE, Linear())
