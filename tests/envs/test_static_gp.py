@@ -60,7 +60,7 @@ def test_plain_arguments_and_objects_mean_the_same(plain, objects):
             "2 lengthscales",
         ),
         ({"grid": 5, "kernel": 3}, InvalidInput, "kernel"),
-        ({"grid": 5, "noise_var": -1}, InvalidInput, "noise_var must be finite and at least 0"),
+        ({"grid": 5, "noise_var": -1}, InvalidInput, "noise_var must be finite, at least 0"),
         ({"grid": 5, "noise_var": "much"}, InvalidInput, "noise_var must be a number"),
         ({"grid": 5, "batch_size": 1.5}, InvalidInput, "batch_size must be a whole number"),
         ({"grid": 5, "sampler": "kroneker"}, UnknownName, "did you mean 'kronecker'"),

@@ -84,7 +84,7 @@ def test_each_kind_can_be_asked_for(kind):
     [
         (SQUARE, ROUGH, "kronecker", "product of one factor per axis.*'matern52'.*use 'circulant'"),
         (SQUARE, Linear(), "kronecker", "'linear' is not in 2 dimensions; use 'dense'"),
-        (FREE, SE, "kronecker", "product grid.*1600 points without a grid; use 'lowrank' or 'dense'"),
+        (FREE, SE, "kronecker", "grid.*1600 points without a grid; use 'lowrank' or 'dense'"),
         (FREE, ROUGH, "circulant", "evenly spaced grid.*points without a grid"),
         (SQUARE, SquaredExponential((0.1, 0.2, 0.3)), "auto", "3 lengthscales"),
     ],
