@@ -156,6 +156,9 @@ class Agent(Displayed, ABC):
         """The number of actions m in a round."""
         return self.problem.batch_size
 
-    def belief(self) -> tuple[Array, Array] | None:
-        """Posterior mean and standard deviation at the arms, or None for an agent without."""
+    def belief(self, points: ArrayLike | None = None) -> tuple[Array, Array] | None:
+        """Posterior mean and standard deviation at the arms, or None for an agent without.
+
+        In a box they are those at the points (n, d).
+        """
         return None

@@ -60,8 +60,10 @@ def draw_maps(figure: Figure, scene: Scene) -> None:
     """Draw the function and an agent's belief, or without one the function and the regret."""
     ground, values = _ground(scene)
     panels = [("function", values)]
-    if scene.belief is not None and isinstance(scene.bandit.problem.domain, Arms):
-        panels += [("agent's mean", scene.belief[0]), ("agent's sd", scene.belief[1])]
+    on_arms = isinstance(scene.bandit.problem.domain, Arms)
+    belief = scene.belief(None if on_arms else ground.points)
+    if belief is not None:
+        panels += [("agent's mean", belief[0]), ("agent's sd", belief[1])]
     places = _places(figure, len(panels), ground)
     low, high = float(values.min()), float(values.max())
     for i, (axes, (title, shown)) in enumerate(zip(places, panels, strict=False)):

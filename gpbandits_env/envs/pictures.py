@@ -90,23 +90,19 @@ def _draw_readings(ax: Axes, scene: Scene, x: Array, last: Array) -> None:
 
 def _draw_curve(ax: Axes, scene: Scene, domain: Any) -> None:
     """One dimension: function, readings, optimum, belief."""
-    function, belief = scene.function, scene.belief
+    function = scene.function
     if isinstance(domain, Arms):
         order = np.argsort(domain.coordinates[:, 0])
-        x, f = domain.coordinates[order, 0], function(order)
-        if belief is not None:
-            mean, sd = belief[0][order], belief[1][order]
-            band: dict[str, Any] = {
-                "color": GREEN,
-                "alpha": 0.18,
-                "lw": 0,
-                "label": "agent's ± 2 sd",
-            }
-            ax.fill_between(x, mean - 2 * sd, mean + 2 * sd, **band)
-            ax.plot(x, mean, color=GREEN, lw=1.8, ls="--", label="agent's mean", zorder=5)
+        x, f, belief = domain.coordinates[order, 0], function(order), scene.belief()
     else:
+        order = np.arange(FINE)
         x = np.linspace(domain.low[0], domain.high[0], FINE)
-        f = function(x[:, None])
+        f, belief = function(x[:, None]), scene.belief(x[:, None])
+    if belief is not None:
+        mean, sd = belief[0][order], belief[1][order]
+        band: dict[str, Any] = {"color": GREEN, "alpha": 0.18, "lw": 0, "label": "agent's ± 2 sd"}
+        ax.fill_between(x, mean - 2 * sd, mean + 2 * sd, **band)
+        ax.plot(x, mean, color=GREEN, lw=1.8, ls="--", label="agent's mean", zorder=5)
     ax.plot(x, f, color=INK, lw=1.6, label="function", zorder=3)
     if scene.seen:
         last = points_of(scene, scene.seen[-1].actions)[:, 0]
@@ -118,7 +114,7 @@ def _draw_curve(ax: Axes, scene: Scene, domain: Any) -> None:
 
 def _draw_bars(ax: Axes, scene: Scene, domain: Arms) -> None:
     """Arms without a picture of their own: the value of each as a bar."""
-    function, belief = scene.function, scene.belief
+    function, belief = scene.function, scene.belief()
     arms = np.arange(domain.size)
     values = function(arms)
     lowest = [values, rewards_of(scene)] if scene.seen else [values]

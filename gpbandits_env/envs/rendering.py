@@ -1,6 +1,6 @@
 """`render`: what was observed in an episode is remembered and drawn."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -65,12 +65,9 @@ class Viewer:
         self, function: Function, round_: int, cumulative: float, simple: float
     ) -> str | NDArray[np.uint8] | None:
         """The scene as text ("ansi") or pixels (height, width, 3) ("rgb_array"), or in a window."""
-        scene = Scene(self.bandit, function, round_, cumulative, simple, self.seen)
+        scene = Scene(self.bandit, function, round_, cumulative, simple, self.seen, self.agent)
         if self.mode == "ansi":
             return text(scene)
-        if self.agent is not None:
-            mean, sd = self.agent.belief()
-            scene = replace(scene, belief=(np.asarray(mean), np.asarray(sd)))
         if self.mode == "human":
             self._show(scene)
             return None

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions import Function
 
 Belief: TypeAlias = tuple[Array, Array] | None
@@ -26,8 +27,8 @@ class Seen:
 class Scene:
     """All that is shown of an instance after some rounds: its current function and its regrets.
 
-    ``seen`` are the rounds that are shown, the last one at the end; ``belief`` is the mean and the
-    standard deviation of an attached agent at the arms, (n,) each.
+    ``seen`` are the rounds that are shown, the last one at the end; ``agent`` is the attached one,
+    if any; its belief is shown.
     """
 
     bandit: Bandit
@@ -36,7 +37,20 @@ class Scene:
     cumulative: float
     simple: float
     seen: list[Seen]
-    belief: Belief = None
+    agent: Any = None
+
+    def belief(self, points: Array | None = None) -> Belief:
+        """The agent's mean and standard deviation at the arms, or at points (n, d) of a box.
+
+        None without an agent, or if it has none there (with candidates, a box's are at these only).
+        """
+        if self.agent is None:
+            return None
+        try:
+            found = self.agent.belief() if points is None else self.agent.belief(points)
+        except InvalidInput:
+            return None
+        return None if found is None else (np.asarray(found[0]), np.asarray(found[1]))
 
 
 def text(scene: Scene) -> str:

@@ -259,7 +259,8 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         """Show this agent's belief in pictures from now on; None shows none.
 
         Args:
-            agent: has ``belief()``, the mean and the standard deviation at all arms, (n,) each.
+            agent: has ``belief()``, the mean and the standard deviation at all arms, (n,) each, or
+                ``belief(points)`` at points (n, d) of a box.
         Raises:
             InvalidInput: no ``belief``, or the environment has no render mode.
         """

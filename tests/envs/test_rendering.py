@@ -43,11 +43,12 @@ SCENES = {
 class Believer:
     """Stands in for an agent: believes in 0 up to 1."""
 
-    def __init__(self, n):
+    def __init__(self, n=0):
         self.n = n
 
-    def belief(self):
-        return np.zeros(self.n), np.ones(self.n)
+    def belief(self, points=None):
+        n = self.n if points is None else len(points)
+        return np.zeros(n), np.ones(n)
 
 
 @pytest.fixture(params=SCENES)
@@ -75,12 +76,22 @@ def test_an_attached_agents_belief_is_shown(env):
     domain = env.unwrapped.problem.domain
     env.step(env.action_space.sample())
     without = env.render()
-    if not hasattr(domain, "size"):
-        return
-    env.unwrapped.attach(Believer(domain.size))
-    assert (env.render() != without).any()
+    env.unwrapped.attach(Believer(getattr(domain, "size", 0)))
+    # In a box of three dimensions there is nowhere to draw it.
+    assert (env.render() != without).any() == (hasattr(domain, "size") or domain.dim <= 2)
     env.unwrapped.attach(None)
     assert (env.render() == without).all()
+
+
+def test_real_agents_can_be_attached_in_a_box():
+    settings = ({}, {"candidates": 16})
+    for name, more in (("gp-ucb", settings[0]), ("gp-ucb", settings[1]), ("random", {})):
+        env = gym.make("gpbandits/StaticGP-v0", box=[[0, 0], [1, 1]], render_mode="rgb_array")
+        env.reset(seed=0)
+        without = env.render()
+        env.unwrapped.attach(agents.make(name, env, seed=0, **more))
+        # A belief at candidates alone is not drawn on the box.
+        assert (env.render() != without).any() == (name == "gp-ucb" and not more)
 
 
 def test_text_tells_the_round():
@@ -150,14 +161,14 @@ def test_maps_are_not_stretched_and_hold_the_star(scene, believed):
     name, kwargs = SCENES[scene]
     env = gym.make(f"gpbandits/{name}-v0", **kwargs).unwrapped
     env.reset(seed=3)
-    size = getattr(env.problem.domain, "size", None)
-    belief = (np.zeros(size), np.ones(size)) if believed and size else None
+    size = getattr(env.problem.domain, "size", 0)
+    agent = Believer(size) if believed else None
     figure = Figure(figsize=(8.0, 4.5), layout="constrained")
-    draw_maps(figure, Scene(env.bandit, env.function, 0, 0.0, 0.0, [], belief))
+    draw_maps(figure, Scene(env.bandit, env.function, 0, 0.0, 0.0, [], agent))
     figure.draw_without_rendering()
     maps = [axes for axes in figure.axes if axes.get_xlabel() != "round"]
     maps = [axes for axes in maps if axes.get_title(loc="left")]
-    assert len(maps) == (3 if belief else 1)
+    assert len(maps) == (3 if believed else 1)
     for axes in maps:
         box = axes.get_window_extent()
         (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()

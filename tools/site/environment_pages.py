@@ -57,8 +57,7 @@ def _picture(id: str) -> bytes:
     own: Any = env.unwrapped
     env.reset(seed=0)
     agent = agents.make(name, env, seed=0, **settings)
-    if agent.belief() is not None:
-        own.attach(agent)
+    own.attach(agent)
     for t in range(rounds):
         actions = agent.ask()
         observation, *_ = env.step(actions)
