@@ -1,13 +1,13 @@
 """Budgeted Kernel Bandits (BKB) with GP-UCB, EI and MPI.
 
 Paper: Calandriello et al. (2019), "Gaussian Process Optimization with Adaptive Sketching: Scalable
-and No Regret", Algorithm 1; with EI and MPI as bedi2022 compares them. Any agent takes part by the
-setting ``posterior``.
-Assumes: k(x, x) <= 1, Gaussian noise of known variance above 0, a function that does not drift.
-Departures: 1. lambda is the noise variance, and the posterior standard deviation sqrt(lambda)
-sigma~, as bedi2022 compares them; 2. beta_t is that of bedi2022, Theorem 3.2, not BKB's own;
-3. qbar is 5; its theory asks for `theory.bkb_qbar`, hundreds; 4. the first dictionary is drawn like
-the others, and holds what was observed first; 5. those of `GPAgent`.
+and No Regret", Algorithm 1; EI and MPI as in the comparison of bedi2022. Every agent with a
+posterior can use this one: set ``posterior="nystrom"``.
+Assumes: k(x, x) <= 1, Gaussian noise of known positive variance, a function that does not drift.
+Departures: 1. lambda is the noise variance, and the posterior standard deviation is sqrt(lambda)
+sigma~, as in bedi2022; 2. beta_t is that of bedi2022, Theorem 3.2, not that of BKB's paper;
+3. qbar is 5, whereas the theory requires hundreds (`theory.bkb_qbar`); 4. the first dictionary is
+drawn like the others, from the first observations; 5. those of `GPAgent`.
 """
 
 from collections.abc import Mapping
@@ -29,11 +29,11 @@ class BKBUCB(GPAgent):
 
     .. math:: x_t = \arg\max_x \tilde\mu_{t-1}(x) + \sqrt{\beta_t} \, \tilde\sigma_{t-1}(x)
 
-    Mean and variance are those of the Nystrom posterior.
+    The mean and the standard deviation are those of the Nystrom posterior.
 
     Args:
-        beta: as of `GPUCB`; Theorem 1 in full by default.
-        posterior: as of `GPAgent`; its qbar sets the size of the dictionary.
+        beta: see `GPUCB`; by default Theorem 1 without the division by 5.
+        posterior: see `GPAgent`; `qbar` sets the size of the dictionary.
     """
 
     def __init__(
@@ -49,12 +49,12 @@ class BKBUCB(GPAgent):
 
 
 class BKBEI(GPAgent):
-    """EI over the best reward under a Nystrom posterior.
+    """EI over the largest observed reward, under a Nystrom posterior.
 
     Args:
-        incumbent: as of `EI`.
-        margin: as of `EI`.
-        posterior: as of `GPAgent`; its qbar sets the size of the dictionary.
+        incumbent: see `EI`.
+        margin: see `EI`.
+        posterior: see `GPAgent`; `qbar` sets the size of the dictionary.
     """
 
     def __init__(
@@ -77,13 +77,13 @@ class BKBEI(GPAgent):
 
 
 class BKBMPI(GPAgent):
-    """MPI as in bedi2022 under a Nystrom posterior.
+    """MPI as in bedi2022, under a Nystrom posterior.
 
     Args:
-        variant: as of `MPI`.
-        incumbent: as of `EI`.
-        margin: as of `EI`.
-        posterior: as of `GPAgent`; its qbar sets the size of the dictionary.
+        variant: see `MPI`.
+        incumbent: see `EI`.
+        margin: see `EI`.
+        posterior: see `GPAgent`; `qbar` sets the size of the dictionary.
     """
 
     def __init__(

@@ -2,9 +2,9 @@
 
 Paper: Desautels, Krause & Burdick (2014), Algorithm 2, as a baseline of ren2024.
 Assumes: Gaussian noise of known variance.
-Departures: 1. beta_t is that of GP-UCB over 5; the theory's factor, a bound on rho_m, is a setting
-and 1 by default; 2. beta_t counts rounds, not actions; 3. the theory's first points of largest
-variance are a setting (batch "initialised"); 4. those of `GPAgent`.
+Departures: 1. beta_t is that of GP-UCB over 5; the theory's factor, a bound on rho_m, is the
+setting `rho`, 1 by default; 2. t in beta_t counts rounds, not actions; 3. the theory's initial
+phase of maximum-variance points is optional (batch rule "initialised"); 4. those of `GPAgent`.
 """
 
 from typing import Any
@@ -26,9 +26,9 @@ class BUCB(GPAgent):
         \sigma_{t-1}(x \mid x_{t,1}, \ldots, x_{t,i-1})
 
     Args:
-        beta: as of `GPUCB`.
-        rho: multiplies sqrt(beta): a bound on the ratio by which the standard deviation can fall
-            within a batch (`theory.rho_bound`); 1 by default.
+        beta: see `GPUCB`.
+        rho: the factor of sqrt(beta_t). In theory it bounds the ratio by which the standard
+            deviation can fall within a batch (`theory.rho_bound`).
     """
 
     def __init__(

@@ -1,12 +1,14 @@
 """Compressed GP-UCB (CUB), compressed EI (CEI) and compressed MPI (CMPI).
 
-Paper: bedi2022, Algorithm 1: GP-UCB (eq. (2.5)), EI (eq. (2.6)) or MPI whose posterior takes only
-the observations that pass the test of eq. (2.12). Any agent takes part by the setting ``compress``.
+Paper: bedi2022, Algorithm 1: GP-UCB (eq. (2.5)), EI (eq. (2.6)) or MPI whose posterior uses only
+the observations that pass the test of eq. (2.12). Every agent with a posterior has the setting
+``compress``.
 Assumes: k(x, x) <= 1, Gaussian noise of known variance.
-Departures: 1. EI and MPI are computed in logarithms, the same argmax; 2. ERRATUM: the paper prints
-xi = argmax mu in MPI, its value is meant; 3. epsilon is the paper's 1e-4, with which an arm is
-first rejected after about 1/(exp(2 epsilon) - 1) = 5000 pulls; 4. those of `GPAgent`. An action
-that is rejected is asked for again until something changes (for GP-UCB, beta_t grows).
+Departures: 1. EI and MPI are computed in logarithms, which leaves the argmax unchanged; 2. ERRATUM:
+the paper prints xi = argmax mu in MPI but means the maximum; 3. epsilon is the paper's 1e-4, with
+which an arm is first rejected after about 1/(exp(2 epsilon) - 1) = 5000 pulls; 4. those of
+`GPAgent`. After a rejection the agent chooses the same action again until the acquisition changes
+(for GP-UCB, beta_t grows).
 """
 
 from collections.abc import Mapping
@@ -28,11 +30,11 @@ class CUB(GPAgent):
 
     .. math:: \sigma^2(x_t) > s^2 (e^{2 \epsilon} - 1)
 
-    An observation at x_t is informative where this holds, with s^2 the noise variance.
+    An observation at x_t is informative if this holds, where s^2 is the noise variance.
 
     Args:
-        beta: as of `GPUCB`; Theorem 1 in full by default.
-        compress: as of `GPAgent`.
+        beta: see `GPUCB`; by default Theorem 1 without the division by 5.
+        compress: see `GPAgent`.
     """
 
     def __init__(
@@ -48,12 +50,12 @@ class CUB(GPAgent):
 
 
 class CEI(GPAgent):
-    """EI over the largest informative reward, learning only from informative pulls.
+    """EI over the largest informative reward, which learns only from informative pulls.
 
     Args:
-        incumbent: as of `EI`.
-        margin: as of `EI`.
-        compress: as of `GPAgent`.
+        incumbent: see `EI`.
+        margin: see `EI`.
+        compress: see `GPAgent`.
     """
 
     def __init__(
@@ -72,13 +74,13 @@ class CEI(GPAgent):
 
 
 class CMPI(GPAgent):
-    """The paper's MPI, learning only from informative pulls.
+    """MPI as in bedi2022, which learns only from informative pulls.
 
     Args:
-        variant: as of `MPI`.
-        incumbent: as of `EI`.
-        margin: as of `EI`.
-        compress: as of `GPAgent`.
+        variant: see `MPI`.
+        incumbent: see `EI`.
+        margin: see `EI`.
+        compress: see `GPAgent`.
     """
 
     def __init__(

@@ -2,9 +2,10 @@
 
 Paper: Li et al. (2017), "High Dimensional Bayesian Optimization Using Dropout", Algorithm 1, as a
 baseline of tranthe2020.
-Assumes: the function is nearly as good when only d coordinates at a time are chosen with care.
-Departures: 1. any acquisition, GP-UCB by default; 2. a batch shares its d coordinates, each action
-is filled on its own; 3. those of `GPAgent`, in the box of the d coordinates.
+Assumes: optimizing only d coordinates at a time comes close to the optimum.
+Departures: 1. any acquisition can be used, GP-UCB by default; 2. all actions of a batch share the d
+coordinates, and the others are filled for each action separately; 3. those of `GPAgent`, in the box
+of the d coordinates.
 """
 
 from dataclasses import replace
@@ -32,25 +33,25 @@ from gpbandits_env.seeding import Streams
 
 
 class DropoutUCB(GPAgent):
-    """GP-UCB over d random coordinates in each round, under a posterior on these alone.
+    """GP-UCB over d random coordinates per round, with a posterior on these coordinates only.
 
-    It acts in a box. Its `posterior` is over the whole box and holds the data; actions are chosen
-    under a posterior of the d coordinates, made anew each round, O(t^2 (d + t)). What a round draws
-    depends on the generator and the round alone.
+    The domain must be a box. The attribute `posterior` is over the whole box and holds the data.
+    In each round, actions are chosen with a new posterior on the d coordinates, at a cost of
+    O(t^2 (d + t)). The random draws of a round depend only on the generator and the round.
 
     Args:
-        d: the number of coordinates a round; all of them if there are fewer.
-        fill: the other coordinates: "copy" those of the point of the largest reward observed,
-            "random", or "mix", random with probability p and copied else, action by action. Before
-            any data they are random.
-        p: of "mix".
+        d: the number of coordinates per round; all of them if the box has fewer.
+        fill: how the other coordinates are set. "copy" copies those of the point with the largest
+            observed reward, "random" draws them, and "mix" draws them with probability p and copies
+            them otherwise, separately for each action. Before any data they are random.
+        p: the probability of "mix".
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
-        margin: of "ei" and "mpi".
-        beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for d coordinates of [-1, 1].
-        epsilon: refused: a posterior that is made anew cannot fade.
-        search: of the d coordinates, as of `GPAgent`.
-        parts: those of `GPAgent`. The model is learned from the round's coordinates alone; several
-            lengthscales of the problem's kernel then count by their geometric mean.
+        margin: the margin of "ei" and "mpi".
+        beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the box [-1, 1]^d.
+        epsilon: not supported, because the posterior is rebuilt in each round.
+        search: the search over the d coordinates; see `GPAgent`.
+        parts: the arguments of `GPAgent`. If a model is learned, it is fitted to the round's
+            coordinates only, and the kernel's lengthscales are replaced by their geometric mean.
     Source: Li et al. (2017), Algorithm 1 and Section 3.2 (the three fills).
     """
 
@@ -73,11 +74,11 @@ class DropoutUCB(GPAgent):
     ) -> None:
         self._box = box_of(problem, self)
         if positive(p, "p", zero=True) > 1.0:
-            raise InvalidInput(f"p is a probability, got {p!r}")
+            raise InvalidInput(f"p is a probability and must be at most 1, got {p!r}")
         if epsilon is not None:
             raise InvalidInput(
-                "dropout-ucb makes its posterior anew each round: leave out epsilon (window and "
-                "reset_every make it forget)"
+                "dropout-ucb rebuilds its posterior in each round and does not support epsilon: "
+                "leave it out (window and reset_every are supported)"
             )
         low_dim = min(whole(d, "d"), self._box.dim)
         chances = {"random": 1.0, "copy": 0.0, "mix": p}
@@ -89,7 +90,7 @@ class DropoutUCB(GPAgent):
         super().__init__(problem, rng, rule, ActionMap(problem, self._streams.fingerprint), **parts)
 
     def coordinates(self, t: int) -> IntArray:
-        """(d,) the coordinates of round t, in increasing order."""
+        """The coordinates of round t, (d,), in increasing order."""
         return self._drawn(t)[0]
 
     def next_round(self) -> Round:
@@ -106,12 +107,12 @@ class DropoutUCB(GPAgent):
         return BoxMap(filled, self._box).lift(y)
 
     def _drawn(self, t: int) -> tuple[IntArray, Generator]:
-        """The coordinates of round t, and the generator of the rest of that round."""
+        """The coordinates of round t, and the generator for the rest of that round."""
         rng = self._streams.at(t)
         return np.sort(rng.choice(self._box.dim, self._cube.dim, replace=False)), rng
 
     def _data_on(self, active: IntArray) -> tuple[Array, Array]:
-        """The observed points (t, d) of the cube at these coordinates alone, and their rewards."""
+        """These coordinates of the observed points, (t, d), scaled to the cube, and the rewards."""
         return self._scaling.scale(self.posterior.observed)[:, active], self.posterior.rewards
 
     def _posterior_on(self, active: IntArray) -> BoxPosterior:
@@ -122,7 +123,7 @@ class DropoutUCB(GPAgent):
         return posterior
 
     def _model(self, active: IntArray) -> Model:
-        """What was learned, or the problem's kernel on these coordinates in units of the cube."""
+        """The learned model, or the problem's on these coordinates in units of the cube."""
         if self.refit and self.refit.learned:
             return self.refit.model
         given, unit = self.problem, self._scaling.unit
@@ -130,7 +131,7 @@ class DropoutUCB(GPAgent):
         return Model(kernel, given.noise_var, given.prior_mean)
 
     def _fill(self, rng: Generator) -> Array:
-        """(m, D) points of the cube: the coordinates of an action that are not searched."""
+        """Points of the cube, (m, D), that supply the coordinates that are not searched."""
         m, observed = self.batch_size, self.posterior.observed
         drawn = rng.uniform(-1.0, 1.0, (m, self._box.dim))
         coins = rng.random(m) < self._chance
@@ -141,7 +142,7 @@ class DropoutUCB(GPAgent):
 
     def _refit(self, learning: Learning, given: Model) -> Refit:
         if learning.drifts:
-            raise InvalidInput("dropout-ucb has no epsilon to learn: its data do not fade")
+            raise InvalidInput("dropout-ucb does not support epsilon, so it cannot learn one")
         pooled = kernel_on_y(given.kernel, self._scaling, 1.0)
         return Refit(learning, replace(given, kernel=pooled), self._cube)
 
@@ -151,4 +152,4 @@ class DropoutUCB(GPAgent):
             self.refit.fit(self.round, *self._data_on(self.coordinates(self.round + 1)))
 
     def _use(self, model: Model) -> None:
-        """Nothing: the posterior of a round is made of the model in that round."""
+        """Do nothing: each round builds its posterior from the current model."""

@@ -2,9 +2,9 @@
 
 Paper: Mockus et al. (1978), as a baseline of srinivas2010, Section 6.
 Assumes: Gaussian noise of known variance.
-Departures: 1. computed in logarithms (Ament et al. 2023), the same argmax; 2. the incumbent is the
-largest posterior mean at an observed point, since srinivas2010 does not say (option: "observed");
-3. those of `GPAgent`.
+Departures: 1. EI is computed in logarithms (Ament et al. 2023), which leaves the argmax unchanged;
+2. srinivas2010 does not state the incumbent; it is the largest posterior mean at an observed point
+(option: "observed"); 3. those of `GPAgent`.
 """
 
 from typing import Any
@@ -23,12 +23,12 @@ class EI(GPAgent):
         x_t = \arg\max_x E[\max(f(x) - \xi - \delta, 0)]
         = \arg\max_x \sigma(x) (z \Phi(z) + \phi(z)), \quad z = (\mu(x) - \xi - \delta) / \sigma(x)
 
-    with the incumbent xi and the margin delta.
+    Here xi is the incumbent and delta the margin.
 
     Args:
         incumbent: the value to improve on: "posterior-mean", "observed" or "max-mean"; see
             `acquisitions.rules.Improvement`.
-        margin: how far above it an improvement starts, at least 0, in reward units.
+        margin: the least improvement that counts, at least 0, in units of the reward.
     """
 
     def __init__(

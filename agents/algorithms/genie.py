@@ -1,10 +1,10 @@
-"""The genie, the paper's oracle: it is shown the whole function of the round before.
+"""The genie, the oracle of bogunovic2016: it sees the whole function of the previous round.
 
 Paper: bogunovic2016, Appendix F, the lower bound Omega(T epsilon) that no algorithm can beat.
 Assumes: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}, so that the maximizer of f_{t-1}
-has the largest conditional mean; the noise and epsilon do not matter.
-Departures: 1. in round 1, where it knows nothing, it draws an arm at random; 2. ties go to the
-lowest index; 3. all actions of a batch are the same.
+has the largest conditional mean. The noise variance and epsilon have no effect.
+Departures: 1. in round 1, when no function has been revealed, it draws an arm at random; 2. ties go
+to the lowest index; 3. all actions of a batch are the same.
 """
 
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ from gpbandits_env.problem import Problem
 
 
 class Genie(Agent):
-    r"""The maximizer of f_{t-1}, which its caller must `reveal`; `tell` teaches it nothing.
+    r"""The maximizer of f_{t-1}, which the caller must `reveal`; `tell` has no effect on it.
 
     .. math:: x_t = \arg\max_x f_{t-1}(x)
 
-    It is a yardstick: only what runs a trial, and so knows the truth, can use it. It acts on arms;
-    the model does not matter.
+    It is a reference, not an algorithm: only code that knows the true function can use it. The
+    domain must be arms. The model has no effect.
 
     Raises:
         InvalidInput: the domain is a box.
@@ -37,18 +37,21 @@ class Genie(Agent):
     def __init__(self, problem: Problem, rng: Generator) -> None:
         super().__init__(problem, rng)
         if not isinstance(problem.domain, Arms):
-            raise InvalidInput("the genie acts on arms: make the environment a grid or arms")
+            raise InvalidInput(
+                "the genie needs a finite set of arms, got a box: make the environment with a grid "
+                "or with arms"
+            )
         self._size = problem.domain.size
-        # The round after which the function was revealed, and its maximizer.
+        # The round whose function was revealed, and the maximizer of that function.
         self._shown: tuple[int, int] | None = None
 
     def reveal(self, values: ArrayLike) -> None:
-        """Show the function of the last round, without noise.
+        """Reveal the function of the last round, without noise.
 
         Args:
-            values: (n,) f_{t-1} at all arms.
+            values: f_{t-1} at all arms, (n,).
         Raises:
-            InvalidInput: another shape, or values that are not finite; nothing has changed then.
+            InvalidInput: the shape is wrong or a value is not finite. The agent is unchanged.
         """
         function = finite_array(values, "values", ndim=1)
         if function.shape != (self._size,):
@@ -65,8 +68,8 @@ class Genie(Agent):
             arm = int(self.rng.integers(self._size))
         elif self._shown is None or self._shown[0] != self.round:
             raise InvalidInput(
-                f"the genie was not shown the function of round {self.round}: call reveal(values) "
-                "after each tell(); 'gpbandits run' does"
+                f"the function of round {self.round} was not revealed to the genie: call "
+                "reveal(values) after each tell(), as 'gpbandits run' does"
             )
         else:
             arm = self._shown[1]

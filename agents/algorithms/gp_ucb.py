@@ -2,8 +2,8 @@
 
 Paper: srinivas2010, Algorithm 1, eq. (6); beta_t of Theorem 1 over 5, as in its experiments.
 Assumes: k(x, x) <= 1, Gaussian noise of known variance.
-Departures: 1. ties go to the lowest index; 2. in a box the maximum of the bound is searched for
-locally, from many starts; 3. a batch is chosen by hallucinated variance (see `GPAgent`).
+Departures: 1. ties go to the lowest index; 2. in a box, a local search from many starts maximizes
+the bound; 3. a batch is chosen by hallucinated variance (see `GPAgent`).
 """
 
 from typing import Any
@@ -23,9 +23,9 @@ class GPUCB(GPAgent):
 
     Args:
         beta: a schedule as a dict, e.g. {"type": "finite", "delta": 0.1, "scale": 0.2} (types:
-            srinivas2010, finite, continuous, rkhs, constant, log, subspaces), or a number. By
-            default Theorem 1 over 5; in a box Theorem 2 over 5 with a = b = 1, or Theorem 1 with
-            |D| the number of candidates.
+            srinivas2010, finite, continuous, rkhs, constant, log, subspaces), or a number. The
+            default is Theorem 1 over 5. In a box it is Theorem 2 over 5 with a = b = 1 or, if the
+            agent chooses among candidates, Theorem 1 over 5 with |D| the number of candidates.
     Source: srinivas2010, Algorithm 1.
     """
 

@@ -2,8 +2,8 @@
 
 Paper: Nayebi, Munteanu and Poloczek (2019), "A Framework for Bayesian Optimization in Embedded
 Subspaces", Algorithm 1, as a baseline of tranthe2020.
-Assumes: the function varies in few directions, of any orientation.
-Departures: 1. any acquisition, GP-UCB by default; 2. those of `GPAgent`.
+Assumes: the function varies only in a few directions, of any orientation.
+Departures: 1. any acquisition can be used, GP-UCB by default; 2. those of `GPAgent`.
 """
 
 from typing import Any
@@ -25,14 +25,14 @@ class HeSBO(GPAgent):
 
     .. math:: x_i = s_i \, y_{h(i)}, \quad s_i \in \{-1, 1\}, \quad h(i) \in \{1, \ldots, d\}
 
-    It acts in a box. The posterior is on y, the d coordinates (see `EmbeddedMap`); the embedding is
-    drawn when the agent is made.
+    The domain must be a box. The posterior is on y (see `EmbeddedMap`). The embedding is drawn
+    when the agent is made.
 
     Args:
-        d: the number of coordinates y.
+        d: the dimension of y.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
-        margin: of "ei" and "mpi".
-        beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for the small box.
+        margin: the margin of "ei" and "mpi".
+        beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
     """
 
     def __init__(

@@ -3,9 +3,9 @@
 Paper: Kirschner et al. (2019), "Adaptive and Safe Bayesian Optimization in High Dimensions via
 One-Dimensional Subspaces", Algorithm 1, as a baseline of tranthe2020.
 Assumes: Gaussian noise of known variance.
-Departures: 1. the gradient of the ascent rule is that of the posterior mean, where the paper spends
-evaluations on an estimate; where it is 0, the direction is random; 2. coordinates are drawn at
-random, not in turns; 3. a batch lies on one line; 4. those of `GPAgent`.
+Departures: 1. the ascent rule uses the gradient of the posterior mean, whereas the paper spends
+evaluations on an estimate; if the gradient is 0, the direction is random; 2. coordinates are drawn
+at random, not cyclically; 3. all actions of a batch lie on one line; 4. those of `GPAgent`.
 """
 
 from collections.abc import Mapping
@@ -33,22 +33,23 @@ from gpbandits_env.seeding import Streams
 class LineBO(GPAgent):
     """GP-UCB on one line through the best point, then on the next line.
 
-    It acts in a box, whose lines are drawn after scaling it to [-1, 1]^D. The best point is the
-    observed one of the largest posterior mean; before any data, the box's center. Directions and
-    random anchors depend on the generator and the line's number alone.
+    The domain must be a box. Lines are drawn after it is scaled to [-1, 1]^D. The best point is
+    the observed point with the largest posterior mean, or the center of the box before any data.
+    Directions and random anchors depend only on the generator and the number of the line.
 
     Args:
-        anchor: the point on the line: "best", the best point; or "random", uniform in the box.
+        anchor: the point through which a line goes: "best", the best point, or "random", a uniform
+            point of the box.
         directions: "random", uniform on the sphere; "coordinate", along an axis; or "ascent", along
             the gradient of the posterior mean.
-        rounds_per_line: before the next line is drawn.
+        rounds_per_line: the number of rounds before the next line is drawn.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
-        margin: of "ei" and "mpi".
-        beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for one coordinate in [-1, 1].
-        search: of the line, as of `GPAgent`.
+        margin: the margin of "ei" and "mpi".
+        beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for [-1, 1].
+        search: the search of the line; see `GPAgent`.
 
     Attributes:
-        line: that of the next round.
+        line: the line of the next round.
     """
 
     search: BoxSearch
@@ -86,7 +87,7 @@ class LineBO(GPAgent):
         )
 
     def _draw_line(self) -> None:
-        """The line of the next round, through its anchor."""
+        """Draw the line of the next round, through its anchor."""
         number = self.round // self._per_line
         anchor, slope = self._start(number), None
         observed = self.posterior.observed
@@ -99,13 +100,13 @@ class LineBO(GPAgent):
         self._take(LineEmbedding(anchor, self._direction(number, slope)))
 
     def _start(self, number: int) -> Array:
-        """(D,) a point of the line with that number that needs no data."""
+        """The anchor of a line as far as it does not depend on data, (D,)."""
         if self._anchor == "best":
             return np.zeros(self._box.dim)
         return self._streams.at(number, 1).uniform(-1.0, 1.0, self._box.dim)
 
     def _direction(self, number: int, slope: Array | None) -> Array:
-        """(D,) of the line with that number; along a slope (D,) if there is one."""
+        """The direction of a line, (D,); along a gradient (D,) if one is given."""
         if slope is not None and slope.any():
             return slope
         rng = self._streams.at(number)

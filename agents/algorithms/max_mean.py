@@ -1,9 +1,9 @@
 """Maximum mean: pure exploitation.
 
 Paper: srinivas2010, Section 6 ("naive methods which choose points of maximum mean only").
-Assumes: nothing more than the model.
-Departures: those of `GPAgent`. With a constant prior mean all arms tie in the first round, and arm
-0 is chosen.
+Assumes: nothing beyond the model.
+Departures: those of `GPAgent`. With a constant prior mean, all arms tie in the first round and the
+agent chooses arm 0.
 """
 
 from typing import Any

@@ -1,8 +1,9 @@
 """Maximum variance: pure exploration, greedy experimental design.
 
 Paper: srinivas2010, eq. (4).
-Assumes: nothing more than the model; rewards do not matter.
-Departures: those of `GPAgent`. Arms of equal variance may differ by rounding in coefficient space.
+Assumes: nothing beyond the model; rewards have no effect.
+Departures: those of `GPAgent`. In coefficient space, the computed variances of arms with equal
+variance may differ by rounding.
 """
 
 from typing import Any

@@ -2,9 +2,9 @@
 
 Paper: Mockus (1989), as a baseline of srinivas2010, Section 6; the other variant is bedi2022's.
 Assumes: Gaussian noise of known variance.
-Departures: 1. computed in logarithms, the same argmax; 2. the incumbent is the largest posterior
-mean at an observed point and the margin 0.01, since srinivas2010 does not say; 3. those of
-`GPAgent`.
+Departures: 1. MPI is computed in logarithms, which leaves the argmax unchanged; 2. srinivas2010
+does not state the incumbent and the margin; they are the largest posterior mean at an observed
+point and 0.01; 3. those of `GPAgent`.
 """
 
 from typing import Any
@@ -23,15 +23,21 @@ class MPI(GPAgent):
         x_t = \arg\max_x P(f(x) > \xi + \delta)
         = \arg\max_x \Phi((\mu(x) - \xi - \delta) / \sigma(x))
 
-    with the incumbent xi and the margin delta.
+    Here xi is the incumbent and delta the margin. bedi2022 gives the name MPI to another score,
+    the variant "improvement":
+
+    .. math::
+        \sigma(x) \phi(z) + (\mu(x) - \xi) \Phi(z), \quad z = (\mu(x) - \xi) / \sigma(x),
+        \quad \xi = \max_x \mu(x)
+
+    Its settings are variant="improvement", incumbent="max-mean" and margin=0. ERRATUM: the paper
+    prints xi = argmax.
 
     Args:
-        variant: "probability"; or "improvement", sigma phi(z) + (mu - xi) Phi(z) with
-            z = (mu - xi) / sigma, which bedi2022 calls MPI, with xi = max_x mu(x): its settings are
-            variant="improvement", incumbent="max-mean", margin=0. ERRATUM: it prints xi = argmax.
-        incumbent: as of `EI`.
-        margin: at least 0, in reward units; with 0 the last arm is as probable to improve as any
-            other.
+        variant: "probability" or "improvement".
+        incumbent: see `EI`.
+        margin: the least improvement that counts, at least 0, in units of the reward. With 0, the
+            incumbent itself can have the largest probability of improvement.
     """
 
     def __init__(

@@ -1,12 +1,13 @@
 """MS-UCB.
 
 Paper: tranthe2020, Algorithm 1, with the beta_t of Section 4.
-Assumes: Gaussian noise of known variance; in theory also derivatives that are bounded with high
-probability.
-Departures: 1. beta_t is over 5, as GP-UCB's is in the experiments of srinivas2010; 2. the maximum
-over subspaces is searched for: all are screened, the best K refined by gradient; 3. any acquisition
-(UCB by default); 4. a batch is chosen by hallucinated variance, all its actions from the same Z_t;
-5. boxes of any sides.
+Assumes: Gaussian noise of known variance; the theory also assumes derivatives that are bounded with
+high probability.
+Departures: 1. beta_t is divided by 5, like that of GP-UCB in the experiments of srinivas2010;
+2. the maximum over the subspaces is found by search: all subspaces are screened, and the best K
+points are refined by gradient ascent; 3. any acquisition can be used, UCB by default; 4. a batch is
+chosen by hallucinated variance, and all its actions come from the same Z_t; 5. the box may have
+sides of any length.
 """
 
 from typing import Any
@@ -33,33 +34,33 @@ class MSUCB(GPAgent):
         x_t = \arg\max_{z \in Z_t, \, y \in [-1, 1]^d} \mu(z, y) + \sqrt{\beta_t} \, \sigma(z, y),
         \quad |Z_t| = \sum_{s \leq t} N_0 s^\alpha
 
-    It acts in a box. In round t N_0 t^alpha new points z of the first D - d coordinates join Z_t;
-    the action is the best (z, y), z in Z_t, y any value of the last d coordinates. d = 0 is the
-    best of sampled points, d = D is GP-UCB. What a round draws depends on the generator and the
-    round alone.
+    The domain must be a box. In round t, N_0 t^alpha new points z of the first D - d coordinates
+    are added to Z_t. The action is the best pair (z, y) with z in Z_t and any y for the last d
+    coordinates. With d = 0 the agent chooses among sampled points only; with d = D it is GP-UCB.
+    The random draws of a round depend only on the generator and the round.
 
-    Cost of a round: O(S t (d + t)) for S = |Z_t| subspaces, whatever D, and O(S D + N_t t D) once
-    per observation; memory 4 S (D - d) + 8 S t bytes.
+    Cost of a round: O(S t (d + t)) for S = |Z_t| subspaces, independent of D, plus
+    O(S D + N_t t D) once per observation. Memory: 4 S (D - d) + 8 S t bytes.
 
     Args:
-        d: the dimension of the subspaces, from 0 to D; D if that is less.
-        n0: N_0 >= 1.
-        alpha: at least 0.
-        cap: if given, the largest |Z_t|. Algorithm 1 has none, but with alpha = 2 there are 2.7
+        d: the dimension of the subspaces, at least 0; a value above D means D.
+        n0: N_0, at least 1.
+        alpha: the growth exponent, at least 0.
+        cap: the largest |Z_t| allowed. Algorithm 1 has no cap, but with alpha = 2 there are 2.7
             million subspaces after 200 rounds.
-        candidates: points to screen a round, over all subspaces; at least 2 in each.
-        refine: K, how many of them are climbed from.
-        evaluations: of the acquisition along all climbs of a round together, at most.
+        candidates: the number of points screened per round over all subspaces, at least 2 in each.
+        refine: K, the number of screened points from which a gradient ascent starts.
+        evaluations: the budget of acquisition evaluations for all ascents of a round together.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
-        margin: of "ei" and "mpi".
-        beta: of "ucb"; by default that of Section 4 over 5.
-        search: for d = D only, as of `GPAgent`; it replaces candidates, refine and evaluations.
+        margin: the margin of "ei" and "mpi".
+        beta: beta_t of "ucb"; by default that of Section 4 over 5.
+        search: for d = D only; see `GPAgent`. It replaces candidates, refine and evaluations.
     Source: tranthe2020, Algorithm 1.
     """
 
     posterior: BoxPosterior
 
-    # A composition root: the growth of Z_t, its search and the acquisition are settings by name.
+    # There are many parameters because Z_t, its search and the acquisition are all set by keyword.
     def __init__(
         self,
         problem: Problem,
@@ -84,7 +85,10 @@ class MSUCB(GPAgent):
         mapped = ActionMap(problem)
         if low_dim < box.dim:
             if search is not None:
-                raise InvalidInput("ms-ucb searches its subspaces by itself: leave out search")
+                raise InvalidInput(
+                    "ms-ucb takes the setting search only if d = D: leave search out, and use "
+                    "candidates, refine and evaluations"
+                )
             streams = Streams(rng)
             mapped = ActionMap(problem, streams.fingerprint)
             search = SubspaceSearch(box, low_dim, streams, growth)
@@ -100,6 +104,6 @@ class MSUCB(GPAgent):
 
     @property
     def subspaces(self) -> int:
-        """|Z_t| of the next round; 0 for d = D."""
+        """The number of subspaces |Z_t| in the next round; 0 for d = D."""
         search = self.next_round().search
         return search.size if isinstance(search, SubspaceSearch) else 0

@@ -2,7 +2,7 @@
 
 Paper: Ginsbourger, Le Riche & Carraro (2008), as a baseline of ren2024.
 Assumes: Gaussian noise of known variance.
-Departures: 1. the sequential heuristic, not the joint q-point improvement; 2. those of `EI`.
+Departures: 1. it is the sequential heuristic, not the joint q-point improvement; 2. those of `EI`.
 """
 
 from typing import Any
@@ -16,13 +16,13 @@ from gpbandits_env.problem import Problem
 
 
 class QEI(GPAgent):
-    r"""EI, one action after the other, each as if those before it had given their posterior means.
+    r"""EI for one action after the other, with posterior means in place of the pending rewards.
 
     .. math:: x_{t,i} = \arg\max_x EI(x \mid y_{t,j} = \mu(x_{t,j}), \, j < i)
 
     Args:
-        incumbent: as of `EI`.
-        margin: as of `EI`.
+        incumbent: see `EI`.
+        margin: see `EI`.
         batch: a batch rule.
     """
 

@@ -1,9 +1,9 @@
-"""R-GP-UCB: GP-UCB that forgets everything at the start of each block of N rounds.
+"""R-GP-UCB: GP-UCB that discards all data at the start of each block of N rounds.
 
 Paper: bogunovic2016, Algorithm 1; N of Corollary 4.1 with the constants of its Section 5.1.
-Assumes: as GP-UCB, within a block.
-Departures: 1. ties go to the lowest index. beta_t uses the global t, as in the paper; c2 < 1 makes
-c1 log(c2 t) negative for small t: it is clipped at 0.
+Assumes: what GP-UCB assumes, within each block.
+Departures: 1. ties go to the lowest index; 2. beta_t = c1 log(c2 t), which is negative for small t
+if c2 < 1, is clipped at 0. As in the paper, t counts all rounds, not those of the block.
 """
 
 from typing import Any
@@ -23,10 +23,11 @@ class RGPUCB(GPAgent):
     """GP-UCB on the data since the last reset, at every t with t mod N = 1.
 
     Args:
-        reset_every: N; when not given, the paper's: it needs the problem's epsilon and horizon.
-        beta: as of `GPUCB`; 0.8 log(4 t) by default.
+        reset_every: the block length N; by default the paper's, which needs the problem's epsilon
+            and horizon.
+        beta: see `GPUCB`; 0.8 log(4 t) by default.
     Raises:
-        InvalidInput: no block length, and none to be had from the problem.
+        InvalidInput: no block length is given, and the problem does not determine one.
     Source: bogunovic2016, Algorithm 1.
     """
 
@@ -44,10 +45,10 @@ class RGPUCB(GPAgent):
 
 
 def paper_block_length(problem: Problem) -> int:
-    """N of Corollary 4.1 for the problem's kernel, epsilon and horizon.
+    """The block length N of Corollary 4.1 for the problem's kernel, epsilon and horizon.
 
     Raises:
-        InvalidInput: one of them is not known, or the paper has no formula for the kernel.
+        InvalidInput: one of them is unknown, or the paper has no formula for the kernel.
     """
     if problem.epsilon is None or problem.horizon is None:
         missing = "epsilon" if problem.epsilon is None else "horizon"

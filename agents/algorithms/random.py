@@ -13,7 +13,7 @@ from gpbandits_env.agents.agent import Agent
 
 
 class RandomAgent(Agent):
-    """Each action uniform on the domain, independent of all others; the model does not matter."""
+    """Each action is drawn uniformly from the domain, independently; the model has no effect."""
 
     def ask(self) -> NDArray[Any]:
         return self.problem.domain.sample(self.rng, self.batch_size)

@@ -2,9 +2,9 @@
 
 Paper: Wang et al. (2013), "Bayesian Optimization in a Billion Dimensions via Random Embeddings",
 Algorithm 2, as a baseline of tranthe2020.
-Assumes: the function varies in few directions, of any orientation.
-Departures: 1. any acquisition, GP-UCB by default; 2. one embedding, not several interleaved;
-3. those of `GPAgent`.
+Assumes: the function varies only in a few directions, of any orientation.
+Departures: 1. any acquisition can be used, GP-UCB by default; 2. there is one embedding, not
+several interleaved ones; 3. those of `GPAgent`.
 """
 
 from typing import Any
@@ -28,17 +28,19 @@ class REMBO(GPAgent):
 
     .. math:: x = \mathrm{clip}(A y), \quad A_{ij} \sim N(0, 1)
 
-    It acts in a box. It searches y in [-sqrt d, sqrt d]^d; A is drawn when the agent is made.
+    The domain must be a box. The agent searches y in [-sqrt d, sqrt d]^d. A is drawn when the
+    agent is made.
 
     Args:
-        d: the number of coordinates y.
-        kernel_on: "y": the posterior is on y (see `EmbeddedMap`). "x": it is on the clipped points
-            x, with the problem's own kernel; then a reward observed outside the embedding counts
-            where it was observed, and clipped points that coincide are one (Section 3 has both).
+        d: the dimension of y.
+        kernel_on: the inputs of the kernel (Section 3 has both). With "y", the posterior is on y
+            (see `EmbeddedMap`). With "x", it is on the clipped points x and uses the problem's
+            kernel. A reward observed outside the embedding then counts at the point where it was
+            observed, and two y with the same clipped point are one point.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
-        margin: of "ei" and "mpi".
-        beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for the small box.
-        search: of the small box, as of `GPAgent`.
+        margin: the margin of "ei" and "mpi".
+        beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
+        search: the search of the small box; see `GPAgent`.
     """
 
     def __init__(

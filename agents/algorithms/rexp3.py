@@ -1,11 +1,11 @@
-"""RExp3: Exp3 that starts anew at times; it knows nothing of how arms are correlated.
+"""RExp3: Exp3 with restarts. It does not use the correlation between arms.
 
 Paper: Besbes, Gur and Zeevi (2014), "Stochastic Multi-Armed-Bandit Problem with Non-stationary
 Rewards", Algorithm 1 and Theorem 2; the baseline of bogunovic2016, Section 5.2, footnote 3.
-Assumes: rewards within known limits, means whose total variation over the horizon is bounded.
-Departures: 1. rewards are scaled from [low, high] to [0, 1] and clipped there; by default the
-limits are the prior's, two standard deviations around the means; 2. all m actions of a round are
-drawn from the same weights; 3. in a box it chooses among candidate points, as `GPAgent` can.
+Assumes: rewards within known limits, and means whose total variation over the horizon is bounded.
+Departures: 1. rewards are scaled from [low, high] to [0, 1] and clipped; the default limits are two
+prior standard deviations around the prior means; 2. all m actions of a round are drawn from the
+same weights; 3. in a box it chooses among candidate points, like `GPAgent` with ``candidates``.
 """
 
 import math
@@ -27,17 +27,17 @@ USUAL_HORIZON = 1000
 
 
 class RExp3(Agent):
-    """Exponential weights on K arms, made equal again after every block of rounds.
+    """Exponential weights on K arms, which are reset to equal weights after each block of rounds.
 
     Args:
-        reset_every: rounds in a block; when not given, Theorem 2's,
-            ceil((K log K)^(1/3) (T / V)^(2/3)), with T = 1000 if the horizon is not known.
-        variation: V > 0, the total change of the scaled means over the horizon.
+        reset_every: the number of rounds per block; by default that of Theorem 2,
+            ceil((K log K)^(1/3) (T / V)^(2/3)), with T = 1000 if the horizon is unknown.
+        variation: V > 0, the total variation of the scaled means over the horizon.
         low: the smallest reward expected.
-        high: the largest.
-        candidates: the number of points in a box.
+        high: the largest reward expected.
+        candidates: in a box, the number of points to choose among.
     Raises:
-        InvalidInput: a number out of range.
+        InvalidInput: a setting is out of range.
     Source: Besbes, Gur and Zeevi (2014), Algorithm 1.
     """
 
@@ -68,7 +68,7 @@ class RExp3(Agent):
 
     @property
     def probabilities(self) -> Array:
-        """With which each arm is drawn, (K,): (1 - gamma) w / sum(w) + gamma / K."""
+        """The probability of each arm, (K,): (1 - gamma) w / sum(w) + gamma / K."""
         weights = np.exp(self._log_weights - self._log_weights.max())
         weights *= (1.0 - self.exploration) / weights.sum()
         probabilities: Array = weights + self.exploration / len(weights)
@@ -102,7 +102,9 @@ class RExp3(Agent):
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         if state["candidates"] != self._map.fingerprint:
-            raise InvalidInput("the agent of the snapshot has other candidate points: another seed")
+            raise InvalidInput(
+                "the agent of the snapshot has other candidate points: use an agent with its seed"
+            )
         self._log_weights[:] = finite_array(state["log_weights"], "log_weights", 1)
         super()._restore(state)
 
@@ -116,5 +118,5 @@ def _limits(
         float(np.max(problem.prior_mean + sd) if high is None else finite_array(high, "high", 0)),
     )
     if not -math.inf < ends[0] < ends[1] < math.inf:
-        raise InvalidInput(f"low must be below high, and both finite, got {ends}")
+        raise InvalidInput(f"low must be below high, and both must be finite, got {ends}")
     return ends

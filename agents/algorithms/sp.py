@@ -3,8 +3,8 @@
 Paper: Garcia-Barcos & Martinez-Cantin (2019), Fully distributed Bayesian optimization with
 stochastic policies, as a baseline of ren2024.
 Assumes: Gaussian noise of known variance.
-Departures: 1. how the policy sharpens with time is a choice of ours (see `batch.Boltzmann`); 2. in
-a box the action is drawn from a fresh set of candidates; 3. those of `EI`.
+Departures: 1. the paper leaves open how the policy sharpens with time; ours is that of
+`batch.Boltzmann`; 2. in a box the action is drawn from a fresh set of candidates; 3. those of `EI`.
 """
 
 from typing import Any
@@ -23,8 +23,8 @@ class StochasticPolicy(GPAgent):
     .. math:: P(x_{t,i} = x) \propto \exp(b_t \, EI_t(x))
 
     Args:
-        incumbent: as of `EI`.
-        margin: as of `EI`.
+        incumbent: see `EI`.
+        margin: see `EI`.
         batch: a batch rule.
     """
 

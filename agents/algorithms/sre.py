@@ -2,10 +2,11 @@
 
 Paper: Qian, Hu and Yu (2016), "Derivative-Free Optimization of High-Dimensional Non-Convex
 Functions by Sequential Random Embeddings", Algorithm 2, as a baseline of tranthe2020.
-Assumes: all coordinates matter, most of them little.
-Departures: 1. inside a stage the search is GP-UCB (or any acquisition), as in tranthe2020; 2. a
-stage starts knowing the reward of the point it starts from; 3. a stage begins with the kernel and
-the noise learned in the one before, and learns from its own data; 4. those of `GPAgent`.
+Assumes: all coordinates have an effect, most of them a small one.
+Departures: 1. within a stage the optimizer is GP-UCB (or any acquisition), as in tranthe2020; 2. a
+stage starts with the observed reward of its starting point; 3. a stage starts with the kernel and
+the noise variance learned in the previous stage, and refits them to its own data; 4. those of
+`GPAgent`.
 """
 
 from collections.abc import Mapping
@@ -32,23 +33,23 @@ class SRE(GPAgent):
 
     .. math:: x = \mathrm{clip}(a x' + A_j y)
 
-    Stage j searches (a, y); x' is the best point before it, that of the largest reward observed. It
-    acts in a box. After the last stage the agent stays in it. The posterior is on (a, y) (see
-    `EmbeddedMap`).
+    The domain must be a box. Stage j searches over (a, y). Here x' is the best point before the
+    stage: the point with the largest observed reward. The last stage has no end. The posterior is
+    on (a, y) (see `EmbeddedMap`).
 
     Args:
-        d: the number of coordinates y.
-        stages: m.
-        rounds: of a stage; the horizon over m when not given.
+        d: the dimension of y.
+        stages: the number m of stages.
+        rounds: the number of rounds per stage; by default the horizon divided by m.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
-        margin: of "ei" and "mpi".
-        beta: of "ucb"; by default Theorem 2 of srinivas2010 over 5, for the small box.
+        margin: the margin of "ei" and "mpi".
+        beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
 
     Attributes:
-        stage: the stage of the next round, from 0.
-        embedding: that of the stage.
+        stage: the stage of the next round, counted from 0.
+        embedding: the embedding of that stage.
     Raises:
-        InvalidInput: no rounds given and no horizon known.
+        InvalidInput: rounds is not given, and the horizon is unknown.
     """
 
     def __init__(
@@ -67,18 +68,20 @@ class SRE(GPAgent):
         self._box = box_of(problem, self)
         self._low_dim, self._stages = whole(d, "d"), whole(stages, "stages")
         if rounds is None and problem.horizon is None:
-            raise InvalidInput("sre splits its rounds over stages: give it rounds, or a horizon")
+            raise InvalidInput(
+                "sre needs the number of rounds per stage: give it rounds or a horizon"
+            )
         per_stage = rounds if rounds is not None else -(-(problem.horizon or 0) // self._stages)
         self._per_stage = whole(per_stage, "rounds")
         self._streams = Streams(rng)
-        child(rng)  # draws that nothing uses: with them, seeds give the results on record
+        child(rng)  # unused; it keeps the results of earlier versions for the same seed
         self._best, self._best_reward = np.zeros(self._box.dim), -np.inf
         through = self._entered(0, self._best)
         rule = rule_named(acquisition, margin, beta, through.small)
         super().__init__(problem, rng, rule, EmbeddedMap(problem, through), **parts)
 
     def _entered(self, stage: int, anchor: Array) -> BoxMap:
-        """The map of a stage that begins at a point (D,) of the cube."""
+        """Enter a stage that starts at a point (D,) of the cube, and return its map."""
         self.stage, self._anchor = stage, anchor
         self.embedding = sequential_embedding(anchor, self._low_dim, self._streams.at(stage))
         return BoxMap(self.embedding, self._box)
@@ -105,7 +108,7 @@ class SRE(GPAgent):
             self._best = InputScaling.of(self._box).scale(best)[0]
 
     def _start_with_what_is_known(self) -> None:
-        # The log holds points in the coordinates of another embedding.
+        # The points in the log are coordinates of the previous embedding.
         self.posterior.forget()
         self.log.clear()
         if np.isfinite(self._best_reward):

@@ -1,9 +1,9 @@
 """SW-GP-UCB: GP-UCB on a sliding window of the last rounds.
 
-Paper: Zhou and Shroff (2021), "No-Regret Algorithms for Time-Varying Bayesian Optimization"; a
-companion of bogunovic2016's two algorithms.
-Assumes: as GP-UCB, within the window.
-Departures: 1. beta_t is that of bogunovic2016's experiments unless given.
+Paper: Zhou and Shroff (2021), "No-Regret Algorithms for Time-Varying Bayesian Optimization"; it
+complements the two algorithms of bogunovic2016.
+Assumes: what GP-UCB assumes, within the window.
+Departures: 1. by default beta_t is that of the experiments of bogunovic2016.
 """
 
 from typing import Any
@@ -17,13 +17,13 @@ from gpbandits_env.problem import Problem
 
 
 class SWGPUCB(GPAgent):
-    """GP-UCB that has seen only the last ``window`` rounds.
+    """GP-UCB on the observations of the last ``window`` rounds.
 
-    Cost: in every round the posterior is conditioned anew on the window's observations.
+    Cost: in each round, the posterior is computed again from the observations of the window.
 
     Args:
-        window: W >= 1 rounds.
-        beta: as of `GPUCB`; 0.8 log(4 t) by default.
+        window: the number of rounds W, at least 1.
+        beta: see `GPUCB`; 0.8 log(4 t) by default.
     """
 
     def __init__(

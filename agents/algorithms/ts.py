@@ -2,9 +2,9 @@
 
 Paper: Kandasamy et al. (2018), Algorithm 1 (synchronous), as a baseline of ren2024.
 Assumes: Gaussian noise of known variance.
-Departures: 1. on arms none, the joint samples are exact; in a box they are drawn by random features
-(exact in few dimensions for the squared exponential) and maximized from many starts, or exactly at
-the candidates of search="round".
+Departures: 1. in a box, samples are drawn with random features (exact in few dimensions for the
+squared exponential kernel) and maximized from many starts; with search="round" they are exact, at
+candidates only. On arms there are none: the joint samples are exact.
 """
 
 from typing import Any
@@ -17,13 +17,13 @@ from gpbandits_env.problem import Problem
 
 
 class ThompsonSampling(GPAgent):
-    r"""Each action of the batch maximizes a posterior sample of its own.
+    r"""Each action of the batch maximizes its own posterior sample.
 
     .. math::
         x_{t,i} = \arg\max_x \tilde f_i(x), \quad \tilde f_i \sim P(f \mid y_1, \ldots, y_{t-1})
 
     Args:
-        batch: a batch rule that draws samples of the function.
+        batch: a batch rule that draws posterior samples.
     """
 
     def __init__(

@@ -2,9 +2,10 @@
 
 Paper: ren2024, Algorithm 1, with the redraw rule of its Appendix C.
 Assumes: Gaussian noise of known variance.
-Departures: 1. a sample is drawn anew at most 10 times (see `batch.RegretToSigmaRatio`); 2. in a box
-samples are drawn by random features (exact in few dimensions for the squared exponential) and
-maximized from many starts, or exactly at the candidates of search="round"; 3. those of `GPAgent`.
+Departures: 1. a sample is redrawn at most 10 times (see `batch.RegretToSigmaRatio`); 2. in a box,
+samples are drawn with random features (exact in few dimensions for the squared exponential kernel)
+and maximized from many starts; with search="round" they are exact, at candidates only; 3. those of
+`GPAgent`.
 """
 
 from typing import Any
@@ -25,7 +26,7 @@ class TSRSR(GPAgent):
         \quad \tilde f_i^* = \max_x \tilde f_i(x)
 
     Args:
-        batch: a batch rule that draws samples of the function.
+        batch: a batch rule that draws posterior samples.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
-"""TV-GP-UCB: GP-UCB whose data fade as the function drifts.
+"""TV-GP-UCB: GP-UCB whose correlation with past data decays as the function drifts.
 
-Paper: bogunovic2016, Algorithm 2, eqs. (7)-(8); epsilon by Appendix B when it is learned.
+Paper: bogunovic2016, Algorithm 2, eqs. (7)-(8); Appendix B where epsilon is learned.
 Assumes: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}.
-Departures: 1. ties go to the lowest index; 2. c1 log(c2 t) is clipped at 0; 3. actions of one batch
-share one time; 4. when epsilon is learned, data older than the window are dropped.
+Departures: 1. ties go to the lowest index; 2. c1 log(c2 t) is clipped at 0; 3. the actions of a
+batch have the same time; 4. if epsilon is learned, data older than the window are dropped.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,22 +28,22 @@ class TVGPUCB(GPAgent):
         x_t = \arg\max_x \tilde\mu_{t-1}(x) + \sqrt{\beta_t} \, \tilde\sigma_{t-1}(x), \quad
         \tilde K = K \circ D, \quad D_{ij} = (1 - \epsilon)^{|i - j| / 2}
 
-    The posterior has the kernel matrix with the decay D (eqs. (7)-(8)).
-
-    Exact, at the cost of one multiplication a round, and in bounded memory: see `ArmPosterior`.
+    The mean and the standard deviation are those of the kernel matrix with the decay D, eqs.
+    (7)-(8). The computation is exact, costs one multiplication per round more than GP-UCB, and
+    needs bounded memory; see `ArmPosterior`.
 
     Args:
-        epsilon: the drift; the problem's when not given.
-        learn_every: if given, epsilon is learned by marginal likelihood after every so many rounds,
-            from the last ``learn_window`` ones, and the model with it if ``learn`` says so; the
-            epsilon above is used until then.
-        learn_window: rounds to learn from; a fit costs O((m window)^3).
-        learn: as of `GPAgent`.
-        standardize: as of `GPAgent`.
-        beta: as of `GPUCB`; 0.8 log(4 t) by default.
+        epsilon: the drift rate; by default that of the problem.
+        learn_every: if given, epsilon is learned by marginal likelihood once every ``learn_every``
+            rounds, together with the hyperparameters that ``learn`` names. Until the first fit,
+            ``epsilon`` is used.
+        learn_window: the number of last rounds that a fit uses; it costs O((m learn_window)^3).
+        learn: see `GPAgent`.
+        standardize: see `GPAgent`.
+        beta: see `GPUCB`; 0.8 log(4 t) by default.
     Raises:
-        InvalidInput: no epsilon, and the problem does not state it; or epsilon is to be learned
-            without noise, where there is no likelihood.
+        InvalidInput: epsilon is not given, and the problem does not state it; or epsilon is to be
+            learned with a noise variance of 0, where the likelihood is undefined.
     Source: bogunovic2016, Algorithm 2.
     """
 
@@ -65,7 +65,7 @@ class TVGPUCB(GPAgent):
         known = epsilon if epsilon is not None else problem.epsilon
         if known is None and learn_every is None:
             raise InvalidInput(
-                "tv-gp-ucb needs epsilon: the problem does not state its drift; give epsilon, or "
+                "tv-gp-ucb needs epsilon, and the problem does not state it: give epsilon, or give "
                 "learn_every to learn it"
             )
         self._epsilon = FIRST_EPSILON if known is None else positive(known, "epsilon", zero=True)
@@ -87,5 +87,5 @@ class TVGPUCB(GPAgent):
 
     @property
     def epsilon(self) -> float:
-        """The drift assumed, as given or as learned last."""
+        """The drift rate in use, as given or as last learned."""
         return self._epsilon if self.refit is None else self.refit.model.epsilon

@@ -2,9 +2,8 @@
 
 Paper: Contal, Buffoni, Robicquet & Vayatis (2013), Algorithm 1, as a baseline of ren2024.
 Assumes: Gaussian noise of known variance.
-Departures: 1. beta_t is that of GP-UCB over 5; 2. without the region by
-batch={"type": "explore", "region": false}, as in many public re-implementations; 3. those of
-`GPAgent`.
+Departures: 1. beta_t is that of GP-UCB over 5; 2. those of `GPAgent`. Many public implementations
+omit the relevant region; batch={"type": "explore", "region": false} does so here.
 """
 
 from typing import Any
@@ -25,10 +24,10 @@ class UCBPE(GPAgent):
         x_{t,1} = \arg\max_x \mu(x) + \sqrt{\beta_t} \, \sigma(x), \quad
         x_{t,i} = \arg\max_{x \in R_t} \sigma(x \mid x_{t,1}, \ldots, x_{t,i-1})
 
-    R_t is where the maximum may still be.
+    The relevant region R_t is the set of points where the maximum may lie.
 
     Args:
-        beta: as of `GPUCB`.
+        beta: see `GPUCB`.
         batch: a batch rule.
     """
 

@@ -134,5 +134,5 @@ def test_the_law_that_is_broken_is_named(broken, law):
 
 
 def test_an_agent_that_cannot_be_asked_breaks_a_law():
-    with pytest.raises(LawBroken, match=r"'genie' breaks the law .* was not shown"):
+    with pytest.raises(LawBroken, match=r"'genie' breaks the law .* was not revealed"):
         check_agent("genie")

@@ -109,7 +109,7 @@ def test_differences_have_failed_findings_departures_and_misprints(site, root):
     failed = [c for cell in cells for c in cell["findings"] if c["holds"] is False]
     assert f"these {len(failed)} do not" in page
     assert page.count("Departures:") > 5
-    assert "xi = argmax mu in MPI, its value is meant" in page
+    assert "xi = argmax mu in MPI but means the maximum" in page
 
 
 def test_every_difference_has_its_reason_or_says_that_none_is_known(site):

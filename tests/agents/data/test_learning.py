@@ -274,7 +274,7 @@ def test_dropout_learns_from_the_coordinates_of_the_next_round(monkeypatch):
     assert data.rewards == pytest.approx(function(x))
     assert model.kernel.lengthscale == pytest.approx(0.5)
     assert agent.learned[0]["round"] == 4
-    with pytest.raises(InvalidInput, match="do not fade"):
+    with pytest.raises(InvalidInput, match="does not support epsilon"):
         agents.make("dropout-ucb", problem, learn=["epsilon"])
 
 
