@@ -1,8 +1,8 @@
 """The console script `gpbandits`.
 
-Importing `gpbandits_env` registers the environments with Gymnasium, but not if this package is
-imported: `gpbandits list` needs neither Gymnasium nor SciPy, and starts in half the time without.
-What makes environments for the command line registers them itself (`scenarios.study.environments`).
+Importing `gpbandits_env` registers the environments with Gymnasium, unless this package has been
+imported: `gpbandits list` needs neither Gymnasium nor SciPy, and starts in half the time without
+them. `scenarios.study.environments` registers the environments for the command line.
 """
 
 import signal
@@ -12,7 +12,7 @@ __all__ = ["main"]
 
 
 def main(*args: Any, **options: Any) -> Any:
-    """Run the command line; Ctrl-C before it is there ends the process without a traceback."""
+    """Run the command line. Ctrl-C during its import ends the process without a traceback."""
     heeded = signal.getsignal(signal.SIGINT) == signal.default_int_handler
     if heeded:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

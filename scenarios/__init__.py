@@ -1,7 +1,7 @@
 """Experiments: declared, run, stored, reported. Imported as `gpbandits_env.scenarios`.
 
-A declaration is light; what runs it is in `study`, what reads its results in `results`, and what
-shows them in `reporting`.
+A declaration is quick to import. `study` runs it, `results` reads its results, and `reporting`
+shows them.
 """
 
 from gpbandits_env.scenarios.metrics import Panel as Panel

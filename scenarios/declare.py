@@ -1,7 +1,7 @@
 """Declarations: frozen dataclasses whose fields are listed once.
 
-From the types of the fields follow the checks when one is made in Python, the keys and checks of a
-table in a TOML file, the JSON that a results file keeps, and the errors about all of these.
+The types of the fields determine the checks in Python, the keys and checks of a table in a TOML
+file, the JSON that a results file keeps, and the errors about all of these.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def check(declared: Any) -> None:
-    """Raise InvalidInput if a field is not of the kind that it declares; its name comes first."""
+    """Raise InvalidInput, with the name of the field, if a field is not of its declared type."""
     kinds = kinds_of(type(declared))  # type: ignore[arg-type]
     for field in fields(declared):
         _check(field.name, getattr(declared, field.name), kinds[field.name])
@@ -27,16 +27,16 @@ def read(
     where: str = "",
     readers: Mapping[Any, Callable[[Any], Any]] | None = None,
 ) -> T:
-    """The declaration of a plain table, whose keys are the names of the fields.
+    """Make a declaration from a plain table, whose keys are the names of the fields.
 
     Args:
         cls: a dataclass that calls `check` when it is made.
         table: the table.
-        where: its place in the file, e.g. "panels[0]", for the messages.
-        readers: item type -> how to read an item of a list, if not as a table.
+        where: its place in the file for error messages, e.g. "panels[0]".
+        readers: item type -> the function that reads an item of a list, if it is not a table.
     Raises:
-        InvalidInput: no table, a key that is missing, or a value that does not fit.
-        UnknownName: a key or a name that there is not.
+        InvalidInput: it is not a table, a key is missing, or a value does not fit.
+        UnknownName: a key or a name is unknown.
     """
     if not isinstance(table, Mapping):
         raise InvalidInput(f"{where or 'a scenario'} must be a table, got {shown(table)}")
@@ -65,7 +65,7 @@ def read(
 
 
 def plain(value: Any) -> Any:
-    """A value of a declaration as JSON has it."""
+    """A value of a declaration as plain JSON data."""
     if is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
@@ -74,13 +74,13 @@ def plain(value: Any) -> Any:
 
 
 def put(target: Any, path: str, value: Any) -> Any:
-    """Plain data with another value at a dotted path, copied where it changes.
+    """Plain data with another value at a dotted path; what changes is copied.
 
-    A part of the path is a key of a table, which is made where there is none, or the number of an
-    item of a list, from 0: "drift.drifts.0.epsilon".
+    A part of the path is a key of a table, which is made if it is missing, or the number of an item
+    of a list, from 0: "drift.drifts.0.epsilon".
 
     Raises:
-        InvalidInput: a list has no such item.
+        InvalidInput: a list does not have the item.
     """
     return _put(target, path.split("."), value, path)
 
@@ -92,7 +92,7 @@ def _put(target: Any, parts: list[str], value: Any, path: str) -> Any:
     if isinstance(target, (list, tuple)):
         if not key.isdecimal() or int(key) >= len(target):
             raise InvalidInput(
-                f"{path}: the list there has the items 0 to {len(target) - 1}, and no {key!r}"
+                f"{path}: the list has the items 0 to {len(target) - 1}, but no {key!r}"
             )
         items = list(target)
         items[int(key)] = _put(items[int(key)], rest, value, path)
@@ -102,20 +102,20 @@ def _put(target: Any, parts: list[str], value: Any, path: str) -> Any:
 
 
 def check_keys(table: Mapping[str, Any], known: Collection[str], start: str = "") -> None:
-    """Raise UnknownName, with the nearest of those known, if a table has another key."""
+    """Raise UnknownName, with the nearest known key, if a table has an unknown key."""
     for key in table:
         if key not in known:
             raise unknown("key", f"{start}{key}", [f"{start}{name}" for name in known])
 
 
 def check_names(table: Any, name: str) -> None:
-    """Raise InvalidInput unless it is a dict whose keys are strings."""
+    """Raise InvalidInput unless ``table`` is a dict whose keys are strings."""
     if not isinstance(table, Mapping) or not all(isinstance(key, str) for key in table):
-        raise InvalidInput(f"{name} must be a table with names for keys, got {shown(table)}")
+        raise InvalidInput(f"{name} must be a table whose keys are names, got {shown(table)}")
 
 
 def check_items(values: Any, kind: type[Any], name: str) -> None:
-    """Raise InvalidInput unless it is a list or tuple of such items."""
+    """Raise InvalidInput unless ``values`` is a list or tuple of items of this kind."""
     if not isinstance(values, (tuple, list)):
         raise InvalidInput(f"{name} must be a list, got {shown(values)}")
     for item in values:
@@ -124,7 +124,7 @@ def check_items(values: Any, kind: type[Any], name: str) -> None:
 
 
 def check_distinct(values: Collection[Any], name: str) -> None:
-    """Raise InvalidInput if something is in a list twice."""
+    """Raise InvalidInput if a list contains a value twice."""
     seen = set()
     for value in values:
         if repr(value) in seen:
@@ -133,7 +133,7 @@ def check_distinct(values: Collection[Any], name: str) -> None:
 
 
 def _item_kind(kind: Any) -> Any:
-    """What a field that is a tuple holds; None for other fields."""
+    """The type of the items of a tuple field; None for other fields."""
     return get_args(kind)[0] if get_origin(kind) is tuple else None
 
 

@@ -1,4 +1,4 @@
-"""The figures of merit, each a curve over rounds, and the panels that a plot may show them in."""
+"""Metrics, each a curve over rounds, and the panels of plots that show them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,13 +10,13 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios.declare import check
 
-# A distance to the optimum below this counts as this: log10 of 0 is drawn nowhere.
+# Smaller distances to the optimum count as this, because log10 of 0 cannot be drawn.
 FLOOR = 1e-12
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something of every round, with its axis label (`results.curves.along` reads it).
+    """A quantity that every round has, with its axis label (`results.curves.along` reads it).
 
     It may be negative if ``signed``.
     """
@@ -32,7 +32,7 @@ class Metric(Quantity):
 
     Args:
         curve: (T, m) regret per action -> (T,).
-        best: whether it is about the best action so far, which may be an initial point.
+        best: whether it measures the best action so far, which may be an initial point.
     """
 
     curve: Callable[[Array], Array] = field(kw_only=True)
@@ -40,18 +40,18 @@ class Metric(Quantity):
 
 
 def log_simple(regrets: Array) -> Array:
-    """log10 of the simple regret, (T, m) -> (T,); of `FLOOR` where it is below."""
+    """log10 of the simple regret, but at least log10 of `FLOOR`: (T, m) -> (T,)."""
     logs: Array = np.log10(np.maximum(regret.simple(regrets), FLOOR))
     return logs
 
 
 def log_latest(regrets: Array) -> Array:
-    """log10 of the mean regret of a round's own actions, (T, m) -> (T,); at least of `FLOOR`."""
+    """log10 of the mean regret of each round's actions, at least of `FLOOR`: (T, m) -> (T,)."""
     logs: Array = np.log10(np.maximum(regrets.mean(axis=1), FLOOR))
     return logs
 
 
-# What every report shows, and all that a scenario may rank by.
+# The metrics that every report shows.
 METRICS = {
     "average_regret": Metric("average regret", r"$R_t/t$", curve=regret.average),
     "cumulative_regret": Metric("cumulative regret", r"$R_t$", curve=regret.cumulative),
@@ -65,7 +65,7 @@ KNOWN = METRICS | {
         "log10 regret of the latest action", r"$\log_{10} r_t$", signed=True, curve=log_latest
     ),
 }
-# What may stand on a panel's axes.
+# The quantities on a panel's axes.
 SPENT = {
     "model_order": Quantity("model order", "points in the posterior"),
     "evaluations": Quantity("evaluations", "evaluations spent"),
@@ -87,13 +87,13 @@ class Panel:
 
     Args:
         y: a metric (see `KNOWN`), "model_order" or "evaluations".
-        x: "rounds"; "seconds" of asking and telling so far, or "total_seconds" with those of the
-            evaluations that were observed, both mean over the trials; or "evaluations" spent.
+        x: "rounds"; "seconds" of ``ask`` and ``tell`` so far; "total_seconds", which adds those of
+            the observed evaluations (both are means over the trials); or "evaluations" spent.
         band: "error", one standard error of the mean, or "deviation", one standard deviation.
         log: whether y is logarithmic.
         log_x: whether x is.
     Raises:
-        UnknownName: none of these.
+        UnknownName: a name is none of these.
     """
 
     y: str
@@ -110,12 +110,12 @@ class Panel:
 
     @property
     def title(self) -> str:
-        """What stands above it."""
+        """The title of the panel."""
         against = "" if self.x == "rounds" else f" against {X[self.x].title}"
         return f"{Y[self.y].title}{against}"
 
     def band_of(self, curves: Array) -> Array:
-        """Half the band's height (T,), from (trials, T); 0 for one trial."""
+        """Half the height of the band, (trials, T) -> (T,); 0 for one trial."""
         trials = len(curves)
         if trials < 2:
             return np.zeros(curves.shape[1])
@@ -124,19 +124,19 @@ class Panel:
 
 
 def metric_named(name: str) -> Metric:
-    """The metric of that name.
+    """The metric with a name.
 
     Raises:
-        UnknownName: there is none.
+        UnknownName: there is no such metric.
     """
     return KNOWN[one_of(name, KNOWN, "metric")]
 
 
 def shown(metric: str, moves: bool = False) -> list[str]:
-    """The metrics of a report that ranks by one: this one first.
+    """The metrics of a report that ranks by ``metric``, which comes first.
 
-    Where the optimum ``moves``, those about the best action so far are left out: they compare
-    rounds with different optima, and reach zero by chance. The report's own metric always stays.
+    Where the optimum ``moves``, metrics of the best action so far are left out: they compare rounds
+    with different optima, and reach zero by chance. ``metric`` itself is always included.
     """
     others = [name for name, known in METRICS.items() if not (moves and known.best)]
     return list(dict.fromkeys([metric, *others]))

@@ -1,6 +1,6 @@
 """Scenarios by id.
 
-A paper is one module with a tuple `SCENARIOS`; adding a scenario is adding one declaration to it.
+A paper is one module with a tuple `SCENARIOS`. To add a scenario, add a declaration to it.
 """
 
 from functools import cache
@@ -9,7 +9,7 @@ from importlib import import_module
 from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 
-# The short name of a paper, and what it stands for.
+# The short name of a paper -> its authors and year.
 PAPERS = {
     "srinivas2010": "Srinivas, Krause, Kakade and Seeger, ICML 2010",
     "bogunovic2016": "Bogunovic, Scarlett and Cevher, AISTATS 2016",
@@ -21,20 +21,20 @@ PAPERS = {
 
 @cache
 def scenarios() -> dict[str, Scenario | Picture]:
-    """All scenarios, in the papers' order."""
+    """All scenarios, in the order of the papers."""
     found: dict[str, Scenario | Picture] = {}
     for paper in PAPERS:
         for scenario in import_module(f"gpbandits_env.scenarios.papers.{paper}").SCENARIOS:
             if scenario.id in found or scenario.id.partition("/")[0] != paper:
-                raise ValueError(f"scenario id {scenario.id!r} is not one of its own of {paper}")
+                raise ValueError(f"scenario id {scenario.id!r} is a duplicate or not of {paper}")
             found[scenario.id] = scenario
     return found
 
 
 def get(id: str) -> Scenario | Picture:
-    """The scenario of that id.
+    """The scenario with an id.
 
     Raises:
-        UnknownName: there is none; the message has the nearest ids.
+        UnknownName: there is no such id; the message suggests the nearest ones.
     """
     return scenarios()[one_of(id, scenarios(), "scenario", "'gpbandits list' lists them")]

@@ -1,4 +1,4 @@
-"""What an experiment is: a frozen declaration, and its cells with every parameter filled in."""
+"""A declared experiment (`Scenario`), and its cells with every parameter filled in."""
 
 import copy
 import itertools
@@ -19,7 +19,7 @@ from gpbandits_env.scenarios.declare import (
 from gpbandits_env.scenarios.findings import FINDINGS, Finding
 from gpbandits_env.scenarios.metrics import Panel, metric_named
 
-# More environment instances than this are a slip.
+# A larger number of environment instances is taken for a typing error.
 MOST_TRIALS = 10**6
 
 
@@ -32,7 +32,7 @@ def _about(default: Any = MISSING, *, later: bool = False) -> Any:
 
 
 def _later(default: Any) -> Any:
-    """A field that results files have only where it is used: those without keep their digests."""
+    """A field that a results file has only where it is used, so that digests do not change."""
     return field(default=default, metadata={"later": True})
 
 
@@ -44,7 +44,7 @@ class AgentEntry:
         label: its name in tables and plots; no commas and no dots.
         agent: a registered name, e.g. "gp-ucb", or "module:Class", an agent of your own.
         settings: JSON-able keyword arguments.
-        note: which reading of the paper this is, one line.
+        note: one line that says which reading of the paper this is.
     """
 
     label: str
@@ -56,7 +56,7 @@ class AgentEntry:
         check(self)
         if not self.label or any(c in self.label for c in ",.\n"):
             raise InvalidInput(
-                f"label must be one line of text without comma and dot, got {shown(self.label)}"
+                f"label must be one line of text without commas and dots, got {shown(self.label)}"
             )
 
 
@@ -64,43 +64,43 @@ class AgentEntry:
 class Scenario:
     """A named, declared experiment.
 
-    A field is declared here and nowhere else: its check, its key in a TOML file and its entry in
-    a results file follow from its type. One that is added later is ``name: type = _later(value)``,
-    or `_about` if it shapes no result; what runs a trial finds it as ``cell.scenario.name``.
+    A field is declared only here: its check, its key in a TOML file and its entry in a results
+    file follow from its type. A new field is ``name: type = _later(value)``, or `_about` if no
+    result depends on it. The code that runs a trial reads it as ``cell.scenario.name``.
 
     Args:
         id: "paper/name".
         source: paper, section and figure.
-        title: one line.
+        title: one line of text.
         env: the environment's Gymnasium id.
         env_kwargs: its JSON-able keyword arguments.
         grid: a sweep: names to values (their product), or a sequence of points. A plain name is a
-            keyword of the environment ("epsilon", "kernel.lengthscale"; an item of a list by its
-            number, "drift.drifts.0.epsilon"), "agents.NAME" a setting of every agent,
-            "agents.LABEL.NAME" of one, "horizon" the horizon.
+            keyword of the environment ("epsilon", "kernel.lengthscale", or with the number of a
+            list's item "drift.drifts.0.epsilon"). "agents.NAME" is a setting of every agent,
+            "agents.LABEL.NAME" a setting of one, and "horizon" the horizon.
         horizon: rounds T.
         trials: independent environment instances; all agents face the same ones.
         agents: the paper's agents.
-        metric: the figure that reports rank by (see `metrics.METRICS`).
+        metric: the metric that reports rank by (see `metrics.METRICS`).
         findings: what the paper found, as checks.
         choices: where the paper is silent, and what was chosen.
-        departures: where this is not what the paper did.
-        bounds: theory curves that a plot can lay over the result, as in `findings.bounds`:
+        departures: where this scenario differs from what the paper did.
+        bounds: theory curves that a plot can draw over the result, as in `findings.bounds`:
             ``{"type": "theorem1"}``.
-        openings: arms that are chosen in round 1 whatever an agent asks for: trial i has the
-            (i mod k)-th of these k.
+        openings: k arms for round 1. In trial i, every agent gets the (i mod k)-th of them instead
+            of its own choice.
         sweep: the setting in which the agents differ, if a plot should show regret against it.
         selective: whether evaluations that an agent calls uninformative are skipped (see
             `Agent.informative`); they count in the regret.
-        store_actions: whether actions are kept; too many never are (`records.MOST_ACTIONS`).
-        panels: what its plot shows; the three metrics against rounds if not given.
-        initial: a number of uniformly random points, one draw a trial for all agents, that are
-            evaluated and given as prior data before round 1.
-        initial_counts: whether the best so far (simple regret) begins with them.
-        alternatives: agents under other readings of the paper (its CHOICEs); run by label, or
-            all with ``--agents all``.
-        reading_of: the scenario of which this is another reading: a finding that does not hold
-            there may hold here.
+        store_actions: whether actions are kept, up to a limit (`records.MOST_ACTIONS`).
+        panels: what its plot shows; by default the three metrics against rounds.
+        initial: the number of uniformly random points that are evaluated and given to the agents
+            as prior data before round 1; all agents of a trial get the same points.
+        initial_counts: whether simple regret counts the initial points.
+        alternatives: agents under other readings of the paper (its CHOICEs); ``--agents`` runs
+            them by label, ``--agents all`` runs all of them.
+        reading_of: the id of the scenario of which this is another reading; a finding that does
+            not hold there may hold here.
     """
 
     id: str
@@ -137,17 +137,17 @@ class Scenario:
             raise InvalidInput(f"{self.id}: initial_counts needs initial points")
         labels = [e.label for e in (*self.agents, *self.alternatives)]
         if not self.agents or len(set(labels)) != len(labels):
-            raise InvalidInput(f"{self.id}: agents need labels of their own, got {labels}")
+            raise InvalidInput(f"{self.id}: the labels of the agents must differ, got {labels}")
 
     def points(self) -> tuple[dict[str, Any], ...]:
-        """The points of the grid in declared order; one empty point without a grid."""
+        """The points of the grid in declared order; a single empty point if there is no grid."""
         if isinstance(self.grid, Mapping):
             values = itertools.product(*self.grid.values())
             return tuple(dict(zip(self.grid, row, strict=True)) for row in values)
         return tuple(dict(point) for point in self.grid) or ({},)
 
     def cells(self) -> "tuple[Cell, ...]":
-        """The grid's points with every parameter put in its place.
+        """One cell per point of the grid, with every parameter filled in.
 
         Raises:
             InvalidInput: settings that are nested too deeply to be copied.
@@ -159,7 +159,7 @@ class Scenario:
 
     def _cell(self, index: int, point: Mapping[str, Any]) -> "Cell":
         here = self.changed(point)
-        # What shapes no result is left behind: a cell goes to a worker with each of its trials.
+        # Fields that no result depends on are dropped: each trial carries its cell to a worker.
         left: dict[str, Any] = {
             f.name: f.default
             for f in fields(self)
@@ -171,7 +171,7 @@ class Scenario:
         """The same scenario with other settings, named as in a grid (see ``grid`` above).
 
         Raises:
-            InvalidInput: a list has no such item, or a setting is nested too deeply to be copied.
+            InvalidInput: a list lacks the item, or a setting is nested too deeply to be copied.
         """
         env_kwargs: Any = copy.deepcopy(dict(self.env_kwargs))
         chosen: dict[str, Any] = {e.label: copy.deepcopy(dict(e.settings)) for e in self.agents}
@@ -200,8 +200,8 @@ class Scenario:
         """The same scenario with other agents, trials or horizon.
 
         Args:
-            agents: labels of agents and alternatives, names in ``known``, your own as
-                "module:Class", or "all"; None keeps the paper's.
+            agents: labels of agents and alternatives, names in ``known``, "module:Class" for your
+                own agents, or "all"; None keeps the paper's agents.
             trials: the number of environment instances; None keeps it.
             horizon: rounds; None keeps it.
             known: registered agents that may be added under their own name.
@@ -234,7 +234,7 @@ class Scenario:
                 hint = "'gpbandits agents' lists them" if known else OWN_ONLY
                 raise unknown("agent", name, {*entries, *known}, hint)
         if not chosen:
-            raise InvalidInput("agents: name at least one")
+            raise InvalidInput("agents: give at least one")
         return tuple(chosen.values())
 
     def to_dict(self, seed: int = 0) -> dict[str, Any]:
@@ -259,7 +259,7 @@ class Scenario:
         return result
 
 
-# The entries of a results file that shape its results: runs that share the file agree in these.
+# The entries of a results file that its results depend on. Runs that share a file agree in these.
 IDENTITY = (
     *("points", "seed"),
     *(f.name for f in fields(Scenario) if not f.metadata.get("about") and f.name != "grid"),
@@ -276,8 +276,8 @@ OWN_ONLY = (
 class Cell:
     """One point of a scenario's parameter grid, everything filled in.
 
-    Its index in the declared order, the grid's values there, and the scenario at this point: its
-    environment, horizon and agents, without findings and whatever else shapes no result.
+    It has its index in the declared order, the values of the grid, and the scenario at this point:
+    environment, horizon and agents, without findings and other fields that no result depends on.
     """
 
     index: int
@@ -291,13 +291,13 @@ class Cell:
         return {**self.scenario.env_kwargs, **selective}
 
     def opening(self, trial: int) -> int | None:
-        """The arm that every agent has in round 1 of a trial; None where it is free."""
+        """The arm that every agent gets in round 1 of a trial; None if agents choose it."""
         openings = self.scenario.openings
         return openings[trial % len(openings)] if openings else None
 
     @property
     def instance_params(self) -> dict[str, Any]:
-        """The part of ``params`` that shapes the environment; it names its random stream."""
+        """The part of ``params`` that the environment and its random stream depend on."""
         kept = ("horizon", "batch_size")
         return {
             name: value
@@ -317,12 +317,12 @@ class Picture:
 
 
 def label_of(agent: str) -> str:
-    """The label that an agent has when none is given: its name, or its class if it is your own."""
+    """The default label of an agent: its name, or the class name of an agent of your own."""
     return agent.rpartition(":")[2]
 
 
 def _check_grid(grid: Any) -> None:
-    """A dict of lists, or a list of dicts, and nothing twice in a list."""
+    """Check for a dict of lists or a list of dicts, and for duplicates in a list."""
     if not isinstance(grid, Mapping):
         check_items(grid, Mapping, "grid")
         for point in grid:
@@ -333,5 +333,5 @@ def _check_grid(grid: Any) -> None:
     for key, values in grid.items():
         check_items(values, object, f"grid.{key}")
         if not values:
-            raise InvalidInput(f"grid.{key} has no values; give one or more, or leave it out")
+            raise InvalidInput(f"grid.{key} has no values; give at least one, or leave it out")
         check_distinct(values, f"grid.{key}")

@@ -20,9 +20,13 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @click.command()
 @click.argument("scenario")
-@click.option("--jobs", type=click.IntRange(1), help="Processes; one a processor by default.")
-@click.option("--trials", type=click.IntRange(1), help="Only to try: fewer trials, never kept.")
-@click.option("--out", type=click.Path(path_type=Path), help="Results file to keep and resume.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; by default one per processor.")
+@click.option(
+    "--trials", type=click.IntRange(1), help="Fewer trials, for a quick test; never kept."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Results file; an existing one is resumed."
+)
 @click.option("--root", type=click.Path(path_type=Path), default=ROOT, help="The checkout.")
 def reference(
     scenario: str, jobs: int | None, trials: int | None, out: Path | None, root: Path

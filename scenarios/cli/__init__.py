@@ -9,7 +9,7 @@ from gpbandits_env.scenarios.cli.group import Group
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(gpbandits_env.__version__, prog_name="gpbandits")
 def main() -> None:
-    """Gaussian-process bandit experiments: run them, report them, plot them.
+    """Run, report and plot experiments with Gaussian-process bandits.
 
     \b
     Examples:

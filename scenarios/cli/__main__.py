@@ -1,4 +1,4 @@
-"""`python -m gpbandits_env.scenarios.cli`: the command line without its script."""
+"""`python -m gpbandits_env.scenarios.cli`: the command line without the console script."""
 
 from gpbandits_env.scenarios.cli import main
 

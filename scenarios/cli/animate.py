@@ -13,14 +13,16 @@ from gpbandits_env.scenarios.study.files import find
 
 @click.command()
 @click.argument("scenario")
-@click.option("--agent", required=True, help="A label of the scenario, or any agent.")
+@click.option("--agent", required=True, help="A label of the scenario, or the name of an agent.")
 @click.option("--rounds", type=click.IntRange(1), default=60, show_default=True, help="Frames.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
-@click.option("--fps", type=click.IntRange(1, 50), default=5, show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), help="The GIF file.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
+@click.option(
+    "--fps", type=click.IntRange(1, 50), default=5, show_default=True, help="Frames per second."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="GIF file to write.")
 @no_user_code_option
 def animate(scenario: str, agent: str, rounds: int, seed: int, fps: int, out: Path | None) -> None:
-    """Show AGENT at work in the first environment instance of SCENARIO as an animated GIF.
+    """Animate an agent in the first environment instance of SCENARIO, as a GIF file.
 
     \b
     Examples:
@@ -29,6 +31,6 @@ def animate(scenario: str, agent: str, rounds: int, seed: int, fps: int, out: Pa
     """
     found = find(scenario)
     if isinstance(found, Picture):
-        raise InvalidInput(f"{scenario} only draws: there is nothing to animate")
+        raise InvalidInput(f"{scenario} is an illustration: it has no agents to animate")
     path = out or Path(f"{found.id}-{agent}".replace("/", "-") + ".gif")
     click.echo(f"animation  {draw(found, agent, path, rounds, seed, fps)}")

@@ -1,4 +1,4 @@
-"""`gpbandits compare`, of agents, and `gpbandits published`, with a paper's table."""
+"""`gpbandits compare` compares agents, `gpbandits published` compares with a paper's table."""
 
 import json
 from pathlib import Path
@@ -17,11 +17,11 @@ from gpbandits_env.scenarios.results.comparison import Suite, agents_of, compare
 @click.command("compare")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--metric", type=click.Choice(list(METRICS)), default="average_regret")
-@click.option("--agents", metavar="A,B", help="Labels to compare; by default all in common.")
-@click.option("--reference", metavar="A", help="The agent of score 0; by default the worst.")
-@click.option("--out", type=click.Path(path_type=Path), help="Name of the plot, less suffix.")
-@click.option("--seed", type=click.IntRange(0), default=0, help="Of the bootstrap.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, draw nothing.")
+@click.option("--agents", metavar="A,B", help="Labels; by default those in all files.")
+@click.option("--reference", metavar="A", help="Agent whose score is 0; by default the worst.")
+@click.option("--out", type=click.Path(path_type=Path), help="Name of the plot, without suffix.")
+@click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the bootstrap.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON and draw no plot.")
 def compare_command(
     files: tuple[Path, ...],
     metric: str,
@@ -31,7 +31,7 @@ def compare_command(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Compare agents over all scenarios in FILES: ranks, scores, profiles, who beats whom.
+    """Compare agents over all scenarios in FILES: ranks, scores, profiles, pairwise results.
 
     \b
     Examples:
@@ -70,7 +70,7 @@ def _text(suite: Suite) -> list[str]:
         "",
         *aligned([head, *rows]),
         "",
-        "probability that the row beats the column",
+        "probability that the agent of the row beats the agent of the column",
         *aligned([["", *labels], *beats]),
         "",
         f"mean {title}",
@@ -82,10 +82,10 @@ def _text(suite: Suite) -> list[str]:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--agent", default="ts-rsr", show_default=True, help="The paper's own agent.")
+@click.option("--agent", default="ts-rsr", show_default=True, help="Agent that the paper proposes.")
 @click.option("--markdown", is_flag=True, help="Print a Markdown table.")
 def published(files: tuple[Path, ...], agent: str, markdown: bool) -> None:
-    """Compare the results of FILES with the paper's own table, with ranks.
+    """Compare the results in FILES with the paper's table, including ranks.
 
     \b
     Examples:

@@ -1,4 +1,4 @@
-"""What data tell beforehand: `gpbandits diagnose` and `gpbandits tune`."""
+"""What can be learned from data before a run: `gpbandits diagnose` and `gpbandits tune`."""
 
 import json
 from dataclasses import asdict
@@ -17,8 +17,12 @@ from gpbandits_env.scenarios.study.tuning import tune as learn
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--time-column", metavar="NAME", help="Column of time stamps.")
-@click.option("--noise-var", type=click.FloatRange(0, min_open=True), help="Learned if not given.")
+@click.option("--time-column", metavar="NAME", help="Name of the column of time stamps.")
+@click.option(
+    "--noise-var",
+    type=click.FloatRange(0, min_open=True),
+    help="Noise variance; by default learned.",
+)
 @click.option(
     "--train-fraction",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
@@ -34,11 +38,11 @@ def diagnose(
     train_fraction: float,
     as_json: bool,
 ) -> None:
-    """Say whether the readings of FILE drift, how fast, and which model to use.
+    """Estimate whether the readings in FILE drift, how fast, and which model to use.
 
-    FILE is a CSV file with one row per time and one column per arm. Its first line may have the
-    columns' names, its first column may be dates (epsilon is then per hour), and empty cells are
-    gaps. Commas, semicolons or tabs separate the cells.
+    FILE is a CSV file with one row per time and one column per arm. Its first line may contain the
+    names of the columns. Its first column may contain dates; epsilon is then per hour. Empty cells
+    are gaps. Commas, semicolons or tabs separate the cells.
 
     \b
     Examples:
@@ -52,14 +56,14 @@ def diagnose(
 
 
 def table(found: Diagnosis) -> str:
-    """What `diagnose` found, for people."""
+    """The result of `diagnose`, as a table for a terminal."""
     low, high = found.interval
     lines = [
         f"{found.rows[0]} rows to learn from, {found.rows[1]} to test on",
         f"epsilon    {found.epsilon:.4g} per unit of time (95% interval {low:.4g} to {high:.4g})",
         f"noise_var  {found.noise_var:.4g}",
         "",
-        "  model      epsilon   forgets after  log score a reading  in the 95% band",
+        "  model      epsilon   forgets after    log score/reading  in the 95% band",
     ]
     for m in found.models:
         rows = "never" if m.block is None else f"{m.block} rows"
@@ -75,8 +79,8 @@ def table(found: Diagnosis) -> str:
 def tune(scenario: str, as_json: bool) -> None:
     """Learn epsilon and the block length N from the training rows of SCENARIO.
 
-    Epsilon by marginal likelihood, N by cross-validation over the training days: what the paper
-    did before it ran the other days. For scenarios that replay recorded readings.
+    Epsilon maximizes the marginal likelihood, and N is chosen by cross-validation over the training
+    days, as the paper did before it ran the other days. SCENARIO must replay recorded readings.
 
     \b
     Examples:
@@ -85,7 +89,7 @@ def tune(scenario: str, as_json: bool) -> None:
     """
     found = registry.get(scenario)
     if not isinstance(found, Scenario):
-        raise InvalidInput(f"{scenario} only draws: there is nothing to tune")
+        raise InvalidInput(f"{scenario} is an illustration: it has no data to learn from")
     result = learn(found)
     plain = asdict(result) | {"block": result.block}
     click.echo(json.dumps(plain, indent=2) if as_json else result.text())

@@ -1,4 +1,4 @@
-"""The commands, loaded when they are needed; a mistake is exit code 2 and one line."""
+"""The commands, imported when needed. A user's mistake ends in one line and exit code 2."""
 
 import os
 import sys
@@ -13,42 +13,42 @@ from gpbandits_env.errors import GPBanditsError
 from gpbandits_env.scenarios.cli.stopping import answered, dying_quietly, exit_code
 from gpbandits_env.specs import no_user_code
 
-# As EX_SOFTWARE of BSD's sysexits.
+# The value of EX_SOFTWARE in BSD's sysexits.h.
 UNFORESEEN = 70
-# Name: where it is ("module.function"), and the first line of its help. The list of commands
-# imports none of them, since most need SciPy, Gymnasium or matplotlib.
+# Name -> its place ("module.function") and the first line of its help. The overview imports no
+# command, because most of them need SciPy, Gymnasium or matplotlib.
 COMMANDS = {
     "run": (
         "run.run",
-        "Run SCENARIO (an id, or a .toml file), then print its table and findings and plot it.",
+        "Run SCENARIO (an id or a .toml file), print its table and findings, and plot it.",
     ),
     "report": (
         "results.report",
-        "Print means, standard errors, ranks, comparisons and findings of FILES.",
+        "Print means, standard errors, ranks, comparisons and findings of the results in FILES.",
     ),
     "plot": (
         "results.plot",
-        "Plot FILE as PNG and SVG: its scenario's panels, or average, cumulative, simple regret.",
+        "Plot the results in FILE as PNG and SVG, with the panels that its scenario declares.",
     ),
-    "export": ("results.export", "Write every round of FILE as a table: one row an action."),
+    "export": ("results.export", "Write every round of FILE to a table with one row per action."),
     "compare": (
         "compare.compare_command",
-        "Compare agents over all scenarios in FILES: ranks, scores, profiles, who beats whom.",
+        "Compare agents over all scenarios in FILES: ranks, scores, profiles, pairwise results.",
     ),
     "published": (
         "compare.published",
-        "Compare the results of FILES with the paper's own table, with ranks.",
+        "Compare the results in FILES with the paper's table, including ranks.",
     ),
-    "list": ("listing.list_scenarios", "Show all scenarios, or everything about one."),
-    "agents": ("inventory.list_agents", "Show all agents that --agents takes."),
+    "list": ("listing.list_scenarios", "List all scenarios, or show everything about one."),
+    "agents": ("inventory.list_agents", "List all agents that --agents accepts."),
     "tasks": (
         "inventory.list_tasks",
-        "Show all tasks and test functions that gpbandits/Task-v0 takes.",
+        "List all tasks and test functions that gpbandits/Task-v0 accepts.",
     ),
-    "data": ("inventory.data", "Show the data sets: which are there, and how to get the others."),
+    "data": ("inventory.data", "List the data sets: where they are, and how to get missing ones."),
     "reference": (
         "reference.reference",
-        "Run SCENARIO with its agents and every CHOICE, and compare with its reference results.",
+        "Run SCENARIO with its agents and alternatives, and compare with its reference results.",
     ),
     "tune": (
         "diagnose.tune",
@@ -56,21 +56,21 @@ COMMANDS = {
     ),
     "new": (
         "run.new",
-        "Write a scenario FILE (TOML) to start from: a commented template, or a paper's scenario.",
+        "Write a scenario FILE (TOML) to start from: a commented template or a paper's scenario.",
     ),
     "animate": (
         "animate.animate",
-        "Show AGENT at work in the first environment instance of SCENARIO as an animated GIF.",
+        "Animate an agent in the first environment instance of SCENARIO, as a GIF file.",
     ),
     "diagnose": (
         "diagnose.diagnose",
-        "Say whether the readings of FILE drift, how fast, and which model to use.",
+        "Estimate whether the readings in FILE drift, how fast, and which model to use.",
     ),
 }
 
 
 class Group(click.Group):
-    """The commands of `COMMANDS`, whose errors are one line each, without a traceback."""
+    """The commands of `COMMANDS`. Each error is one line, without a traceback."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -79,7 +79,7 @@ class Group(click.Group):
         if name not in COMMANDS:
             return None
         module, _, function = COMMANDS[name][0].partition(".")
-        with dying_quietly():  # nothing was begun yet
+        with dying_quietly():  # nothing has started yet
             loaded = import_module(f"gpbandits_env.scenarios.cli.{module}")
         found: click.Command = getattr(loaded, function)
         return found
@@ -89,9 +89,9 @@ class Group(click.Group):
             formatter.write_dl([(name, help) for name, (_, help) in COMMANDS.items()])
 
     def main(self, *args: Any, **options: Any) -> Any:
-        """Run a command line; exit 2 on a user's mistake, 128 + its number on a signal."""
+        """Run a command line. Exit with 2 on a user's mistake, and with 128 + n on signal n."""
         standalone = options.pop("standalone_mode", True)
-        if isinstance(sys.stdout, TextIOWrapper):  # names of files need not be valid text
+        if isinstance(sys.stdout, TextIOWrapper):  # file names need not be valid text
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             with answered():
@@ -99,7 +99,7 @@ class Group(click.Group):
                 sys.stdout.flush()
         except click.exceptions.NoArgsIsHelpError as error:
             click.echo(error.format_message(), err=True)
-            _fail("name a command of the list above", 2)
+            _fail("give one of the commands listed above", 2)
         except click.ClickException as error:
             _fail(error.format_message(), error.exit_code)
         except (click.Abort, KeyboardInterrupt):
@@ -112,26 +112,26 @@ class Group(click.Group):
 
 
 def _end(error: Exception) -> NoReturn:
-    """End with one line: of a user's mistake, of the system's refusal, or of a defect of ours."""
+    """End with one line: a user's mistake, an error of the system, or a defect of this package."""
     if isinstance(error, GPBanditsError):
         _fail(str(error), 2)
     if isinstance(error, MemoryError):
-        _fail("this needs more memory than there is", 2)
+        _fail("this needs more memory than is available", 2)
     if isinstance(error, OSError):
         _silence()
         about = f"{error.filename}: " if error.filename else "standard output: "
         _fail(about + (error.strerror or str(error)), 2)
     what = f"{type(error).__name__}: {error}"[:300]
     _fail(
-        f"an error that gpbandits did not foresee, {what}. {_kept_traceback(error)}. Please report "
+        f"unexpected error, {what}. {_kept_traceback(error)}. Please report "
         "it, unless the traceback ends in a module of your own",
         UNFORESEEN,
     )
 
 
 def _kept_traceback(error: Exception) -> str:
-    """Write the traceback to a new file, and say where it is."""
-    # Needed for what should not happen; they are slow to import.
+    """Write the traceback to a new file, and return a sentence that says where it is."""
+    # Imported here, because they are slow to import and needed only for unexpected errors.
     import tempfile
     import traceback
 
@@ -147,7 +147,7 @@ def _kept_traceback(error: Exception) -> str:
 
 
 def _silence() -> None:
-    """Drop what could not be written to the standard output: nothing more is written at exit."""
+    """Discard what could not be written to standard output, so that exit does not try again."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

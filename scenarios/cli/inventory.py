@@ -1,4 +1,4 @@
-"""Commands that say what there is to choose from: `agents`, `tasks`, `data`."""
+"""The commands that list what is available: `agents`, `tasks`, `data`."""
 
 import click
 
@@ -10,7 +10,7 @@ from gpbandits_env.tasks import TASKS
 
 @click.command("agents")
 def list_agents() -> None:
-    """Show all agents that --agents takes.
+    """List all agents that --agents accepts.
 
     \b
     Examples:
@@ -20,17 +20,17 @@ def list_agents() -> None:
         click.echo(f"{name:<13} {_first_line(name)}")
     for name in agents.adapter_names():
         click.echo(f"{name:<13} {_first_line(name)} (needs the extra '{name}')")
-    click.echo("\n'MODULE:CLASS' names an agent of your own.")
+    click.echo("\nName an agent of your own as 'MODULE:CLASS'.")
 
 
 def _first_line(agent: str) -> str:
-    """What the documentation of an agent's class begins with."""
+    """The first line of the docstring of an agent's class."""
     return str(agent_class(agent).__doc__).strip().splitlines()[0].replace("`", "")
 
 
 @click.command("tasks")
 def list_tasks() -> None:
-    """Show all tasks and test functions that gpbandits/Task-v0 takes.
+    """List all tasks and test functions that gpbandits/Task-v0 accepts.
 
     \b
     Examples:
@@ -43,11 +43,11 @@ def list_tasks() -> None:
 
 
 @click.command()
-@click.option("--download", metavar="NAME", help="Fetch a data set that has a public address.")
+@click.option("--download", metavar="NAME", help="Download a data set that has a public address.")
 def data(download: str | None) -> None:
-    """Show the data sets: which are there, and how to get the others.
+    """List the data sets: where they are, and how to get missing ones.
 
-    Files are looked for in the folder that the environment variable GPBANDITS_DATA names.
+    The environment variable GPBANDITS_DATA names the folder of the data files.
 
     \b
     Examples:

@@ -9,7 +9,7 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 @click.command("list")
 @click.argument("scenario", required=False)
 def list_scenarios(scenario: str | None) -> None:
-    """Show all scenarios, or everything about one.
+    """List all scenarios, or show everything about one.
 
     \b
     Examples:
@@ -37,7 +37,7 @@ def _overview() -> None:
                 size = f"{found.trials} x {found.horizon}"
             click.echo(f"  {found.id:<{width}} {size:>11}  {found.title}")
         click.echo()
-    click.echo("The second column is trials x rounds. 'gpbandits list ID' shows all of a scenario.")
+    click.echo("The second column is trials x rounds. 'gpbandits list ID' shows one in detail.")
 
 
 def _describe(scenario: Scenario) -> None:

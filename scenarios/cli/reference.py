@@ -18,25 +18,29 @@ from gpbandits_env.scenarios.study.run import run_study
 
 @click.command()
 @click.argument("scenario")
-@click.option("--check", is_flag=True, help="Compare; new ones are made by a tool of the checkout.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes; one a processor by default.")
-@click.option("--trials", type=click.IntRange(1), help="Only to try: fewer trials.")
-@click.option("--out", type=click.Path(path_type=Path), help="Results file to keep and resume.")
+@click.option("--check", is_flag=True, help="Compare with the reference results.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; by default one per processor.")
+@click.option("--trials", type=click.IntRange(1), help="Fewer trials, for a quick test.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Results file to keep; an existing one is resumed.",
+)
 def reference(
     scenario: str, check: bool, jobs: int | None, trials: int | None, out: Path | None
 ) -> None:
-    """Run SCENARIO with its agents and every CHOICE, and compare with its reference results.
+    """Run SCENARIO with its agents and alternatives, and compare with its reference results.
 
     \b
     Examples:
       gpbandits reference srinivas2010/se-1d --check
     """
     found = registry.get(scenario)
-    tool = f"in a checkout 'python -m tools.reference {scenario}' makes new ones"
+    tool = f"to make new ones, run 'python -m tools.reference {scenario}' in a checkout"
     if not check:
         raise InvalidInput(f"give --check to compare with the reference results; {tool}")
     if isinstance(found, Picture):
-        raise InvalidInput(f"{scenario} only draws: it has no trials, and no results to check")
+        raise InvalidInput(f"{scenario} is an illustration: it has no results to check")
     kept = references.load(scenario)
     if kept is None:
         raise InvalidInput(f"there are no reference results of {scenario}; {tool}")
@@ -45,10 +49,10 @@ def reference(
             run_again(found, out or Path(folder) / "reference.sqlite", jobs, trials)
         )
     if kept["digest"] == now["digest"]:
-        click.echo("the same as the reference, bit for bit")
+        click.echo("the results are bit-identical to the reference")
         return
     if [cell["agents"] for cell in kept["cells"]] == [cell["agents"] for cell in now["cells"]]:
-        click.echo("all means are the same as the reference's, to the last bit")
+        click.echo("all means are bit-identical to those of the reference")
         return
     deviations = references.compare(kept, now)
     for deviation in deviations:
@@ -62,11 +66,11 @@ def run_again(scenario: Scenario, path: Path, jobs: int | None, trials: int | No
     """Run all agents of a scenario, and print and return the report.
 
     Raises:
-        StoreError: a trial was not finished.
+        StoreError: a trial did not finish.
     """
     outcome = run_study(scenario.select(["all"], trials), path, jobs=jobs)
     if outcome.done < outcome.total:
-        raise StoreError(f"{outcome.total - outcome.done} trials were not finished")
+        raise StoreError(f"{outcome.total - outcome.done} trials did not finish")
     with Store.open(path) as store:
         result = report(store)
     click.echo(text(result, pairs=False))

@@ -1,4 +1,4 @@
-"""Commands that read a results file: `report`, `plot`, `export`."""
+"""The commands that read a results file: `report`, `plot`, `export`."""
 
 import json
 from pathlib import Path
@@ -18,16 +18,18 @@ KINDS = ("csv", "parquet")
 
 _file = click.argument("file", type=click.Path(path_type=Path))
 _files = click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-_metric = click.option("--metric", type=click.Choice(list(KNOWN)), help="Instead of its own.")
+_metric = click.option(
+    "--metric", type=click.Choice(list(KNOWN)), help="Metric to rank by; by default the scenario's."
+)
 
 
 @click.command()
 @_files
 @_metric
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write one self-contained page.")
+@click.option("--html", type=click.Path(path_type=Path), help="Write a self-contained HTML page.")
 def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Path | None) -> None:
-    """Print means, standard errors, ranks, comparisons and findings of FILES.
+    """Print means, standard errors, ranks, comparisons and findings of the results in FILES.
 
     \b
     Examples:
@@ -52,12 +54,14 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
 
 @click.command()
 @_file
-@click.option("--out", type=click.Path(path_type=Path), help="Name of the plots, less suffix.")
-@click.option("--log", is_flag=True, help="Logarithmic regret.")
-@click.option("--bounds", is_flag=True, help="Lay the paper's regret bounds over the plot.")
-@click.option("--agents", help="Labels of those to draw, separated by commas; all by default.")
+@click.option("--out", type=click.Path(path_type=Path), help="Name of the plots, without suffix.")
+@click.option("--log", is_flag=True, help="Draw regret on a logarithmic axis.")
+@click.option("--bounds", is_flag=True, help="Add the paper's regret bounds to the plot.")
+@click.option("--agents", help="Labels of the agents to draw, separated by commas.")
 def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: str | None) -> None:
-    """Plot FILE as PNG and SVG: its scenario's panels, or average, cumulative, simple regret.
+    """Plot the results in FILE as PNG and SVG, with the panels that its scenario declares.
+
+    A scenario without panels gets average, cumulative and simple regret against rounds.
 
     \b
     Examples:
@@ -75,10 +79,12 @@ def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: str | No
 
 @click.command()
 @_file
-@click.option("--out", type=click.Path(path_type=Path), help="FILE.csv or FILE.parquet.")
-@click.option("--format", "kind", type=click.Choice(KINDS), help="By the suffix.")
+@click.option("--out", type=click.Path(path_type=Path), help="Output file, .csv or .parquet.")
+@click.option(
+    "--format", "kind", type=click.Choice(KINDS), help="Format; by default that of the suffix."
+)
 def export(file: Path, out: Path | None, kind: str | None) -> None:
-    """Write every round of FILE as a table: one row an action.
+    """Write every round of FILE to a table with one row per action.
 
     \b
     Examples:
@@ -87,7 +93,7 @@ def export(file: Path, out: Path | None, kind: str | None) -> None:
     """
     named = out.suffix.lstrip(".") if out else "csv"
     if kind is None and named not in KINDS:
-        raise InvalidInput(f"{out} ends neither in .csv nor in .parquet; say which by --format")
+        raise InvalidInput(f"{out} ends neither in .csv nor in .parquet; choose one with --format")
     kind = kind or named
     with Store.open(file) as store:
         target = out or file.with_suffix(f".{kind}")

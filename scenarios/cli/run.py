@@ -28,21 +28,22 @@ from gpbandits_env.scenarios.study.run import Outcome, run_study
 from gpbandits_env.scenarios.study.settings import parse_settings, with_settings
 from gpbandits_env.scenarios.study.toml import as_toml, differences
 
-LONGEST = 100  # characters of a file's name, which has the settings in it
+LONGEST = 100  # characters of a file name, which contains the settings
 
 
 def _where(command: Callable[..., None]) -> Callable[..., None]:
-    """The options that say where trials run, as the one argument ``engine``."""
+    """Add the options that say where trials run, as one argument ``engine``."""
 
     @click.option(
         "--engine",
         type=click.Choice(NAMES),
         default="local",
         show_default=True,
-        help="Where to run.",
+        help="Where trials run.",
     )
     @click.option(
-        "--address", help="Of a running Dask or Ray cluster; without, one is started here."
+        "--address",
+        help="Address of a running Dask or Ray cluster; by default one is started on this machine.",
     )
     @wraps(command)
     def with_engine(*, engine: str, address: str | None, **others: Any) -> None:
@@ -53,22 +54,26 @@ def _where(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command()
 @click.argument("scenario")
-@click.option("--agents", metavar="A,B", help="Agents by label or name; 'all' adds the CHOICEs.")
 @click.option(
-    "--trials", type=click.IntRange(1), help="Environment instances; the paper's by default."
+    "--agents", metavar="A,B", help="Agents, by label or name; 'all' adds the alternatives."
 )
-@click.option("--horizon", type=click.IntRange(1), help="Rounds; the paper's by default.")
-@click.option("--jobs", type=click.IntRange(1), help="Processes; one a processor by default.")
+@click.option(
+    "--trials", type=click.IntRange(1), help="Environment instances; by default the scenario's."
+)
+@click.option("--horizon", type=click.IntRange(1), help="Rounds; by default the scenario's.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; by default one per processor.")
 @click.option(
     "--set",
     "settings",
     metavar="NAME=VALUE",
     multiple=True,
-    help="An argument of the environment, or agents.NAME; may be repeated.",
+    help="Set an argument of the environment, or of the agents (agents.NAME); may be repeated.",
 )
 @_where
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
-@click.option("--out", type=click.Path(path_type=Path), help="Results file; resumed if there.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Results file; an existing one is resumed."
+)
 @click.option("--fresh", is_flag=True, help="Replace the results file instead of resuming it.")
 @no_user_code_option
 def run(
@@ -83,10 +88,10 @@ def run(
     out: Path | None,
     fresh: bool,
 ) -> None:
-    """Run SCENARIO (an id, or a .toml file), then print its table and findings and plot it.
+    """Run SCENARIO (an id or a .toml file), print its table and findings, and plot it.
 
-    The same command resumes an interrupted run from the last completed trial. More trials or more
-    agents are added to the results file.
+    The same command resumes an interrupted run from the last completed trial. A later run with
+    more trials or more agents adds them to the results file.
 
     \b
     Examples:
@@ -101,7 +106,7 @@ def run(
     found = find(scenario)
     if isinstance(found, Picture):
         if agents or trials or horizon or settings:
-            raise InvalidInput(f"{scenario} only draws: it has no agents, trials or horizon")
+            raise InvalidInput(f"{scenario} is an illustration: it has no agents, trials or rounds")
         _announce(save(found, out or Path("results") / _file(scenario, ".png"), seed))
         return
     names = None if agents is None else [name.strip() for name in agents.split(",")]
@@ -117,11 +122,11 @@ def run(
 
 
 def _check_plots(scenario: str, path: Path) -> None:
-    """Before anything runs: the plots, which stand beside the results, replace no other file."""
+    """Check, before anything runs, that the plots replace neither the results nor other files."""
     check_regular(path)
     if path.suffix in SUFFIXES:
         raise InvalidInput(
-            f"--out {path}: a plot would be written over the results; end the name in .sqlite"
+            f"--out {path}: a plot would overwrite the results; end the name in .sqlite"
         )
     reads = [path, Path(scenario)]
     for file in files_of(path.with_suffix("")):
@@ -166,10 +171,10 @@ def _announce(files: list[Path]) -> None:
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path), default="my_scenario.toml")
-@click.option("--from", "source", metavar="ID", help="A scenario of a paper to write out.")
-@click.option("--force", is_flag=True, help="Write over a file that is there.")
+@click.option("--from", "source", metavar="ID", help="Start from this scenario of a paper.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
 def new(file: Path, source: str | None, force: bool) -> None:
-    """Write a scenario FILE (TOML) to start from: a commented template, or a paper's scenario.
+    """Write a scenario FILE (TOML) to start from: a commented template or a paper's scenario.
 
     \b
     Examples:
@@ -178,23 +183,25 @@ def new(file: Path, source: str | None, force: bool) -> None:
       gpbandits new se.toml --from bogunovic2016/se
     """
     if file.suffix != ".toml":
-        raise InvalidInput(f"{file}: a scenario file ends in .toml")
+        raise InvalidInput(f"{file}: the name of a scenario file must end in .toml")
     if not file.parent.is_dir():
-        raise InvalidInput(f"{file}: there is no folder {file.parent}")
+        raise InvalidInput(f"{file}: the folder {file.parent} does not exist")
     if file.exists() and not force:
-        raise InvalidInput(f"{file} is there already; --force writes over it")
+        raise InvalidInput(f"{file} already exists; --force overwrites it")
     text = template(file.name) if source is None else as_toml(_declared(source), file.name)
     write_text(file, text, "text")
-    click.echo(f"wrote {file}; 'gpbandits run {file}' runs it")
+    click.echo(f"wrote {file}; run it with 'gpbandits run {file}'")
     if source is not None:
         others = differences(_declared(source), text)
-        same = f"in {', '.join(others)}, which a file cannot hold" if others else ""
-        click.echo(f"it differs from {source} {same}" if same else f"same results as {source}")
+        same = f"in {', '.join(others)}, which a file cannot express" if others else ""
+        click.echo(
+            f"it differs from {source} {same}" if same else f"its results are those of {source}"
+        )
 
 
 def _declared(id: str) -> Scenario:
-    """The scenario of that id that has trials."""
+    """The scenario of an id, which must have trials."""
     found = registry.get(id)
     if isinstance(found, Picture):
-        raise InvalidInput(f"{id} only draws: it has no scenario to write out")
+        raise InvalidInput(f"{id} is an illustration: it has no scenario to write out")
     return found

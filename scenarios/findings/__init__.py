@@ -1,4 +1,4 @@
-"""What papers found, as checks on results: all that a scenario may declare."""
+"""Findings of papers as checks on results: all those that a scenario may declare."""
 
 from gpbandits_env.scenarios.findings.final import AtMost as AtMost
 from gpbandits_env.scenarios.findings.final import Below as Below

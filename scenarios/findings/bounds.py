@@ -1,7 +1,7 @@
-"""Theory curves that a plot can lay over a result.
+"""Theory curves that a plot can draw over a result.
 
-They are computed when a study starts and kept in its store, so that plots need the store only. All
-are about one action a round among finitely many arms.
+They are computed when a study starts and kept in its results file, so that plots need that file
+only. All of them assume one action per round and finitely many arms.
 """
 
 from abc import ABC, abstractmethod
@@ -22,7 +22,7 @@ LONGEST_BLOCK = 60
 
 
 class Bound(ABC):
-    """A curve over rounds, from an agent's view of the environment."""
+    """A curve over rounds, computed from the problem that the agents are given."""
 
     metric: str
 
@@ -36,7 +36,7 @@ class Bound(ABC):
         """The curve, (horizon,), in the units of ``metric``.
 
         Raises:
-            InvalidInput: the problem is not of the kind that the theory is about.
+            InvalidInput: the theory does not cover this kind of problem.
         """
 
 
@@ -45,15 +45,15 @@ BOUNDS: Family[Bound] = Family("bound")
 
 def _arms(problem: Problem, whose: str) -> Arms:
     if not isinstance(problem.domain, Arms) or problem.batch_size != 1:
-        raise InvalidInput(f"{whose} about one action a round among finitely many arms")
+        raise InvalidInput(f"{whose} about one action per round among finitely many arms")
     return problem.domain
 
 
 def _drifting(problem: Problem) -> tuple[Arms, float]:
     if not isinstance(problem.domain, Arms) or problem.batch_size != 1 or problem.epsilon is None:
         raise InvalidInput(
-            "Theorems 4.2 and 4.3 are about one action a round among arms of a function that "
-            "drifts with a known epsilon"
+            "Theorems 4.2 and 4.3 are about one action per round among the arms of a function "
+            "that drifts with a known epsilon"
         )
     return problem.domain, problem.epsilon
 
@@ -71,7 +71,7 @@ def _rounds(horizon: int) -> IntArray:
 class Theorem1(Bound):
     """The regret bound of srinivas2010, Theorem 1, with the greedy bound on gamma_T (Eq. 5).
 
-    Holds with probability 1 - delta for GP-UCB with the theorem's own beta, unscaled.
+    It holds with probability 1 - delta for GP-UCB with the beta of the theorem, unscaled.
     """
 
     delta: float = 0.1
@@ -95,10 +95,10 @@ class Theorem1(Bound):
 @BOUNDS.register("theorem4.3")
 @dataclass(frozen=True)
 class Theorem43(Bound):
-    """Of TV-GP-UCB, with gamma~_T at most twice the greedy gain of this very problem.
+    """The bound of TV-GP-UCB, with gamma~_T at most twice the greedy gain of this problem.
 
-    It fails with probability delta. The paper does not state a and b, of the derivatives' tail
-    a exp(-(L/b)^2).
+    It fails with probability delta. The paper does not state a and b, the constants of the tail
+    a exp(-(L/b)^2) of the derivatives.
 
     Source: bogunovic2016, eqs. (19)-(20).
     """
@@ -131,10 +131,10 @@ class Theorem43(Bound):
 @BOUNDS.register("theorem4.3-blocks")
 @dataclass(frozen=True)
 class Theorem43Blocks(Theorem43):
-    """Of TV-GP-UCB, with gamma~_T bounded by blocks, eq. (21), of the best length up to 60.
+    """The bound of TV-GP-UCB, with gamma~_T bounded by blocks (eq. 21) of the best length up to 60.
 
-    ERRATUM: as printed, eq. (21) is wrong (see `theory.time_varying.time_varying_gain_bound`):
-    ``as_printed`` is the paper's own form.
+    ERRATUM: eq. (21) is wrong as printed (see `theory.time_varying.time_varying_gain_bound`);
+    ``as_printed`` selects the paper's own form.
     """
 
     as_printed: bool = False
@@ -161,9 +161,9 @@ class Theorem43Blocks(Theorem43):
 @BOUNDS.register("theorem4.2")
 @dataclass(frozen=True)
 class Theorem42(Bound):
-    """Of R-GP-UCB with the paper's block length, gamma_N bounded greedily.
+    """The bound of R-GP-UCB with the paper's block length and a greedy bound on gamma_N.
 
-    As `Theorem43`; a0 and b0, of the function's tail, are not stated either.
+    See `Theorem43`. The paper does not state a0 and b0 of the function's tail either.
 
     Source: bogunovic2016, eqs. (16)-(18).
     """
@@ -196,9 +196,9 @@ class Theorem42(Bound):
 
 
 def _compressed(problem: Problem, horizon: int, epsilon: float) -> tuple[Array, Array]:
-    """After each round: the largest model order there can be, and gamma of it; (T,) each.
+    """The largest possible model order after each round, and its gamma; (T,) each.
 
-    Both from the greedy gain of this very problem (srinivas2010, eq. 5).
+    Both follow from the greedy gain of this problem (srinivas2010, eq. 5).
     """
     arms = _arms(problem, "the bounds of bedi2022 are")
     gain = theory.information_gain_bound(arms, problem.kernel, problem.noise_var, horizon)
@@ -209,7 +209,7 @@ def _compressed(problem: Problem, horizon: int, epsilon: float) -> tuple[Array, 
 @BOUNDS.register("bedi3.2")
 @dataclass(frozen=True)
 class Theorem32(Bound):
-    """Of GP-UCB compressed at epsilon nats, with the beta of srinivas2010, Theorem 1.
+    """The bound of GP-UCB compressed at epsilon nats, with the beta of srinivas2010, Theorem 1.
 
     It fails with probability delta.
 
@@ -238,10 +238,10 @@ class Theorem32(Bound):
 @BOUNDS.register("bedi-model-order")
 @dataclass(frozen=True)
 class ModelOrderBound(Bound):
-    """Of the model order at epsilon nats: the largest M with gamma_M > M epsilon.
+    """A bound on the model order at epsilon nats: the largest M with gamma_M > M epsilon.
 
-    Source: srinivas2010, Lemma 5.3, and bedi2022, eq. (2.12); the paper's own, eq. (3.1), has a
-        constant that it leaves unnamed.
+    Source: srinivas2010, Lemma 5.3, and bedi2022, eq. (2.12). The paper's own bound, eq. (3.1), has
+        a constant that it does not specify.
     """
 
     epsilon: float

@@ -1,4 +1,4 @@
-"""Findings about the last round: how agents compare by a metric; smaller is better."""
+"""Findings about the last round: how agents compare by a metric. Smaller is better."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from gpbandits_env.scenarios.findings.statistics import Paired, one_instance, pa
 
 
 class FinalFinding(Finding):
-    """A claim about the last round; `metric` names the figure that it is about."""
+    """A claim about the last round, by the metric that ``metric`` names."""
 
     metric: str
 
     def final(self, results: CellResults) -> Mapping[str, Array]:
-        """Per agent, (trials,) the metric at the last round."""
+        """The metric at the last round: agent -> (trials,)."""
         return results.final(self.metric, self.labels)
 
 
@@ -28,9 +28,9 @@ def _ratio(p: Paired) -> float:
 @FINDINGS.register("below")
 @dataclass(frozen=True)
 class Below(FinalFinding):
-    """Agent a has the smaller mean, clearly: by more than ``errors`` paired standard errors.
+    """The mean of agent a is smaller, by more than ``errors`` paired standard errors.
 
-    Agents are named by their labels, and ``metric`` is one of `metrics.KNOWN`, in all findings.
+    In all findings, agents are named by their labels, and ``metric`` is one of `metrics.KNOWN`.
     """
 
     a: str
@@ -53,19 +53,19 @@ class Below(FinalFinding):
 @FINDINGS.register("level")
 @dataclass(frozen=True)
 class Level(FinalFinding):
-    """Agents a and b do not differ much, seen on the scale of the paper's figure.
+    """Agents a and b do not differ much on the scale of the paper's figure.
 
     The means differ by at most ``within`` times the gap between the best and the worst of
-    ``scale``: what an eye calls level in a plot that shows them all. The ratio of the means is
-    reported too, for it can be far from 1 when both are small.
+    ``scale``, so that they look level in a plot of all of them. The ratio of the means is reported
+    too, because it can be far from 1 when both means are small.
 
     Args:
-        a: one agent.
-        b: the other.
+        a: the first agent.
+        b: the second agent.
         scale: the agents whose means span the scale.
         within: the largest difference, as a fraction of the scale.
         one_sided: claim only that a does as well as b, or better.
-        metric: what is compared.
+        metric: the metric that is compared.
     """
 
     a: str
@@ -81,7 +81,7 @@ class Level(FinalFinding):
         labels = listed(self.scale, "scale")
         if len(labels) < 2 or not all(isinstance(label, str) for label in labels):
             raise InvalidInput(
-                f"a finding's scale needs two agents or more, by label, got {shown(labels)}"
+                f"a finding's scale needs the labels of two or more agents, got {shown(labels)}"
             )
 
     @property
@@ -104,7 +104,7 @@ class Level(FinalFinding):
 @FINDINGS.register("at-most")
 @dataclass(frozen=True)
 class AtMost(FinalFinding):
-    """Agent a's mean is at most ``factor`` times b's."""
+    """The mean of agent a is at most ``factor`` times that of b."""
 
     a: str
     b: str
@@ -125,7 +125,7 @@ class AtMost(FinalFinding):
 @FINDINGS.register("within-published")
 @dataclass(frozen=True)
 class WithinPublished(FinalFinding):
-    """An agent's mean is at most ``factor`` times the paper's, ``published``, which is above 0."""
+    """An agent's mean is at most ``factor`` times ``published``, the paper's mean, which is > 0."""
 
     agent: str
     published: float
@@ -154,7 +154,7 @@ class NearlyBest(FinalFinding):
     """An agent is the best, or within ``errors`` paired standard errors of its best rival.
 
     Raises:
-        InvalidInput: no rivals.
+        InvalidInput: there are no rivals.
     """
 
     agent: str
@@ -194,9 +194,9 @@ class NearlyBest(FinalFinding):
 @FINDINGS.register("wider")
 @dataclass(frozen=True)
 class Wider(FinalFinding):
-    """Agent a's results spread wider over the instances than b's, by ``errors`` standard errors.
+    """Over the instances, a's results spread wider than b's, by ``errors`` standard errors.
 
-    By a paired t test on the distances from the median (Brown and Forsythe 1974, paired).
+    The test is a paired t test on the distances from the median (Brown and Forsythe 1974, paired).
     """
 
     a: str
@@ -221,15 +221,15 @@ class Wider(FinalFinding):
 @FINDINGS.register("slower-rise")
 @dataclass(frozen=True)
 class SlowerRise(FinalFinding):
-    """From a common start the metric rises more slowly one way than the other, per unit of way.
+    """From a common start, the metric rises more slowly in one direction than in the other.
 
     Args:
-        start: where both ways begin.
-        slow: the end of the slow way.
-        fast: the end of the fast way.
-        ways: the lengths of the two ways, e.g. differences of the epsilon that is assumed.
-        share: the largest share of the fast way's slope that the slow one may have.
-        metric: what rises.
+        start: the agent at the common start.
+        slow: the agent at the end of the slow direction.
+        fast: the agent at the end of the fast direction.
+        ways: the two distances, e.g. differences of the epsilon that is assumed.
+        share: the largest ratio of the slow slope to the fast one; slopes are per unit of distance.
+        metric: the metric that rises.
     """
 
     start: str

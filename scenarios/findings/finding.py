@@ -1,7 +1,7 @@
 """A paper's findings, as checks on results.
 
-A finding compares agents trial by trial: all agents of a trial face the same environment instance,
-so a standard error is that of the paired difference.
+A finding compares agents trial by trial. All agents of a trial face the same environment instance,
+so standard errors are those of paired differences.
 """
 
 from abc import ABC, abstractmethod
@@ -15,9 +15,9 @@ from gpbandits_env.specs import Family
 
 @dataclass(frozen=True)
 class Check:
-    """What became of a finding: ``holds`` is None where it cannot be checked.
+    """The result of checking a finding: ``holds`` is None where it cannot be checked.
 
-    The statement says what was checked, and the numbers are those that decided.
+    The statement says what was checked, and the numbers are those that the result depends on.
     """
 
     holds: bool | None
@@ -26,7 +26,7 @@ class Check:
 
     @property
     def mark(self) -> str:
-        """Whether it holds, in words."""
+        """Whether the finding holds, in words."""
         return {True: "holds", False: "DOES NOT HOLD", None: "not checked"}[self.holds]
 
     @property
@@ -36,29 +36,29 @@ class Check:
 
 
 class CellResults(Protocol):
-    """The results of one cell, as findings look at them."""
+    """What findings read from the results of one cell."""
 
     @property
     def labels(self) -> tuple[str, ...]:
         """The agents that have been run."""
 
     def size(self, labels: tuple[str, ...]) -> tuple[int, int]:
-        """How many trials all of the agents have run, and of how many rounds."""
+        """The number of trials that all of the agents have run, and the number of their rounds."""
 
     def final(self, metric: str, labels: tuple[str, ...]) -> Mapping[str, Array]:
-        """Per agent, (trials,) a metric at the last round; one order of trials for all."""
+        """A metric at the last round: agent -> (trials,), in the same order of trials for all."""
 
     def regret(self, labels: tuple[str, ...]) -> Mapping[str, Array]:
-        """Per agent, (trials, T) the regret of every round, summed over its actions."""
+        """The regret of every round, summed over its actions: agent -> (trials, T)."""
 
     def model_order(self, label: str) -> Array:
-        """(T,) the mean number of data points in an agent's posterior after every round."""
+        """The mean number of data points in an agent's posterior after every round, (T,)."""
 
     def seconds(self, label: str) -> Array:
-        """(trials, T) clock time of asking and telling in every round."""
+        """Clock time of ``ask`` and ``tell`` in every round, (trials, T) seconds."""
 
     def evaluations(self, label: str) -> Array:
-        """(trials, T) evaluations spent up to and including every round."""
+        """Evaluations spent up to and including every round, (trials, T)."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,13 @@ class Finding(ABC):
     """One claim about the results of a scenario.
 
     Args:
-        reason: why it does not hold here, where it does not: the heading of `docs/differences.md`
-            that explains it. Results files do not keep it.
+        reason: if the claim does not hold here, the heading of `docs/differences.md` that explains
+            why. Results files do not keep it.
     """
 
     reason: str = field(default="", kw_only=True, compare=False)
 
-    # The fields that hold agents' labels, and how many trials of them a check needs.
+    # The fields that hold agents' labels, and the number of trials that a check needs.
     agent_fields: ClassVar[tuple[str, ...]] = ("a", "b")
     least_trials: ClassVar[int] = 2
 
@@ -83,14 +83,14 @@ class Finding(ABC):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The agents it speaks of."""
+        """The labels of the agents that the claim is about."""
         given = (getattr(self, name) for name in self.agent_fields)
         each = ((one,) if isinstance(one, str) else one for one in given)
         return tuple(dict.fromkeys(label for labels in each for label in labels))
 
     @property
     def rounds(self) -> int:
-        """The rounds that a trial must have for the claim to be about anything."""
+        """The smallest number of rounds with which the claim can be checked."""
         return 1
 
     def look(self, results: CellResults) -> Check:
@@ -100,19 +100,19 @@ class Finding(ABC):
             return self.check(None, note=f"not run: {', '.join(missing)}")
         trials, rounds = results.size(self.labels)
         if trials < self.least_trials:
-            return self.check(None, note=f"needs {self.least_trials} trials or more")
+            return self.check(None, note=f"needs at least {self.least_trials} trials")
         if rounds < self.rounds:
             return self.check(None, note=f"needs {self.rounds} rounds, not {rounds}")
         return self.judge(results)
 
     @abstractmethod
     def judge(self, results: CellResults) -> Check:
-        """Check the claim, all its agents and rounds being there."""
+        """Check the claim, given that all its agents and rounds are present."""
 
     def check(
         self, holds: bool | None, numbers: Mapping[str, float] | None = None, note: str = ""
     ) -> Check:
-        """What became of it."""
+        """The result of the check."""
         return Check(holds, "; ".join(filter(None, (self.statement, note))), numbers or {})
 
 

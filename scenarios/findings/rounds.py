@@ -1,4 +1,4 @@
-"""Findings about the rounds of a trial, not only the last: regret, model order and time."""
+"""Findings about all rounds of a trial, not only the last: regret, model order and time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,17 +17,17 @@ def _claim(limits: Mapping[str, float | None]) -> str:
 @FINDINGS.register("never-below")
 @dataclass(frozen=True)
 class NeverBelow(Finding):
-    """No agent beats one that cannot be beaten in expectation, from a round on.
+    """From some round on, no agent beats one that cannot be beaten in expectation.
 
-    Checked of the mean over all those rounds, and of every round by itself: with hundreds of
-    rounds and several agents, some round lies 3 standard errors below by chance alone.
+    The mean over those rounds and every single round are checked. A single round has a wider
+    margin: among hundreds of rounds, some lie 3 standard errors below by chance.
 
     Args:
         bound: the agent that cannot be beaten.
-        agents: the others.
+        agents: the other agents.
         first: the first round that counts, from 1.
         errors: how many paired standard errors the mean may lie below.
-        round_errors: the same for a single round.
+        round_errors: how many a single round may lie below.
     """
 
     bound: str
@@ -68,9 +68,10 @@ class NeverBelow(Finding):
 class Oscillates(Finding):
     """An agent that resets does worse right after a reset than right before it; another does not.
 
-    The statistic of a trial: mean regret over the rounds after its resets, less that over as many
-    rounds before them; a share of the shortest time between two resets each. Resets are seen by
-    the posterior becoming empty. ``steady`` is another agent in the same rounds.
+    The statistic of a trial is the mean regret over the rounds after its resets, minus that over
+    equally many rounds before them. That number of rounds is a share of the shortest time between
+    two resets. A reset is a round after which the posterior is empty. ``steady`` is another agent
+    in the same rounds.
     """
 
     agent: str
@@ -114,7 +115,8 @@ class Oscillates(Finding):
 class BelowAt(Finding):
     """Agent a has the smaller average regret at an earlier horizon, by 2 paired standard errors.
 
-    R_t/t is compared at round ``horizon``, and shown at the rounds ``also`` where they were run.
+    R_t/t is compared at round ``horizon``, and also reported at those of the rounds ``also`` that
+    were run.
     """
 
     a: str
@@ -146,7 +148,7 @@ class BelowAt(Finding):
 @FINDINGS.register("share-of")
 @dataclass(frozen=True)
 class ShareOf(Finding):
-    """The regret of a as a share of b's, from round ``first`` (1 is the first) to ``last``."""
+    """The regret of a as a share of b's, from round ``first`` (counted from 1) to ``last``."""
 
     a: str
     b: str
@@ -176,16 +178,16 @@ class ShareOf(Finding):
 @FINDINGS.register("model-order")
 @dataclass(frozen=True)
 class ModelOrder(Finding):
-    """How fast the model order still grows in the last part of a trial, in points a round.
+    """How fast the model order still grows in the last part of a trial, in points per round.
 
     The slope is that of a line fitted to the mean over the trials. The round of the first
     observation that was not informative, in the first trial that has one, is reported too.
 
     Args:
-        agent: whose posterior.
-        at_most: it has settled: the largest slope, if any.
-        above: it still grows: the smallest slope, if any.
-        part: of the rounds, at the end.
+        agent: the agent whose posterior it is.
+        at_most: the largest slope at which the model order has settled, if that is the claim.
+        above: the slope that a growing model order exceeds, if that is the claim.
+        part: the share of the rounds that counts, at the end of a trial.
     """
 
     agent: str
@@ -216,10 +218,10 @@ class ModelOrder(Finding):
 @FINDINGS.register("less-time")
 @dataclass(frozen=True)
 class LessTime(Finding):
-    """Agent a needs less clock time than b: to ask, to tell, and for its evaluations.
+    """Agent a needs less clock time than b for ``ask``, ``tell`` and its evaluations.
 
-    ``paper`` is the paper's ratio a to b, if it has one, and ``evaluation`` the seconds that an
-    evaluation takes where the environment looks it up in a table.
+    ``paper`` is the paper's ratio of a to b, if it states one. ``evaluation`` is the number of
+    seconds that an evaluation would take, where the environment looks it up in a table.
     """
 
     a: str
@@ -255,13 +257,13 @@ def resets(model_order: Array) -> IntArray:
 
 
 def first_refusal(order: Array) -> int | None:
-    """The first round, from 2, after which a (T,) mean model order had not grown by one, if any."""
+    """The first round >= 2 after which the mean model order (T,) had not grown by one, if any."""
     refused = np.flatnonzero(np.diff(order) < 1.0 - 1e-9)
     return int(refused[0]) + 2 if len(refused) else None
 
 
 def _in_errors(values: Array) -> Array:
-    """Mean over the trials in standard errors, along the first axis; infinite if there is none."""
+    """The mean over the trials (first axis) in standard errors; infinite if the error is 0."""
     mean, error = (np.asarray(part) for part in mean_and_error(values))
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled: Array = mean / error

@@ -23,18 +23,18 @@ class Paired:
 
 
 def mean_and_error(values: Array, axis: int = 0) -> tuple[Array, Array]:
-    """Mean over the trials, which are along ``axis``, and its standard error (NaN for one)."""
+    """The mean over the trials along ``axis``, and its standard error (NaN for one trial)."""
     count = values.shape[axis]
     mean: Array = values.mean(axis=axis)
     if count < 2:
         return mean, np.full_like(mean, np.nan)
     error: Array = values.std(axis=axis, ddof=1) / np.sqrt(count)
-    # Trials that are all alike have no spread; the mean's rounding would show one.
+    # Identical trials have no spread, but rounding of the mean would show one.
     return mean, np.where(np.ptp(values, axis=axis) == 0.0, 0.0, error)
 
 
 def paired(a: Array, b: Array) -> Paired:
-    """Compare two agents trial by trial, by (trials,) figures of the same trials in one order."""
+    """Compare two agents by their (trials,) figures of the same trials in the same order."""
     difference, se = mean_and_error(a - b)
     return Paired(float(a.mean()), float(b.mean()), float(difference), float(se), len(a))
 
@@ -42,11 +42,11 @@ def paired(a: Array, b: Array) -> Paired:
 def one_instance(regrets: Mapping[str, Array]) -> str:
     """A remark on agents whose trials are all identical; "" if there are none.
 
-    Without noise and without randomness of its own an agent repeats the same trial. Its standard
+    Without noise and without randomness of its own, an agent repeats the same trial. Its standard
     error is then 0 because there is one environment instance, not because the result is certain.
 
     Args:
-        regrets: per agent, (trials, ...) its regret.
+        regrets: agent -> its regret, (trials, ...).
     """
     alike = [
         label

@@ -52,7 +52,7 @@ def test_the_unforeseen_is_one_line_with_the_place_of_its_traceback(monkeypatch,
     (log,) = tmp_path.iterdir()
     assert str(log) in said
     assert "KeyError: 'x'" in log.read_text()
-    assert "did not foresee, KeyError: 'x'" in said
+    assert "unexpected error, KeyError: 'x'" in said
 
 
 def test_without_a_place_the_traceback_is_shown(monkeypatch, tmp_path):
@@ -64,7 +64,7 @@ def test_without_a_place_the_traceback_is_shown(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(("error", "words"), [
-    (MemoryError(), "more memory than there is"),
+    (MemoryError(), "more memory than is available"),
     (OSError(28, "No space left on device"), "standard output: No space left on device"),
     (PermissionError(13, "Permission denied", "a.txt"), "a.txt: Permission denied"),
 ])  # fmt: skip
@@ -76,7 +76,7 @@ def test_what_the_system_refuses_is_no_error_of_ours(monkeypatch, error, words):
 def test_no_command_at_all_says_so():
     result = call()
     assert result.exit_code == 2
-    assert result.stderr.strip().splitlines()[-1] == "gpbandits: name a command of the list above"
+    assert result.stderr.strip().splitlines()[-1] == "gpbandits: give one of the commands listed above"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

@@ -197,7 +197,7 @@ def test_training_rows_are_in_the_learners_units():
 def test_tune_says_what_it_cannot():
     for id, message in (
         ("bogunovic2016/se", "does not replay readings"),
-        ("bogunovic2016/fig-1", "only draws"),
+        ("bogunovic2016/fig-1", "is an illustration"),
     ):
         result = CliRunner().invoke(main, ["tune", id])
         assert result.exit_code == 2

@@ -74,7 +74,7 @@ def test_mistakes_are_told(drifting, tmp_path):
         animate(drifting, "tv", tmp_path / "taken" / "a.gif", rounds=1)
     result = CliRunner().invoke(main, ["animate", "srinivas2010/fig-2", "--agent", "gp-ucb"])
     assert result.exit_code == 2
-    assert "only draws" in result.output
+    assert "is an illustration" in result.output
 
 
 def test_frames_on_a_line_share_their_axes(drifting, tmp_path):

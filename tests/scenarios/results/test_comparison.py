@@ -177,7 +177,7 @@ def test_the_command(files, tmp_path):
     names = [str(f) for f in files]
     run = CliRunner().invoke(main, ["compare", *names, "--out", str(tmp_path / "all")])
     assert run.exit_code == 0, run.output
-    assert "probability that the row beats the column" in run.output
+    assert "probability that the agent of the row beats the agent of the column" in run.output
     assert (tmp_path / "all.png").stat().st_size > 10_000
     run = CliRunner().invoke(main, ["compare", *names, "--json", "--reference", "random"])
     plain = json.loads(run.output)

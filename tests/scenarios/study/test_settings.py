@@ -125,7 +125,7 @@ def test_what_a_file_cannot_hold_is_named():
 def test_a_scenario_that_is_written_out_has_the_same_digest(cli):
     wrote = cli("new", "se.toml", "--from", "bogunovic2016/se")
     assert wrote.exit_code == 0, wrote.output
-    assert "same results as bogunovic2016/se" in wrote.output
+    assert "its results are those of bogunovic2016/se" in wrote.output
     digests = []
     for name in ("bogunovic2016/se", "se.toml"):
         done = cli("run", name, *SMALL, "--set", "grid=[6, 6]", "--out", f"{len(digests)}.sqlite")
@@ -133,4 +133,4 @@ def test_a_scenario_that_is_written_out_has_the_same_digest(cli):
         digests += [line for line in done.output.splitlines() if line.startswith("digest")]
     assert len(digests) == 2
     assert digests[0] == digests[1]
-    assert "only draws" in cli("new", "x.toml", "--from", "srinivas2010/fig-2").output
+    assert "is an illustration" in cli("new", "x.toml", "--from", "srinivas2010/fig-2").output
