@@ -24,7 +24,7 @@ MOST_TRIALS = 10**6
 
 
 def _about(default: Any = MISSING, *, later: bool = False) -> Any:
-    """A field that says what results are of, or how they are judged: it shapes none of them.
+    """A field that describes or judges results, but on which no result depends.
 
     Runs that share a results file may differ in it. For ``later``, see `_later`.
     """
@@ -81,7 +81,7 @@ class Scenario:
         horizon: rounds T.
         trials: independent environment instances; all agents face the same ones.
         agents: the paper's agents.
-        metric: the metric that reports rank by (see `metrics.METRICS`).
+        metric: the metric that reports rank by (see `metrics.KNOWN`).
         findings: what the paper found, as checks.
         choices: where the paper is silent, and what was chosen.
         departures: where this scenario differs from what the paper did.

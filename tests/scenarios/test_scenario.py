@@ -91,7 +91,7 @@ def test_a_label_must_be_usable(label):
 
 
 def test_labels_are_unique(tiny):
-    with pytest.raises(InvalidInput, match="labels of their own"):
+    with pytest.raises(InvalidInput, match="labels of the agents must differ"):
         replace(tiny, agents=(AgentEntry("x", "ei"), AgentEntry("x", "mpi")))
 
 

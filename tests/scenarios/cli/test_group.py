@@ -76,7 +76,9 @@ def test_what_the_system_refuses_is_no_error_of_ours(monkeypatch, error, words):
 def test_no_command_at_all_says_so():
     result = call()
     assert result.exit_code == 2
-    assert result.stderr.strip().splitlines()[-1] == "gpbandits: give one of the commands listed above"
+    assert (
+        result.stderr.strip().splitlines()[-1] == "gpbandits: give one of the commands listed above"
+    )
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")

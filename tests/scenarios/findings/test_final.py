@@ -59,7 +59,7 @@ def test_an_agent_that_was_not_run_leaves_a_finding_open(check):
 
 
 def test_a_scale_needs_two_agents():
-    with pytest.raises(InvalidInput, match="two agents"):
+    with pytest.raises(InvalidInput, match="two or more agents"):
         Level("a", "b", ("a",))
 
 
