@@ -1,4 +1,4 @@
-"""`check_drift`: the laws that a drift keeps, tried on one of your own."""
+"""`check_drift` tests whether a drift of your own satisfies the laws of drifts."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from gpbandits_env.drift.base import DRIFTS, Drift, as_drift
 from gpbandits_env.drift.path import Path
 from gpbandits_env.errors import GPBanditsError, LawBroken
 
-# A covariance of four points, its factor, and a map from two coefficients to three points.
+# The covariance of four points, its factor, and a map from two coefficients to three points.
 POINTS = np.linspace(0.0, 1.0, 4)
 K = np.exp(-((POINTS[:, None] - POINTS) ** 2) / (2 * 0.3**2))
 FACTOR = np.linalg.cholesky(K + 1e-12 * np.eye(4))
@@ -19,17 +19,17 @@ ROUNDS, PATHS = 30, 2000
 
 
 def check_drift(drift: Any) -> None:
-    """Test whether a drift keeps all laws; each function of `LAWS` states one.
+    """Test whether a drift satisfies all laws; each function of `LAWS` states one.
 
-    A drift that claims to keep the marginal law GP(0, k) is also tested for its covariance, by
-    Monte Carlo, and for acting alike on values and coefficients. It takes about half a second.
+    If the drift claims to keep the marginal law GP(0, k), its covariance is tested by Monte Carlo,
+    and its effect on values and on coefficients is compared. The test takes about half a second.
 
     Args:
         drift: a `Drift`, its dict, or a function ``step(f, fresh, t, rng) -> f_next``.
     Raises:
-        LawBroken: names the law, and says what was found and what was expected.
-        InvalidInput: no drift.
-        UnknownName: a dict with a type that does not exist.
+        LawBroken: a law fails; the message names it, what was found and what was expected.
+        InvalidInput: the argument is not a drift.
+        UnknownName: there is no drift of the dict's type.
     """
     made = as_drift(drift)
     for law in LAWS:
@@ -42,7 +42,7 @@ def check_drift(drift: Any) -> None:
 
 
 def shape(drift: Drift) -> None:
-    """Every f_t is an array of finite numbers of the shape of a draw; the memory is a tuple."""
+    """Every f_t is an array of finite numbers in the shape of a draw; the memory is a tuple."""
     rng = np.random.default_rng(0)
     memory = drift.start(lambda: _draw(rng, 1)[0])
     for t in range(1, ROUNDS):
@@ -50,21 +50,21 @@ def shape(drift: Drift) -> None:
             raise LawBroken(f"the memory of round {t} must be a tuple of arrays, got {memory!r}")
         values = drift.values(memory, t)
         if np.shape(values) != POINTS.shape or not np.isfinite(values).all():
-            raise LawBroken(f"f_{t} must be {POINTS.shape} finite numbers, got {values!r}")
+            raise LawBroken(f"f_{t} must be finite, of shape {POINTS.shape}, got {values!r}")
         memory = drift.step(memory, lambda: _draw(rng, 1)[0], t, rng)
 
 
 def the_seed(drift: Drift) -> None:
-    """A path is a function of its generator, streamed or drawn ahead; others differ."""
+    """A path depends only on its generator, streamed or drawn ahead; other generators differ."""
     streamed = _path(drift, 5)
     rows = [streamed.values.copy(), *(streamed.advance().copy() for _ in range(ROUNDS - 1))]
     _agree("a path and the same path drawn ahead", _path(drift, 5).ahead(ROUNDS), np.array(rows))
     if np.array_equal(_path(drift, 6).ahead(ROUNDS), rows):
-        raise LawBroken("the paths of two generators are the same")
+        raise LawBroken("two different generators give the same path")
 
 
 def the_same_path_for_all_agents(drift: Drift) -> None:
-    """Two paths that advance in turn are each what they are alone: all is in the memory."""
+    """Two paths that advance in turn equal the same paths alone: all state is in the memory."""
     paths = [_path(drift, 5), _path(drift, 7)]
     rows = np.array([[path.advance().copy() for path in paths] for _ in range(ROUNDS)])
     for i, seed in enumerate((5, 7)):
@@ -73,7 +73,7 @@ def the_same_path_for_all_agents(drift: Drift) -> None:
 
 
 def no_change_in_place(drift: Drift) -> None:
-    """`step` leaves its memory as it is, and functions that were handed out stay."""
+    """`step` changes neither the memory nor functions that were returned before."""
     rng = np.random.default_rng(3)
     memory = drift.start(lambda: _draw(rng, 1)[0])
     for t in range(1, ROUNDS):
@@ -88,7 +88,7 @@ def no_change_in_place(drift: Drift) -> None:
 
 
 def snapshots(drift: Drift) -> None:
-    """A path continues from a snapshot bit for bit, in another path's place too."""
+    """A path continues from a snapshot bit for bit, also when another path restores it."""
     path = _path(drift, 1)
     path.ahead(11)
     state = path.snapshot()
@@ -99,16 +99,16 @@ def snapshots(drift: Drift) -> None:
 
 
 def plain_dicts(drift: Drift) -> None:
-    """A registered drift is written as JSON and read back."""
+    """A registered drift is equal after it is written as JSON and read back."""
     if type(drift) not in DRIFTS.members.values():
         return
     spec = json.loads(json.dumps(DRIFTS.to_dict(drift)))
     if as_drift(spec) != drift:
-        raise LawBroken(f"{spec} is read as {as_drift(spec)!r}, which is not {drift!r}")
+        raise LawBroken(f"{spec} is read as {as_drift(spec)!r}, which is not equal to {drift!r}")
 
 
 def the_marginal(drift: Drift) -> None:
-    """Every f_t has the mean and the covariance of a fresh draw, where that is claimed."""
+    """Every f_t has the mean and the covariance of a fresh draw, if the drift claims so."""
     if not drift.keeps_marginal:
         return
     paths = np.stack([_path(drift, seed).ahead(9) for seed in range(PATHS)])
@@ -119,13 +119,13 @@ def the_marginal(drift: Drift) -> None:
             limit, worst = 4.5 * np.sqrt(variance / PATHS), np.abs(off).max()
             if not worst <= limit:
                 raise LawBroken(
-                    f"the {name} of f_{t + 1} is {worst:.3g} off that of a draw (at most "
-                    f"{limit:.2g} by chance); set keeps_marginal = False if it is meant to be"
+                    f"the {name} of f_{t + 1} differs from that of a draw by {worst:.3g} (chance "
+                    f"explains {limit:.2g}); set keeps_marginal = False if this is intended"
                 )
 
 
 def linearity(drift: Drift) -> None:
-    """It acts on the values Phi xi as on the coefficients xi, if it keeps the law of a GP."""
+    """A drift that keeps the law acts on the values Phi xi as on the coefficients xi."""
     if not drift.keeps_marginal:
         return
 
@@ -138,7 +138,7 @@ def linearity(drift: Drift) -> None:
         off = np.abs(values.ahead(ROUNDS) - coefficients.ahead(ROUNDS) @ FEATURES.T).max()
         if not off <= 1e-9:
             raise LawBroken(
-                f"the values are {off:.3g} off what the coefficients make of them: mix draws "
+                f"drifting the values and drifting the coefficients differ by {off:.3g}: mix draws "
                 "linearly, with weights that do not depend on them, or set keeps_marginal = False"
             )
 

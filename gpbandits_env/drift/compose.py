@@ -1,4 +1,4 @@
-"""Drifts made of drifts."""
+"""Drifts that combine other drifts."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,16 +13,17 @@ from gpbandits_env.errors import InvalidInput, shown
 @DRIFTS.register("blend")
 @dataclass(frozen=True)
 class Blend(Drift):
-    """A weighted sum of independent functions, each with a drift of its own.
+    r"""A weighted sum of independent functions, each with a drift of its own.
 
-    f = sum_i sqrt(w_i) f_i with sum_i w_i = 1: a slow trend under a fast season, say. The
-    marginal law is kept when every part keeps it.
+    .. math:: f = \sum_i \sqrt{w_i} f_i, \quad \sum_i w_i = 1
+
+    An example is a slow trend plus a fast season. The marginal law is kept if every part keeps it.
 
     Args:
-        drifts: the parts' drifts.
-        weights: each part's share of the variance, up to a common factor; equal when not given.
+        drifts: the drift of each part.
+        weights: the share of each part in the variance, up to a common factor; equal by default.
     Raises:
-        InvalidInput: fewer than 2 parts, or weights that do not fit.
+        InvalidInput: there are fewer than 2 parts, or not one weight per part.
     """
 
     drifts: tuple[Drift, ...]
@@ -32,14 +33,14 @@ class Blend(Drift):
         parts = _drifts(self.drifts)
         weights = tuple(positive(w, "weights") for w in self.weights) or (1.0,) * len(parts)
         if len(parts) < 2 or len(weights) != len(parts):
-            raise InvalidInput("blend needs at least 2 drifts, and weights: none or one each")
+            raise InvalidInput("blend needs at least 2 drifts, and one weight per drift or none")
         object.__setattr__(self, "drifts", parts)
         object.__setattr__(self, "weights", weights)
         object.__setattr__(self, "keeps_marginal", all(d.keeps_marginal for d in parts))
 
     def start(self, fresh: Fresh) -> Memory:
         memories = [d.start(fresh) for d in self.drifts]
-        # The parts' sizes travel with the memory, so that the declaration itself stays frozen.
+        # The sizes of the parts are kept in the memory, so that the declaration stays frozen.
         sizes = np.array([len(m) for m in memories], dtype=np.float64)
         return (sizes, *(v for m in memories for v in m))
 
@@ -56,15 +57,15 @@ class Blend(Drift):
 @DRIFTS.register("then")
 @dataclass(frozen=True)
 class Then(Drift):
-    """One drift after the other on the same function, every round.
+    """Several drifts applied to the same function, one after the other, in every round.
 
-    For drifts that keep only the last function (Markov, change points): a steady drift with
-    sudden breaks, say.
+    The drifts must keep only the last function (Markov, change points). An example is a steady
+    drift with sudden breaks.
 
     Args:
-        drifts: applied in this order between two rounds.
+        drifts: the drifts, in the order in which they are applied between two rounds.
     Raises:
-        InvalidInput: fewer than 2 drifts.
+        InvalidInput: there are fewer than 2 drifts.
     """
 
     drifts: tuple[Drift, ...]
@@ -77,7 +78,7 @@ class Then(Drift):
             if type(d).start is not Drift.start or type(d).values is not Drift.values:
                 raise InvalidInput(
                     f"then takes drifts that keep only the last function, not {type(d).__name__}; "
-                    "use blend for those"
+                    "use blend instead"
                 )
         object.__setattr__(self, "drifts", parts)
         object.__setattr__(self, "keeps_marginal", all(d.keeps_marginal for d in parts))

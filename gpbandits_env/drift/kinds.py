@@ -1,4 +1,4 @@
-"""The drifts there are: functions that decay, change, return or turn into one another."""
+"""The built-in drifts: functions that decay, jump, recur or turn into one another."""
 
 import math
 from dataclasses import dataclass
@@ -21,10 +21,10 @@ class MarkovDrift(Drift):
     so that Cov(f_t(x), f_{t+j}(z)) = (1 - epsilon)^(j/2) k(x, z).
 
     Args:
-        epsilon: in [0, 1]; 0 is a static function, 1 draws anew every round.
+        epsilon: in [0, 1]; 0 gives a static function, 1 a new independent draw every round.
     Source: bogunovic2016, eqs. (3)-(4).
     Raises:
-        InvalidInput: epsilon outside [0, 1].
+        InvalidInput: epsilon is outside [0, 1].
     """
 
     epsilon: float
@@ -39,13 +39,13 @@ class MarkovDrift(Drift):
 @DRIFTS.register("varying-markov")
 @dataclass(frozen=True)
 class VaryingMarkovDrift(Drift):
-    """Markov drift whose epsilon changes: calm and restless seasons, in turn and for ever.
+    """A Markov drift with an epsilon that cycles through several values.
 
     Args:
         epsilons: the rates, each in [0, 1].
-        rounds: how many rounds each lasts; a number or one per rate.
+        rounds: the number of rounds for which each rate holds; a number or one per rate.
     Raises:
-        InvalidInput: no rates, a rate outside [0, 1], or lengths that do not fit.
+        InvalidInput: there are no rates, a rate is outside [0, 1], or the lengths do not agree.
     """
 
     epsilons: tuple[float, ...]
@@ -57,7 +57,9 @@ class VaryingMarkovDrift(Drift):
         lengths = tuple(whole(n, "rounds") for n in given)
         lengths = lengths * len(rates) if len(lengths) == 1 else lengths
         if not rates or len(lengths) != len(rates):
-            raise InvalidInput("varying-markov needs epsilons, and rounds: a number or one each")
+            raise InvalidInput(
+                "varying-markov needs epsilons, and rounds: a number or one per rate"
+            )
         object.__setattr__(self, "epsilons", rates)
         object.__setattr__(self, "rounds", lengths)
 
@@ -74,13 +76,13 @@ class VaryingMarkovDrift(Drift):
 @DRIFTS.register("change-points")
 @dataclass(frozen=True)
 class ChangePoints(Drift):
-    """A new independent function at some rounds, the same one in between.
+    """A new independent function at change points, and no change in between.
 
     Args:
-        times: rounds t >= 2 that start with a new function.
-        rate: in addition, the chance in [0, 1] of a new function at every round.
+        times: the rounds t >= 2 that start with a new function.
+        rate: the additional probability in [0, 1] of a new function in every round.
     Raises:
-        InvalidInput: a time below 2, or a rate outside [0, 1].
+        InvalidInput: a time is below 2, or the rate is outside [0, 1].
     """
 
     times: tuple[int, ...] = ()
@@ -97,7 +99,7 @@ class ChangePoints(Drift):
 
 
 class _Fixed(Drift):
-    """A drift whose draws are all made at the start; only their weights move."""
+    """A drift that makes all draws at the start and then changes only their weights."""
 
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         return memory
@@ -115,9 +117,9 @@ class Seasonal(_Fixed):
 
     Args:
         period: P > 0, in rounds.
-        weights: w_1, w_2, ... up to a common factor; more harmonics make sharper seasons.
+        weights: w_1, w_2, ... up to a common factor; more harmonics make faster changes.
     Raises:
-        InvalidInput: a period that is not positive, or weights that are all 0.
+        InvalidInput: the period is not positive, or all weights are 0.
     """
 
     period: float
@@ -143,15 +145,15 @@ class Seasonal(_Fixed):
 @DRIFTS.register("rotation")
 @dataclass(frozen=True)
 class Rotation(_Fixed):
-    """A slow turn from one function to the next and, after the last, back to the first.
+    """A smooth transition from each function to the next and from the last back to the first.
 
-    Between g_i and g_{i+1} the function is cos(a) g_i + sin(a) g_{i+1}, a from 0 to pi/2.
+    Between g_i and g_{i+1} the function is cos(a) g_i + sin(a) g_{i+1}, with a from 0 to pi/2.
 
     Args:
-        period: rounds for the whole round trip.
-        functions: how many independent functions there are, at least 2.
+        period: the number of rounds of a full cycle.
+        functions: the number of independent functions, at least 2.
     Raises:
-        InvalidInput: a period that is not positive, or fewer than 2 functions.
+        InvalidInput: the period is not positive, or there are fewer than 2 functions.
     """
 
     period: float
@@ -175,7 +177,7 @@ class Rotation(_Fixed):
 def markov_step(values: Array, fresh: Fresh, epsilon: float) -> Array:
     """Eq. (4): sqrt(1 - epsilon) f + sqrt(epsilon) g.
 
-    At epsilon = 0 nothing is drawn, so a static function costs nothing a round.
+    At epsilon = 0 nothing is drawn, so the rounds of a static function cost nothing.
     """
     if epsilon == 0.0:
         return values
@@ -186,7 +188,7 @@ def markov_step(values: Array, fresh: Fresh, epsilon: float) -> Array:
 
 
 def check_epsilon(value: float, name: str = "epsilon") -> float:
-    """A number in [0, 1], or a clear error."""
+    """The value if it is a number in [0, 1]; otherwise InvalidInput."""
     if isinstance(value, bool) or not isinstance(value, (float, int, np.floating, np.integer)):
         raise InvalidInput(f"{name} must be a number in [0, 1], got {shown(value)}")
     if not 0.0 <= value <= 1.0:

@@ -1,4 +1,4 @@
-"""The path f_1, f_2, ... of a drift from one seed, streamed or drawn ahead with the same result."""
+"""The path f_1, f_2, ... of a drift from one seed, streamed or drawn ahead with equal results."""
 
 import math
 from collections.abc import Callable
@@ -13,20 +13,20 @@ from gpbandits_env.seeding import child
 
 DrawMany = Callable[[np.random.Generator, int], Array]
 
-# Innovations are drawn this many at a time: one call of the sampler serves several rounds (and
-# one FFT yields two functions). Fixed, so that a path is a function of its seed alone.
+# This many innovations are drawn at a time: one sampler call serves several rounds, and one FFT
+# yields two functions. The number is fixed, so that a path depends on its seed alone.
 BLOCK = 8
 
 
 class Path:
     """The functions of successive rounds.
 
-    The actions never enter. Memory is that of the drift plus one block of draws.
+    A path does not depend on the actions. It stores the memory of the drift and a block of draws.
 
     Args:
-        drift: how the function moves.
+        drift: the law of the path.
         draw: ``draw(rng, size)`` gives (size, n) independent functions, e.g. a sampler's `draw`.
-        rng: the path's own stream; two children are taken from it.
+        rng: the generator of the path; two child generators are taken from it.
     """
 
     def __init__(self, drift: Drift, draw: DrawMany, rng: np.random.Generator) -> None:
@@ -40,9 +40,9 @@ class Path:
         self.values: Array = self._read()
 
     def advance(self) -> Array:
-        """Move to the next round; returns its function, (n,), read-only.
+        """Move to the next round and return its function (n,), read-only.
 
-        Cost: one draw of the sampler at most for the Markov and change-point drifts.
+        Cost: at most one draw of the sampler for the Markov and change-point drifts.
         """
         self._memory = self.drift.step(self._memory, self._fresh, self.round, self._chances)
         self.round += 1
@@ -50,9 +50,9 @@ class Path:
         return self.values
 
     def ahead(self, rounds: int) -> Array:
-        """The functions of this round and the next ``rounds - 1``, (rounds, n); the path moves.
+        """The functions (rounds, n) of this round and the next ``rounds - 1``; advances the path.
 
-        Equal, bit for bit, to reading `values` and calling `advance` ``rounds - 1`` times.
+        The result equals, bit for bit, reading `values` and calling `advance` ``rounds - 1`` times.
         """
         path = np.empty((whole(rounds, "rounds"), len(self.values)))
         path[0] = self.values
@@ -61,7 +61,7 @@ class Path:
         return path
 
     def snapshot(self) -> dict[str, Any]:
-        """The whole state as plain arrays and numbers, for `restore`."""
+        """The complete state as plain arrays and numbers, for `restore`."""
         return {
             "round": self.round,
             "memory": tuple(v.copy() for v in self._memory),
@@ -80,7 +80,7 @@ class Path:
         fits = block.shape == self._block.shape and len(memory) == len(self._memory)
         fits = fits and self.drift.values(memory, state["round"]).shape == self.values.shape
         if not fits or not all(np.isfinite(v).all() for v in (block, *memory)):
-            raise InvalidInput("the state is of a path of another drift, or not finite")
+            raise InvalidInput("the state belongs to a path of another drift, or is not finite")
         self.round = whole(state["round"], "round")
         self._next = whole(state["next"], "next", 0, len(block))
         self._block, self._memory = block, memory
@@ -88,10 +88,11 @@ class Path:
 
     def _read(self) -> Array:
         values = self.drift.values(self._memory, self.round)
-        # A sum is finite only if every term is; one pass, and no array of answers.
+        # A sum is finite only if every term is: one pass, and no boolean array.
         if not math.isfinite(np.add.reduce(values)):
             raise InvalidInput(
-                f"the drift {type(self.drift).__name__} made NaN or infinity in round {self.round}"
+                f"the drift {type(self.drift).__name__} returned NaN or infinity in round "
+                f"{self.round}"
             )
         return frozen(values)
 

@@ -1,7 +1,7 @@
 """The theory of GP bandits as numbers: confidence widths, information gain, regret bounds.
 
-Every function raises `InvalidInput` for a number out of range. An argument has one meaning in all
-of them; a docstring says more where there is more to say.
+Every function raises `InvalidInput` for a number out of range. Each argument has the same meaning
+in all functions; docstrings add details where needed.
 
     t, horizon      rounds t and horizons T, at least 1; a number or an array, unless typed as int
     arms            the arms, or their number |D|

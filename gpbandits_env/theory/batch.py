@@ -1,9 +1,9 @@
-r"""The theory of batches of m actions: what deciding without the rewards of the others costs.
+r"""The theory of batches of m actions: the cost of choosing before the other rewards are known.
 
 .. math:: \rho_m = \max_{x, t, |A| \le m} \sigma_t(x) / \sigma_t(x \mid A)
 
-A gain curve has one entry for each number of readings 1, 2, ... (see `information`). The regret
-curves are orders, without the paper's constants: compare shapes with them, not values.
+A gain curve has one entry per number of observations 1, 2, ... (see `information`). The regret
+curves are orders without the paper's constants: use them to compare shapes, not values.
 """
 
 import numpy as np
@@ -15,13 +15,13 @@ from gpbandits_env.theory.checks import counts, curve
 
 
 def rho_bound(gain: ArrayLike, batch_size: int) -> Array:
-    """A bound on rho_m after T_init readings of largest variance: exp(m gamma_T_init / T_init).
+    """A bound on rho_m after T_init observations of largest variance: exp(m gamma_T_init / T_init).
 
-    It falls to 1 if the gain grows slower than the readings. It holds with the gain of the design
-    itself (`greedy_information_gain`) in the place of gamma, which is never larger.
+    The bound falls to 1 if the gain grows more slowly than the number of observations. It also
+    holds with the gain of the design itself (`greedy_information_gain`), which is at most gamma.
 
     Returns:
-        The curve (T,), for T_init = 1, 2, ...; infinite where it is too large for a number.
+        The curve (T,) for T_init = 1, 2, ...; infinite where it overflows.
     Source: ren2024, Appendix B; Desautels, Krause & Burdick (2014), Theorem 5.
     """
     gains = curve(gain)
@@ -30,21 +30,22 @@ def rho_bound(gain: ArrayLike, batch_size: int) -> Array:
 
 
 def regret_order_ts_rsr(gain: ArrayLike, batch_size: int, arms: int, rho: float = 1.0) -> Array:
-    """Theorem 1: the order of the expected cumulative regret of TS-RSR after T rounds of m actions.
+    r"""Theorem 1: the order of the expected cumulative regret of TS-RSR.
 
-    rho_m sqrt(T m gamma_{Tm}) sqrt(log(|X| (T m)^3)), summed over all T m actions. The simple
-    regret is at most the T m-th part: see `simple_regret_order`. ``rho`` is rho_m >= 1, or a bound
-    on it.
+    .. math:: \rho_m \sqrt{T m \gamma_{Tm}} \sqrt{\log(|X| (T m)^3)}
+
+    The regret is summed over T rounds of m actions. The simple regret is at most this sum divided
+    by T m (see `simple_regret_order`). ``rho`` is rho_m >= 1, or a bound on it.
 
     Returns:
         The curve (N // m,) for T = 1, 2, ..., from a gain of N >= m entries.
     Raises:
-        InvalidInput: a number out of range, or a gain curve shorter than one batch.
+        InvalidInput: a number is out of range, or the gain curve is shorter than one batch.
     Source: ren2024, Theorem 1.
     """
     readings, gains = _in_rounds(gain, batch_size)
     if positive(rho, "rho") < 1.0:
-        raise InvalidInput(f"rho is a ratio of at least 1, got {rho!r}")
+        raise InvalidInput(f"rho must be at least 1, got {rho!r}")
     logs = np.log(whole(arms, "arms", 2)) + 3.0 * np.log(readings)
     return np.asarray(rho * np.sqrt(readings * gains * logs))
 
@@ -52,15 +53,17 @@ def regret_order_ts_rsr(gain: ArrayLike, batch_size: int, arms: int, rho: float 
 def regret_order_initialised(
     gain: ArrayLike, batch_size: int, arms: int, initial_rounds: int
 ) -> Array:
-    """Corollary 1: TS-RSR after a start by largest variance, whose batches then hardly cost.
+    r"""Corollary 1: the regret order of TS-RSR after initial observations of largest variance.
 
-    T_init sqrt(log |X|) + sqrt(T m gamma_{Tm} log |X|), further factors of log(T m) left out.
-    ``initial_rounds`` is T_init >= 0, as the paper counts the readings of the start.
+    .. math:: T_{\mathrm{init}} \sqrt{\log |X|} + \sqrt{T m \gamma_{Tm} \log |X|}
+
+    Further factors of log(T m) are left out. ``initial_rounds`` is T_init >= 0, the number of
+    initial observations as the paper counts them.
 
     Returns:
         The curve (N // m,) for T = 1, 2, ... rounds after the start, from a gain of N >= m entries.
     Raises:
-        InvalidInput: a number out of range, or a gain curve shorter than one batch.
+        InvalidInput: a number is out of range, or the gain curve is shorter than one batch.
     Source: ren2024, Corollary 1.
     """
     readings, gains = _in_rounds(gain, batch_size)
@@ -70,11 +73,11 @@ def regret_order_initialised(
 
 
 def simple_regret_order(regret: ArrayLike, batch_size: int) -> Array:
-    """The order of the expected simple regret: that of the cumulative one divided by T m.
+    """The order of the expected simple regret: the cumulative regret divided by T m.
 
-    ``regret`` is (T,), that of the cumulative regret after 1, 2, ... rounds.
+    ``regret`` (T,) is the order of the cumulative regret after 1, 2, ... rounds.
 
-    Source: ren2024, Theorem 1 (the least of numbers is at most their mean).
+    Source: ren2024, Theorem 1 (a minimum is at most the mean).
     """
     total = curve(regret, "regret")
     return total / (whole(batch_size, "batch_size") * counts(len(total)))
@@ -85,5 +88,5 @@ def _in_rounds(gain: ArrayLike, batch_size: int) -> tuple[Array, Array]:
     gains, m = curve(gain), whole(batch_size, "batch_size")
     batches = len(gains) // m
     if not batches:
-        raise InvalidInput(f"gain must reach the {m} readings of one batch, got {len(gains)}")
+        raise InvalidInput(f"gain needs an entry for each of {m} observations, got {len(gains)}")
     return m * counts(batches), gains[m - 1 :: m]

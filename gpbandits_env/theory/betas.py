@@ -1,7 +1,7 @@
-"""The confidence widths beta_t of srinivas2010, one function a theorem.
+"""The confidence widths beta_t of srinivas2010, one function per theorem.
 
-beta_t multiplies the variance under the root: mu + sqrt(beta_t) sigma. Each takes a round t or an
-array of rounds, and returns a number or an array of the same shape.
+The upper confidence bound is mu + sqrt(beta_t) sigma: beta_t multiplies the variance. Each function
+takes a round t or an array of rounds and returns a number or an array of the same shape.
 """
 
 import numpy as np
@@ -13,9 +13,11 @@ from gpbandits_env.theory.checks import nonnegative, probability, rounds
 
 
 def beta_finite(t: ArrayLike, arms: int, delta: float) -> Array:
-    """On finitely many arms: 2 log(|D| t^2 pi^2 / (6 delta)).
+    r"""The width for finitely many arms.
 
-    In the paper's experiments it is divided by 5.
+    .. math:: \beta_t = 2 \log \frac{|D| t^2 \pi^2}{6 \delta}
+
+    The experiments of the paper divide it by 5.
 
     Source: srinivas2010, Theorem 1.
     """
@@ -26,15 +28,16 @@ def beta_finite(t: ArrayLike, arms: int, delta: float) -> Array:
 def beta_continuous(
     t: ArrayLike, dim: int, delta: float, a: float = 1.0, b: float = 1.0, r: float = 1.0
 ) -> Array:
-    """In a box: 2 log(t^2 2 pi^2 / (3 delta)) + 2 d log(t^2 d b r sqrt(log(4 d a / delta))).
+    r"""The width for a box in [0, r]^d.
 
-    The second logarithm is that of the cells per axis in the proof's grid, of which there is at
-    least one: where the formula has fewer (tiny b r), the logarithm is taken as 0.
+    .. math:: \beta_t = 2 \log \frac{2 \pi^2 t^2}{3 \delta}
+        + 2 d \log\left(t^2 d b r \sqrt{\log(4 d a / \delta)}\right)
 
-    The domain lies in [0, r]^d.
+    The argument of the second logarithm is the number of cells per axis in the grid of the proof.
+    There is at least one cell, so a negative logarithm (for tiny b r) is replaced by 0.
 
     Raises:
-        InvalidInput: a number out of range, or a <= delta / (4 d).
+        InvalidInput: a number is out of range, or a <= delta / (4 d).
     Source: srinivas2010, Theorem 2.
     """
     times, d = rounds(t), whole(dim, "dim")
@@ -47,14 +50,16 @@ def beta_continuous(
 
 
 def beta_rkhs(t: ArrayLike, gamma: ArrayLike, delta: float, norm_bound: float) -> Array:
-    """For a function in the RKHS: 2 B + 300 gamma_t log^3(t / delta).
+    r"""The width for a function in the reproducing kernel Hilbert space.
 
-    ``gamma`` is gamma_t or a bound on it; a number or one per round.
+    .. math:: \beta_t = 2 B + 300 \gamma_t \log^3(t / \delta)
+
+    ``gamma`` is gamma_t, or a bound on it; a number, or one per round.
 
     Source: srinivas2010, Theorem 3.
     """
     times, gain = rounds(t), nonnegative(gamma, "gamma")
     if gain.ndim and gain.shape != times.shape:
-        raise InvalidInput(f"gamma must be a number or one a round, got shape {gain.shape}")
+        raise InvalidInput(f"gamma must be a number or one per round, got shape {gain.shape}")
     norm = positive(norm_bound, "norm_bound", zero=True)
     return np.asarray(2.0 * norm + 300.0 * gain * np.log(times / probability(delta)) ** 3)

@@ -1,4 +1,4 @@
-"""What the formulas take: rounds, probabilities, curves; each as checked numbers.
+"""Checks of the arguments of the formulas: rounds, probabilities, curves.
 
 Every function of this package raises `InvalidInput` for a number out of range.
 """
@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Array, finite_array, positive, whole
 from gpbandits_env.errors import InvalidInput
 
-# What is divided by smaller probabilities may be beyond what a float holds.
+# Division by a smaller probability may overflow a float.
 SMALLEST = 1e-150
 
 
 def rounds(t: ArrayLike) -> Array:
-    """Rounds, or horizons: numbers from 1 on."""
+    """Rounds or horizons: numbers that are at least 1."""
     checked = finite_array(t, "rounds, which count from 1,")
     if (checked < 1.0).any():
         raise InvalidInput(f"rounds count from 1, got {checked.min():g}")
@@ -29,7 +29,7 @@ def probability(delta: float, name: str = "delta") -> float:
 
 
 def nonnegative(values: ArrayLike, name: str, ndim: int | None = None) -> Array:
-    """A number or an array of them, at least 0."""
+    """A number, or an array of numbers, at least 0."""
     checked = finite_array(values, name, ndim)
     if (checked < 0).any():
         raise InvalidInput(f"{name} must be at least 0, got {checked.min():g}")
@@ -37,7 +37,7 @@ def nonnegative(values: ArrayLike, name: str, ndim: int | None = None) -> Array:
 
 
 def curve(values: ArrayLike, name: str = "gain") -> Array:
-    """One number at least 0 for each of 1, 2, ..., (T,)."""
+    """A curve (T,): a number of at least 0 for each of 1, 2, ..., T."""
     return nonnegative(values, name, ndim=1)
 
 

@@ -1,8 +1,9 @@
 r"""The theory of compressed and budgeted posteriors: thresholds, regret bounds, model orders.
 
-Notation of bedi2022: epsilon the compression budget in nats, p dimensions, M_T the model order
-after T rounds, gamma_{M_T} the largest information gain of M_T observations, C1 = 8/log(1 + 1/s^2).
-In its schedule epsilon = 1/2 log(1 + T^-alpha), so that log(1 + T^-alpha) = 2 epsilon.
+The notation is that of bedi2022: epsilon is the compression budget in nats, p the dimension, M_T
+the model order after T rounds, gamma_{M_T} the largest information gain of M_T observations, and
+C1 = 8/log(1 + 1/s^2). Its schedule is epsilon = 1/2 log(1 + T^-alpha), so log(1 + T^-alpha) =
+2 epsilon.
 """
 
 import math
@@ -19,9 +20,9 @@ LARGEST_EXPONENT = 700.0
 
 
 def compression_budget(horizon: ArrayLike, alpha: float) -> Array:
-    """The budget epsilon = 1/2 log(1 + T^-alpha), in nats, of the shape of the horizon.
+    """The budget epsilon = 1/2 log(1 + T^-alpha) in nats, in the shape of ``horizon``.
 
-    ``alpha`` is at least 0; the theory wants 0 < alpha < 1/p.
+    ``alpha`` is at least 0; the theory requires 0 < alpha < 1/p.
 
     Source: bedi2022, Theorem 3.1.
     """
@@ -47,11 +48,13 @@ def regret_bound_compressed(
     *,
     continuous: bool = False,
 ) -> Array:
-    """Of compressed GP-UCB: sqrt(C1 T beta_T gamma_{M_T}) + T sqrt(2 epsilon) sqrt(C1 beta_T).
+    r"""The regret bound of compressed GP-UCB.
 
-    With epsilon = `compression_budget(T, alpha)` the second term is the printed T sqrt(log(1 +
-    T^-alpha)) sqrt(C1 beta_T). The proof gives it with epsilon in place of 2 epsilon (eq. (8.31)).
-    With ``continuous`` it is the bound in a box, which adds pi^2/6.
+    .. math:: \sqrt{C_1 T \beta_T \gamma_{M_T}} + T \sqrt{2 \epsilon} \sqrt{C_1 \beta_T}
+
+    With epsilon = `compression_budget(T, alpha)`, the second term is T sqrt(log(1 + T^-alpha))
+    sqrt(C1 beta_T), as printed. The proof has epsilon in place of 2 epsilon there (eq. (8.31)).
+    ``continuous`` selects the bound in a box, which adds pi^2/6.
 
     Source: bedi2022, Theorem 3.2, eqs. (3.2) and (3.4).
     """
@@ -73,14 +76,16 @@ def regret_bound_compressed_ei(
     *,
     as_printed: bool = False,
 ) -> Array:
-    """Of compressed EI: (sqrt(3 (beta_T + 1 + R^2)) + sqrt(beta_T)) / sqrt(log(1 + 1/s^2)) * (...).
+    r"""The regret bound of compressed EI.
 
-    The bracket is sqrt(2 T gamma_{M_T}) + T sqrt(2 epsilon).
+    .. math:: \frac{\sqrt{3 (\beta_T + 1 + R^2)} + \sqrt{\beta_T}}{\sqrt{\log(1 + 1/s^2)}}
+        \left(\sqrt{2 T \gamma_{M_T}} + T \sqrt{2 \epsilon}\right)
 
-    ERRATUM: eqs. (3.6) and (9.28) are printed without the root over log(1 + 1/s^2); the line
-    before, (9.27), has it. For s^2 < 0.58 the printed form is the smaller. In addition, the proof
-    bounds sigma(x*) by what holds for sigma(x_t), and (a + b)^2 by a^2 + b^2 in (9.21).
     ``largest_z`` is R, the largest |mu - y_max| / sigma over rounds and arms.
+
+    ERRATUM: eqs. (3.6) and (9.28) lack the root over log(1 + 1/s^2) that the preceding eq. (9.27)
+    has. For s^2 < 0.58 the printed bound is the smaller one. In addition, the proof applies a bound
+    on sigma(x_t) to sigma(x*), and bounds (a + b)^2 by a^2 + b^2 in (9.21).
 
     Source: bedi2022, Theorem 3.4, eq. (3.6).
     """
@@ -97,10 +102,10 @@ def regret_bound_compressed_ei(
 def regret_bound_compressed_finite(
     horizon: ArrayLike, beta: ArrayLike, trace: float, noise_var: float
 ) -> Array:
-    """At alpha = 1/2, p = 1: sqrt(C1 beta_T) max(sqrt(Z1), 1) T^(3/4).
+    """The bound for alpha = 1/2 and p = 1: sqrt(C1 beta_T) max(sqrt(Z1), 1) T^(3/4).
 
-    Z1 is the trace over s^2 (1 - 1/e). ``beta`` is that of srinivas2010, Theorem 1. ``trace`` is
-    the sum of the eigenvalues of the kernel matrix of all arms.
+    ``trace`` is the sum of the eigenvalues of the kernel matrix of all arms, and Z1 is the trace
+    divided by s^2 (1 - 1/e). ``beta`` is the width of srinivas2010, Theorem 1.
 
     Source: bedi2022, Corollary 3.3, eq. (3.5).
     """
@@ -110,10 +115,10 @@ def regret_bound_compressed_finite(
 
 
 def model_order_bound(epsilon: ArrayLike, dim: int, constant: float = 1.0) -> Array:
-    """The order (1 / (exp(2 epsilon) - 1))^p of the model, for all T; infinite at epsilon = 0.
+    """The bound (1 / (exp(2 epsilon) - 1))^p on the model order for all T; infinite at epsilon = 0.
 
-    With epsilon = `compression_budget(T, alpha)` it is T^(alpha p). ``constant`` is what stands
-    before it, which the paper leaves unnamed; it takes in s^2 (eq. (7.12)).
+    With epsilon = `compression_budget(T, alpha)` it is T^(alpha p). ``constant`` is the factor in
+    front, which the paper does not specify; it includes s^2 (eq. (7.12)).
 
     Source: bedi2022, Theorem 3.1, eq. (3.1).
     """
@@ -124,14 +129,14 @@ def model_order_bound(epsilon: ArrayLike, dim: int, constant: float = 1.0) -> Ar
 
 
 def compression_orders(horizon: ArrayLike, alpha: float, dim: int) -> tuple[Array, Array]:
-    """What epsilon = 1/2 log(1 + T^-alpha) costs and saves: T^(1 - alpha/2), and T^(alpha p).
+    """The orders of the added regret, T^(1 - alpha/2), and of the model order, T^(alpha p).
 
-    The first is what compression adds to the regret of GP-UCB (to its leading term I), the second
-    the model order; constants and logarithms are left out.
+    The budget is epsilon = 1/2 log(1 + T^-alpha). The first order is the regret that compression
+    adds to the leading term I of GP-UCB. Constants and logarithms are left out.
 
-    ERRATUM: the paper's Table 1 prints T^(1 - 1/(4p)) at alpha = 1/p and T^(1 - 1/(2p)) at alpha =
-    1/(2p): the second term of its eq. (3.2) gives them the other way round. ``alpha`` is 1/p,
-    1/(2p) and 0 in the table.
+    ERRATUM: Table 1 of the paper prints T^(1 - 1/(4p)) at alpha = 1/p and T^(1 - 1/(2p)) at alpha =
+    1/(2p). By the second term of eq. (3.2), the two are interchanged. In the table, ``alpha`` is
+    1/p, 1/(2p) and 0.
 
     Source: bedi2022, Table 1, from eqs. (3.1) and (3.2).
     """
@@ -143,9 +148,9 @@ def compression_orders(horizon: ArrayLike, alpha: float, dim: int) -> tuple[Arra
 def model_order_bound_by_gain(gain: ArrayLike, epsilon: float) -> int:
     """The largest M with gamma_M > M epsilon: a bound on the model order without unknown constants.
 
-    Each informative observation brings more than epsilon nats (eq. (2.12)), so M of them more than
-    M epsilon, and never more than gamma_M. ``gain`` is (T,) the curve of gamma_M, or of a bound on
-    it, M = 1, 2, ...; if it stays above M epsilon to its end, so does the answer: T.
+    Each informative observation adds more than epsilon nats (eq. (2.12)). So M of them add more
+    than M epsilon, and at most gamma_M. ``gain`` (T,) is the curve of gamma_M, or of a bound on it,
+    for M = 1, 2, ... If the curve stays above M epsilon to its end, the result is T.
 
     Source: srinivas2010, Lemma 5.3, and bedi2022, eq. (2.12).
     """
@@ -156,10 +161,11 @@ def model_order_bound_by_gain(gain: ArrayLike, epsilon: float) -> int:
 
 
 def bkb_qbar(horizon: int, delta: float, accuracy: float = 0.5) -> float:
-    """The factor qbar = 6 alpha log(4 T/delta) / a^2, alpha = (1 + a)/(1 - a).
+    """The factor qbar = 6 alpha log(4 T/delta) / a^2, where alpha = (1 + a)/(1 - a).
 
-    With it, with probability 1 - delta, BKB's variances are within a factor alpha of the exact ones
-    in all T rounds. Experiments use small constants instead. ``accuracy`` is a, in (0, 1).
+    With this factor, the variances of BKB are within a factor alpha of the exact ones in all T
+    rounds, with probability 1 - delta. Experiments use small constants instead. ``accuracy`` is a,
+    in (0, 1).
 
     Source: Calandriello et al. (2019), Theorem 1.
     """

@@ -1,8 +1,10 @@
-r"""Information gain: how much T noisy readings say about the function.
+r"""Information gain: how much T noisy observations reveal about the function.
 
-I(y_A; f) = 1/2 log det(I + K_A / s^2); gamma_T is its maximum over T readings. A curve has one
-entry for each number of readings 1, ..., T; all are in nats. The orders, how gamma_T grows with T
-(srinivas2010, Theorem 5), leave out constants: compare shapes with them, not values.
+.. math:: I(y_A; f) = \tfrac12 \log\det(I + K_A / s^2)
+
+Its maximum over T observations is gamma_T. A curve has one entry per number of observations
+1, ..., T. All values are in nats. The orders of growth of gamma_T (srinivas2010, Theorem 5) leave
+out constants: use them to compare shapes, not values.
 """
 
 import heapq
@@ -21,18 +23,18 @@ from gpbandits_env.theory import checks
 from gpbandits_env.theory.checks import counts, curve, matern_exponent
 
 GREEDY = 1.0 - 1.0 / math.e
-"""The part of the optimum that the greedy rule reaches at least (srinivas2010, eq. 5)."""
+"""The greedy rule reaches at least this fraction of the optimum (srinivas2010, eq. 5)."""
 TINY = 1e-290
 
 
 def information_gain(covariance: ArrayLike, noise_var: float) -> float:
     """I(y_A; f) = 1/2 log det(I + K_A / s^2), in O(T^3).
 
-    ``covariance`` is K_A, (T, T), the prior covariance of f at the readings' points.
+    ``covariance`` is K_A (T, T), the prior covariance of f at the observed points.
 
     Raises:
-        InvalidInput: not a square matrix, or a number out of range.
-        NotPositiveDefinite: not a covariance.
+        InvalidInput: the matrix is not square, or a number is out of range.
+        NotPositiveDefinite: the matrix is not a covariance.
     Source: srinivas2010, Section 2.2.
     """
     matrix = finite_array(covariance, "covariance", ndim=2)
@@ -47,9 +49,10 @@ def information_gain(covariance: ArrayLike, noise_var: float) -> float:
 
 
 def running_information_gain(variances: ArrayLike, noise_var: float) -> Array:
-    """The information gain after each reading: 1/2 sum_t log(1 + sigma_{t-1}^2(x_t) / s^2).
+    """The information gain after each observation: 1/2 sum_t log(1 + sigma_{t-1}^2(x_t) / s^2).
 
-    ``variances`` is (T,) the posterior variance at each reading's point just before it.
+    ``variances`` (T,) holds the posterior variance at each observed point just before it is
+    observed.
 
     Returns:
         The curve (T,).
@@ -62,14 +65,14 @@ def running_information_gain(variances: ArrayLike, noise_var: float) -> Array:
 def greedy_design(
     arms: Arms, kernel: Kernel, noise_var: float, horizon: int
 ) -> tuple[IntArray, Array]:
-    """Experimental design: read the arm of largest posterior variance, T times over.
+    """Greedy experimental design: observe the arm of largest posterior variance, T times.
 
-    Ties go to the lowest index. Cost: that of ``horizon`` posterior updates.
+    Ties go to the lowest index. Cost: ``horizon`` posterior updates.
 
     Returns:
-        The arms read, (T,), and the information gain after each, (T,).
+        The observed arms (T,), and the information gain after each observation (T,).
     Raises:
-        InvalidInput: a number out of range, or arms that the kernel cannot be called on.
+        InvalidInput: a number is out of range, or the kernel does not accept the arms.
     Source: srinivas2010, eq. (4).
     """
     positive(noise_var, "noise_var")
@@ -99,14 +102,16 @@ def information_gain_bound(arms: Arms, kernel: Kernel, noise_var: float, horizon
 
 
 def spectral_bound(eigenvalues: ArrayLike, noise_var: float, horizon: int) -> Array:
-    """Eq. (8): an upper bound on gamma_1, ..., gamma_T from the spectrum of K_D alone, (T,).
+    r"""Eq. (8): an upper bound on gamma_1, ..., gamma_T from the spectrum of K_D alone, (T,).
 
-    gamma_T <= 1/2 / (1 - 1/e) max_m sum_t log(1 + m_t lambda_t / s^2), over whole m_t >= 0 with
-    sum T. Each term is concave in m_t, so giving the readings one by one to the eigenvalue that
-    gains most is exact, and is the optimum for every T on the way. Cost: O((n + T) log n).
+    .. math:: \gamma_T \le \frac{1/2}{1 - 1/e} \max_m \sum_t \log(1 + m_t \lambda_t / s^2)
+
+    The maximum is over integers m_t >= 0 with sum T. Each term is concave in m_t, so it is optimal
+    to assign the observations one by one to the eigenvalue that gains most; this gives the optimum
+    for every smaller T as well. Cost: O((n + T) log n).
 
     Raises:
-        NotPositiveDefinite: an eigenvalue that is negative beyond rounding.
+        NotPositiveDefinite: an eigenvalue is negative beyond rounding.
     Source: srinivas2010, eq. (8) and Lemma 7.6.
     """
     ratios = (spectrum(eigenvalues) / positive(noise_var, "noise_var")).tolist()
@@ -124,42 +129,44 @@ def spectral_bound(eigenvalues: ArrayLike, noise_var: float, horizon: int) -> Ar
 def theorem4_bound(
     eigenvalues: ArrayLike, noise_var: float, horizon: int, split: int | None = None
 ) -> Array:
-    """Theorem 4 with its constants: an upper bound on gamma_1, ..., gamma_T, (T,).
+    r"""Theorem 4 with its constants: an upper bound on gamma_1, ..., gamma_T, (T,).
 
-    gamma_T <= 1/2 / (1 - 1/e) max_r [T* log(1 + r n_T / s^2) + (T - r) B(T*) / s^2], 0 <= r <= T,
-    with n_T the sum of the eigenvalues and B(T*) the sum of those after the T* largest. It is
-    never below `spectral_bound`. The paper takes T* <= T; its proof holds for any T* <= n, and the
-    best of these is taken, so that the curve grows with T. Cost: O(T n); for one T* O(n log n + T).
+    .. math:: \gamma_T \le \frac{1/2}{1 - 1/e} \max_{0 \le r \le T}
+        \left[T_* \log(1 + r n_T / s^2) + (T - r) B(T_*) / s^2\right]
 
-    ERRATUM: Lemma 7.8 has log(r n_T / s^2) without the 1, which fails where r n_T < s^2. ``split``
-    is T*, from 1 to n; the best one for each T when it is not given.
+    Here n_T is the sum of all eigenvalues and B(T*) the sum without the T* largest. The bound is
+    never below `spectral_bound`. ``split`` is T*, from 1 to n; by default the best one for each T.
+    The paper takes T* <= T, but its proof holds for any T* <= n. The best of these is used, so that
+    the curve grows with T. Cost: O(T n); for one T* O(n log n + T).
+
+    ERRATUM: Lemma 7.8 has log(r n_T / s^2) without the 1, which fails where r n_T < s^2.
 
     Raises:
-        NotPositiveDefinite: an eigenvalue that is negative beyond rounding.
+        NotPositiveDefinite: an eigenvalue is negative beyond rounding.
     Source: srinivas2010, Theorem 4; constants from Lemma 7.8.
     """
     values, s2 = spectrum(eigenvalues), positive(noise_var, "noise_var")
     rounds = counts(whole(horizon, "horizon"))
     if split is not None:
         if whole(split, "split") > len(values):
-            raise InvalidInput(f"split must be at most {len(values)}, the arms, got {split}")
+            raise InvalidInput(f"split must be at most {len(values)} (the arms), got {split}")
         return _split_bound(values, s2, rounds, split)
     bounds = (_split_bound(values, s2, rounds, head) for head in range(1, len(values) + 1))
     return reduce(np.minimum, bounds)
 
 
 def spectrum(eigenvalues: ArrayLike) -> Array:
-    """The eigenvalues in falling order, negative rounding errors set to 0.
+    """The eigenvalues in decreasing order, with negative rounding errors set to 0.
 
     Raises:
-        InvalidInput: not a list of finite numbers.
-        NotPositiveDefinite: an eigenvalue that is negative beyond rounding.
+        InvalidInput: the eigenvalues are not a list of finite numbers.
+        NotPositiveDefinite: an eigenvalue is negative beyond rounding.
     """
     values = finite_array(eigenvalues, "eigenvalues", ndim=1)
     if not len(values):
         raise InvalidInput("eigenvalues must not be empty")
     if values.min() < -1e-9 * abs(values).max():
-        raise NotPositiveDefinite(f"eigenvalues must be at least 0, the least is {values.min():g}")
+        raise NotPositiveDefinite(f"eigenvalues must be at least 0, but one is {values.min():g}")
     return np.maximum(np.sort(values)[::-1], 0.0)
 
 
@@ -172,16 +179,16 @@ def _split_bound(values: Array, noise_var: float, rounds: Array, head: int) -> A
 
 
 def gain_order_linear(horizon: ArrayLike, dim: int) -> Array:
-    """Of the linear kernel: d log T."""
+    """The order of gamma_T for the linear kernel: d log T."""
     return np.asarray(whole(dim, "dim") * np.log(checks.rounds(horizon)))
 
 
 def gain_order_se(horizon: ArrayLike, dim: int) -> Array:
-    """Of the squared exponential kernel: (log T)^(d+1)."""
+    """The order of gamma_T for the squared exponential kernel: (log T)^(d+1)."""
     return np.asarray(np.log(checks.rounds(horizon)) ** (whole(dim, "dim") + 1))
 
 
 def gain_order_matern(horizon: ArrayLike, dim: int, nu: float) -> Array:
-    """Of Matern kernels, nu > 1: T^(d(d+1) / (2 nu + d(d+1))) log T."""
+    """The order of gamma_T for Matern kernels, nu > 1: T^(d(d+1) / (2 nu + d(d+1))) log T."""
     log = np.log(checks.rounds(horizon))
     return np.asarray(np.exp(matern_exponent(nu, dim) * log) * log)

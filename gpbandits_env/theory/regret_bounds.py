@@ -1,7 +1,7 @@
-r"""The regret bounds of srinivas2010: curves over T to lay over a result.
+r"""The regret bounds of srinivas2010, as curves over T to compare with results.
 
-With probability 1 - delta, for all T at once: R_T <= sqrt(C1 T beta_T gamma_T). ``gain`` is a
-curve: gamma_T, or a bound on it (`information_gain_bound`, `spectral_bound`), for T = 1, 2, ...
+With probability 1 - delta, R_T <= sqrt(C1 T beta_T gamma_T) for all T at once. ``gain`` is the
+curve of gamma_T, or of a bound on it (`information_gain_bound`, `spectral_bound`), T = 1, 2, ...
 """
 
 import math
@@ -16,9 +16,9 @@ from gpbandits_env.theory.checks import counts, curve, nonnegative
 
 
 def regret_constant(noise_var: float, variance: float = 1.0) -> float:
-    """C1 = 8 v / log(1 + v / s^2); the paper's 8 / log(1 + 1/s^2) at prior variance v = 1.
+    """C1 = 8 v / log(1 + v / s^2); at prior variance v = 1 this is the paper's 8 / log(1 + 1/s^2).
 
-    Source: srinivas2010, Lemma 5.4, with v for the bound 1 on k(x, x).
+    Source: srinivas2010, Lemma 5.4, with v in place of the bound 1 on k(x, x).
     """
     v = positive(variance, "variance")
     return 8.0 * v / math.log1p(v / positive(noise_var, "noise_var"))
@@ -27,12 +27,12 @@ def regret_constant(noise_var: float, variance: float = 1.0) -> float:
 def regret_bound(
     gain: ArrayLike, beta: ArrayLike, noise_var: float, variance: float = 1.0
 ) -> Array:
-    """The curve sqrt(C1 T beta_T gamma_T), T = 1, 2, ..., for any widths that are valid.
+    """The curve sqrt(C1 T beta_T gamma_T), T = 1, 2, ..., for any valid widths.
 
-    ``beta`` holds the widths used, (T,) or a number; they must not fall with T.
+    ``beta`` holds the widths, (T,) or a number; they must not decrease with T.
 
     Raises:
-        InvalidInput: curves of different lengths, or a number out of range.
+        InvalidInput: the curves differ in length, or a number is out of range.
     Source: srinivas2010, Lemma 5.4.
     """
     gains = curve(gain)
@@ -45,7 +45,7 @@ def regret_bound(
 def regret_bound_theorem1(
     gain: ArrayLike, arms: int, delta: float, noise_var: float, variance: float = 1.0
 ) -> Array:
-    """On finitely many arms, f ~ GP(0, k): sqrt(C1 T beta_T gamma_T), (T,).
+    """The bound for finitely many arms and f ~ GP(0, k): sqrt(C1 T beta_T gamma_T), (T,).
 
     Source: srinivas2010, Theorem 1.
     """
@@ -64,7 +64,7 @@ def regret_bound_theorem2(
     b: float = 1.0,
     r: float = 1.0,
 ) -> Array:
-    """In a box, f ~ GP(0, k) with smooth draws: sqrt(C1 T beta_T gamma_T) + 2, (T,).
+    """The bound for a box and f ~ GP(0, k) with smooth draws: sqrt(C1 T beta_T gamma_T) + 2, (T,).
 
     Source: srinivas2010, Theorem 2.
     """
@@ -76,10 +76,10 @@ def regret_bound_theorem2(
 def regret_bound_theorem3(
     gain: ArrayLike, norm_bound: float, delta: float, noise_var: float, variance: float = 1.0
 ) -> Array:
-    """For any f with |f|_k^2 <= B and bounded martingale noise: sqrt(C1 T beta_T gamma_T), (T,).
+    """The bound for |f|_k^2 <= B and bounded martingale noise: sqrt(C1 T beta_T gamma_T), (T,).
 
-    ``gain`` is (T,) the curve of gamma_T, or of a bound on it; it enters beta_T too. ``noise_var``
-    is s^2 > 0; the noise is at most s in size.
+    ``gain`` (T,) is the curve of gamma_T, or of a bound on it; beta_T depends on it too.
+    ``noise_var`` is s^2 > 0, where s bounds the absolute value of the noise.
 
     Source: srinivas2010, Theorem 3.
     """

@@ -1,7 +1,7 @@
-r"""The theory of MS-UCB: its confidence width, what its subspaces cover, and its regret's order.
+r"""The theory of MS-UCB: confidence width, covering error of the subspaces, and regret order.
 
-The last d of D coordinates of [-1, 1]^D are searched, the others take the values of |Z_t| random
-points, N_0 t^alpha new ones a round.
+MS-UCB searches the last d of the D coordinates of [-1, 1]^D. The other coordinates take the values
+of |Z_t| random points, and each round adds N_0 t^alpha new points.
 
 Source: tranthe2020.
 """
@@ -22,10 +22,13 @@ SIDE = 2.0
 def beta_subspaces(
     t: ArrayLike, dim: int, subspace_dim: int, delta: float = 0.1, a: float = 1.0, b: float = 1.0
 ) -> Array:
-    """2 log(pi^2 t^2 / delta) + 2 d log(2 b d sqrt(log(6 D a / delta)) t^2).
+    r"""The confidence width of MS-UCB.
 
-    For d = 0 it is 4 log(pi^2 t^2 / (2 delta)). d = D is GP-UCB: `beta_continuous` on a side of 2.
-    As there, the second logarithm counts cells per axis and is at least 0.
+    .. math:: \beta_t = 2 \log(\pi^2 t^2 / \delta)
+        + 2 d \log\left(2 b d \sqrt{\log(6 D a / \delta)}\, t^2\right)
+
+    For d = 0 it is 4 log(pi^2 t^2 / (2 delta)). The case d = D is GP-UCB: `beta_continuous` with
+    side 2. As there, the second logarithm is at least 0.
 
     Source: tranthe2020, Section 4 (Theorem 1 and, for d = 0, the remark after it).
     """
@@ -41,19 +44,19 @@ def beta_subspaces(
 
 
 def new_subspaces(t: ArrayLike, n0: int, alpha: float) -> IntArray:
-    """N_t = N_0 t^alpha, the number drawn at round t; rounded up where it is not whole.
+    """N_t = N_0 t^alpha, the number of points drawn in round t, rounded up to an integer.
 
     ``n0`` is N_0 >= 1.
 
     Source: tranthe2020, Algorithm 1, line 3.
     """
     exact = whole(n0, "n0") * rounds(t) ** positive(alpha, "alpha", zero=True)
-    # Powers of whole numbers may come out a rounding above a whole number.
+    # Rounding may put the power of an integer slightly above an integer.
     return np.ceil(exact * (1.0 - 1e-12)).astype(np.int64)
 
 
 def subspaces_by(t: int, n0: int, alpha: float) -> IntArray:
-    """|Z_1|, ..., |Z_t|: how many subspaces there are in each round, (t,).
+    """|Z_1|, ..., |Z_t|: the number of subspaces in each round, (t,).
 
     Source: tranthe2020, Algorithm 1.
     """
@@ -68,24 +71,27 @@ def covering_term(
     a: float = 1.0,
     b: float = 1.0,
 ) -> Array:
-    r"""What looking in |Z_t| subspaces only may lose: v_0 (log(2/delta) / |Z_t|)^{1/(D-d)}.
+    r"""The regret that searching only |Z_t| subspaces may add in one round.
 
-    v_0 = 2 b sqrt(log(2 D a / delta)) Gamma(D - d + 1)^{1/(D-d)}. For d = D it is 0. ``subspaces``
-    is |Z_t|, at least 1; a number or one per round (`subspaces_by`).
+    .. math:: v_0 \left(\frac{\log(2/\delta)}{|Z_t|}\right)^{1/(D-d)}, \quad
+        v_0 = 2 b \sqrt{\log(2 D a / \delta)}\, \Gamma(D - d + 1)^{1/(D-d)}
+
+    For d = D it is 0. ``subspaces`` is |Z_t|, at least 1; a number or one per round
+    (`subspaces_by`).
 
     Returns:
-        In units of f, of the shape of ``subspaces``.
+        The regret in units of f, in the shape of ``subspaces``.
     Source: tranthe2020, Lemma 4.
     """
     whole_dim, d = _dims(dim, subspace_dim)
     count = np.asarray(subspaces, dtype=np.float64)
     if not (count >= 1.0).all():
-        raise InvalidInput(f"there is at least one subspace, got {subspaces!r}")
+        raise InvalidInput(f"subspaces must be at least 1, got {subspaces!r}")
     log_tail = _log_tail(2.0 * whole_dim * positive(a, "a"), delta)
     rest = whole_dim - d
     if rest == 0:
         return np.zeros_like(count)
-    # In logarithms: Gamma(5001) overflows, its 5000th root is 1840.
+    # Computed in logarithms: Gamma(5001) overflows, although its 5000th root is 1840.
     exponent = (gammaln(rest + 1.0) + np.log(np.log(2.0 / delta)) - np.log(count)) / rest
     return np.asarray(2.0 * positive(b, "b") * np.sqrt(log_tail) * np.exp(exponent))
 
@@ -93,11 +99,14 @@ def covering_term(
 def regret_order_subspaces(
     horizon: ArrayLike, gain: ArrayLike, dim: int, subspace_dim: int, alpha: float
 ) -> Array:
-    r"""The order of MS-UCB's cumulative regret, up to constants and logarithms.
+    r"""The order of the cumulative regret of MS-UCB, up to constants and logarithms.
 
-    sqrt(d T gamma_T) + D, and, if alpha < D - d - 1, also (D^2 - D d) / (D - d - alpha - 1) T^{1 -
-    (alpha + 1) / (D - d)}. For the best of sampled points, d = 0, the first term is sqrt(T
-    gamma_T). ``dim`` is D; for Theorem 2 the effective dimension d_e instead.
+    .. math:: \sqrt{d T \gamma_T} + D
+        + \frac{D^2 - D d}{D - d - \alpha - 1} T^{1 - (\alpha + 1) / (D - d)}
+
+    The last term applies only if alpha < D - d - 1. For d = 0 the agent takes the best of the
+    sampled points, and the first term is sqrt(T gamma_T). ``dim`` is D, or for Theorem 2 the
+    effective dimension d_e.
 
     Source: tranthe2020, Theorems 1 and 2.
     """
@@ -115,7 +124,7 @@ def regret_order_subspaces(
 def _dims(dim: int, subspace_dim: int) -> tuple[int, int]:
     whole_dim, d = whole(dim, "dim"), whole(subspace_dim, "subspace_dim", 0)
     if d > whole_dim:
-        raise InvalidInput(f"a subspace of {dim} dimensions has at most as many, got {d}")
+        raise InvalidInput(f"subspace_dim must be at most dim = {dim}, got {d}")
     return whole_dim, d
 
 

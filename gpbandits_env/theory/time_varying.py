@@ -1,6 +1,7 @@
 r"""The theory of time-varying GP bandits: block lengths, beta, and regret bounds.
 
-Notation of bogunovic2016: the domain lies in [0, r]^d, and P(sup |f| > L) <= a0 exp(-(L/b0)^2).
+The notation is that of bogunovic2016: the domain lies in [0, r]^d, and P(sup |f| > L) <= a0
+exp(-(L/b0)^2).
 
 The orders are those of Corollary 4.1: with gamma_N = O(N^c), c = 0 for the squared exponential and
 c = d(d+1) / (2 nu + d(d+1)) for Matern kernels (logarithms left out), the bounds of Theorems 4.2
@@ -9,8 +10,8 @@ and 4.3 are of order
 .. math:: T (N^{(c-1)/2} + N^{3/2} \epsilon^{1/2}) \quad\text{and}\quad
     T (N^{c-1} + N^2 \epsilon)^{1/2}
 
-for a block length N <= T, and the corollary takes the best N. Constants are left out: compare
-shapes with these, not values.
+for a block length N <= T, and the corollary takes the best N. Constants are left out: use these
+orders to compare shapes, not values.
 """
 
 import math
@@ -47,7 +48,10 @@ def block_length_matern(epsilon: float, horizon: int, nu: float, dim: int) -> in
 def beta_resetting(
     horizon: ArrayLike, dim: int, delta: float, a: float = 1.0, b: float = 1.0, r: float = 1.0
 ) -> Array:
-    """Of R-GP-UCB: 2 log(2 u) + 2d log(r d b T^2 sqrt(log(2 d a u))), u = pi^2 T^2/(3 delta).
+    r"""The confidence width of R-GP-UCB.
+
+    .. math:: \beta_T = 2 \log(2 u) + 2 d \log\left(r d b T^2 \sqrt{\log(2 d a u)}\right), \quad
+        u = \frac{\pi^2 T^2}{3 \delta}
 
     Source: bogunovic2016, Theorem 4.2, eq. (16).
     """
@@ -58,7 +62,10 @@ def beta_resetting(
 def beta_time_varying(
     horizon: ArrayLike, dim: int, delta: float, a: float = 1.0, b: float = 1.0, r: float = 1.0
 ) -> Array:
-    """Of TV-GP-UCB: 2 log u + 2d log(r d b T^2 sqrt(log(d a u))), u = pi^2 T^2/(2 delta).
+    r"""The confidence width of TV-GP-UCB.
+
+    .. math:: \beta_T = 2 \log u + 2 d \log\left(r d b T^2 \sqrt{\log(d a u)}\right), \quad
+        u = \frac{\pi^2 T^2}{2 \delta}
 
     Source: bogunovic2016, Theorem 4.3, eq. (19).
     """
@@ -71,11 +78,11 @@ def greedy_time_varying_gain(
 ) -> Array:
     """The information gain 1/2 log det(I + K~_T/s^2) of the arms of largest variance, (T,).
 
-    Each round's arm is the one of largest posterior variance under the drifting prior. Rounds
-    partition the ground set and the gain is submodular, so that the largest gain, gamma~_T, is at
-    most twice this curve (Fisher, Nemhauser and Wolsey 1978).
+    The arm of each round has the largest posterior variance under the drifting prior. Rounds
+    partition the ground set and the gain is submodular, so the largest gain gamma~_T is at most
+    twice this curve (Fisher, Nemhauser and Wolsey 1978).
 
-    Cost: that of ``horizon`` posterior updates.
+    Cost: ``horizon`` posterior updates.
 
     Source: bogunovic2016, Section 4.2 (gamma~_T).
     """
@@ -100,11 +107,14 @@ def time_varying_gain_bound(
     *,
     as_printed: bool = False,
 ) -> Array:
-    """A bound on gamma~_T by the static gamma of a block, for any block length.
+    r"""A bound on gamma~_T from the static gain of a block, for any block length.
 
-    ERRATUM: eq. (21) is printed as (T/N + 1)(gamma_N + N^3 epsilon); its step (56) loses a factor
-    (one arm, s^2 = .01, epsilon = .03, N = 3: 3.66 claimed, 3.89 true). What holds is (T/N + 1)
-    (gamma_N + N/2 log(1 + N^2 epsilon/s^2)), the default here.
+    .. math:: \tilde\gamma_T \le (T/N + 1)
+        \left(\gamma_N + \tfrac N2 \log(1 + N^2 \epsilon / s^2)\right)
+
+    ERRATUM: eq. (21) is printed as (T/N + 1)(gamma_N + N^3 epsilon), because step (56) of the proof
+    drops a factor. With one arm, s^2 = .01, epsilon = .03 and N = 3, it claims 3.66, but the true
+    value is 3.89. The corrected bound above is the default.
 
     Source: bogunovic2016, eq. (21).
     """
@@ -118,9 +128,9 @@ def time_varying_gain_bound(
 def regret_bound_time_varying(
     horizon: ArrayLike, beta: ArrayLike, gain: ArrayLike, noise_var: float, variance: float = 1.0
 ) -> Array:
-    """Of TV-GP-UCB: R_T <= sqrt(C1 T beta_T gamma~_T) + 2, with probability 1 - delta.
+    """The bound of TV-GP-UCB: R_T <= sqrt(C1 T beta_T gamma~_T) + 2, with probability 1 - delta.
 
-    beta_T is that of `beta_time_varying`.
+    beta_T comes from `beta_time_varying`.
 
     Source: bogunovic2016, Theorem 4.3, eq. (20).
     """
@@ -139,9 +149,9 @@ def regret_bound_resetting(
     a0: float = 1.0,
     b0: float = 1.0,
 ) -> Array:
-    """Of R-GP-UCB: R_T <= sqrt(C1 T beta_T (T/N + 1) gamma_N) + 2 + T psi_T(N, epsilon).
+    """The bound of R-GP-UCB: R_T <= sqrt(C1 T beta_T (T/N + 1) gamma_N) + 2 + T psi_T(N, epsilon).
 
-    beta_T is that of `beta_resetting`.
+    beta_T comes from `beta_resetting`.
 
     Source: bogunovic2016, Theorem 4.2, eqs. (17)-(18).
     """
@@ -171,10 +181,9 @@ def _beta(horizon: ArrayLike, rounds: Array, inner: Array, dim: int, b: float, r
 def resetting_regret_order(
     horizon: ArrayLike, epsilon: ArrayLike, nu: float | None = None, dim: int = 1
 ) -> Array:
-    """R-GP-UCB: max(T^((1+c)/2), T epsilon^((1-c) / (2 (4-c)))).
+    """The regret order of R-GP-UCB: max(T^((1+c)/2), T epsilon^((1-c) / (2 (4-c)))).
 
-    ``nu`` is that of a Matern kernel; None for the squared exponential.
-
+    ``nu`` is the smoothness of a Matern kernel, or None for the squared exponential.
     """
     return _order(horizon, epsilon, nu, dim, 4.0)
 
@@ -182,7 +191,10 @@ def resetting_regret_order(
 def time_varying_regret_order(
     horizon: ArrayLike, epsilon: ArrayLike, nu: float | None = None, dim: int = 1
 ) -> Array:
-    """TV-GP-UCB: max(T^((1+c)/2), T epsilon^((1-c) / (2 (3-c)))), as `resetting_regret_order`."""
+    """The regret order of TV-GP-UCB: max(T^((1+c)/2), T epsilon^((1-c) / (2 (3-c)))).
+
+    The arguments are those of `resetting_regret_order`.
+    """
     return _order(horizon, epsilon, nu, dim, 3.0)
 
 
