@@ -1,4 +1,4 @@
-"""Reward functions: how they are drawn, evaluated without noise, and where their maximum is."""
+"""Reward functions: how they are drawn and evaluated without noise, and their maxima."""
 
 from gpbandits_env.functions.analytic import AnalyticProcess as AnalyticProcess
 from gpbandits_env.functions.declared import TEST_FUNCTIONS as TEST_FUNCTIONS

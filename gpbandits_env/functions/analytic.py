@@ -1,4 +1,4 @@
-"""Test functions in a box, on arms or in a cube: shifted, padded, at rest or moving."""
+"""Test functions in a box, on arms or in a cube: static or moving, shifted or padded."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,8 +14,8 @@ from gpbandits_env.functions.function import ArmFunction, Function
 from gpbandits_env.functions.motion import Motion, from_cube, stays_inside, to_cube
 from gpbandits_env.functions.process import Drawn, RewardProcess, RoundPath
 
-# A shift that is drawn takes the maximizer to within this part of the cube (or of what room a
-# motion leaves), so that the maximum is not at the edge.
+# A random shift keeps the maximizer within this fraction of the cube (or of the room that a motion
+# leaves), so that the maximum is not at the edge.
 PART = 0.8
 
 
@@ -37,34 +37,35 @@ class AnalyticFunction(Function):
 
 
 class AnalyticProcess(RewardProcess):
-    """A test function of k coordinates, at rest or moving.
+    """A test function of k coordinates, static or moving.
 
-    In its own units (``cube=False``) its domain is a box or arms, and its value at x in
-    round t is f(c(A_t(c^-1(x)))): A_t is the motion, c scales [-1, 1]^k to the box.
+    In its own units (``cube=False``) the domain is a box or arms, and the value at x in round t is
+    f(c(A_t(c^-1(x)))). Here A_t is the motion, and c scales [-1, 1]^k to the box.
 
-    In the cube [-1, 1]^D its value at u in round t is f(c(A_t(u_a) - s)): u_a are the k active
-    coordinates of u, s is the shift, and c scales [-1, 1]^k to the function's usual box. The
+    In the cube [-1, 1]^D the value at u in round t is f(c(A_t(u_a) - s)). Here u_a are the k active
+    coordinates of u, s is the shift, and c scales [-1, 1]^k to the usual box of the function. The
     maximum is at u_a = A_t^-1(u* + s), and ``best_action`` is 0 in the other coordinates.
 
-    Outside the usual box the formula holds, or, where it may exceed the maximum (see
-    `TestFunction`), the value at the nearest point of the box. A round costs O(D) if it moves.
+    Outside the usual box the formula still applies. Where it may exceed the maximum (see
+    `TestFunction`), the value is that of the nearest point of the box. A round of a moving function
+    costs O(D).
 
     Args:
         name: one of `TEST_FUNCTIONS`.
-        domain: arms or a box in the function's units; its usual box when None.
-        dim: the number of coordinates, for functions of any. In the cube D; the function's own,
-            or 2, when None.
-        motion: how it moves; None for not at all.
-        cube: whether its domain is the cube.
-        active: in the cube, the number k of coordinates that matter, drawn at each reset; or which
-            ones, k distinct indices in the function's order; None for as many as it takes.
-        shift: in the cube, False; True to draw the maximizer at each reset, uniformly in
-            [-0.8 r, 0.8 r]^k, where r is the room that the motion leaves (1 without one); or s
-            itself, a number or (k,), in units of the cube.
+        domain: arms or a box in the units of the function; its usual box by default.
+        dim: the number of coordinates, for functions of any dimension; D in the cube. The default
+            is the function's own dimension, or 2.
+        motion: how the function moves; None for a static function.
+        cube: whether the domain is the cube.
+        active: in the cube, the number k of active coordinates, drawn at each reset; or k distinct
+            indices in the order of the function. The default is the dimension of the function.
+        shift: in the cube, False for none; True to draw the maximizer at each reset, uniformly in
+            [-0.8 r, 0.8 r]^k, where r is the room that the motion leaves (1 without a motion); or
+            s itself, a number or (k,), in units of the cube.
     Raises:
-        UnknownName: no such function.
-        InvalidInput: dimensions that do not fit, places that do not exist, or a shift or a
-            motion that takes the maximum out of the box or the cube.
+        UnknownName: there is no such function.
+        InvalidInput: the dimensions do not agree, an index is out of range, or a shift or motion
+            takes the maximum out of the box or the cube.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class AnalyticProcess(RewardProcess):
             k = size = dimension(name, None if domain is None else domain.dim, dim)
         usual = given.box(k)
         self.domain: Arms | Box = usual if domain is None else domain
-        # What moves is the usual box's contents, whatever the arms are.
+        # The motion acts on the usual box, whatever the arms are.
         self.box = self.domain if isinstance(self.domain, Box) and not cube else usual
         self._within = None if given.everywhere else usual
         self.peak = given.peak(k)
@@ -114,16 +115,16 @@ class AnalyticProcess(RewardProcess):
         """See `RewardProcess.restore`.
 
         Raises:
-            ValueError: not a state of such a process.
+            ValueError: the state does not belong to such a process.
         """
         drawn: dict[str, Any] = {"shift": np.array(state["shift"])}
         drawn["first"] = float(state["first"])
         if "active" in state:
             drawn["active"] = np.array(state["active"])
         if not (np.isfinite(drawn["shift"]).all() and 0.0 <= drawn["first"] <= 1.0):
-            raise ValueError("the state is of no such function")
+            raise ValueError("the state does not belong to a test function")
         if any(np.shape(drawn[key]) != self._best.shape for key in drawn if key != "first"):
-            raise ValueError("the state is of a function with another number of coordinates")
+            raise ValueError("the state belongs to a function with other coordinates")
         return RoundPath(self.at, drawn, whole(state["round"], "round"))
 
     def bounds(self) -> tuple[float, float]:
@@ -167,7 +168,7 @@ class AnalyticProcess(RewardProcess):
         peak = self._best + drawn["shift"]
         if self.motion is not None:
             peak = self.motion.back(peak[None], phase)[0]
-        # Rounding alone may take a maximizer at the edge out of the cube.
+        # Rounding may move a maximizer at the edge out of the cube.
         peak = np.clip(peak, -1.0, 1.0)
         if not self._cube:
             return from_cube(peak, self.box)
@@ -177,7 +178,7 @@ class AnalyticProcess(RewardProcess):
 
 
 def _wanted(active: int | Sequence[int] | None) -> tuple[list[int] | None, int | None]:
-    """Which coordinates are to matter, and how many."""
+    """The active coordinates, if given, and their number."""
     if active is None or isinstance(active, (int, np.integer)):
         return None, None if active is None else whole(active, "active")
     places = [whole(i, "active", minimum=0) for i in listed(active, "active")]
@@ -187,9 +188,9 @@ def _wanted(active: int | Sequence[int] | None) -> tuple[list[int] | None, int |
 
 
 def _places(places: list[int] | None, k: int, size: int) -> IntArray | None:
-    """The coordinates that a function of k coordinates is of, where they are not drawn."""
+    """The active coordinates of a function of k coordinates; None if they are drawn."""
     if k > size:
-        raise InvalidInput(f"{k} coordinates matter, but dim is {size}; take dim={k} or more")
+        raise InvalidInput(f"{k} coordinates are active, but dim is {size}; use dim={k} or more")
     if places is None:
         return None
     if len(set(places)) != k or max(places) >= size:
@@ -198,7 +199,7 @@ def _places(places: list[int] | None, k: int, size: int) -> IntArray | None:
 
 
 def _shift(shift: ArrayLike, k: int) -> Array:
-    """A given shift as (k,)."""
+    """The given shift as an array (k,)."""
     if shift is False:
         return frozen(np.zeros(k))
     given = finite_array(shift, "shift")

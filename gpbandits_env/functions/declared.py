@@ -1,4 +1,4 @@
-"""The test functions there are, one declaration each. All are maximized."""
+"""The test functions, one declaration each. All are maximized."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,24 +10,24 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.functions import formulas as f
 
-# A stated maximum is exact but for the 16 digits of its constants, relative to max(1, |maximum|).
+# A stated maximum is exact up to the 16 digits of its constants, relative to max(1, |maximum|).
 ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class TestFunction:
-    """A test function and what is known of it.
+    """A test function with its domain, its maximum and its bounds.
 
     Attributes:
-        formula: (n, d) points to (n,) values.
-        low: the usual domain's lower end, of every coordinate or one per coordinate.
-        high: its upper end.
-        best: a maximizer: one number for every coordinate, (d,) of them, or ``best(d)``.
-        maximum: the value there, or ``maximum(d)``.
-        least: ``least(d, b)`` is below every value where all |x_i| <= b.
+        formula: maps points (n, d) to values (n,).
+        low: the lower end of the usual domain, a number or one per coordinate.
+        high: the upper end of the usual domain.
+        best: a maximizer: a number for all coordinates, an array (d,), or a function ``best(d)``.
+        maximum: the value at the maximizer, or a function ``maximum(d)``.
+        least: ``least(d, b)`` is a lower bound on all values where all |x_i| <= b.
         dim: the number of coordinates; None for any.
         everywhere: whether ``maximum`` bounds the formula in all of R^d. If not, a point outside
-            the usual domain has the value of its nearest point there.
+            the usual domain has the value of the nearest point inside.
     """
 
     __test__ = False  # for pytest, which collects classes of this name
@@ -113,30 +113,30 @@ def function_named(name: str) -> TestFunction:
     """A test function by name.
 
     Raises:
-        UnknownName: no such function.
+        UnknownName: there is no such function.
     """
     return TEST_FUNCTIONS[one_of(name, TEST_FUNCTIONS, "test function")]
 
 
 def add_test_function(name: str, function: TestFunction) -> None:
-    """Make a function of your own known to every environment that takes a test function.
+    """Register a function of your own for every environment that takes a test function.
 
-    Workers must import the module that does it; a formula that is a lambda cannot be pickled.
+    Worker processes must import the module that calls this. A lambda cannot be pickled.
 
     Raises:
-        InvalidInput: the name is taken, or the formula's value at ``best`` is not ``maximum``.
+        InvalidInput: the name is taken, or the value of the formula at ``best`` is not ``maximum``.
     """
     if name in TEST_FUNCTIONS or name == "gp":
-        raise InvalidInput(f"there is a function named {name!r} already; take another name")
+        raise InvalidInput(f"a function named {name!r} exists already; use another name")
     dim = function.dim or 2
     top, stated = float(function.formula(function.maximizer(dim)[None])[0]), function.peak(dim)
     if not abs(top - stated) <= ROUNDING * max(1.0, abs(stated)):
-        raise InvalidInput(f"{name!r} is {top!r} at its maximizer, but {stated!r} is its maximum")
+        raise InvalidInput(f"{name!r} is {top!r} at its maximizer, but its maximum is {stated!r}")
     TEST_FUNCTIONS[name] = function
 
 
 def dimension(name: str, *dims: int | None) -> int:
-    """The number of coordinates that a function and all that is given agree on; 2 if nothing is.
+    """The number of coordinates on which the function and ``dims`` agree; 2 if none is given.
 
     Raises:
         InvalidInput: they do not agree.

@@ -1,8 +1,8 @@
-"""Formulas of test functions, negated where they are minimized.
+"""Formulas of test functions; functions that are usually minimized are negated.
 
-Each takes points (n, d) to values (n,) in O(n d), fast at d = 5000. ``least_*`` bounds a formula
-from below where all |x_i| <= b. The first ones have a fixed dimension; their maximizers were
-found by Newton's method with 40 digits, but for `BEST_EXAMPLE`, which has a closed form.
+Each formula maps points (n, d) to values (n,) in O(n d), and is fast at d = 5000. ``least_*`` is a
+lower bound where all |x_i| <= b. The first functions have a fixed dimension; their maximizers were
+found by Newton's method with 40 digits, except `BEST_EXAMPLE`, which has a closed form.
 
 Source: Surjanovic and Bingham, Virtual Library of Simulation Experiments; `example`: bedi2022.
 """
@@ -18,7 +18,7 @@ STEEPNESS = 10
 
 
 def example(x: Array) -> Array:
-    """bedi2022's function of one variable: sin x + cos x + 0.1 x."""
+    """The one-dimensional function of bedi2022: sin x + cos x + 0.1 x."""
     u = x[:, 0]
     return np.sin(u) + np.cos(u) + 0.1 * u
 
@@ -27,7 +27,7 @@ def least_example(dim: int, b: float) -> float:
     return -math.sqrt(2.0) - 0.1 * b
 
 
-# sqrt(2) cos(x + pi/4) = -0.1 where the slope is 0; the last such top before 10.
+# The slope is 0 where sqrt(2) cos(x + pi/4) = -0.1; this is the last such maximum before 10.
 BEST_EXAMPLE = math.acos(-0.1 / math.sqrt(2.0)) - math.pi / 4.0 + 2.0 * math.pi
 MOST_EXAMPLE = math.sin(BEST_EXAMPLE) + math.cos(BEST_EXAMPLE) + 0.1 * BEST_EXAMPLE
 
@@ -38,7 +38,7 @@ def rosenbrock(x: Array, b: float = 100.0) -> Array:
 
 
 def rosenbrock_10(x: Array) -> Array:
-    """Rosenbrock with b = 10, as bedi2022 has it."""
+    """Negated Rosenbrock with b = 10, as in bedi2022."""
     return rosenbrock(x, 10.0)
 
 
@@ -93,7 +93,7 @@ HARTMANN_CENTRES = 1e-4 * np.array(
 
 
 def hartmann(x: Array) -> Array:
-    """Negated Hartmann-6: a sum of four Gaussian bumps, whose centres lie in the unit cube."""
+    """Negated Hartmann-6: a sum of four Gaussian bumps with centers in the unit cube."""
     squares = np.sum(HARTMANN_SCALES * (x[:, None] - HARTMANN_CENTRES) ** 2, axis=2)
     values: Array = np.exp(-squares) @ HARTMANN_WEIGHTS
     return values
@@ -128,7 +128,7 @@ def levy(x: Array) -> Array:
     """Negated Levy, in w = 1 + (x - 1) / 4, with waves in the first and the last coordinate."""
     v = 0.25 * (x - 1.0)
     angle = np.pi * v
-    # w = 1 + v; a shift by a whole turn leaves a sine's square as it is.
+    # w = 1 + v; adding a multiple of pi does not change the square of a sine.
     first = np.sin(angle[:, 0]) ** 2
     middle = v[:, :-1] ** 2 * (1.0 + 10.0 * np.sin(angle[:, :-1] + np.pi + 1.0) ** 2)
     last = v[:, -1] ** 2 * (1.0 + np.sin(2.0 * angle[:, -1]) ** 2)
@@ -168,7 +168,7 @@ def griewank(x: Array) -> Array:
 
 
 def griewank_i(x: Array) -> Array:
-    """The same without the root: prod cos(x_i / i) - sum x_i^2 / 4000 - 1.
+    """Griewank without the root: prod cos(x_i / i) - sum x_i^2 / 4000 - 1.
 
     Source: the public code of ren2024 (github.com/rafflesintown/TSRSR).
     """
@@ -199,15 +199,15 @@ def least_michalewicz(dim: int, b: float) -> float:
 def best_michalewicz(dim: int) -> Array:
     """The maximizer (d,) in [0, pi]^d.
 
-    The sum is separable. Coordinate i has ridges round pi sqrt((k + 1/2) / i); on each the
-    logarithm is concave, and Newton's method ends at its top. The highest is among those next to
-    pi / 2, where sin x is largest.
+    The sum is separable. Coordinate i has ridges near pi sqrt((k + 1/2) / i). On each ridge the
+    logarithm is concave, and Newton's method ends at its top. The highest ridge is next to pi / 2,
+    where sin x is largest.
     """
     i = np.arange(1.0, dim + 1.0)[:, None]
     nearest = np.clip(np.floor(i / 4.0) + np.arange(-2.0, 3.0), 0.0, i - 1.0)
     x = np.pi * np.sqrt((nearest + 0.5) / i)
     power = 2.0 * STEEPNESS
-    for _ in range(12):  # four are enough; the rest change nothing
+    for _ in range(12):  # four steps are enough; more change nothing
         u, du = i * x**2 / np.pi, 2.0 * i * x / np.pi
         slope = 1.0 / np.tan(x) + power * du / np.tan(u)
         curve = power * (2.0 * i / np.pi / np.tan(u) - (du / np.sin(u)) ** 2) - np.sin(x) ** -2.0

@@ -1,4 +1,4 @@
-"""What a reward function is: one of your own, a value an arm, and several side by side."""
+"""The interface of a reward function, functions as tables on arms, and batches of functions."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -12,14 +12,14 @@ from gpbandits_env.domains import Arms, Domain
 
 
 class Function(ABC):
-    """One reward function. It never changes after it was drawn.
+    """One reward function. It never changes after it is drawn.
 
     Attributes:
-        optimum: its maximum over the domain.
-        best_action: where: an arm's index, or a point (d,), read-only.
-        accuracy: no action is worth more than ``optimum + accuracy``; 0 on arms.
-        noisy: a function with noise inside has a method ``noisy(actions, rng) -> rewards`` (m,),
-            which gives the rewards instead of the values.
+        optimum: the maximum over the domain.
+        best_action: the maximizer: the index of an arm, or a point (d,), read-only.
+        accuracy: no value exceeds ``optimum + accuracy``; 0 on arms.
+        noisy: a function with its own noise has a method ``noisy(actions, rng) -> rewards`` (m,),
+            which replaces values plus noise.
     """
 
     __slots__ = ("accuracy", "best_action", "optimum")
@@ -35,11 +35,11 @@ class Function(ABC):
 
     @abstractmethod
     def snapshot(self) -> dict[str, Any]:
-        """What identifies the function to the process it was drawn from: arrays and numbers."""
+        """Arrays and numbers from which the process that drew the function can restore it."""
 
 
 class ArmFunction(Function):
-    """A function on n arms, from its values (n,), which are kept and marked read-only."""
+    """A function on n arms, given by its values (n,), which are stored and marked read-only."""
 
     __slots__ = ("values",)
 
@@ -64,14 +64,14 @@ class ArmFunction(Function):
 class FunctionBatch:
     """The current functions of B environment instances: their ``optimum`` and ``best_action``.
 
-    Tables of values on arms are evaluated by one gather. Other functions are evaluated one after
-    the other by their owner: a matrix product over all instances would round differently from a
-    single environment's, and save little.
+    Tables of values on arms are evaluated together by one gather. Other functions are evaluated one
+    by one by their owner: a matrix product over all instances would round differently from a single
+    environment, and would save little.
     """
 
     def __init__(self, domain: Domain, instances: int) -> None:
         size = domain.size if isinstance(domain, Arms) else 0
-        self._others = set(range(instances))  # whose functions are no tables
+        self._others = set(range(instances))  # instances whose functions are not tables
         self._table: Array = np.zeros((instances, size))
         self._offsets = np.arange(instances)[:, None] * size
         self.optimum: Array = np.zeros(instances)
@@ -80,10 +80,10 @@ class FunctionBatch:
         )
 
     def __setitem__(self, i: int, function: Function) -> None:
-        """The function of one instance from now on."""
+        """Set the function of one instance."""
         self.optimum[i] = function.optimum
         self.best_action[i] = function.best_action
-        # A subclass may answer otherwise than its table.
+        # A subclass may return other values than its table.
         if type(function) is ArmFunction:
             self._table[i] = function.values
             self._others.discard(i)

@@ -1,4 +1,4 @@
-"""Functions drawn from a Gaussian process, on arms and in a box, at rest or drifting."""
+"""Functions drawn from a Gaussian process, on arms and in a box, static or drifting."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,20 +17,20 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.samplers import BoxSampler, box_sampler_for, sampler_for
 from gpbandits_env.seeding import stream
 
-# A double-precision normal variate beyond 40 standard deviations has probability below 1e-340:
-# it does not occur, so 40 of them bound what a Gaussian can show.
+# A normal variate exceeds 40 standard deviations with probability below 1e-340. That does not
+# occur in double precision, so 40 standard deviations bound every draw.
 NEVER_BEYOND = 40.0
-# Gymnasium wants finite bounds on observations; no reward of a user's drift is beyond this.
+# Gymnasium requires finite bounds on observations; no reward of a user's drift is beyond this.
 ANYTHING = 1e100
 
 
 class GPOnArms(StaticProcess):
-    """f = Phi xi on arms, xi white: a draw of GP(0, k) to the sampler's stated error.
+    """Draws f = Phi xi of GP(0, k) on arms, with white xi, exact to the stated sampler error.
 
     Args:
         arms: the n arms.
         kernel: the covariance k.
-        sampler: how it is drawn: "auto", "dense", "lowrank", "kronecker" or "circulant".
+        sampler: "auto", "dense", "lowrank", "kronecker" or "circulant".
     """
 
     def __init__(self, arms: Arms, kernel: Kernel, sampler: str = "auto") -> None:
@@ -43,11 +43,11 @@ class GPOnArms(StaticProcess):
         return ArmFunction(self.sampler(rng.standard_normal(self.sampler.rank)))
 
     def vectors(self, rng: np.random.Generator, size: int) -> Array:
-        """``size`` independent draws as vectors linear in white noise: their values, (size, n)."""
+        """``size`` independent draws, as vectors linear in white noise: values (size, n)."""
         return self.sampler.draw(rng, size)
 
     def function_of(self, vector: Array) -> ArmFunction:
-        """The function of such a vector; a weighted sum of vectors is that sum of functions."""
+        """The function of a vector; weighted sums of vectors give weighted sums of functions."""
         return ArmFunction(vector)
 
     def bounds(self) -> tuple[float, float]:
@@ -55,10 +55,10 @@ class GPOnArms(StaticProcess):
 
 
 class BoxFunction(Function):
-    """f(x) = phi(x) . xi in a box; phi are the sampler's features, xi (r,) its white coefficients.
+    """f(x) = phi(x) . xi in a box, with the sampler's features phi and white coefficients xi (r,).
 
-    The coefficients and the maximizer (d,) are kept and marked read-only. The maximum there may be
-    below the true one by ``accuracy``.
+    The coefficients and the maximizer (d,) are stored and marked read-only. The stated maximum may
+    be below the true maximum by ``accuracy``.
     """
 
     __slots__ = ("coefficients", "sampler")
@@ -91,14 +91,14 @@ class BoxFunction(Function):
 class GPOnBox(StaticProcess):
     """Draws of a GP in a box, by exact product features or random Fourier features.
 
-    Random features are drawn once, from a stream of their own: all functions have the same
-    covariance, which differs from the kernel by ``sampler.error``.
+    Random features are drawn once, from a separate random stream. All functions therefore have the
+    same covariance, which differs from the kernel by ``sampler.error``.
 
     Args:
         box: the domain.
         kernel: the covariance k.
         sampler: "auto" or one of the box samplers' names.
-        features: the number of random features, where they are used.
+        features: the number of random features, if they are used.
     """
 
     def __init__(
@@ -115,18 +115,18 @@ class GPOnBox(StaticProcess):
         return self.function_of(rng.standard_normal(self.sampler.rank))
 
     def vectors(self, rng: np.random.Generator, size: int) -> Array:
-        """``size`` independent draws as vectors linear in white noise: coefficients, (size, r)."""
+        """``size`` independent draws, as vectors linear in white noise: coefficients (size, r)."""
         return rng.standard_normal((size, self.sampler.rank))
 
     def function_of(self, vector: Array) -> BoxFunction:
-        """The function of such a vector, and its maximum. Cost: one search of the box."""
+        """The function of a vector, and its maximum. Cost: one search of the box."""
         best, accuracy = self._maximum(vector)
         return BoxFunction(self.sampler, vector, best, accuracy)
 
     def drawn(self, state: dict[str, Any]) -> BoxFunction:
         coefficients = finite_array(state["coefficients"], "coefficients", ndim=1).copy()
         if len(coefficients) != self.sampler.rank:
-            raise InvalidInput(f"the state is of a function of {len(coefficients)} features")
+            raise InvalidInput(f"the state belongs to a function of {len(coefficients)} features")
         best = self.domain.check(np.array(state["best"])[None])[0].copy()
         return BoxFunction(self.sampler, coefficients, best, self._maximum.accuracy(coefficients))
 
@@ -135,7 +135,7 @@ class GPOnBox(StaticProcess):
 
 
 class DriftPath(RewardPath):
-    """A path of GP draws, read as functions."""
+    """A path of GP draws, as reward functions."""
 
     __slots__ = ("_path", "_read", "function")
 
@@ -151,11 +151,11 @@ class DriftPath(RewardPath):
 
 
 class DriftProcess(RewardProcess):
-    """GP draws that drift: on arms by their values, in a box by their coefficients.
+    """GP draws that drift: on arms through their values, in a box through their coefficients.
 
-    Both are linear in white noise, so a drift works on either and its law is exact.
+    Both are linear in white noise, so a drift applies to either and its law is exact.
 
-    Cost of a round: the drift's draws, and in a box one search for the maximum.
+    Cost of a round: the draws of the drift, and in a box one search for the maximum.
     """
 
     def __init__(self, draws: GPOnArms | GPOnBox, drift: Drift) -> None:
@@ -171,7 +171,7 @@ class DriftProcess(RewardProcess):
         return DriftPath(path, self.draws.function_of)
 
     def bounds(self) -> tuple[float, float]:
-        """Those of a draw; wide ones, where the drift may leave the law of a draw."""
+        """The bounds of a draw, or wide bounds if the drift does not keep the marginal law."""
         return self.draws.bounds() if self.drift.keeps_marginal else (-ANYTHING, ANYTHING)
 
 

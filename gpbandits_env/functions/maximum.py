@@ -11,22 +11,22 @@ from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Box
 from gpbandits_env.samplers import BoxSampler
 
-# At most this many numbers of features are kept for the quasi-random points (128 MB).
+# At most this many feature values are stored for the quasi-random points (128 MB).
 KEPT = 16 * 2**20
 
 
 class BoxMaximum:
     """Finds the maximum of f(x) = phi(x) . xi over a box, for one xi after another.
 
-    The points of a Sobol set that beat their neighbours start L-BFGS-B on analytic gradients. The
-    end is a local maximum to within `accuracy`. It is the global one if the Sobol set is dense
-    enough: for functions that vary over a twentieth of the box in one or two dimensions, a fifth
-    in three.
+    L-BFGS-B with analytic gradients starts from the points of a Sobol set that exceed their
+    neighbors. It ends at a local maximum, to within `accuracy`. This is the global maximum if the
+    Sobol set is dense enough: for functions that vary over a twentieth of the box in one or two
+    dimensions, or a fifth in three.
 
     Args:
         sampler: the features phi.
         box: the domain.
-        starts: the number of local searches, at most.
+        starts: the largest number of local searches.
     """
 
     def __init__(self, sampler: BoxSampler, box: Box, starts: int = 16) -> None:
@@ -36,22 +36,22 @@ class BoxMaximum:
         power = min(13, 9 + 2 * box.dim)
         unit = qmc.Sobol(box.dim, scramble=False).random_base2(power)
         self._points: Array = self._low + self._width * unit
-        # A point is the top of its surroundings when none of its nearest neighbours is higher.
+        # A point is a local maximum of the set if none of its nearest neighbors is higher.
         near = min(len(unit), 2 * box.dim + 3)
         self._neighbours: IntArray = np.asarray(cKDTree(unit).query(unit, k=near)[1])
         kept = len(unit) * sampler.rank <= KEPT
         self._features = sampler.features(self._points) if kept else None
 
     def accuracy(self, coefficients: Array) -> float:
-        """How far below the true (local) maximum the value found may be.
+        """A bound on how far the value found is below the true (local) maximum.
 
-        It is the rounding of the features: those of a squared exponential kernel cancel, which
-        leaves up to 2e-9 of the largest coefficient (measured in 1 to 3 dimensions).
+        The bound is the rounding error of the features. Features of a squared exponential kernel
+        cancel, which leaves up to 2e-9 of the largest coefficient (measured in 1 to 3 dimensions).
         """
         return 1e-8 * max(1.0, float(np.abs(coefficients).max()))
 
     def __call__(self, coefficients: Array) -> tuple[Array, float]:
-        """The point (d,) of the maximum and its accuracy."""
+        """The maximizer (d,) and its accuracy."""
         values = self._scan(coefficients)
         tops = np.flatnonzero(values >= values[self._neighbours].max(axis=1))
         starts = tops[np.argsort(-values[tops], kind="stable")[: self._starts]]

@@ -1,7 +1,7 @@
-"""How an analytic function moves: its input is shifted, turned or stretched as rounds pass.
+"""Motions of an analytic function: its input is shifted, rotated or scaled from round to round.
 
-In round t the function is f(A_t(x)), A_t an invertible map of the domain's plane, so that the
-optimum of round t is A_t^-1 of the one at rest: known in closed form.
+In round t the function is f(A_t(x)), where A_t is an invertible map. The optimum of round t is
+therefore A_t^-1 of the static optimum, in closed form.
 """
 
 from abc import ABC, abstractmethod
@@ -14,32 +14,32 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.specs import Family
 
-# Phases at which a motion is tried when an environment is made.
+# The number of phases at which a motion is checked when an environment is made.
 TRIED = 720
 
 
 class Motion(ABC):
-    """A periodic map of the unit cube [-1, 1]^d, to which the box is scaled."""
+    """A periodic map of the cube [-1, 1]^d, to which the box is scaled."""
 
     period: float
 
     @property
     @abstractmethod
     def reach(self) -> float:
-        """Points of the cube are read within [-reach, reach]^d."""
+        """The map takes points of the cube into [-reach, reach]^d."""
 
     @property
     def room(self) -> float:
         """Points of [-room, room]^d stay in the cube at every phase."""
-        return 1.0 / self.reach  # of a linear map whose inverse reaches as far
+        return 1.0 / self.reach  # for a linear map whose inverse has the same reach
 
     @abstractmethod
     def onto(self, u: Array, phase: float) -> Array:
-        """A_t: where in the function at rest the points u (n, d) are read; phase in [0, 1)."""
+        """A_t: the points at which the static function is read for u (n, d); phase in [0, 1)."""
 
     @abstractmethod
     def back(self, u: Array, phase: float) -> Array:
-        """A_t^-1: where the points u (n, d) of the function at rest have gone."""
+        """A_t^-1: the current positions of the points u (n, d) of the static function."""
 
 
 MOTIONS: Family[Motion] = Family("motion")
@@ -50,10 +50,10 @@ class _Translation(Motion):
     """A shift that never exceeds `radius` in any coordinate.
 
     Args:
-        radius: the farthest shift, as a share of half the box's side, in (0, 1).
-        period: rounds for a round trip.
+        radius: the largest shift, as a fraction of half the side of the box, in (0, 1).
+        period: the number of rounds of a full cycle.
     Raises:
-        InvalidInput: a number out of range.
+        InvalidInput: a number is out of range.
     """
 
     radius: float = 0.3
@@ -62,7 +62,7 @@ class _Translation(Motion):
     def __post_init__(self) -> None:
         positive(self.period, "period")
         if positive(self.radius, "radius") >= 1:
-            raise InvalidInput(f"radius must be below 1 (half the box's side), got {self.radius!r}")
+            raise InvalidInput(f"radius must be below 1 (half the box side), got {self.radius!r}")
 
     @property
     def reach(self) -> float:
@@ -74,7 +74,7 @@ class _Translation(Motion):
 
     @abstractmethod
     def shift(self, dim: int, phase: float) -> Array:
-        """How far everything has gone, (d,)."""
+        """The current shift (d,)."""
 
     def onto(self, u: Array, phase: float) -> Array:
         return u - self.shift(u.shape[1], phase)
@@ -86,7 +86,7 @@ class _Translation(Motion):
 @MOTIONS.register("orbit")
 @dataclass(frozen=True)
 class Orbit(_Translation):
-    """Translation on a circle in the first two coordinates; in one, an oscillation."""
+    """Translation on a circle in the first two coordinates; an oscillation in one dimension."""
 
     def shift(self, dim: int, phase: float) -> Array:
         angle = 2.0 * np.pi * phase
@@ -98,7 +98,7 @@ class Orbit(_Translation):
 @MOTIONS.register("line")
 @dataclass(frozen=True)
 class Sweep(_Translation):
-    """Translation to and fro along the box's diagonal, at constant speed."""
+    """Translation back and forth along the diagonal of the box, at constant speed."""
 
     def shift(self, dim: int, phase: float) -> Array:
         return np.full(dim, self.radius * (4.0 * abs(phase - 0.5) - 1.0))
@@ -107,12 +107,12 @@ class Sweep(_Translation):
 @MOTIONS.register("turn")
 @dataclass(frozen=True)
 class Turn(Motion):
-    """Rotation about the box's centre in the plane of the first two coordinates.
+    """Rotation about the center of the box in the plane of the first two coordinates.
 
     Args:
-        period: rounds for a full turn.
+        period: the number of rounds of a full turn.
     Raises:
-        InvalidInput: a period that is not positive.
+        InvalidInput: the period is not positive.
     """
 
     period: float = 100.0
@@ -139,13 +139,13 @@ class Turn(Motion):
 @MOTIONS.register("stretch")
 @dataclass(frozen=True)
 class Stretch(Motion):
-    """Scaling about the box's centre: by factor^sin(2 pi t / period).
+    """Scaling about the center of the box by factor^sin(2 pi t / period).
 
     Args:
         factor: the largest magnification, above 1.
-        period: rounds for out and in again.
+        period: the number of rounds of a full cycle.
     Raises:
-        InvalidInput: a number out of range.
+        InvalidInput: a number is out of range.
     """
 
     factor: float = 1.5
@@ -174,22 +174,22 @@ def stays_inside(motion: Motion | None, point: Array, what: str) -> None:
     """Check that a motion (or none) keeps a point (d,) in the cube.
 
     Raises:
-        InvalidInput: at some phase the point of the function ``what`` is outside.
+        InvalidInput: at some phase the point is outside; the message names the function ``what``.
     """
     for phase in np.arange(TRIED) / TRIED if motion else (0.0,):
         gone = point if motion is None else motion.back(point[None], float(phase))
         if (np.abs(gone) > 1.0 + 1e-12).any():
             raise InvalidInput(
-                f"the maximum of {what!r} leaves its box, at {phase:.0%} of the motion's "
-                "period; take a smaller radius, factor or shift, or another box"
+                f"the maximum of {what!r} leaves its box at {phase:.0%} of the period of the "
+                "motion; use a smaller radius, factor or shift, or another box"
             )
 
 
 def to_cube(x: Array, box: Box) -> Array:
-    """Points of a box in [-1, 1]^d."""
+    """Points of a box, scaled to [-1, 1]^d."""
     return (2.0 * x - (box.low + box.high)) / (box.high - box.low)
 
 
 def from_cube(u: Array, box: Box) -> Array:
-    """Points of [-1, 1]^d in a box."""
+    """Points of [-1, 1]^d, scaled to a box."""
     return 0.5 * (u * (box.high - box.low) + (box.low + box.high))

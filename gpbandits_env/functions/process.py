@@ -1,4 +1,4 @@
-"""Reward processes: what the functions of an episode are drawn from, round after round."""
+"""Reward processes: the laws from which the functions of an episode are drawn, round by round."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -16,10 +16,10 @@ Drawn: TypeAlias = Mapping[str, Any]
 
 
 class RewardPath(ABC):
-    """The functions f_1, f_2, ... of an episode. Actions never enter.
+    """The functions f_1, f_2, ... of an episode. They do not depend on the actions.
 
     Attributes:
-        function: that of the present round.
+        function: the function of the current round.
     """
 
     function: Function
@@ -30,7 +30,7 @@ class RewardPath(ABC):
 
     @abstractmethod
     def snapshot(self) -> dict[str, Any]:
-        """What `RewardProcess.restore` needs to continue from here, copied."""
+        """A copy of the state that `RewardProcess.restore` needs to continue from here."""
 
 
 class RewardProcess(ABC):
@@ -38,7 +38,7 @@ class RewardProcess(ABC):
 
     Attributes:
         domain: the arms or the box of the functions.
-        moves: whether a path ever changes its function.
+        moves: whether the function can change within an episode.
     """
 
     domain: Domain
@@ -46,15 +46,15 @@ class RewardProcess(ABC):
 
     @abstractmethod
     def begin(self, rng: np.random.Generator) -> RewardPath:
-        """A new path; a function of the generator's state alone."""
+        """A new path, which depends only on the state of the generator."""
 
     @abstractmethod
     def restore(self, state: dict[str, Any]) -> RewardPath:
-        """The path whose `RewardPath.snapshot` this is; continues bit for bit."""
+        """The path of a `RewardPath.snapshot`; it continues bit for bit."""
 
     @abstractmethod
     def bounds(self) -> tuple[float, float]:
-        """Two numbers between which every value lies."""
+        """A lower and an upper bound on all values."""
 
 
 class StaticPath(RewardPath):
@@ -73,22 +73,22 @@ class StaticPath(RewardPath):
 
 
 class StaticProcess(RewardProcess):
-    """One function for a whole episode: `draw` makes it, `drawn` makes it again.
+    """One function for a whole episode: `draw` makes it, and `drawn` restores it.
 
-    A process of other functions than `ArmFunction` has a `drawn` of its own.
+    A process that draws functions other than `ArmFunction` must override `drawn`.
     """
 
     moves = False
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Function:
-        """A function, independent of those drawn before."""
+        """A function that is independent of all earlier draws."""
 
     def drawn(self, state: dict[str, Any]) -> Function:
-        """The function whose `Function.snapshot` this is, equal bit for bit."""
+        """The function of a `Function.snapshot`, equal bit for bit."""
         values = finite_array(state["values"], "values", ndim=1)
         if not isinstance(self.domain, Arms) or len(values) != self.domain.size:
-            raise InvalidInput(f"the state is of a function on {len(values)} arms")
+            raise InvalidInput(f"the state belongs to a function on {len(values)} arms")
         return ArmFunction(values.copy())
 
     def begin(self, rng: np.random.Generator) -> StaticPath:
@@ -99,7 +99,7 @@ class StaticProcess(RewardProcess):
 
 
 class RoundPath(RewardPath):
-    """A path given by what was drawn for the episode: f_t is ``at(drawn, t)``."""
+    """A path that is determined by the episode's draw: f_t is ``at(drawn, t)``."""
 
     __slots__ = ("_at", "_drawn", "_round", "function")
 
@@ -116,13 +116,13 @@ class RoundPath(RewardPath):
 
 
 class TableProcess(StaticProcess):
-    """The rows of a table: each is a function on the arms, drawn uniformly with replacement.
+    """Each row of a table is a function on the arms; rows are drawn uniformly with replacement.
 
     Args:
         arms: the n arms.
         table: (rows, n) values.
     Raises:
-        InvalidInput: no rows, numbers that are not finite, or a width other than n.
+        InvalidInput: the table has no rows, not n columns, or numbers that are not finite.
     """
 
     def __init__(self, arms: Arms, table: Array) -> None:
@@ -137,14 +137,15 @@ class TableProcess(StaticProcess):
 
 
 class ReplayProcess(RewardProcess):
-    """The rows of a table in order, one a round; after the last comes the first again.
+    """The rows of a table in order, one per round; the first row follows the last.
 
     Args:
         arms: the n arms.
         table: (rows, n) values.
-        starts: rows that an episode may begin at, one drawn uniformly.
+        starts: the rows at which an episode may begin; one is drawn uniformly.
     Raises:
-        InvalidInput: no rows, numbers that are not finite, another width, or no such row.
+        InvalidInput: the table has no rows, not n columns, or numbers that are not finite; or a
+            start is not a row.
     """
 
     def __init__(self, arms: Arms, table: Array, starts: Sequence[int] = (0,)) -> None:
@@ -162,7 +163,7 @@ class ReplayProcess(RewardProcess):
     def restore(self, state: dict[str, Any]) -> RoundPath:
         start = whole(state["start"], "start", 0)
         if start not in self._starts:
-            raise InvalidInput(f"no episode starts at row {start}")
+            raise InvalidInput(f"the state is invalid: no episode starts at row {start}")
         return RoundPath(self.at, {"start": start}, whole(state["round"], "round"))
 
     def bounds(self) -> tuple[float, float]:
@@ -174,7 +175,7 @@ class ReplayProcess(RewardProcess):
 
 
 def _rows(arms: Arms, table: Array) -> Array:
-    """The table, copied and checked."""
+    """A checked copy of the table."""
     values = finite_array(table, "table", ndim=2)
     if not len(values) or values.shape[1] != arms.size:
         raise InvalidInput(f"the table must have shape (rows, {arms.size}), got {values.shape}")
