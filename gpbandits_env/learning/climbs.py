@@ -12,9 +12,9 @@ from gpbandits_env.learning.likelihood import Likelihood, PointLikelihood, Serie
 from gpbandits_env.learning.priors import Bounded
 
 MAX_EPSILON = 0.999
-# From calm to restless: the likelihood in epsilon may have a maximum at either end.
+# Starts from slow to fast drift: the likelihood in epsilon may have a maximum at either end.
 EPSILON_STARTS = (0.003, 0.03, 0.3)
-# Under priors, where the starts after the first lie: factors on the centres of the priors. Smooth
+# Under priors, the starts after the first are these factors times the centers of the priors: smooth
 # with little noise, rough with little noise, smooth with much noise.
 STARTS: tuple[Mapping[str, float], ...] = (
     {},
@@ -23,12 +23,12 @@ STARTS: tuple[Mapping[str, float], ...] = (
     {"lengthscale": 0.25, "variance": 3.0, "noise_var": 0.03},
     {"lengthscale": 4.0, "variance": 3.0},
 )
-# The words of parameters whose priors do not depend on the value given.
+# The names of parameters with priors that do not depend on the given value.
 USUAL = {"lengthscale", "variance", "noise_var"}
-# Multiples of any other parameter's value, for another start: the likelihood of a period has a
-# maximum at each alias, and a climb ends at the nearest or beyond.
+# Multiples of the value of any other parameter, for another start: the likelihood of a period has a
+# maximum at each alias, and a search may end at any of them.
 MULTIPLES = np.linspace(-np.log(2.0), np.log(2.0), 41)
-# Without priors a logarithm may move so far from its start: that keeps small data sane.
+# Without priors, a logarithm may move this far from its start, which keeps fits to few data sane.
 REACH = 8.0
 
 
@@ -43,14 +43,14 @@ class LearnedParameter(NamedTuple):
 
     @property
     def limits(self) -> Array:
-        """Of the logarithm."""
+        """The bounds of the logarithm."""
         prior = self.prior
         return np.log([prior.low, prior.high]) if prior else np.array([-REACH, REACH])
 
 
 @dataclass(frozen=True)
 class Climbed:
-    """The best end of climbs: the parameters there, and the likelihood."""
+    """The best result of several searches: the parameters and the likelihood."""
 
     theta: Array
     epsilon: float
@@ -61,10 +61,10 @@ class Climbed:
 
 @dataclass(frozen=True)
 class Climbs:
-    """L-BFGS-B on the free ones of u = (sqrt(epsilon), log(value / unit), ...), within bounds.
+    """L-BFGS-B within bounds on the free entries of u = (sqrt(epsilon), log(value / unit), ...).
 
-    The parameters are the kernel's in the order of the likelihood's, and the noise. ``drifts`` says
-    whether epsilon is learned.
+    The parameters are those of the kernel, in the order of the likelihood, and the noise.
+    ``drifts`` says whether epsilon is learned.
     """
 
     likelihood: PointLikelihood | SeriesLikelihood
@@ -73,7 +73,7 @@ class Climbs:
     drifts: bool
 
     def best(self, starts: int) -> Climbed:
-        """The best end of climbs from the parameters' values and the priors' centres."""
+        """The best result of searches from the current values and from the prior centers."""
         given = np.log([p.value / p.unit for p in self.parameters])
         firsts = [given]
         if any(p.prior for p in self.parameters):
@@ -91,7 +91,7 @@ class Climbs:
         return Climbed(theta, epsilon, self._at(u), values, counts)
 
     def _centre(self, factors: Mapping[str, float], given: Array) -> Array:
-        """The priors' centres times factors, where free; as given elsewhere."""
+        """The prior centers times factors for free parameters; given values for the others."""
         u = given.copy()
         for i, p in enumerate(self.parameters):
             if p.free and p.prior:
@@ -99,7 +99,7 @@ class Climbs:
         return u
 
     def _multiples(self, first: Array) -> list[Array]:
-        """A start once more for each unusual parameter, at its most likely multiple."""
+        """Another start for each unusual parameter, at its most likely multiple."""
         firsts = []
         for i, p in enumerate(self.parameters):
             if p.free and p.prior and p.word not in USUAL:
@@ -118,7 +118,7 @@ class Climbs:
         return self.likelihood(theta[:-1], float(theta[-1]), epsilon)
 
     def _climb(self, first: Array) -> tuple[Array, float, int]:
-        """Where a climb ends, how high, and after how many evaluations."""
+        """The end of a search, its objective and the number of evaluations."""
         free = np.array([self.drifts, *(p.free for p in self.parameters)])
         limits = np.array([(0.0, MAX_EPSILON**0.5), *(p.limits for p in self.parameters)])[free]
         groups: dict[Bounded, list[int]] = {}
@@ -135,7 +135,7 @@ class Climbs:
                 density, rise = bounded.prior(u[at])
                 value += float(density.sum())
                 slope[at] += rise
-            # L-BFGS-B's line search backs off from a wall of this height.
+            # The line search of L-BFGS-B backs off from a value this large.
             return (-value, -slope[free]) if np.isfinite(value) else (1e25, 0.0 * moved)
 
         end = minimize(
@@ -144,7 +144,7 @@ class Climbs:
             jac=True,
             method="L-BFGS-B",
             bounds=limits.tolist(),
-            # What a prior blurs need not be known to the last digit.
+            # Under a prior, the maximum need not be accurate to the last digit.
             options={"maxfun": 60, "ftol": 1e-8, "gtol": 1e-4} if groups else {},
         )
         u[free] = end.x

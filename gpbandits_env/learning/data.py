@@ -1,4 +1,4 @@
-"""Observations to learn hyper-parameters from: where, when and what."""
+"""Observations for learning hyper-parameters: points, times and rewards."""
 
 from dataclasses import dataclass, field
 
@@ -10,15 +10,15 @@ from gpbandits_env.errors import InvalidInput
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """Noisy readings of one function of space and time; many may share one time.
+    """Noisy observations of one function of space and time; several may share one time.
 
     Args:
-        points: (n, d) where.
-        rewards: (n,) what.
-        times: (n,) when, in rounds or in any other unit (epsilon is then per that unit); all
-            zero when not given, that is a static function.
+        points: (n, d) the observed points.
+        rewards: (n,) the observed rewards.
+        times: (n,) the times, in rounds or any other unit (epsilon is per that unit); all zero by
+            default, which means a static function.
     Raises:
-        InvalidInput: shapes that do not fit, no data, or numbers that are not finite.
+        InvalidInput: the shapes do not agree, there are no data, or a number is not finite.
     """
 
     points: Array
@@ -45,10 +45,10 @@ class Series:
     """Readings of every arm at each of T times.
 
     Args:
-        values: (T, n), one row for each time.
-        times: (T,) when, in increasing order; 0, 1, ... when not given.
+        values: (T, n), one row per time.
+        times: (T,) the times, in increasing order; 0, 1, ... by default.
     Raises:
-        InvalidInput: shapes that do not fit, times out of order, or numbers that are not finite.
+        InvalidInput: the shapes do not agree, the times decrease, or a number is not finite.
     """
 
     values: Array

@@ -1,7 +1,8 @@
-"""Does this data drift? Static, resetting and drifting models, judged by what they predict.
+"""Do these data drift? Static, resetting and drifting models, compared by their predictions.
 
-The first part of the readings sets the arms' means, covariance, noise and epsilon, and the block
-length of the resetting model; on the rest every model predicts each row from the rows before it.
+The first part of the readings determines the means and covariance of the arms, the noise, epsilon
+and the block length of the resetting model. On the rest, every model predicts each row from the
+rows before it.
 """
 
 from dataclasses import asdict, dataclass, replace
@@ -31,10 +32,10 @@ class ModelScore:
 
     Attributes:
         name: "static", "resetting" or "drifting".
-        epsilon: the drift it assumes, per unit of time.
-        block: after how many rows it forgets; None for never.
-        log_score: mean log density of a reading before it is seen, in nats; larger is better.
-        coverage: the fraction of readings inside the 95% band.
+        epsilon: the drift that the model assumes, per unit of time.
+        block: the number of rows after which the model resets; None for never.
+        log_score: the mean predictive log density of a reading, in nats; larger is better.
+        coverage: the fraction of readings inside the 95% predictive band.
     """
 
     name: str
@@ -49,13 +50,13 @@ class Diagnosis:
     """What `diagnose` found.
 
     Attributes:
-        epsilon: of largest marginal likelihood on the training rows.
-        interval: its 95% likelihood-ratio interval.
-        noise_var: of a reading, given or learned.
-        models: the three models' scores on the test rows.
+        epsilon: the value with the largest marginal likelihood on the training rows.
+        interval: the 95% likelihood-ratio interval of epsilon.
+        noise_var: the noise variance of a reading, given or learned.
+        models: the scores of the three models on the test rows.
         recommended: the name of the model to use.
-        reason: why, in a sentence.
-        rows: (training, test) rows.
+        reason: a sentence that explains the recommendation.
+        rows: the numbers of (training, test) rows.
     """
 
     epsilon: float
@@ -67,7 +68,7 @@ class Diagnosis:
     rows: tuple[int, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and strings, for JSON."""
+        """A dict of plain numbers and strings, for JSON."""
         return asdict(self)
 
 
@@ -80,21 +81,23 @@ def diagnose(
     mean: ArrayLike | None = None,
     covariance: ArrayLike | None = None,
 ) -> Diagnosis:
-    """Judge how a table of readings varies in time.
+    """Analyze how a table of readings varies in time.
 
-    Cost: O(n^2) a reading for n arms; 500 rows of 50 arms take a few seconds.
+    Cost: O(n^2) per reading for n arms; 500 rows of 50 arms take a few seconds.
 
     Args:
-        values: (T, n) one row a time, one column an arm; NaN where a reading is missing. Rows
-            without a gap train the model, at least 10 of them.
-        times: (T,) increasing, in any unit; 0, 1, ... when not given.
-        noise_var: of a reading; learned when not given.
-        train_fraction: the share of rows, from the start, to train on.
-        mean: (n,) of the arms, or one number; that of the training rows when not given.
-        covariance: (n, n) of the arms; that of the training rows when not given. Both count as
-            known: estimates from a short or slow series make epsilon look larger than it is.
+        values: (T, n) one row per time and one column per arm; NaN where a reading is missing. The
+            model is trained on rows without gaps, of which at least 10 are needed.
+        times: (T,) increasing, in any unit; 0, 1, ... by default.
+        noise_var: the noise variance of a reading; learned by default.
+        train_fraction: the fraction of rows, from the start, to train on.
+        mean: (n,) the means of the arms, or one number; by default those of the training rows.
+        covariance: (n, n) the covariance of the arms; by default that of the training rows. Mean
+            and covariance are treated as known: if they are estimated from a short or slowly
+            varying series, epsilon is overestimated.
     Raises:
-        InvalidInput: too few rows, columns that never vary, infinite readings, times out of order.
+        InvalidInput: there are too few rows, a column never varies, a reading is infinite, or the
+            times decrease.
     """
     table, stamps = _checked(values, times)
     split = round(positive(train_fraction, "train_fraction") * len(table))
@@ -137,9 +140,9 @@ def diagnose(
 def _score(
     model: Model, rows: Array, times: Array, epsilon: float, block: int | None
 ) -> tuple[Array, Array]:
-    """One-step predictions: mean log density of each row's readings, and the share in the band.
+    """One-step predictions: the mean log density of each row, and the fraction in the band.
 
-    Of rows without a reading there is neither.
+    Rows without a reading are skipped.
     """
     rows = rows - model.prior_mean
     arms = Arms(np.arange(float(rows.shape[1])))
@@ -162,10 +165,10 @@ def _score(
 
 
 def _recommend(logs: dict[str, Array]) -> tuple[str, str]:
-    """The best model, unless a simpler one is level with it.
+    """The best model, or a simpler one that predicts equally well, and the reason.
 
-    Simpler first: static, resetting, drifting. A gain counts when it exceeds two standard errors
-    of the paired differences.
+    The order of complexity is static, resetting, drifting. A gain counts if it exceeds two standard
+    errors of the paired differences.
     """
     order = ("static", "resetting", "drifting")
     best = max(order, key=lambda name: float(logs[name].mean()))
@@ -174,18 +177,18 @@ def _recommend(logs: dict[str, Array]) -> tuple[str, str]:
         error = float(gain.std(ddof=1) / np.sqrt(len(gain)))
         if float(gain.mean()) <= 2.0 * error:
             return simpler, (
-                f"{best} predicts better by {gain.mean():.3g} nats a reading, within two standard "
-                f"errors ({error:.2g} each): the simpler model is enough"
+                f"{best} predicts better by {gain.mean():.3g} nats per reading, which is within "
+                f"two standard errors ({error:.2g} each): the simpler model is enough"
             )
     rest = [name for name in order if name != best]
     gains = ", ".join(f"{float((logs[best] - logs[n]).mean()):.3g} over {n}" for n in rest)
-    return best, f"it predicts the next readings best, by {gains} (nats a reading)"
+    return best, f"it predicts the next readings best, by {gains} (nats per reading)"
 
 
 def _moments(
     train: Array, mean: ArrayLike | None, covariance: ArrayLike | None
 ) -> tuple[Array, Array]:
-    """The arms' mean (n,) and covariance (n, n), as given or of the training rows."""
+    """The mean (n,) and covariance (n, n) of the arms, as given or from the training rows."""
     n = train.shape[1]
     centre = train.mean(axis=0) if mean is None else finite_array(mean, "mean")
     spread = np.cov(train.T) if covariance is None else finite_array(covariance, "covariance")
@@ -209,5 +212,5 @@ def _checked(values: ArrayLike, times: ArrayLike | None) -> tuple[Array, Array]:
         raise InvalidInput("values must be numbers, or NaN where missing; got infinity")
     stamps = np.arange(float(len(table))) if times is None else finite_array(times, "times", ndim=1)
     if len(stamps) != len(table) or (np.diff(stamps) < 0).any():
-        raise InvalidInput(f"times must be {len(table)} increasing numbers, one a row")
+        raise InvalidInput(f"times must be {len(table)} increasing numbers, one per row")
     return table, stamps

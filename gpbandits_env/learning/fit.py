@@ -24,7 +24,7 @@ from gpbandits_env.learning.priors import HyperPriors
 from gpbandits_env.learning.scaling import OutputScaling
 from gpbandits_env.model import Model
 
-# Twice the drop in log likelihood that bounds a 95% interval: the chi-squared quantile, 1 degree.
+# Twice the drop in log likelihood: the 95% chi-squared quantile with 1 degree of freedom.
 CHI2_95 = 3.841458820694124
 
 
@@ -33,12 +33,12 @@ class Fitted:
     """What was learned.
 
     Attributes:
-        model: with its learned values, in the units of the data.
-        log_likelihood: at these values, in nats; under priors of the rewards in units of their
-            deviation.
-        starts: the log likelihood (under priors: the log posterior density, up to a constant) that
-            each start ended at.
-        evaluations: of the likelihood, over all starts.
+        model: the model with the learned values, in the units of the data.
+        log_likelihood: the log likelihood at these values, in nats; under priors, that of the
+            standardized rewards.
+        starts: the log likelihood (under priors: the log posterior density, up to a constant)
+            reached from each start.
+        evaluations: the number of likelihood evaluations over all starts.
     """
 
     model: Model
@@ -48,10 +48,10 @@ class Fitted:
 
 
 def learnable(kernel: Kernel, learn: Iterable[str]) -> frozenset[str]:
-    """The names that words mean: those of the kernel's parameters, "noise_var", "mean", "epsilon".
+    """The parameters that words stand for: kernel parameters, "noise_var", "mean", "epsilon".
 
     Raises:
-        UnknownName: a word that means none of these; see `fit`.
+        UnknownName: a word stands for none of these; see `fit`.
     """
     meanings: dict[str, set[str]] = {word: {word} for word in ("noise_var", "mean", "epsilon")}
     for name in kernel.parameters():
@@ -67,13 +67,14 @@ def learnable(kernel: Kernel, learn: Iterable[str]) -> frozenset[str]:
 def by_coordinate(
     kernel: Kernel, names: frozenset[str], dim: int
 ) -> tuple[Kernel, frozenset[str]] | None:
-    """A kernel with a lengthscale for each coordinate, and the names of what is learned of it.
+    """A kernel with one lengthscale per coordinate, and the names of its learned parameters.
 
-    None where it needs none: in one dimension, where it has them, where no lengthscale is learned,
-    and for a kernel whose lengthscale and variance are all that is learned.
+    The result is None if no such kernel is needed: in one dimension, if the kernel already has one
+    lengthscale per coordinate, if no lengthscale is learned, or if only a lengthscale and a
+    variance are learned.
 
     Raises:
-        InvalidInput: the kernel takes no such lengthscales.
+        InvalidInput: the kernel does not accept one lengthscale per coordinate.
     """
     known = kernel.parameters().keys()
     scales = {name for name in known if "lengthscale" in name.split(".")}
@@ -88,8 +89,8 @@ def by_coordinate(
     own = apart.parameters().keys()
     if own == known:
         raise InvalidInput(
-            f"ard needs a kernel with a lengthscale for each coordinate, which {kernel.type_name!r}"
-            " does not take: leave out ard, or implement its method with_lengthscale(change)"
+            f"ard needs a kernel with a lengthscale for each coordinate, but {kernel.type_name!r} "
+            "does not accept one: omit ard, or implement its method with_lengthscale(change)"
         )
     return apart, names | {name for name in own if name.rpartition(".")[0] in names}
 
@@ -103,32 +104,33 @@ def fit(
     ard: bool = False,
     starts: int = 2,
 ) -> Fitted:
-    """The most likely values of some hyper-parameters; the others stay as the model has them.
+    """The most likely values of some hyper-parameters; the others keep the values of the model.
 
-    The search starts at the model. Under priors further starts are their centres and multiples of
-    those, and with ``ard`` the best isotropic kernel. Epsilon has three starts of its own.
+    The search starts at the model. Under priors, further starts are the centers of the priors and
+    multiples of them, and with ``ard`` the best isotropic kernel. Epsilon has three starts.
 
-    Cost: O(n^3) an evaluation, 1.5 ms for a stationary kernel at n = 200 whatever the dimension;
-    with ``ard`` also O(n^2 d), and an n x n matrix for each parameter of other kernels. O(n T) for
-    series of T readings of n arms.
+    Cost: O(n^3) per evaluation, 1.5 ms for a stationary kernel at n = 200 in any dimension. With
+    ``ard`` there is also O(n^2 d); other kernels need an n x n matrix per parameter. Series of T
+    readings of n arms cost O(n T).
 
     Args:
-        model: where to start; noise of 0 only if it is learned under priors.
-        data: observations, or independent series of all arms (the kernel is then of the arms'
-            indices, as `Empirical` is, and stays).
+        model: the start of the search; its noise may be 0 only if noise is learned under priors.
+        data: observations, or independent series of all arms (the kernel is then a kernel of arm
+            indices, such as `Empirical`, and is not learned).
         learn: names of the kernel's parameters, "kernel" for all of them, "lengthscale" for one or
             all of several; "noise_var"; "mean" (the best constant at every step); "epsilon".
-        priors: and bounds, where inputs and rewards are scaled: the maximum a posteriori. Without,
-            the maximum of the likelihood within a factor 3000 of the model.
-        ard: under priors, a lengthscale for each coordinate instead of one.
-        starts: under priors, 1 to 6.
+        priors: priors and bounds for scaled inputs and rewards, which give the maximum a
+            posteriori. Without priors, the likelihood is maximized within a factor of 3000.
+        ard: under priors, learn one lengthscale per coordinate instead of one for all.
+        starts: under priors, the number of starts, 1 to 6.
     Raises:
-        InvalidInput: nothing to learn, data of other shapes, or numbers out of range.
-        UnknownName: a word in ``learn`` that the model has no hyper-parameter of.
+        InvalidInput: there is nothing to learn, the shapes do not agree, or a number is out of
+            range.
+        UnknownName: a word in ``learn`` names no hyper-parameter of the model.
 
     The likelihood of some parameters, such as a period, has many maxima. Under priors, multiples of
-    a parameter's value from 1/2 to 2 are screened, and the most likely one is a further start. Give
-    a period to within that factor; with few observations in a period another may still be likelier.
+    the given value from 1/2 to 2 are screened, and the most likely one is a further start. State a
+    period to within that factor. With few observations per period, a wrong one may be more likely.
 
     Source: Rasmussen & Williams (2006), Section 5.4.1; bogunovic2016, Appendix B and Section 5.2.
     """
@@ -141,12 +143,12 @@ def fit(
         model.kernel.check_points(data.points)
         if priors and len(priors.inputs.low) != data.points.shape[1]:
             raise InvalidInput(
-                f"points and the box of the priors must agree in their coordinates, got "
+                f"points and the box of the priors must agree in dimension, got "
                 f"{data.points.shape[1]} and {len(priors.inputs.low)}"
             )
         return _ObservationFit(model, data, names, priors).run(ard, whole(starts, "starts"))
     if priors is not None or not names <= {"epsilon", "noise_var"}:
-        raise InvalidInput("of series only epsilon and noise_var are learned, without priors")
+        raise InvalidInput("series allow only epsilon and noise_var to be learned, without priors")
     start, free = model.noise_var, "noise_var" in names
     noise = LearnedParameter("noise_var", start, free, unit=start)
     likelihood = SeriesLikelihood(model, data)
@@ -161,10 +163,10 @@ def epsilon_interval(
     """The 95% likelihood-ratio interval of epsilon around its maximum.
 
     Args:
-        log_likelihood: of epsilon alone, the rest held.
-        epsilon: where it is largest.
+        log_likelihood: the log likelihood as a function of epsilon, with all else fixed.
+        epsilon: the value at which it is largest.
     Returns:
-        The ends, within [0, 0.999]; an end on that bound means that the data do not exclude it.
+        The ends, within [0, 0.999]; an end on such a bound means that the data do not exclude it.
     """
     floor = log_likelihood(epsilon) - 0.5 * CHI2_95
 
@@ -178,7 +180,7 @@ def epsilon_interval(
 
 
 class _ObservationFit:
-    """`fit` to observations, in standard rewards under priors."""
+    """The `fit` to observations; under priors, with standardized rewards."""
 
     def __init__(
         self, model: Model, data: Observations, names: frozenset[str], priors: HyperPriors | None
@@ -192,7 +194,7 @@ class _ObservationFit:
         self._outputs, self._noise = outputs, noise
 
     def run(self, ard: bool, starts: int) -> Fitted:
-        """What was learned, in the units of the data."""
+        """The learned model, in the units of the data."""
         model, names, outputs, kernel = self._model, self._names, self._outputs, self._model.kernel
         if self._priors and _by_scales(kernel, names):
             found, kernel = self._radial(kernel, self._priors, ard, starts)
@@ -200,7 +202,7 @@ class _ObservationFit:
             found, kernel = self._any_kernel(kernel, names, starts)
             dim = self._data.points.shape[1]
             if self._priors and ard and (apart := by_coordinate(kernel, names, dim)):
-                # The isotropic kernel is the start, and what is kept if nothing is likelier.
+                # The isotropic kernel is the start, and the result if nothing is more likely.
                 again, other = self._any_kernel(*apart, 1)
                 if max(again.starts) > max(found.starts):
                     found, kernel = again, other
@@ -219,7 +221,7 @@ class _ObservationFit:
         noise: float,
         starts: int,
     ) -> Climbed:
-        """From these parameters of the kernel and this noise."""
+        """The best result of searches from these kernel parameters and this noise."""
         data, prior = self._data, self._priors.noise_var if self._priors else None
         unit, free = 1.0 if prior else noise, "noise_var" in self._names
         last = LearnedParameter("noise_var", noise, free, prior, unit)
@@ -235,7 +237,7 @@ class _ObservationFit:
     def _any_kernel(
         self, given: Kernel, learned_names: frozenset[str], starts: int
     ) -> tuple[Climbed, Kernel]:
-        """By the names of the kernel's parameters."""
+        """Fit any kernel through its named parameters."""
         names = [name for name in given.parameters() if name in learned_names]
         priors, var = self._priors, self._outputs.var
         kernel = given.scaled(1.0 / var) if priors else given
@@ -254,7 +256,7 @@ class _ObservationFit:
     def _radial(
         self, kernel: Kernel, priors: HyperPriors, ard: bool, starts: int
     ) -> tuple[Climbed, Kernel]:
-        """By lengthscale(s) and variance of a radial kernel, in the cube of the priors."""
+        """Fit the lengthscale(s) and variance of a radial kernel, in the cube of the priors."""
         assert kernel.radial is not None
         radial, inputs, factor = kernel.radial, priors.inputs, self._outputs.var
         points = inputs.scale(self._data.points)
@@ -276,7 +278,7 @@ class _ObservationFit:
         found = best(one if free_scales or alike else given, variance, self._noise, starts)
         if free_scales:
             if ard and len(given) > 1:
-                # The isotropic kernel is one start, what was learned per coordinate the other.
+                # One start is the isotropic kernel, the other the lengthscales learned before.
                 ell, level, noise = found.theta.tolist()
                 apart = best(np.full(len(given), ell), level, noise, 1)
                 again = best(given, variance, self._noise, 1)
@@ -291,7 +293,7 @@ class _ObservationFit:
 
 
 def _by_scales(kernel: Kernel, names: frozenset[str]) -> bool:
-    """Whether what is learned of a radial kernel is all lengthscales or none, and its variance."""
+    """Whether all or no lengthscales of a radial kernel are learned, and its variance."""
     scales = {name for name in kernel.parameters() if name.startswith("lengthscale")}
     own = names & kernel.parameters().keys() - {"variance"}
     return kernel.radial is not None and own in (set(), scales)

@@ -4,8 +4,9 @@ r"""The log marginal likelihood of a (drifting) Gaussian process, with its gradi
     - \tfrac n2 \log 2\pi, \quad \Sigma = K \circ D + s^2 I, \quad
     D_{ij} = (1 - \epsilon)^{|t_i - t_j| / 2}
 
-Source: bogunovic2016, Appendix B, eqs. (24)-(25); Rasmussen & Williams (2006), eqs. (5.8)-(5.9);
-with its best mean in the place of m the gradient keeps its form (envelope theorem).
+If m is the best mean, the gradient has the same form (envelope theorem).
+
+Source: bogunovic2016, Appendix B, eqs. (24)-(25); Rasmussen & Williams (2006), eqs. (5.8)-(5.9).
 """
 
 from abc import ABC, abstractmethod
@@ -22,15 +23,15 @@ from gpbandits_env.kernels.stationary import distances
 from gpbandits_env.learning.data import Observations, Series
 from gpbandits_env.model import Model
 
-# From alpha alpha^T - Sigma^-1, its pairs i < j (may be overwritten), diagonal and trace, to the
-# derivatives of log p(y) in the logs of the parameters.
+# Maps alpha alpha^T - Sigma^-1 to the derivatives of log p(y) in the logs of the parameters. It
+# takes the pairs i < j (which may be overwritten), the diagonal and the trace.
 Pull: TypeAlias = Callable[[Array, Array, float], Array]
 
 
 class Likelihood(NamedTuple):
-    """log p(y), its gradient, and the prior mean, as given or the best one.
+    """log p(y), its gradient, and the prior mean, which is given or the best one.
 
-    The gradient is in epsilon, the logs of the kernel's parameters, and the log of the noise.
+    The gradient is with respect to epsilon, the logs of the kernel parameters and the log noise.
     """
 
     value: float
@@ -39,7 +40,7 @@ class Likelihood(NamedTuple):
 
 
 class Covariances(ABC):
-    """The prior covariances of n points as a function of the kernel's parameters."""
+    """The prior covariances of n points, as a function of the kernel parameters."""
 
     def __init__(self, points: Array) -> None:
         self.points = points
@@ -48,11 +49,11 @@ class Covariances(ABC):
 
     @abstractmethod
     def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
-        """Those of the pairs i < j, the variances, and the gradient to be pulled back."""
+        """The covariances of the pairs i < j, the variances, and the pull-back of gradients."""
 
 
 class KernelCovariances(Covariances):
-    """Of any kernel, as a function of some of its parameters; one n x n matrix for each."""
+    """The covariances of any kernel, as a function of some parameters; an n x n matrix for each."""
 
     def __init__(self, kernel: Kernel, points: Array, names: Sequence[str]) -> None:
         super().__init__(points)
@@ -81,13 +82,13 @@ class KernelCovariances(Covariances):
 
 
 class RadialCovariances(Covariances):
-    """Of a radial kernel, as a function of lengthscale(s) and variance: fast.
+    """The covariances of a radial kernel, as a fast function of lengthscale(s) and variance.
 
     Args:
-        kernel: whose profile it is; its parameters do not matter.
+        kernel: the kernel that provides the profile; its parameters are not used.
         points: (n, d).
-        count: of lengthscales: 1, whose distances are computed once for all evaluations, or d,
-            with a matrix product of (n, n) and (n, d) in each evaluation.
+        count: the number of lengthscales: 1, with distances that are computed once for all
+            evaluations, or d, with a product of (n, n) and (n, d) matrices in each evaluation.
     """
 
     def __init__(self, kernel: Radial, points: Array, count: int) -> None:
@@ -124,13 +125,13 @@ class RadialCovariances(Covariances):
 
 
 class PointLikelihood:
-    """The likelihood of readings anywhere at any times; O(n^3) a call with a small constant.
+    """The likelihood of observations at any points and times; O(n^3) per call, small constant.
 
     Args:
-        covariances: the prior of the function in space.
+        covariances: the prior covariances in space.
         rewards: (n,).
-        times: (n,); None where the function is static.
-        mean: the prior mean; None for the best one in every call.
+        times: (n,); None for a static function.
+        mean: the prior mean; None for the best constant in every call.
     """
 
     def __init__(
@@ -146,7 +147,7 @@ class PointLikelihood:
         self._right = np.asfortranarray(np.column_stack([rewards, np.ones(len(rewards))]))
 
     def __call__(self, theta: Array, noise_var: float, epsilon: float = 0.0) -> Likelihood:
-        """At these values of the kernel's parameters; -inf where there is no factor."""
+        """The likelihood at these parameters; -inf if the covariance cannot be factorized."""
         k, variance, pull = self._prior(theta)
         decay, slope = (None, 0.0) if self._lags is None else time_decay(self._lags, epsilon)
         factor, failed = self._factor(k if decay is None else k * decay, variance + noise_var)
@@ -163,7 +164,7 @@ class PointLikelihood:
 
         inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
         trace = float(alpha @ alpha) - float(np.trace(inverse))
-        # alpha alpha^T - Sigma^-1 over the pairs i < j: every derivative is its product with dSigma
+        # alpha alpha^T - Sigma^-1 for the pairs i < j: its product with dSigma is the derivative
         outer = alpha[self._prior.i]
         outer *= alpha[self._prior.j]
         outer -= inverse.T.ravel()[self._prior.pairs]
@@ -180,25 +181,25 @@ class PointLikelihood:
         flat = sigma.reshape(-1)
         flat[self._prior.pairs] = covariances
         flat[:: n + 1] = diagonal
-        # The upper triangle of rows is LAPACK's lower one of columns: nothing is copied.
+        # The upper triangle in row order is LAPACK's lower triangle in column order: no copy.
         factor, info = dpotrf(sigma.T, lower=1, overwrite_a=1, clean=0)
         return factor, int(info)
 
 
 class SeriesLikelihood:
-    """The likelihood of series of all arms under a model whose kernel is of their indices.
+    """The likelihood of series of all arms, for a model with a kernel of arm indices.
 
-    With K = U diag(lam) U^T the rotated series (Y U)_i are independent first-order Markov
-    processes of variance lam_i, seen in noise: a scalar Kalman filter each, all run at once.
-    Cost: O(n T) a call for T times of n arms, after one eigendecomposition.
+    With K = U diag(lam) U^T, the rotated series (Y U)_i are independent first-order Markov
+    processes of variance lam_i, observed with noise. Each needs a scalar Kalman filter, and all run
+    at once. Cost: O(n T) per call for T times and n arms, after one eigendecomposition.
 
     Raises:
-        InvalidInput: no series, or series of different numbers of arms.
+        InvalidInput: there are no series, or their numbers of arms differ.
     """
 
     def __init__(self, model: Model, series: Sequence[Series]) -> None:
         if len({s.values.shape[1] for s in series}) != 1:
-            raise InvalidInput("data are observations, or one or more series, all of the same arms")
+            raise InvalidInput("data must be observations, or one or more series of the same arms")
         arms = np.arange(float(series[0].values.shape[1]))[:, None]
         model.kernel.check_points(arms)
         eigenvalues, vectors = np.linalg.eigh(model.kernel(arms))
@@ -207,14 +208,14 @@ class SeriesLikelihood:
         self._rotated = [(s.values - model.prior_mean) @ vectors for s in series]
 
     def __call__(self, theta: Array, noise_var: float, epsilon: float) -> Likelihood:
-        """As of `PointLikelihood`; theta is empty."""
+        """The likelihood, as for `PointLikelihood`; theta is empty."""
         total = np.zeros(3)
         for gaps, rows in zip(self._gaps, self._rotated, strict=True):
             total += self._filter(gaps, rows, noise_var, epsilon)
         return Likelihood(float(total[0]), total[1:])
 
     def _filter(self, gaps: Array, rows: Array, noise_var: float, epsilon: float) -> Array:
-        """(value, gradient), carried forward; derivatives' rows: in epsilon, in log noise_var."""
+        """The value and gradient by forward recursion, in epsilon and then in log noise_var."""
         lam, n = self._eigenvalues, len(self._eigenvalues)
         carry, slope = time_decay(gaps, epsilon)
         mean, var = np.zeros(n), lam.copy()
@@ -250,17 +251,17 @@ def log_marginal_likelihood(
 ) -> tuple[float, dict[str, float]]:
     """The log density log p(y) of the data under a model, in nats, and its partial derivatives.
 
-    Cost: O(n^3) for n readings, and one n x n matrix for each kernel parameter; O(n T) for series.
+    Cost: O(n^3) for n observations, and an n x n matrix per kernel parameter; O(n T) for series.
 
     Args:
-        model: with noise, and epsilon below 1.
-        data: as of `fit`.
+        model: a model with noise and with epsilon below 1.
+        data: as for `fit`.
     Returns:
-        The value, and the derivatives in "epsilon", in the log of "noise_var" and, but for series,
-        in the logs of the kernel's parameters, by name.
+        The value, and the derivatives by name: in "epsilon", in the log of "noise_var" and, except
+        for series, in the logs of the kernel parameters.
     Raises:
-        InvalidInput: a model that does not suit the data.
-        NotPositiveDefinite: the covariance of the readings cannot be factorised.
+        InvalidInput: the model does not fit the data.
+        NotPositiveDefinite: the covariance of the observations cannot be factorized.
     """
     noise_var, epsilon = positive(model.noise_var, "noise_var"), below_one(model.epsilon)
     names: tuple[str, ...] = ()
@@ -275,22 +276,24 @@ def log_marginal_likelihood(
         at = SeriesLikelihood(model, data)(np.empty(0), noise_var, epsilon)
     if not np.isfinite(at.value):
         raise NotPositiveDefinite(
-            "the covariance of the readings is not positive definite; "
-            f"try a larger noise_var than {noise_var:g}"
+            "the covariance of the observations is not positive definite; "
+            f"use a larger noise_var than {noise_var:g}"
         )
     slopes = zip(("epsilon", *names, "noise_var"), at.gradient.tolist(), strict=True)
     return at.value, dict(slopes)
 
 
 def one_mean(model: Model) -> float:
-    """The prior mean as one number: observations do not say of which arms they are."""
+    """The prior mean as one number, because observations do not name their arms."""
     if not isinstance(model.prior_mean, float):
-        raise InvalidInput("prior_mean must be one number; take others off the rewards beforehand")
+        raise InvalidInput(
+            "prior_mean must be one number; subtract any other mean from the rewards"
+        )
     return model.prior_mean
 
 
 def below_one(epsilon: float) -> float:
-    """An epsilon at which the likelihood has a derivative."""
+    """The epsilon, if it is below 1, where the likelihood has a derivative."""
     if epsilon >= 1.0:
-        raise InvalidInput(f"epsilon must be below 1 where there is a likelihood, got {epsilon!r}")
+        raise InvalidInput(f"epsilon must be below 1 for a likelihood, got {epsilon!r}")
     return epsilon

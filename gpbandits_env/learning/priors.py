@@ -1,7 +1,7 @@
-r"""Priors and bounds that keep hyper-parameters sane when there are few data.
+r"""Priors and bounds that keep hyper-parameters reasonable when there are few data.
 
-A prior is a density of the logarithm of a positive number: that is the scale on which it is
-learned, so its mode is not moved by the change of variables.
+A prior is a density of the logarithm of a positive number. The logarithm is also what is learned,
+so a change of variables does not move the mode.
 """
 
 from abc import ABC, abstractmethod
@@ -33,7 +33,7 @@ class LogNormal(Prior):
 
     Args:
         median: > 0, in the units of theta.
-        sd: > 0, of log(theta).
+        sd: > 0, the standard deviation of log(theta).
     """
 
     median: float
@@ -54,7 +54,7 @@ class LogNormal(Prior):
 
 @dataclass(frozen=True)
 class Bounded:
-    """A prior, cut off outside [low, high]."""
+    """A prior that is truncated to [low, high]."""
 
     prior: Prior
     low: float
@@ -67,14 +67,15 @@ class Bounded:
 
 @dataclass(frozen=True)
 class HyperPriors:
-    r"""Priors of a stationary kernel and the noise where x is in [-1, 1]^D and y is standard.
+    r"""Priors of a stationary kernel and the noise, for x in [-1, 1]^D and standardized rewards.
 
     Args:
         inputs: the map of the box to [-1, 1]^D.
-        lengthscale: of each lengthscale, independently when there are several.
-        variance: of the kernel's variance over the rewards' sample variance: 1 within a factor 2.7.
-        noise_var: of the noise, in the same units: e^-5 within a factor 7.4, and at least 1e-6,
-            since without a floor few data are explained exactly by a singular matrix.
+        lengthscale: the prior of each lengthscale, independent if there are several.
+        variance: the prior of the kernel variance relative to the sample variance of the rewards: 1
+            within a factor 2.7.
+        noise_var: the prior of the noise variance, in the same units: e^-5 within a factor 7.4, and
+            at least 1e-6. Without this floor, a singular matrix would fit few data exactly.
     """
 
     inputs: InputScaling
@@ -84,23 +85,24 @@ class HyperPriors:
 
     @staticmethod
     def default(inputs: InputScaling) -> "HyperPriors":
-        r"""Those for D coordinates: lengthscales proportional to sqrt(D).
+        r"""The default priors for D coordinates: lengthscales proportional to sqrt(D).
 
-        Two random points of [-1, 1]^D are about 0.8 sqrt(D) apart: with lengthscales near 1 a few
-        points of many dimensions would be uncorrelated. The median is 2 e^{sqrt 2 - 3} sqrt(D) =
-        0.41 sqrt(D), the spread of the log sqrt(3): the mode of the log-normal prior of Hvarfner,
-        Hellsten & Nardi (2024), "Vanilla Bayesian Optimization Performs Great in High Dimensions",
-        brought from [0, 1]^D. Bounds are 0.02 and 20 times sqrt(D).
+        Two random points of [-1, 1]^D are about 0.8 sqrt(D) apart. In many dimensions, a few points
+        would therefore be uncorrelated under lengthscales near 1. The median is 2 e^{sqrt 2 - 3}
+        sqrt(D) = 0.41 sqrt(D), and the standard deviation of the log is sqrt(3). The median is the
+        mode of the log-normal prior of Hvarfner, Hellsten & Nardi (2024), "Vanilla Bayesian
+        Optimization Performs Great in High Dimensions", scaled from [0, 1]^D. The bounds are 0.02
+        and 20 times sqrt(D).
         """
         root = float(np.sqrt(len(inputs.low)))
         prior = LogNormal(2.0 * float(np.exp(np.sqrt(2.0) - 3.0)) * root, float(np.sqrt(3.0)))
         return HyperPriors(inputs, Bounded(prior, 0.02 * root, 20 * root))
 
     def of(self, name: str, value: float) -> tuple[str, float, Bounded]:
-        """What a parameter of any kernel is, by the last word of its name; its unit; its prior.
+        """The type of a kernel parameter, by the last word of its name; its unit; its prior.
 
-        Lengthscales are measured in sides of the cube (those for all coordinates in the mean side).
-        A parameter of another name stays near its value: within a factor 2.7, 1000 at most.
+        Lengthscales are measured in units of the cube (a single one in the mean unit).
+        The prior of any other parameter is its value within a factor 2.7, bounded by a factor 1000.
         """
         *_, word = (part for part in name.split(".") if not part.isdigit())
         if word == "lengthscale":

@@ -1,7 +1,7 @@
-"""Inputs on one scale and outputs on another, as small explicit objects.
+"""The scaling of inputs and outputs, as small explicit objects.
 
-A model is learned where the box is [-1, 1]^D and the rewards have mean 0 and variance 1, and is
-handed back in the units of the problem: nothing else ever sees scaled numbers.
+A model is learned with the box scaled to [-1, 1]^D and the rewards to mean 0 and variance 1. It is
+returned in the units of the problem, so no other code handles scaled numbers.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, Radial
 
-# A variance of standard rewards, times a square of these, is one that a kernel can have.
+# A variance of standardized rewards, times the square of these, is valid for a kernel.
 LEAST_SD, MOST_SD = 1e-70, 1e70
 
 
@@ -25,7 +25,7 @@ class InputScaling:
         low: (D,) the corner that becomes (-1, ..., -1).
         high: (D,) the corner that becomes (1, ..., 1).
     Raises:
-        InvalidInput: low not below high.
+        InvalidInput: low is not below high.
     """
 
     low: Array
@@ -40,7 +40,7 @@ class InputScaling:
 
     @staticmethod
     def of(domain: Domain) -> "InputScaling":
-        """The scaling of a box, or of the box around arms; a side without extent has length 2."""
+        """The scaling of a box, or of the bounding box of arms; a side of length 0 counts as 2."""
         if isinstance(domain, Box):
             return InputScaling(domain.low, domain.high)
         assert isinstance(domain, Arms)
@@ -50,26 +50,26 @@ class InputScaling:
 
     @property
     def unit(self) -> Array:
-        """(D,) the length in x of one unit of the cube."""
+        """The length in x of one unit of the cube, (D,)."""
         return (self.high - self.low) / 2.0
 
     def scale(self, x: Array) -> Array:
-        """Points (n, D) of the box to the cube, fresh."""
+        """Points (n, D) of the box, mapped to the cube; a new array."""
         return np.asarray((x - self.low) / self.unit - 1.0)
 
     def unscale(self, u: Array) -> Array:
-        """Points (n, D) of the cube back to the box, fresh; never outside it by rounding."""
+        """Points (n, D) of the cube, mapped to the box; a new array, inside despite rounding."""
         x = self.low + (u + 1.0) * self.unit
         return np.clip(x, self.low, self.high)
 
     def lengthscales(self, kernel: Radial) -> Array:
-        """(D,) the kernel's lengthscales in units of the cube."""
+        """The lengthscales of the kernel in units of the cube, (D,)."""
         return np.asarray(np.asarray(kernel.lengthscale) / self.unit)
 
     def kernel(self, kernel: Kernel, lengthscales: Array) -> Kernel:
         """The kernel with lengthscales (D,) or () of the cube, in the units of the box.
 
-        One number stays one number where all sides are equal.
+        A single lengthscale stays a single number if all sides are equal.
         """
         ell = np.broadcast_to(lengthscales, self.unit.shape) * self.unit
         alike = np.ndim(lengthscales) == 0 and np.ptp(ell) <= 1e-12 * ell.max()
@@ -90,31 +90,32 @@ class OutputScaling:
 
     @staticmethod
     def of(rewards: Array, mean: float | None = None) -> "OutputScaling":
-        """That of these rewards (n,); of equal rewards the standard deviation counts as 1.
+        """The scaling of rewards (n,); the standard deviation of equal rewards counts as 1.
 
         Args:
-            rewards: at least one.
-            mean: if known; else that of the rewards.
+            rewards: at least one reward.
+            mean: the mean, if known; by default the mean of the rewards.
         """
         centre = float(np.mean(rewards)) if mean is None else mean
         sd = float(np.sqrt(np.mean((rewards - centre) ** 2)))
-        # Below the rounding of the rewards themselves there is nothing to scale by.
+        # A deviation below the rounding of the rewards is not meaningful as a scale.
         enough = sd > 1e-12 * (abs(centre) + float(np.abs(rewards).max()))
         return OutputScaling(centre, sd if enough else 1.0)
 
     @property
     def var(self) -> float:
-        """The factor that brings variances of standard rewards to units of the rewards.
+        """The factor that converts variances of standardized rewards to units of the rewards.
 
-        It is sd^2, but from 1e-140 to 1e140. Beyond that the kernel's variance and the noise are
-        off by one and the same factor: posterior means, which hang on their ratio, are not.
+        It is sd^2, limited to the range from 1e-140 to 1e140. Beyond this range the kernel variance
+        and the noise are wrong by the same factor. Posterior means depend only on their ratio, so
+        they stay correct.
         """
         return min(max(self.sd, LEAST_SD), MOST_SD) ** 2
 
     def scale(self, y: Array) -> Array:
-        """Rewards to standard ones, fresh."""
+        """The standardized rewards, a new array."""
         return np.asarray((y - self.mean) / self.sd)
 
     def unscale(self, z: Array) -> Array:
-        """Standard rewards back, fresh."""
+        """Standardized rewards in their original units, a new array."""
         return np.asarray(z * self.sd + self.mean)
