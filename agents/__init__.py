@@ -1,4 +1,4 @@
-"""The agents: every algorithm of the papers under one ask/tell interface.
+"""Agents: every algorithm of the papers under one ask/tell interface.
 
 agent = agents.make("gp-ucb", env, seed=0)
 actions = agent.ask()

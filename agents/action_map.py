@@ -1,4 +1,4 @@
-"""Which actions of the problem the points of an agent's posterior stand for, and back."""
+"""Maps between the points of an agent's posterior and the actions of the problem."""
 
 import zlib
 from typing import Any, ClassVar
@@ -13,19 +13,20 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
 
-# The most candidate points.
+# The largest number of candidates.
 MOST = 2**24
 
 
 class ActionMap:
-    """The posterior is on the problem's own domain: points and actions are the same.
+    """The identity: the posterior is on the problem's own domain.
 
     Args:
-        inner: the problem as the posterior sees it: its domain, kernel, noise and prior mean.
-        fingerprint: a number that differs between agents of different seeds; 0 if nothing is drawn.
+        inner: the problem on the posterior's domain: domain, kernel, noise and prior mean.
+        fingerprint: a number that differs between agents with different seeds; 0 if the map has no
+            randomness.
 
     Attributes:
-        identity: whether `actions` and `points` return what they are given.
+        identity: whether `actions` and `points` return their argument.
     """
 
     identity: ClassVar[bool] = True
@@ -34,27 +35,29 @@ class ActionMap:
         self.inner, self.fingerprint = inner, fingerprint
 
     def actions(self, points: NDArray[Any]) -> NDArray[Any]:
-        """The actions of these arms or points of the posterior's domain, fresh."""
+        """The actions of arms or points of the posterior's domain, as a new array."""
         return points
 
     def points(self, actions: NDArray[Any]) -> NDArray[Any]:
-        """The arms or points of the posterior's domain that these checked actions stand for.
+        """The arms or points of the posterior's domain for checked actions.
 
         Raises:
-            InvalidInput: an action that stands for none of them.
+            InvalidInput: an action corresponds to none of them.
         """
         return actions
 
 
 def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Generator) -> ActionMap:
-    """The problem's own domain; or in a box so many Sobol points, drawn by a child of ``rng``.
+    """The map to the problem's domain, or in a box to ``candidates`` Sobol points.
+
+    The points are drawn by a child of ``rng``.
 
     Raises:
-        InvalidInput: fewer than 2 points, or a domain of another kind.
+        InvalidInput: there are fewer than 2 candidates, or the domain is neither arms nor a box.
     """
     domain = problem.domain
     if not isinstance(domain, (Arms, Box)):
-        raise InvalidInput(f"a domain is Arms or a Box, got {type(domain).__name__}")
+        raise InvalidInput(f"the domain must be Arms or a Box, got {type(domain).__name__}")
     if candidates is not None:
         whole(candidates, "candidates", 2, MOST)
     if isinstance(domain, Arms) or candidates is None:
@@ -63,16 +66,17 @@ def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Gene
 
 
 def box_of(problem: Problem, agent: object) -> Box:
-    """The problem's domain, or `InvalidInput` if it is no box."""
+    """The problem's domain; raises `InvalidInput` unless it is a box."""
     if not isinstance(problem.domain, Box):
         raise InvalidInput(
-            f"{type(agent).__name__} looks for its actions in a box; the domain here is arms"
+            f"{type(agent).__name__} needs a box, got a finite set of arms: use a Box as the "
+            "domain, or another agent"
         )
     return problem.domain
 
 
 class CandidateMap(ActionMap):
-    """The posterior is on some points of a box, as arms; actions are their coordinates."""
+    """The posterior is on candidate points of a box as arms; actions are their coordinates."""
 
     identity: ClassVar[bool] = False
 
@@ -90,7 +94,7 @@ class CandidateMap(ActionMap):
         if -1 in found:
             raise InvalidInput(
                 f"the point {rows[found.index(-1)].tolist()} is none of the agent's "
-                f"{self.arms.size} candidates; it can learn only at points that it chose among "
+                f"{self.arms.size} candidates, and the agent accepts observations only there "
                 "(agent.posterior.arms.coordinates lists them)"
             )
         return np.array(found, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Ask and tell: what every agent offers."""
+"""The ask/tell interface of all agents."""
 
 import copy
 from abc import ABC, abstractmethod
@@ -14,7 +14,7 @@ from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.problem import Problem
 
-# What reading a snapshot of something else may raise.
+# The exceptions that reading an invalid snapshot may raise.
 BROKEN = (
     *(KeyError, TypeError, ValueError, AttributeError),
     *(IndexError, OverflowError, RecursionError, AssertionError),
@@ -22,18 +22,18 @@ BROKEN = (
 
 
 class Agent(Displayed, ABC):
-    """An agent of one problem.
+    """An agent for one problem.
 
-    It learns only what it would learn without an environment: actions and noisy rewards.
+    It receives only what is available without an environment: actions and noisy rewards.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
+        problem: the domain, the model and the batch size.
+        rng: the agent's generator.
 
     Attributes:
         problem: as given.
         rng: as given.
-        round: how many rounds it has learned.
+        round: the number of rounds observed so far.
     """
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
@@ -54,55 +54,55 @@ class Agent(Displayed, ABC):
 
     @abstractmethod
     def ask(self) -> NDArray[Any]:
-        """The next m actions, fresh: (m,) arms or (m, d) points, fit for `env.step`.
+        """Choose the next m actions: a new array of (m,) arms or (m, d) points for `env.step`.
 
-        What the agent knows does not change; a second `ask` chooses again (or draws anew).
+        The posterior does not change. A second call repeats the choice, or draws new samples.
         """
 
     def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None:
-        """Learn the rewards of one round, also of actions that `ask` did not choose.
+        """Observe the rewards of one round; the actions need not be those of `ask`.
 
         Args:
             actions: (k,) arms or (k, d) points, k >= 1.
             rewards: (k,) noisy rewards.
-            observed: (k,) bool, which of the actions were evaluated; all when left out. The
-                rewards of the others may be anything, and teach nothing; the round counts even if
-                none was.
+            observed: (k,) bool, which of the actions were evaluated; by default all. The
+                rewards of the others are ignored. The round counts even if no action was
+                evaluated.
         Raises:
-            InvalidInput: wrong shapes, actions outside the domain, rewards that are not finite;
-                nothing has changed then.
+            InvalidInput: a shape is wrong, an action is outside the domain, or a reward is not
+                finite. The agent is unchanged.
         """
         self._learn(*self.problem.domain.observations(actions, rewards, observed, 1))
         self.round += 1
 
     def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
-        """Learn what was known before round 1; no round is counted, and no time passes.
+        """Observe data known before round 1; no round is counted, and no time passes.
 
         Args:
             actions: (k,) arms or (k, d) points, k >= 1.
             rewards: (k,) noisy rewards.
         Raises:
-            InvalidInput: as `tell`; nothing has changed then.
+            InvalidInput: as in `tell`. The agent is unchanged.
         """
         self._learn(*self.problem.domain.observations(actions, rewards, None, 1))
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
-        """Which of these actions would be informative if they were evaluated now, (m,) fresh.
+        """Whether each action would be informative if it were evaluated now: a new (m,) array.
 
-        All of them, unless the agent compresses its data. The others need not be evaluated; say so
-        by ``tell(actions, rewards, observed=...)``.
+        All actions are informative unless the agent compresses its data. The others need not be
+        evaluated; pass ``tell(actions, rewards, observed=...)`` then.
 
         Args:
             actions: (m,) arms or (m, d) points; those of `ask`, before they are evaluated.
         Raises:
-            InvalidInput: wrong shape, or actions outside the domain.
+            InvalidInput: the shape is wrong, or an action is outside the domain.
         """
         return np.ones(len(self.problem.domain.check(actions)), dtype=np.bool_)
 
     def _learn(self, actions: NDArray[Any], rewards: Array) -> None:
-        """Learn checked observations: (k,) or (k, d) actions and (k,) rewards; k may be 0."""
+        """Process checked observations: (k,) or (k, d) actions and (k,) rewards; k may be 0."""
         return
 
     def reset(self) -> None:
@@ -116,35 +116,39 @@ class Agent(Displayed, ABC):
         episode_start: ArrayLike | None = None,
         deterministic: bool = True,
     ) -> tuple[NDArray[Any], None]:
-        """The next actions for an observation, in the form of stable-baselines3's policies.
+        """The next actions for an observation, with the signature of stable-baselines3's policies.
 
-        Learns from the observation before it acts; see `Policy`.
+        The agent first learns from the observation, and then acts; see `Policy`.
         """
         return self._policy(observation, episode_start), None
 
     def snapshot(self) -> dict[str, Any]:
-        """All that changes, as plain copied data, the generator included; it pickles.
+        """The state of the agent and of its generator, as a copy in plain data that can be pickled.
 
-        Of an agent that acts in several environment instances by `predict`, only the first; pickle
-        it to keep all.
+        If `predict` acts in several environment instances, the snapshot holds the agent of the
+        first one only; pickle the agent to keep all of them.
         """
         return {"round": self.round, "rng": copy.deepcopy(self.rng.bit_generator.state)}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of this agent or of one made alike (in a box: of the same seed).
+        """Continue from a snapshot of this agent, or of one with the same settings.
+
+        In a box the other agent must also have the same seed.
 
         Raises:
-            InvalidInput: the snapshot is of another kind of agent; nothing has changed then.
+            InvalidInput: the snapshot is of another kind of agent. The agent is unchanged.
         """
         before = self.snapshot()
         if not isinstance(state, Mapping) or set(state) != set(before):
-            raise InvalidInput(f"not a snapshot of {type(self).__name__}: it needs {list(before)}")
+            raise InvalidInput(
+                f"not a snapshot of {type(self).__name__}: a snapshot has the keys {list(before)}"
+            )
         try:
             self._restore(state)
         except BROKEN as error:
             self._restore(before)
             raise InvalidInput(
-                f"not a snapshot of such a {type(self).__name__}: {shown(error)}"
+                f"not a snapshot of a {type(self).__name__} like this one: {shown(error)}"
             ) from None
 
     def _restore(self, state: Mapping[str, Any]) -> None:
@@ -153,12 +157,12 @@ class Agent(Displayed, ABC):
 
     @property
     def batch_size(self) -> int:
-        """The number of actions m in a round."""
+        """The number m of actions per round."""
         return self.problem.batch_size
 
     def belief(self, points: ArrayLike | None = None) -> tuple[Array, Array] | None:
-        """Posterior mean and standard deviation at the arms, or None for an agent without.
+        """Posterior mean and standard deviation at all arms, or in a box at the points (n, d).
 
-        In a box they are those at the points (n, d).
+        None for an agent without a posterior.
         """
         return None

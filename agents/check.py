@@ -1,4 +1,4 @@
-"""The laws of agents, to be tried on an agent of your own."""
+"""The laws that every agent must keep, as a check for your own agents."""
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 ROUNDS = 5
-# Makes a fresh agent, always of the same seed.
+# Makes a new agent, always with the same seed.
 Fresh: TypeAlias = Callable[[], Agent]
 
 
@@ -25,20 +25,21 @@ def check_agent(
     problems: Problem | Sequence[Problem] | None = None,
     **settings: Any,
 ) -> None:
-    """Check that an agent keeps all laws on some problems; it takes about a second.
+    """Check that an agent keeps all laws on some problems; this takes about a second.
 
-    The laws: actions have the right shape and lie in the domain, the same seed gives the same
-    actions, asking changes nothing, mistakes are refused and change nothing, rewards that were not
-    observed do not matter, prior data count no round, and snapshots, pickles and resets work.
+    The laws: actions have the right shape and lie in the domain; the same seed gives the same
+    actions; `ask` changes only the generator; invalid input raises an error and changes nothing;
+    rewards that were not observed have no effect; prior data count as no round; snapshots, pickles
+    and resets work.
 
     Args:
         agent: a class, "module:Class", or the name of a registered agent.
-        problems: what it is tried on; by default 6 x 5 arms and a box, in batches of 1 and 3,
-            except those that the agent refuses.
-        settings: of the agent.
+        problems: the problems of the check; by default 6 x 5 arms and a box, with batches of 1 and
+            3 actions, except those that the agent does not support.
+        settings: the settings of the agent.
     Raises:
-        LawBroken: names the law, and says what was found.
-        InvalidInput: the agent refuses all problems; with its reason.
+        LawBroken: a law is broken; the message names the law and says what was found.
+        InvalidInput: the agent supports none of the problems; the message says why.
     """
     given = [problems] if isinstance(problems, Problem) else problems
     tried = usual_problems() if given is None else list(given)
@@ -62,15 +63,15 @@ def check_agent(
             except GPBanditsError as broken:
                 where = "arms" if isinstance(problem.domain, Arms) else "a box"
                 raise LawBroken(
-                    f"the agent {named} breaks the law of {law.__name__} on {where}, in batches "
-                    f"of {problem.batch_size}: {broken}"
+                    f"the agent {named} breaks the law {law.__name__} on {where}, with batch size "
+                    f"{problem.batch_size}: {broken}"
                 ) from broken
     if len(refused) == len(tried) and refused:
-        raise InvalidInput(f"the agent {named} refuses all problems: {refused[0]}")
+        raise InvalidInput(f"the agent {named} supports none of the problems: {refused[0]}")
 
 
 def usual_problems() -> list[Problem]:
-    """Small problems on arms and in a box, of batches of 1 and 3."""
+    """Small problems on arms and in a box, with batches of 1 and 3 actions."""
     kernel = SquaredExponential(0.3)
     domains = (Arms.grid((6, 5)), Box(np.array([-1.0, 0.0]), np.array([1.0, 3.0])))
     return [
@@ -81,36 +82,36 @@ def usual_problems() -> list[Problem]:
 
 
 def actions_in_the_domain(fresh: Fresh) -> None:
-    """`ask` gives m fresh actions that fit `env.step`."""
+    """`ask` returns a new array of m actions that `env.step` accepts."""
     agent = fresh()
     space = agent.problem.domain.action_space(agent.batch_size)
     for actions in trial(agent):
-        _expect(actions in space, f"ask gave {actions!r}, which is not in {space}")
+        _expect(actions in space, f"ask returned {actions!r}, which is not in {space}")
     actions = agent.ask()
     actions[:] = 0
-    _expect(agent.ask() in space, "changing what ask gave changed the agent")
+    _expect(agent.ask() in space, "overwriting the array that ask returned changed the agent")
 
 
 def the_seed_decides(fresh: Fresh) -> None:
-    """Two agents of one seed choose the same actions."""
+    """Two agents with the same seed choose the same actions."""
     one, other = fresh(), fresh()
-    _expect(np.array_equal(trial(one), trial(other)), "two agents of one seed differ")
+    _expect(np.array_equal(trial(one), trial(other)), "two agents with the same seed differ")
     _expect(same(one.snapshot(), other.snapshot()), "their snapshots differ")
 
 
 def asking_teaches_nothing(fresh: Fresh) -> None:
-    """`ask` changes nothing but the generator."""
+    """`ask` changes only the generator."""
     agent = fresh()
     for rounds in (0, 3):
         trial(agent, rounds)
         before = agent.snapshot()
         agent.ask()
         after = {**agent.snapshot(), "rng": before["rng"]}
-        _expect(same(after, before), "ask changed what snapshot gives, besides the generator")
+        _expect(same(after, before), "ask changed the snapshot in more than the generator")
 
 
 def mistakes_change_nothing(fresh: Fresh) -> None:
-    """Invalid input is refused with `InvalidInput`, before anything changes."""
+    """Invalid input raises `InvalidInput` before anything changes."""
     agent = fresh()
     trial(agent, 2)
     actions = agent.ask()
@@ -127,13 +128,13 @@ def mistakes_change_nothing(fresh: Fresh) -> None:
         try:
             agent.tell(wrong, rewards)  # type: ignore[arg-type]
         except InvalidInput:
-            _expect(same(agent.snapshot(), before), "a mistake that was refused changed the agent")
+            _expect(same(agent.snapshot(), before), "a call that was refused changed the agent")
         else:
-            raise LawBroken(f"tell({wrong!r}, {rewards!r}) was not refused")
+            raise LawBroken(f"tell({wrong!r}, {rewards!r}) did not raise InvalidInput")
 
 
 def not_observed_teaches_nothing(fresh: Fresh) -> None:
-    """A round in which nothing was observed counts, and its rewards do not matter."""
+    """A round in which nothing was observed counts, and its rewards have no effect."""
     one, other = fresh(), fresh()
     for agent in (one, other):
         trial(agent, 2)
@@ -142,8 +143,8 @@ def not_observed_teaches_nothing(fresh: Fresh) -> None:
     nothing = np.zeros(len(actions), dtype=np.bool_)
     one.tell(actions, np.full(len(actions), np.nan), observed=nothing)
     other.tell(actions, np.full(len(actions), 1e3), observed=nothing)
-    _expect(one.round == 3, f"after 3 rounds round is {one.round}")
-    _expect(same(one.snapshot(), other.snapshot()), "rewards that were not observed were used")
+    _expect(one.round == 3, f"after 3 rounds the attribute round is {one.round}")
+    _expect(same(one.snapshot(), other.snapshot()), "rewards that were not observed had an effect")
 
 
 def prior_data_count_no_round(fresh: Fresh) -> None:
@@ -151,11 +152,11 @@ def prior_data_count_no_round(fresh: Fresh) -> None:
     agent = fresh()
     actions = agent.ask()
     agent.prior_data(actions, truth(agent, actions, 0))
-    _expect(agent.round == 0, f"after prior_data round is {agent.round}")
+    _expect(agent.round == 0, f"after prior_data the attribute round is {agent.round}, not 0")
 
 
 def snapshots_resume(fresh: Fresh) -> None:
-    """A snapshot is a copy that pickles, and resuming it equals never having stopped."""
+    """A snapshot is a copy that can be pickled, and a restored agent equals the original."""
     agent = fresh()
     trial(agent, 3)
     state = agent.snapshot()
@@ -165,19 +166,19 @@ def snapshots_resume(fresh: Fresh) -> None:
     other = fresh()
     trial(other, 2)
     other.restore(kept)
-    _expect(same(other.snapshot(), kept), "restore left something of the state before it")
-    _expect(np.array_equal(trial(other), ahead), "a resumed agent chooses other actions")
+    _expect(same(other.snapshot(), kept), "restore left part of the previous state")
+    _expect(np.array_equal(trial(other), ahead), "a restored agent chooses other actions")
     before = other.snapshot()
     try:
         other.restore({})
     except InvalidInput:
-        _expect(same(other.snapshot(), before), "a restore that was refused changed the agent")
+        _expect(same(other.snapshot(), before), "a restore that failed changed the agent")
     else:
-        raise LawBroken("restore({}) was not refused")
+        raise LawBroken("restore({}) did not raise InvalidInput")
 
 
 def pickles_resume(fresh: Fresh) -> None:
-    """A pickled agent continues as the agent does."""
+    """A pickled agent continues as the original does."""
     agent = fresh()
     trial(agent, 3)
     twin = pickle.loads(pickle.dumps(agent))
@@ -185,12 +186,12 @@ def pickles_resume(fresh: Fresh) -> None:
 
 
 def reset_forgets(fresh: Fresh) -> None:
-    """After `reset` an agent is as a new one, but for its generator."""
+    """After `reset` an agent equals a new one, except for its generator."""
     agent, new = fresh(), fresh()
     trial(agent, 4)
     agent.reset()
     state = {**agent.snapshot(), "rng": None}
-    _expect(same(state, {**new.snapshot(), "rng": None}), "reset left something of an episode")
+    _expect(same(state, {**new.snapshot(), "rng": None}), "reset left part of the previous state")
 
 
 LAWS = (
@@ -207,7 +208,7 @@ LAWS = (
 
 
 def trial(agent: Agent, rounds: int = ROUNDS) -> NDArray[Any]:
-    """The actions (rounds, m, ...) of an agent whose rewards are those of a smooth function."""
+    """The actions of an agent on the rewards of a smooth function, (rounds, m, ...)."""
     chosen = []
     for _ in range(rounds):
         actions = agent.ask()
@@ -217,7 +218,7 @@ def trial(agent: Agent, rounds: int = ROUNDS) -> NDArray[Any]:
 
 
 def truth(agent: Agent, actions: NDArray[Any], t: int) -> Array:
-    """(m,) rewards of a smooth function that changes a little from round to round."""
+    """The rewards of a smooth function that changes slightly in each round, (m,)."""
     points = agent.problem.domain.points(agent.problem.domain.check(actions))
     return np.asarray(
         np.sin(3.0 * points).sum(axis=1) + 0.01 * np.cos(7.0 * t + np.arange(len(points)))
@@ -225,7 +226,7 @@ def truth(agent: Agent, actions: NDArray[Any], t: int) -> Array:
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two snapshots are equal to the bit."""
+    """Whether two snapshots are bit-identical."""
     if isinstance(one, Mapping):
         return (
             isinstance(other, Mapping)

@@ -22,64 +22,67 @@ from gpbandits_env.model import Model
 from gpbandits_env.posterior import Posterior, posterior_for
 from gpbandits_env.problem import Problem
 
-# A Nystrom posterior is on arms: in a box it gets so many candidates.
+# A Nystrom posterior needs arms. In a box, this is the default number of candidates.
 NYSTROM_CANDIDATES = 1024
-# The first epsilon, if it is learned and the problem does not state its drift.
+# The value of epsilon before the first fit, if it is learned and the problem does not state it.
 FIRST_EPSILON = 0.01
 
 
 class GPAgent(Agent):
-    """Chooses the action of the best score, in batches by a rule.
+    """Chooses the actions with the best score; a batch rule chooses several per round.
 
-    An algorithm is a subclass whose constructor says what it is composed of. The settings below are
-    those of every such agent; they compose, and unsupported combinations raise an error.
+    An algorithm is a subclass whose constructor states its parts. Every such agent has the settings
+    below. They can be combined; an unsupported combination raises an error.
 
-    Departures of all such agents: 1. equal scores go to the lowest index (in the first round, under
-    a constant prior, to arm 0 but for rounding); where every score is -inf, or 0 as a logarithm
-    that has no more digits, to the largest posterior mean; 2. in a box the search is local, from
-    many starts; with ``candidates`` it is exact over so many Sobol points, drawn once from the
-    agent's generator, and the agent can learn from no other points.
+    Departures of all such agents: 1. equal scores go to the lowest index, so that under a constant
+    prior the first action is arm 0 (up to rounding); if no score distinguishes actions in floating
+    point (all are -inf, or several are 0 as logarithms), the largest posterior mean decides; 2. in
+    a box the search is local, from many starts; with ``candidates`` it is exact over that many
+    Sobol points, which are drawn once from the agent's generator, and the agent accepts no
+    observation elsewhere.
 
     Args:
-        problem: where it acts and what it knows beforehand.
-        rng: its own randomness.
-        acquisition: what scores actions: an acquisition, or a rule that makes one each round; None
-            for an algorithm that draws samples of the function instead.
-        action_map: for an algorithm whose posterior is not on the problem's own domain.
-        posterior: its representation: "auto", the cheaper of "rows" (dense) and "coefficients" on
-            arms; or "nystrom", that of BKB, whose dictionary is redrawn after each round, each past
-            point with probability min(1, qbar sigma~^2): {"type": "nystrom", "qbar": 5.0}. Data
-            of a Nystrom posterior cannot fade, and in a box it is on candidates, 1024 if their
-            number is not given.
-        epsilon: if given, past data fade at this rate (see `data.log`).
-        reset_every: if given, all data are forgotten after each block of this many rounds.
-        window: if given, only this many last rounds count.
-        compress: if given, the posterior takes only informative observations (see
-            `data.compression`): a rule as a dict, {"type": "constant", "epsilon": 1e-4} or
-            {"type": "horizon", "alpha": 0.5}, or a number, which is a constant epsilon. The others
-            count as a round and are dropped; a window or a fit sees only informative ones.
-        candidates: in a box, the number of points to choose among; by default all of the box is
+        problem: the domain, the model and the batch size.
+        rng: the agent's generator.
+        acquisition: the score of actions: an acquisition, or a rule that makes one in each round;
+            None for an algorithm that draws posterior samples instead.
+        action_map: for an algorithm whose posterior is not on the problem's domain.
+        posterior: the representation of the posterior. On arms "auto" takes the cheaper of "rows"
+            (dense) and "coefficients". "nystrom", or {"type": "nystrom", "qbar": 5.0}, is the
+            posterior of BKB: after each round its dictionary is redrawn and includes each past
+            point with probability min(1, qbar sigma~^2). It does not support epsilon, and in a box
+            it needs candidates, by default 1024.
+        epsilon: if given, the correlation with past data decays at this rate (see `data.log`).
+        reset_every: if given, all data are discarded after each block of this many rounds.
+        window: if given, only the data of this many last rounds are used.
+        compress: if given, the posterior uses only informative observations (see
+            `data.compression`). A rule as a dict, {"type": "constant", "epsilon": 1e-4} or
+            {"type": "horizon", "alpha": 0.5}, or a number, which is a constant epsilon. Other
+            observations count as a round but are dropped, also for a window and for fits.
+        candidates: in a box, the number of points to choose among; by default the whole box is
             searched.
         search: how a box is searched, as a dict (see `search`).
-        batch: how a batch is chosen: a rule's name or dict (see `batch`); by default one action
-            after the other by hallucinated variance, or without an acquisition a sample for each.
-        learn: if given, hyper-parameters are learned from the rewards in some rounds:
+        batch: the batch rule, by name or as a dict (see `batch`). By default actions are chosen
+            one after the other by hallucinated variance; without an acquisition, each maximizes
+            its own posterior sample.
+        learn: if given, hyperparameters are fitted to the rewards at intervals:
             {"every": 10, "what": ["lengthscale", "variance", "noise_var", "epsilon"], ...}, or
-            true for the kernel's and the noise (see `data.learning`); `learned` lists the fits.
-        standardize: whether rewards are of unknown mean and scale: the model is then that of the
-            problem for rewards of mean 0 and variance 1.
+            True for those of the kernel and the noise variance (see `data.learning`). `learned`
+            lists the fits.
+        standardize: whether the mean and the scale of the rewards are unknown. The problem's model
+            is then that of rewards with mean 0 and variance 1.
 
     Attributes:
-        posterior: what it knows, on the points of ``action_map.inner.domain``.
-        log: its observations.
-        duplicates: how many actions it learned of repeated another one of the same round.
+        posterior: the posterior on ``action_map.inner.domain``.
+        log: the observations.
+        duplicates: the number of observed actions that repeated another one of the same round.
     """
 
     posterior: Posterior
-    # Whether it is for a function that drifts, whatever its settings say.
+    # Whether the algorithm assumes a function that drifts, whatever its settings are.
     assumes_drift = False
 
-    # A composition root: it has as many parameters as there are parts.
+    # The agent is composed here, so there is one parameter per part.
     def __init__(
         self,
         problem: Problem,
@@ -109,8 +112,8 @@ class GPAgent(Agent):
             action_map = action_map_for(problem, candidates, rng)
         elif candidates is not None:
             raise InvalidInput(
-                f"{type(self).__name__} searches the whole of a box: leave out candidates, and the "
-                "posterior 'nystrom', which needs them"
+                f"{type(self).__name__} searches the whole box and supports no candidates: leave "
+                "out candidates, and posterior='nystrom', which needs them"
             )
         self.action_map, inner = action_map, action_map.inner
         self.forgetting = forgetting_for(epsilon, reset_every, window)
@@ -138,7 +141,7 @@ class GPAgent(Agent):
         return {**super()._facts(), **model, "n_observations": self.posterior.size}
 
     def next_round(self) -> Round:
-        """The next round, as batch rules see it."""
+        """The next round, as a batch rule receives it."""
         return Round(
             self.posterior,
             self.search,
@@ -150,7 +153,7 @@ class GPAgent(Agent):
         )
 
     def acquisition(self) -> Acquisition:
-        """What scores the actions of the next round."""
+        """The acquisition of the next round."""
         return self.next_round().acquisition()
 
     def choose(self) -> NDArray[Any]:
@@ -185,7 +188,7 @@ class GPAgent(Agent):
     def _received(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None
     ) -> tuple[NDArray[Any], Array]:
-        """The informative ones among checked observations, as points of the posterior's domain."""
+        """The informative observations, checked, as points of the posterior's domain."""
         points, values = self.problem.domain.observations(actions, rewards, observed, 1)
         if not self.action_map.identity:
             points = self.action_map.points(points)
@@ -199,7 +202,7 @@ class GPAgent(Agent):
         return self.compression.informative(self.posterior, points)
 
     def fade(self, epsilon: float) -> None:
-        """Time passes without a round: past data lose correlation by sqrt(1 - epsilon)."""
+        """Let time pass without a round: past data lose correlation by sqrt(1 - epsilon)."""
         self.posterior.advance(epsilon)
         self.log.fade(epsilon)
 
@@ -230,7 +233,10 @@ class GPAgent(Agent):
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         if state["action_map"] != self.action_map.fingerprint:
-            raise InvalidInput("the agent of the snapshot has other points: it had another seed")
+            raise InvalidInput(
+                "the snapshot is of an agent with another seed, which has other points: restore it "
+                "into an agent made with that seed"
+            )
         self.log.restore(state["log"])
         if self.refit is not None:
             self.refit.restore(state["refit"])
@@ -240,19 +246,20 @@ class GPAgent(Agent):
         super()._restore(state)
 
     def belief(self, points: ArrayLike | None = None) -> tuple[Array, Array] | None:
-        """Posterior mean and standard deviation, (n,) each, fresh.
+        """Posterior mean and standard deviation, two new arrays (n,).
 
         Args:
-            points: (n, d) points of a box; on arms (or candidates) leave it out: it is all of them.
+            points: (n, d) points of a box. On arms or candidates leave it out; the result is then
+                for all of them.
         Returns:
-            None where points are needed and were not given.
+            None if points are needed and were not given.
         Raises:
-            InvalidInput: points on arms, or outside the box.
+            InvalidInput: points are given on arms, or lie outside the box.
         """
         domain = self.action_map.inner.domain
         if isinstance(domain, Arms):
             if points is not None:
-                raise InvalidInput("this agent's posterior is on arms: leave out the points")
+                raise InvalidInput("the posterior of this agent is on arms: leave out the points")
             at: NDArray[Any] = np.arange(domain.size)
         elif points is None:
             return None
@@ -263,11 +270,11 @@ class GPAgent(Agent):
 
     @property
     def information_gain(self) -> float:
-        """I(y; f) of the posterior's data, in nats (srinivas2010, Lemma 5.3)."""
+        """The information gain I(y; f) of the data, in nats (srinivas2010, Lemma 5.3)."""
         return self.posterior.information_gain
 
     def _prior(self, model: Model) -> Posterior:
-        """The posterior of a model before any data."""
+        """The posterior under a model before any data."""
         return posterior_for(
             self.action_map.inner.domain,
             model.kernel,
@@ -280,16 +287,16 @@ class GPAgent(Agent):
         )
 
     def _refit(self, learning: Learning, given: Model) -> Refit:
-        """What learns the model, from that of the problem on the posterior's domain."""
+        """The fits of the model, which start from the problem's on the posterior's domain."""
         return Refit(learning, given, self.action_map.inner.domain)
 
     def _learn_model(self, known: int = 0) -> None:
-        """Use a model fitted to the log, if it is time for one; ``known`` as of `Refit.update`."""
+        """Fit the model to the log if a fit is due, and use it; see `Refit.update`."""
         if self.refit is not None and self.refit.update(self.round, self.log, known):
             self._use(self.refit.model)
 
     def _use(self, model: Model) -> None:
-        """The same data under another model; compression weighs against its noise."""
+        """Condition on the same data under another model; compression uses its noise variance."""
         assert self.refit is not None
         if self.refit.learning.drifts:
             self.forgetting = Fade(model.epsilon)
@@ -310,23 +317,23 @@ def posterior_kind(spec: Mapping[str, Any] | str, epsilon: float | None) -> dict
     """The setting ``posterior`` as a dict with a type.
 
     Raises:
-        InvalidInput: a dict without a type, or with fields of no posterior; data that fade under a
-            Nystrom posterior.
+        InvalidInput: a dict has no type or an unknown field, or epsilon is given for a Nystrom
+            posterior.
     """
     kind = {"type": spec} if isinstance(spec, str) else spec
     if not isinstance(kind, Mapping) or "type" not in kind or set(kind) - {"type", "qbar"}:
         raise InvalidInput(
-            "posterior is 'auto', 'rows', 'coefficients', 'nystrom', or a dict "
+            "posterior must be 'auto', 'rows', 'coefficients', 'nystrom' or a dict such as "
             f'{{"type": "nystrom", "qbar": 5.0}}, got {spec!r}'
         )
     if kind["type"] == "nystrom" and epsilon is not None:
         raise InvalidInput(
-            "the data of a Nystrom posterior cannot fade: leave out epsilon (reset_every and "
-            "window make it forget), or take another posterior"
+            "a Nystrom posterior does not support epsilon: leave out epsilon (reset_every and "
+            "window are supported), or use another posterior"
         )
     return dict(kind)
 
 
 def repeats(points: NDArray[Any]) -> int:
-    """How many of some points (k,) or (k, d) are the same as one before."""
+    """The number of points, (k,) or (k, d), that repeat an earlier one."""
     return len(points) - len(np.unique(points, axis=0))

@@ -1,4 +1,4 @@
-"""An agent as a policy: observations in, actions out, as RL tooling calls it."""
+"""An agent as a policy that maps observations to actions, as RL tooling expects."""
 
 import copy
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ KEYS = ("actions", "rewards", "round")
 
 
 class _Agent(Protocol):
-    """What a policy needs of an `Agent`, whose module imports this one."""
+    """The part of `Agent` that a policy uses; the module of `Agent` imports this one."""
 
     problem: Problem
     rng: np.random.Generator
@@ -31,16 +31,16 @@ class _Agent(Protocol):
 
 
 class Policy:
-    """Reads {"actions", "rewards", "round"}, tells its agent, and asks it.
+    """Passes an observation {"actions", "rewards", "round"} to `tell`, and returns `ask`.
 
-    Round 0 is a new episode and resets the agent; a round that the agent has learned is not learned
-    again. Where evaluations can be skipped (the observation has "observed") it returns the pair
-    (actions, observe) of such an environment, in which the informative actions are observed. With a
-    leading axis (vector environments) each instance has an agent of its own: the first
-    is the agent itself, the others are copies whose generators are children of its own.
+    Round 0 starts a new episode and resets the agent. A round that the agent has already observed
+    is not passed again. In an environment where evaluations can be skipped (the observation has
+    "observed"), the policy returns the pair (actions, observe), which skips the actions that are
+    not informative. In a vector environment each instance has its own agent: the first is the given
+    agent, and the others are copies whose generators are spawned from its generator.
 
     Args:
-        agent: whose policy this is.
+        agent: the agent that acts.
     """
 
     def __init__(self, agent: _Agent) -> None:
@@ -49,13 +49,15 @@ class Policy:
     def __call__(
         self, observation: Mapping[str, ArrayLike], episode_start: ArrayLike | None
     ) -> Any:
-        """The next actions, (m, ...) or (B, m, ...); a pair of these and a mask if selective.
+        """The next actions, (m, ...) or (B, m, ...); with a mask if evaluations can be skipped.
 
         Raises:
-            InvalidInput: an observation of another form.
+            InvalidInput: the observation has another form.
         """
         if not isinstance(observation, Mapping) or any(key not in observation for key in KEYS):
-            raise InvalidInput(f"an observation is a dict with {KEYS}; is the env wrapped?")
+            raise InvalidInput(
+                f"an observation must be a dict with the keys {KEYS}: remove wrappers that alter it"
+            )
         rewards = finite_array(observation["rewards"], "rewards")
         try:
             actions, rounds = np.asarray(observation["actions"]), np.asarray(observation["round"])
@@ -71,9 +73,9 @@ class Policy:
             )
         counts = _rounds(rounds, len(rewards), episode_start)
         seen = _observed(observation, single, rewards.shape)
-        for each in actions:  # before any agent learns anything
+        for each in actions:  # before any agent changes
             self._agents[0].problem.domain.check(each)
-        # All at once and first, so that no instance's stream depends on what another draws.
+        # All copies are made first, so that no instance's stream depends on another's draws.
         while len(self._agents) < len(rewards):
             self._agents.append(self._another())
         chosen = [
@@ -105,7 +107,7 @@ class Policy:
         first = self._agents[0]
         agents, self._agents = self._agents, []
         try:
-            # Whatever shares the generator, as a search does, shares the twin's.
+            # Parts that share the agent's generator, such as a search, share the copy's.
             own = {id(first.problem): first.problem, id(first.rng): child(first.rng)}
             twin = copy.deepcopy(first, own)
         finally:
@@ -117,13 +119,15 @@ class Policy:
 def _observed(
     observation: Mapping[str, ArrayLike], single: bool, shape: tuple[int, ...]
 ) -> NDArray[np.bool_] | None:
-    """(B, m) which actions were observed; None where none can be skipped."""
+    """Which actions were observed, (B, m); None if none can be skipped."""
     if "observed" not in observation:
         return None
     seen = numbers(observation["observed"], "observed")
     seen = seen[None] if single else seen
     if seen.shape != shape or not np.isin(seen, (0, 1)).all():
-        raise InvalidInput(f"observed must be 0 or 1 for each reward, got shape {seen.shape}")
+        raise InvalidInput(
+            f"observed must have shape {shape}, one 0 or 1 per reward, got shape {seen.shape}"
+        )
     return seen == 1
 
 
@@ -136,5 +140,6 @@ def _rounds(rounds: NDArray[Any], count: int, episode_start: ArrayLike | None) -
         return [whole(int(t), "round", 0) for t in counts.tolist()]
     except (TypeError, ValueError, OverflowError):
         raise InvalidInput(
-            f"round and episode_start must be one per instance ({count}), got {rounds.shape}"
+            f"round and episode_start must have one value for each of the {count} instances, got "
+            f"shape {rounds.shape}"
         ) from None

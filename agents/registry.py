@@ -1,4 +1,4 @@
-"""Every agent by name: to add one, write its file and one line of the table."""
+"""The agents by name. To add one, write its file and add one line to the table."""
 
 import inspect
 from importlib import import_module
@@ -46,44 +46,45 @@ AGENTS = {
     "sre": "algorithms.sre:SRE",
 }
 
-# Optimizers of other libraries; each needs the extra of its name.
+# Optimizers of other libraries; each needs the extra of the same name.
 ADAPTERS = {
     "botorch": "adapters.botorch:BoTorch",
     "optuna": "adapters.optuna:OptunaSampler",
     "sklearn": "adapters.sklearn:SklearnGP",
 }
 
-# What a setting of the same name changes in the problem before the agent sees it.
+# Settings with these names replace the problem's own values before the agent is made.
 OVERRIDES = ("kernel", "noise_var", "prior_mean", "batch_size", "horizon", "max_norm")
 
 
 def names() -> tuple[str, ...]:
-    """The names of our agents; `make` knows those of `adapters` too."""
+    """The names of this library's agents; `make` also accepts those of `adapter_names`."""
     return tuple(AGENTS)
 
 
 def adapter_names() -> tuple[str, ...]:
-    """The names of other libraries' optimizers, each of which needs the extra of its name."""
+    """The names of other libraries' optimizers; each needs the extra of the same name."""
     return tuple(ADAPTERS)
 
 
 def is_own(name: object) -> bool:
-    """Whether a name is that of a class in a module, not of a registered agent."""
+    """Whether a name has the form "module:Class", and is not that of a registered agent."""
     return isinstance(name, str) and ":" in name
 
 
 def agent_class(name: str | type[Agent]) -> type[Agent]:
-    """The class of a registered agent, or of one of your own: "module:Class", or the class itself.
+    """The class of a registered agent, or of your own: "module:Class" or the class itself.
 
     Raises:
         UnknownName: no agent has that name.
-        InvalidInput: there is no such module, no agent of that name in it, or a class that is no
-            agent or leaves a method out.
+        InvalidInput: the module does not exist or has no such agent, or the class is not derived
+            from `Agent` or does not implement all of its methods.
     """
     if isinstance(name, type):
         if not issubclass(name, Agent) or inspect.isabstract(name):
             raise InvalidInput(
-                f"{name.__qualname__} is not derived from Agent with all of its methods"
+                f"{name.__qualname__} is not an agent: derive it from Agent and implement all of "
+                "its abstract methods"
             )
         return name
     if is_own(name):
@@ -95,7 +96,7 @@ def agent_class(name: str | type[Agent]) -> type[Agent]:
 
 
 def settings_of(name: str | type[Agent]) -> dict[str, Any]:
-    """The settings an agent takes, with their defaults; those of `OVERRIDES` come on top."""
+    """The settings of an agent with their defaults, without those in `OVERRIDES`."""
     found: dict[str, Any] = {}
     for cls in reversed(agent_class(name).__mro__):
         own = cls.__dict__.get("__init__")
@@ -112,20 +113,21 @@ def make(
     seed: int | np.random.Generator | None = None,
     **settings: Any,
 ) -> Agent:
-    """Make an agent for an environment, or for a problem without one.
+    """Make an agent for an environment or for a problem.
 
     Args:
-        name: a registered name (`names` lists them); or an agent of your own, as its class or as
+        name: a registered name (`names` lists them), or your own agent as a class or as
             "module:Class".
         env_or_problem: a gpbandits environment, wrapped or not; a vector of them (ours,
             Gymnasium's `SyncVectorEnv` and `AsyncVectorEnv`, or stable-baselines3's); or a
             `Problem`.
-        seed: of the agent's own randomness.
-        settings: the agent's settings, and any of kernel, noise_var, prior_mean, batch_size,
-            horizon and max_norm to replace what the problem says (a mismatched model).
+        seed: the seed of the agent's generator, or the generator.
+        settings: the agent's settings. In addition, kernel, noise_var, prior_mean, batch_size,
+            horizon and max_norm replace the problem's own values (a mismatched model).
     Raises:
-        UnknownName: no such agent, or it has no such setting.
-        InvalidInput: a setting out of range, or something that is no environment or problem.
+        UnknownName: there is no such agent, or it has no such setting.
+        InvalidInput: a setting is out of range, or the second argument is neither an environment
+            nor a problem.
     """
     cls = agent_class(name)
     known = settings_of(name)
@@ -154,7 +156,7 @@ def _problem(source: Any, overrides: dict[str, Any]) -> Problem:
         raise InvalidInput(
             f"an agent needs a gpbandits environment or a Problem, got {type(source).__name__}"
         )
-    # Gymnasium keeps the horizon in the outer wrapper's spec; the bare environment has none.
+    # Gymnasium keeps the horizon in the spec of the outer wrapper; a bare environment has none.
     horizon = getattr(spec, "max_episode_steps", None)
     if problem.horizon is None and horizon is not None:
         problem = problem.replaced(horizon=horizon)
@@ -173,7 +175,7 @@ def _of_instances(envs: Any) -> tuple[Problem | None, Any]:
     for other in problems[1:]:
         if (other.domain, other.batch_size) != (first.domain, first.batch_size):
             raise InvalidInput(
-                "the instances of the vector environment have different arms or boxes: make an "
-                "agent for each"
+                "the instances of the vector environment have different arms or boxes: make one "
+                "agent per instance"
             )
     return first, specs[0]

@@ -1,4 +1,4 @@
-"""Acquisitions score points; rules (`acquisitions.rules`) make those of each round."""
+"""Acquisitions, which score points, and the rules that make one in each round."""
 
 from gpbandits_env.agents.acquisitions.functions import (
     LCB,

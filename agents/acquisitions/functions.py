@@ -1,4 +1,4 @@
-"""Acquisitions: plain functions of (mean, variance) that score points, with their derivatives.
+"""Acquisitions: functions of (mean, variance) that score points, with their derivatives.
 
 Log-EI and log-PI are accurate in both tails. With R(z) = Phi(z) / phi(z) the Mills ratio and
 h(z) = phi(z) + z Phi(z) = phi(z) (1 + z R(z)), h times sigma is the expected improvement at
@@ -18,43 +18,44 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from gpbandits_env.arrays import Array, IntArray
 
-# A variance below this counts as none, so that nothing overflows.
+# A smaller variance counts as 0, which avoids overflow.
 KNOWN = 1e-100
 
 # The reciprocal of a smaller gap overflows.
 SMALLEST_GAP = float(np.finfo(float).tiny)
 
-# Scores that do not tell actions apart.
+# Scores that do not distinguish between actions.
 UNDECIDED = (-math.inf, 0.0)
 SQRT_2 = math.sqrt(2.0)
 SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
 LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
-# Below NEAR phi + z Phi cancels too much; below FAR 1 + z R does, and its series has converged.
+# Below NEAR, phi + z Phi loses digits to cancellation. Below FAR, 1 + z R does too, but there its
+# series has converged.
 NEAR, FAR = -1.0, -40.0
 
 
 class Acquisition(ABC):
     """A score for every point; larger is better.
 
-    Means and variances are arrays of one shape, variances at least 0. A point without variance is
-    known: its score is the limit, and infinite derivatives there are given as 0.
+    Means and variances are arrays of the same shape; variances are at least 0. The value of a point
+    with variance 0 is known: its score is the limit, and infinite derivatives there are set to 0.
 
     Attributes:
-        logarithmic: whether the score is the logarithm of what the field calls the acquisition.
+        logarithmic: whether the score is the logarithm of the usual acquisition.
     """
 
     logarithmic: ClassVar[bool] = False
 
     @abstractmethod
     def score(self, mean: Array, var: Array) -> Array:
-        """The scores, fresh, of the shape of mean and variance."""
+        """The scores, a new array of the shape of mean and variance."""
 
     @abstractmethod
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
-        """The derivatives of the score in the mean and in the variance, finite everywhere."""
+        """The derivatives of the score by the mean and by the variance, finite everywhere."""
 
     def score_and_gradient(self, mean: Array, var: Array) -> tuple[Array, Array, Array]:
-        """Both, for climbs; cheaper than one after the other where they share."""
+        """The score and its two derivatives; cheaper than two calls where they share terms."""
         return self.score(mean, var), *self.gradient(mean, var)
 
 
@@ -100,10 +101,10 @@ class LCB(Acquisition):
 
 @dataclass(frozen=True)
 class RegretToSigma(Acquisition):
-    """Minus the ratio (level - mu) / sigma; a known point below the level has -inf.
+    """The negative ratio -(level - mu) / sigma; -inf at known points below the level.
 
     Args:
-        level: above all means, the maximum that a sample promises.
+        level: the maximum of a posterior sample, above all means.
     Source: ren2024, Algorithm 1, line 7.
     """
 
@@ -125,7 +126,7 @@ class RegretToSigma(Acquisition):
 class LogEI(Acquisition):
     """The logarithm of the expected improvement E max(f - incumbent - margin, 0).
 
-    The improvement itself underflows to 0 at most arms most of the time. The score of a known point
+    The expected improvement itself often underflows to 0 at most arms. The score of a known point
     is log max(mu - incumbent - margin, 0), which may be -inf.
 
     Args:
@@ -198,7 +199,7 @@ class LogPI(Acquisition):
 
 @dataclass(frozen=True)
 class Mean(Acquisition):
-    """The posterior mean alone."""
+    """The posterior mean."""
 
     def score(self, mean: Array, var: Array) -> Array:
         return mean.copy()
@@ -209,7 +210,7 @@ class Mean(Acquisition):
 
 @dataclass(frozen=True)
 class Variance(Acquisition):
-    """The posterior variance alone: the greedy experimental design of srinivas2010, eq. (4)."""
+    """The posterior variance: the greedy experimental design of srinivas2010, eq. (4)."""
 
     def score(self, mean: Array, var: Array) -> Array:
         return var.copy()
@@ -219,15 +220,15 @@ class Variance(Acquisition):
 
 
 def _standard(mean: Array, var: Array, level: float) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """The mean above a level, the standard deviation (never 0), and which points are known."""
+    """The mean minus a level, the standard deviation (never 0), and which points are known."""
     return mean - level, np.sqrt(np.maximum(var, KNOWN)), var < KNOWN
 
 
 def leader(score: Array, mean: Array, allowed: NDArray[np.bool_] | None = None) -> IntArray:
-    """The index of the largest score, the lowest of several; (1,) fresh.
+    """The index of the largest score, the lowest if there are several; a new array (1,).
 
-    Among scores of -inf (no action can improve) or 0 (several are sure to) a logarithm has no
-    digits left, and the largest mean decides.
+    If the largest score is -inf (no action can improve) or several are 0 (all of them improve
+    almost surely), the logarithms do not distinguish actions, and the largest mean decides.
     """
     first: IntArray = score.argmax(axis=0, keepdims=True)
     top = score.item(first.item())
@@ -238,7 +239,7 @@ def leader(score: Array, mean: Array, allowed: NDArray[np.bool_] | None = None) 
 
 
 def log_h(z: Array) -> Array:
-    """log(phi(z) + z Phi(z)) for z of any shape, fresh, accurate to 1e-12; -inf at -inf."""
+    """log(phi(z) + z Phi(z)), a new array, accurate to 1e-12; -inf at -inf."""
     z = np.asarray(z, dtype=np.float64)
     out = np.empty_like(z)
     near = z > NEAR
@@ -250,7 +251,7 @@ def log_h(z: Array) -> Array:
 
 
 def log_h_and_slopes(z: Array) -> tuple[Array, Array, Array]:
-    """`log_h` to the bit, its derivative Phi(z) / h(z), and phi(z) / h(z), for -1e150 < z."""
+    """`log_h` (bit-identical), its derivative Phi(z) / h(z), and phi(z) / h(z); z > -1e150."""
     z = np.asarray(z, dtype=np.float64)
     near = z > NEAR
     count = int(np.count_nonzero(near))

@@ -1,4 +1,4 @@
-"""Rules that make the acquisition of each round, and the round that they and batch rules see."""
+"""Rules that make the acquisition of each round, and the `Round` that they receive."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -16,24 +16,24 @@ from gpbandits_env.problem import Problem
 
 INCUMBENTS = ("posterior-mean", "observed", "max-mean")
 VARIANTS: dict[str, type[LogEI] | type[LogPI]] = {"improvement": LogEI, "probability": LogPI}
-# The usual margin of each, in reward units.
+# The default margin of each variant, in units of the reward.
 MARGINS = {"ei": ("improvement", 0.0), "mpi": ("probability", 0.01)}
 NAMES = ("ucb", *MARGINS, "ts")
-# Betas are computed for so many rounds at once: alone each would cost as much as half a round.
+# beta_t is computed for this many rounds at once: a single value would cost half a round.
 BLOCK = 1024
 
 
 class AcquisitionRule(ABC):
-    """Makes the acquisition of each round, whose parameters change with the round and the data."""
+    """Makes the acquisition of each round from the round and the data."""
 
     def prepared(self, problem: Problem, arms: int | None) -> Self:
-        """The same rule with what it needs of the problem.
+        """The rule with the constants that it takes from the problem.
 
         Args:
-            problem: the agent's.
-            arms: the number of arms that the posterior is on; None in a box.
+            problem: the problem of the agent.
+            arms: the number of arms of the posterior; None in a box.
         Raises:
-            InvalidInput: the problem does not say what is needed.
+            InvalidInput: the problem does not state such a constant.
         """
         return self
 
@@ -46,7 +46,7 @@ class Fixed(AcquisitionRule):
     """The same acquisition in every round.
 
     Args:
-        acquisition: that one.
+        acquisition: the acquisition.
     """
 
     def __init__(self, acquisition: Acquisition) -> None:
@@ -61,13 +61,13 @@ class Round:
     """The next round.
 
     Args:
-        posterior: what is known; hallucinated points are rolled back by whoever added them.
-        search: finds actions under it.
-        rule: makes the acquisition; None for an agent that draws samples of the function instead.
-        rng: the randomness of the round.
+        posterior: the posterior. A part that adds hallucinated points must roll them back.
+        search: the search for actions under this posterior.
+        rule: the acquisition rule; None for an agent that draws posterior samples instead.
+        rng: the generator.
         m: the number of actions to choose.
-        t: the number of the round, from 1.
-        best_reward: the largest reward that the posterior is conditioned on; -inf without data.
+        t: the number of the round, counted from 1.
+        best_reward: the largest reward in the posterior's data; -inf without data.
     """
 
     posterior: Any
@@ -82,19 +82,21 @@ class Round:
         """The acquisition of this round.
 
         Raises:
-            InvalidInput: the agent has none.
+            InvalidInput: the agent has no acquisition.
         """
         if self.rule is None:
-            raise InvalidInput("this agent has no acquisition: it draws samples of the function")
+            raise InvalidInput("this agent has no acquisition: it draws posterior samples instead")
         return self.rule.at(self)
 
 
 class ConfidenceBound(AcquisitionRule):
-    """The upper confidence bound mu + sqrt(beta_t) sigma.
+    r"""The upper confidence bound.
+
+    .. math:: \mu_{t-1}(x) + \sqrt{\beta_t} \, \sigma_{t-1}(x)
 
     Args:
-        beta: a schedule, its dict, or a number; see `schedules`.
-        factor: multiplies beta_t.
+        beta: a schedule, as an object or a dict, or a number; see `schedules`.
+        factor: a factor of beta_t.
     Source: srinivas2010, eq. (6).
     """
 
@@ -107,7 +109,7 @@ class ConfidenceBound(AcquisitionRule):
         return self
 
     def beta(self, t: int, gain: float) -> float:
-        """beta_t, given the information gained before it, in nats."""
+        """beta_t, given the information gained before round t, in nats."""
         if self.schedule.needs_gain:
             return self._factor * float(self.schedule(t, gain))
         block, i = divmod(t - 1, BLOCK)
@@ -123,19 +125,19 @@ class ConfidenceBound(AcquisitionRule):
 
 @dataclass(frozen=True)
 class Improvement(AcquisitionRule):
-    """Improvement on the incumbent, the best so far: expected, or how probable.
+    """The expected improvement on the incumbent, or the probability of an improvement.
 
     Args:
         variant: "improvement", E max(f - incumbent - margin, 0), or "probability",
-            P(f > incumbent + margin); both computed in logarithms.
+            P(f > incumbent + margin); both are computed in logarithms.
         incumbent: "posterior-mean", the largest posterior mean at an observed point; "observed",
-            the largest reward that the posterior is conditioned on; or "max-mean", the largest
-            posterior mean of any action. Before any data all are the largest prior mean; so is the
-            first where all data have faded away.
-        margin: how far above the incumbent an improvement starts, at least 0, in reward units.
+            the largest reward in the posterior's data; or "max-mean", the largest posterior mean of
+            any action. Before any data, all three are the largest prior mean; so is the first if
+            the correlation with all data has decayed to 0.
+        margin: the least improvement that counts, at least 0, in units of the reward.
     Raises:
-        UnknownName: no such variant or incumbent.
-        InvalidInput: a negative margin.
+        UnknownName: there is no such variant or incumbent.
+        InvalidInput: the margin is negative.
     """
 
     variant: str = "improvement"
@@ -157,7 +159,7 @@ class Improvement(AcquisitionRule):
             return now.search.largest_mean(now.posterior)
         if self.incumbent == "observed" and now.best_reward > -np.inf:
             return now.best_reward
-        observed = now.posterior.mean_at_observed()  # nothing where all has faded
+        observed = now.posterior.mean_at_observed()  # empty if all data have decayed
         return float(np.max(observed if len(observed) else now.posterior.prior_mean))
 
     def at(self, now: Round) -> LogEI | LogPI:
@@ -167,17 +169,18 @@ class Improvement(AcquisitionRule):
 def rule_named(
     name: str, margin: float | None, beta: Beta | None, searched: Box
 ) -> AcquisitionRule | None:
-    """The rule of an agent whose acquisition is a setting.
+    """The acquisition rule for a name.
 
     Args:
         name: "ucb"; "ei" or "mpi", with the largest posterior mean at an observed point as the
-            incumbent; or "ts", which gives None: the agent draws samples of the function.
-        margin: of "ei" (0 if not given) and "mpi" (0.01), in reward units.
-        beta: of "ucb"; if not given, Theorem 2 of srinivas2010 over 5 for the box that is searched.
-        searched: that box.
+            incumbent; or "ts", for which the rule is None because the agent draws posterior
+            samples.
+        margin: the margin of "ei" (default 0) and "mpi" (default 0.01), in units of the reward.
+        beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the searched box.
+        searched: the box that is searched.
     Raises:
-        UnknownName: no such name.
-        InvalidInput: a negative margin.
+        UnknownName: there is no acquisition of that name.
+        InvalidInput: the margin is negative.
     """
     if not isinstance(name, str) or name not in NAMES:
         raise unknown("acquisition", name, NAMES)

@@ -1,4 +1,4 @@
-"""How the confidence width beta_t grows with the round: declarations, filled in from a problem."""
+"""Schedules of beta_t: declarations whose missing constants are taken from a problem."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -16,8 +16,9 @@ from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
 from gpbandits_env.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 
-# beta_t of the experiments of srinivas2010; of bedi2022, Theorem 3.2, which takes Theorem 1 in full
-# (its delta = 0.9 is the probability that the bounds hold: in beta it is 0.1); of bogunovic2016.
+# beta_t of the experiments of srinivas2010; of bedi2022, Theorem 3.2, which is Theorem 1 without a
+# factor (its delta = 0.9 is the probability that the bounds hold, so delta is 0.1 here); and of
+# bogunovic2016.
 THEOREM_OVER_5: Mapping[str, Any] = {"type": "srinivas2010", "delta": 0.1, "scale": 0.2}
 THEOREM_1: Mapping[str, Any] = {"type": "srinivas2010", "delta": 0.1, "scale": 1.0}
 LOG_TIME: Mapping[str, Any] = {"type": "log", "c1": 0.8, "c2": 4.0}
@@ -28,7 +29,7 @@ def _probability(delta: float, name: str) -> None:
         raise InvalidInput(f"{name} must lie strictly between 0 and 1, got {delta!r}")
 
 
-# What the fields of schedules must be.
+# The checks of the fields of schedules.
 CHECKS: Mapping[str, Callable[[Any, str], Any]] = {
     "delta": _probability,
     **dict.fromkeys(("a", "b", "r", "c2"), positive),
@@ -40,10 +41,12 @@ CHECKS: Mapping[str, Callable[[Any, str], Any]] = {
 
 @dataclass(frozen=True)
 class Schedule(ABC):
-    """beta_t as a declaration; it multiplies the variance under the root: mu + sqrt(beta) sigma.
+    r"""A declaration of beta_t, which multiplies the variance under the root.
 
-    Called with a round (or rounds) t = 1, 2, ... and the information gained before it, in nats.
-    What the formula needs of the problem may be left out; `filled` puts it in.
+    .. math:: \mu_{t-1}(x) + \sqrt{\beta_t} \, \sigma_{t-1}(x)
+
+    A schedule is called with one or several rounds t = 1, 2, ... and the information gained
+    before, in nats. Constants that the problem states may be left out; `filled` adds them.
     """
 
     needs_gain: ClassVar[bool] = False
@@ -51,7 +54,7 @@ class Schedule(ABC):
     def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
-            if value is not None or field.default is not None:  # None: left to the problem
+            if value is not None or field.default is not None:  # None: taken from the problem
                 CHECKS[field.name](value, field.name)
 
     @abstractmethod
@@ -59,18 +62,18 @@ class Schedule(ABC):
         """beta_t, of the shape of t."""
 
     def filled(self, problem: Problem, arms: int | None) -> "Schedule":
-        """The same schedule with what it needs of the problem, where that was left out.
+        """The schedule with its missing constants taken from the problem.
 
         Args:
-            problem: the agent's.
-            arms: how many arms the agent chooses among; None in a box.
+            problem: the problem of the agent.
+            arms: the number of arms the agent chooses among; None in a box.
         Raises:
-            InvalidInput: the problem does not state it.
+            InvalidInput: the problem does not state such a constant.
         """
         return self
 
 
-# A schedule, its dict, or a number, which is constant.
+# A schedule, as an object or a dict, or a number, which is a constant schedule.
 Beta: TypeAlias = Mapping[str, Any] | Schedule | float
 SCHEDULES: Family[Schedule] = Family("beta schedule")
 
@@ -83,7 +86,7 @@ class Finite(Schedule):
     Args:
         delta: the failure probability.
         scale: a factor, at least 0.
-        arms: |D|; the problem's when left out.
+        arms: |D|; by default that of the problem.
     """
 
     delta: float = 0.1
@@ -104,11 +107,11 @@ class Continuous(Schedule):
 
     Args:
         delta: the failure probability.
-        a: the derivatives' tail, P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).
-        b: the derivatives' tail, in units of f per unit of x.
-        r: the domain lies in [0, r]^d; the longest side of the problem's when left out.
+        a: constant of the bound P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).
+        b: constant of the same bound, in units of f per unit of x.
+        r: the domain lies in [0, r]^d; by default the longest side of the problem's domain.
         scale: a factor, at least 0.
-        dim: d; the problem's when left out.
+        dim: d; by default that of the problem.
     Source: srinivas2010, Theorem 2.
     """
 
@@ -143,7 +146,10 @@ class Theorem(Schedule):
     scale: float = 0.2
 
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
-        raise InvalidInput("the beta schedule 'srinivas2010' depends on the domain of a problem")
+        raise InvalidInput(
+            "the beta schedule 'srinivas2010' depends on the domain of a problem: use 'finite' or "
+            "'continuous' without one"
+        )
 
     def filled(self, problem: Problem, arms: int | None) -> Schedule:
         theorem = Continuous if arms is None else Finite
@@ -157,8 +163,8 @@ class RKHS(Schedule):
 
     Args:
         delta: the failure probability.
-        norm_bound: B; the problem's max_norm when left out.
-        gamma: gamma_t as a number; when left out, the information gained so far over (1 - 1/e),
+        norm_bound: B, the bound on the squared RKHS norm; by default max_norm of the problem.
+        gamma: gamma_t as a number; by default the information gained so far divided by 1 - 1/e,
             which bounds gamma_t only if the actions were chosen greedily by variance.
         scale: a factor, at least 0.
     Source: srinivas2010, Theorem 3.
@@ -179,15 +185,15 @@ class RKHS(Schedule):
     def filled(self, problem: Problem, arms: int | None) -> Self:
         if self.gamma is None and problem.noise_var == 0.0:
             raise InvalidInput(
-                "the beta schedule 'rkhs' takes gamma from the information gained, which is "
-                "infinite without noise: give it gamma, or a noise_var above 0"
+                "the beta schedule 'rkhs' computes gamma from the information gained, which is "
+                "infinite without noise: give the schedule gamma, or a noise_var above 0"
             )
         if self.norm_bound is not None:
             return self
         if problem.max_norm is None:
             raise InvalidInput(
-                "the beta schedule 'rkhs' needs a bound on the squared RKHS norm: give it "
-                "norm_bound, or the problem (or the agent) max_norm"
+                "the beta schedule 'rkhs' needs a bound on the squared RKHS norm: give the "
+                "schedule norm_bound, or the problem or agent max_norm"
             )
         return replace(self, norm_bound=positive(problem.max_norm, "max_norm", zero=True))
 
@@ -223,15 +229,16 @@ class LogTime(Schedule):
 class SubspaceBeta(Schedule):
     """scale * (2 log(pi^2 t^2/delta) + 2d log(2bd sqrt(log(6Da/delta)) t^2)): tranthe2020.
 
-    For d = 0 scale * 4 log(pi^2 t^2 / (2 delta)); for d = D Theorem 2 of srinivas2010.
+    For d = 0 it is scale * 4 log(pi^2 t^2 / (2 delta)), and for d = D it is Theorem 2 of
+    srinivas2010.
 
     Args:
         subspace_dim: d.
         delta: the failure probability.
-        a: the derivatives' tail, P(sup |df/dx_j| > L) <= a exp(-(L/b)^2), x in [-1, 1]^D.
-        b: the derivatives' tail, in units of f.
+        a: constant of the bound P(sup |df/dx_j| > L) <= a exp(-(L/b)^2) for x in [-1, 1]^D.
+        b: constant of the same bound, in units of f.
         scale: a factor, at least 0.
-        dim: D; the problem's when left out.
+        dim: D; by default that of the problem.
     Source: tranthe2020, Section 4.
     """
 
@@ -252,15 +259,16 @@ class SubspaceBeta(Schedule):
 
 
 def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
-    """The schedule of a dict, a number (constant) or a schedule, filled in from the problem.
+    """Make a schedule and take its missing constants from the problem.
 
     Args:
-        spec: e.g. {"type": "finite", "delta": 0.1, "scale": 0.2}.
-        problem: the agent's.
-        arms: how many arms the agent chooses among; None in a box.
+        spec: a schedule, a number (a constant schedule) or a dict, e.g.
+            {"type": "finite", "delta": 0.1, "scale": 0.2}.
+        problem: the problem of the agent.
+        arms: the number of arms the agent chooses among; None in a box.
     Raises:
-        InvalidInput: a number out of range, or the problem lacks what the schedule needs.
-        UnknownName: no such type or field.
+        InvalidInput: a number is out of range, or the problem lacks a constant.
+        UnknownName: there is no such type or field.
     """
     number = isinstance(spec, (int, float)) and not isinstance(spec, bool)
     schedule = SCHEDULES.from_dict(Constant(positive(spec, "beta", zero=True)) if number else spec)  # type: ignore[arg-type]
@@ -278,5 +286,5 @@ def _longest_side(domain: Domain) -> float:
 
 def _known(value: Any, name: str) -> Any:
     if value is None:
-        raise InvalidInput(f"the beta schedule was given no {name!r}, and no problem has it")
+        raise InvalidInput(f"the beta schedule needs {name!r}: give it, or call filled(problem)")
     return value

@@ -1,4 +1,4 @@
-"""How a batch of actions is put together: rules that take any acquisition, posterior and search."""
+"""Batch rules, which choose the actions of a round with any acquisition, posterior and search."""
 
 from gpbandits_env.agents.batch.base import RULES as RULES
 from gpbandits_env.agents.batch.base import Batch as Batch

@@ -1,4 +1,4 @@
-"""What a batch rule is."""
+"""The interface of batch rules."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -16,40 +16,40 @@ from gpbandits_env.specs import Family
 
 
 class BatchRule(ABC):
-    """Chooses the m actions of a round; a declaration that keeps nothing between rounds."""
+    """Chooses the m actions of a round; a declaration without state."""
 
     @abstractmethod
     def choose(self, now: Round) -> NDArray[Any]:
-        """The actions (m,) or (m, d), in the terms of the agent's posterior.
+        """The actions, (m,) arms or (m, d) points of the posterior's domain.
 
-        The posterior is the same afterwards: hallucinated points are rolled back.
+        The posterior is unchanged afterwards: hallucinated points are rolled back.
 
         Args:
             now: the round: its posterior, search, acquisition, generator and batch size.
         """
 
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
-        """Refuse an agent that the rule makes no sense for; by default none.
+        """Raise an error if the rule does not support an agent; by default it supports all.
 
         Args:
-            rule: the agent's acquisition rule, or None if it draws samples instead.
-            problem: the agent's.
+            rule: the agent's acquisition rule, or None if it draws posterior samples instead.
+            problem: the agent's problem.
         Raises:
-            InvalidInput: with the reason.
+            InvalidInput: the rule does not support the agent; the message says why.
         """
         return
 
 
-# A rule, its dict, or its name.
+# A batch rule, as an object, a dict or a name.
 Batch: TypeAlias = Mapping[str, Any] | BatchRule | str
 RULES: Family[BatchRule] = Family("batch rule")
 
 
 def rule_for(spec: Batch) -> BatchRule:
-    """The rule of a name, a dict {"type": name, ...}, or a rule.
+    """Make a batch rule from a name, a dict {"type": name, ...}, or a rule.
 
     Raises:
-        UnknownName: no such rule, or it has no such field.
+        UnknownName: there is no such rule, or it has no such field.
     """
     if isinstance(spec, BatchRule):
         return spec
@@ -57,25 +57,25 @@ def rule_for(spec: Batch) -> BatchRule:
 
 
 def needs_acquisition(batch: BatchRule, rule: AcquisitionRule | None) -> None:
-    """For rules that score actions.
+    """Check that the agent has an acquisition, for rules that score actions.
 
     Raises:
-        InvalidInput: an agent without an acquisition of its own.
+        InvalidInput: the agent has no acquisition.
     """
     if rule is None:
         raise InvalidInput(
-            f"the rule {batch.type_name!r} scores actions by an acquisition, and this agent has "  # type: ignore[attr-defined]
-            "none: it draws samples; take the rule thompson, dpp or ts-rsr, or an agent that has "
-            "one, such as gp-ucb or ei"
+            f"the rule {batch.type_name!r} needs an acquisition, and this agent has none, because "  # type: ignore[attr-defined]
+            "it draws samples: use the rule thompson, dpp or ts-rsr, or an agent with an "
+            "acquisition, such as gp-ucb or ei"
         )
 
 
 def in_turn(now: Round, acquisition: Callable[[int], Acquisition]) -> NDArray[Any]:
-    """One action after the other, the variance conditioned on those before, the mean held.
+    """Choose one action after the other; only the variance is conditioned on earlier ones.
 
     Args:
         now: the round.
-        acquisition: of the i-th action, i = 0, 1, ...
+        acquisition: gives the acquisition of the i-th action, i = 0, 1, ...
     """
     posterior, search, m = now.posterior, now.search, now.m
     if m == 1:
@@ -91,7 +91,7 @@ def in_turn(now: Round, acquisition: Callable[[int], Acquisition]) -> NDArray[An
 
 @contextmanager
 def rolled_back(posterior: Any) -> Iterator[None]:
-    """What is hallucinated meanwhile is dropped at the end, also if something is raised."""
+    """Roll back hallucinated points at the end of the context, also after an exception."""
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""Batches of pure exploration: by variance alone, everywhere or where the maximum may be."""
+"""Batches of pure exploration: by variance, everywhere or where the maximum may lie."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from gpbandits_env.problem import Problem
 @RULES.register("max-variance")
 @dataclass(frozen=True)
 class LargestVariance(BatchRule):
-    """The actions of largest variance, one after the other.
+    """The actions with the largest variance, one after the other.
 
     Source: srinivas2010, eq. (4); ren2024, Appendix B.
     """
@@ -29,13 +29,15 @@ class LargestVariance(BatchRule):
 @RULES.register("initialised")
 @dataclass(frozen=True)
 class Initialised(BatchRule):
-    """Maximum variance in the first rounds, then another rule.
+    r"""Maximum variance in the first rounds, then another rule.
 
-    T_init points of largest variance bound rho_m by exp(m gamma_{T_init} / T_init).
+    After T_init points of largest variance, rho_m is bounded:
+
+    .. math:: \rho_m \le \exp(m \gamma_{T_{init}} / T_{init})
 
     Args:
-        rounds: how many, at least 0.
-        then: the other rule.
+        rounds: the number of first rounds, at least 0.
+        then: the other rule, as a dict.
     Source: ren2024, Appendix B; Desautels et al. (2014), Algorithm 3.
     """
 
@@ -45,7 +47,7 @@ class Initialised(BatchRule):
     def __post_init__(self) -> None:
         whole(self.rounds, "rounds", 0)
         if not isinstance(self.then, BatchRule):
-            raise InvalidInput(f"then must be a batch rule as a dict, got {self.then!r}")
+            raise InvalidInput(f"then must be a batch rule, given as a dict, got {self.then!r}")
 
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         self.then.check(rule, problem)
@@ -57,16 +59,16 @@ class Initialised(BatchRule):
 @RULES.register("explore")
 @dataclass(frozen=True)
 class Explore(BatchRule):
-    r"""GP-UCB-PE: the first action by UCB, the others by variance where the maximum may be.
+    r"""GP-UCB-PE: the first action by UCB, the others by variance where the maximum may lie.
 
     .. math:: R^+ = \{x : \mu_t(x) + w \sqrt{\beta_{t+1}}\, \sigma_t(x) \ge
         \max_z \mu_t(z) - \sqrt{\beta_t}\, \sigma_t(z)\}
 
-    with the moments held as they were before the batch.
+    The mean and the standard deviation are those before the batch.
 
     Args:
         width: w, 2 in the paper.
-        region: whether to keep to it; many public re-implementations do not.
+        region: whether actions are restricted to R^+; many public implementations do not do so.
     Source: Contal et al. (2013), Algorithm 1 and eqs. (3)-(5).
     """
 
@@ -79,8 +81,8 @@ class Explore(BatchRule):
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         if not isinstance(rule, ConfidenceBound):
             raise InvalidInput(
-                "the rule 'explore' needs confidence bounds: take an agent that has a beta, such "
-                "as ucbpe or gp-ucb"
+                "the rule 'explore' needs confidence bounds: use an agent with the setting beta, "
+                "such as ucbpe or gp-ucb"
             )
 
     def choose(self, now: Round) -> NDArray[Any]:
@@ -113,5 +115,5 @@ class Explore(BatchRule):
         except InvalidInput:
             if surest is None:
                 raise
-            # In a box of many dimensions no candidate may lie in a small region; this point does.
+            # In many dimensions, possibly no candidate lies in a small region, but this point does.
             return surest

@@ -1,4 +1,4 @@
-"""Batches of samples of the function: Thompson sampling and what builds on it."""
+"""Batches from posterior samples: Thompson sampling and rules that build on it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from gpbandits_env.problem import Problem
 @RULES.register("thompson")
 @dataclass(frozen=True)
 class Thompson(BatchRule):
-    """Each action maximizes a joint posterior sample of its own.
+    """Each action maximizes its own joint posterior sample.
 
     Source: Kandasamy et al. (2018), Algorithm 1 (synchronous).
     """
@@ -29,16 +29,19 @@ class Thompson(BatchRule):
 @RULES.register("dpp")
 @dataclass(frozen=True)
 class DeterminantalThompson(BatchRule):
-    r"""A Thompson batch, diversified: P(batch) ~ prod_i p_TS(x_i) det(I + s^-2 K_t(batch)).
+    r"""A Thompson batch that is diversified by a determinantal point process.
 
-    K_t is the posterior covariance. By Metropolis: from a Thompson batch, propose to put a fresh
-    Thompson sample in the place of one action, and accept with probability
-    min(1, ratio of the determinants).
+    .. math:: P(x_1, \ldots, x_m) \propto \prod_i p_{TS}(x_i) \, \det(I + K_t / s^2)
 
-    Cost: m + steps samples, and their (m + steps)^2 covariance.
+    p_TS is the distribution of a Thompson sample, and K_t the posterior covariance of the batch.
+    The rule runs a Metropolis chain that starts with a Thompson batch. A step proposes to replace
+    one action by a new Thompson sample, which is accepted with probability min(1, ratio of the
+    determinants).
+
+    Cost: m + steps samples, and their covariance matrix with (m + steps)^2 entries.
 
     Args:
-        steps: of the chain, at least 0; 0 is Thompson sampling.
+        steps: the number of steps of the chain, at least 0; with 0 it is Thompson sampling.
     Source: Nava, Mutny & Krause (2022), Algorithm 1.
     """
 
@@ -50,8 +53,8 @@ class DeterminantalThompson(BatchRule):
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         if problem.noise_var == 0.0:
             raise InvalidInput(
-                "the rule 'dpp' weighs the covariance of a batch against the noise: it needs a "
-                "noise_var above 0"
+                "the rule 'dpp' divides the covariance of a batch by noise_var: give a noise_var "
+                "above 0"
             )
 
     def choose(self, now: Round) -> NDArray[Any]:
@@ -82,12 +85,12 @@ class RegretToSigmaRatio(BatchRule):
     .. math:: x_i = \arg\min_x \frac{\tilde f^*_i - \mu_t(x)}{\sigma_t(x \mid x_1..x_{i-1})},
         \quad \tilde f^*_i = \max_x \tilde f_i(x)
 
-    A sample whose maximum is not above the largest posterior mean is drawn anew (Appendix C), at
-    most ``redraws`` times. **CHOICE**: after that its maximum is taken to be the largest mean and
-    the standard deviation there.
+    A sample whose maximum is not above the largest posterior mean is redrawn (Appendix C), at most
+    ``redraws`` times. **CHOICE**: after that, its maximum is replaced by the largest mean plus the
+    standard deviation at that point.
 
     Args:
-        redraws: at least 0.
+        redraws: the largest number of redraws per sample, at least 0.
     Source: ren2024, Algorithm 1 and Appendix C.
     """
 
@@ -101,7 +104,7 @@ class RegretToSigmaRatio(BatchRule):
         return in_turn(now, lambda i: RegretToSigma(float(maxima[i])))
 
     def maxima(self, now: Round) -> Array:
-        """The maxima f*_i of m samples, (m,), all above the largest posterior mean."""
+        """The maxima f*_i of m samples, (m,); all are above the largest posterior mean."""
         posterior, search = now.posterior, now.search
         surest = search.best(Mean(), posterior)
         floor = float(posterior.mean_at(surest)[0])
@@ -112,6 +115,6 @@ class RegretToSigmaRatio(BatchRule):
                 return maxima
             maxima[low] = search.sampled(posterior, now.rng, len(low))[1]
         sd = float(np.sqrt(posterior.var_at(surest)[0]))
-        # Where nothing is left to learn any level above the mean ranks the actions alike.
+        # If all variances are 0, every level above the mean gives the same ranking.
         above = floor + max(sd, 1e-12 * max(1.0, abs(floor)))
         return np.where(maxima <= floor, above, maxima)

@@ -1,4 +1,4 @@
-"""Batches by an acquisition: one action after the other, or drawn from a distribution."""
+"""Batches by an acquisition: chosen one after the other, or drawn from a distribution."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,7 +22,7 @@ from gpbandits_env.problem import Problem
 @RULES.register("hallucinate")
 @dataclass(frozen=True)
 class Hallucinate(BatchRule):
-    """After each choice the variance is conditioned on it as well; the mean is held.
+    """After each choice, the variance is conditioned on it; the mean is held fixed.
 
     Source: Desautels, Krause & Burdick (2014), GP-BUCB, Algorithm 2.
     """
@@ -40,10 +40,10 @@ class Hallucinate(BatchRule):
 @RULES.register("believer")
 @dataclass(frozen=True)
 class KrigingBeliever(BatchRule):
-    """Maximize, pretend that y = mu(x) was seen there, update mean and variance, repeat.
+    """Each action is chosen as if those before it had given their posterior means as rewards.
 
-    A fantasy at the mean leaves the mean as it is: the variance shrinks, and the incumbent is at
-    least the fantasy.
+    Conditioning on a reward equal to the mean does not change the mean. The variance decreases, and
+    the incumbent becomes at least that reward.
 
     Source: Ginsbourger, Le Riche & Carraro (2008), the kriging believer.
     """
@@ -51,8 +51,8 @@ class KrigingBeliever(BatchRule):
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         if not isinstance(rule, Improvement):
             raise InvalidInput(
-                "the rule 'believer' raises an incumbent, which this agent does not have; without "
-                "one it would be 'hallucinate'"
+                "the rule 'believer' needs an agent with an incumbent, such as ei or mpi: use the "
+                "rule 'hallucinate' for other agents"
             )
 
     def choose(self, now: Round) -> NDArray[Any]:
@@ -73,14 +73,16 @@ class KrigingBeliever(BatchRule):
 @RULES.register("boltzmann")
 @dataclass(frozen=True)
 class Boltzmann(BatchRule):
-    r"""Stochastic policy (SP): each action is drawn on its own with P(x) ~ exp(b_t a(x)).
+    r"""Stochastic policy (SP): each action is drawn independently from a Boltzmann distribution.
 
-    **CHOICE**: b_t = scale log(1 + t) / sd(a), with sd(a) the standard deviation of the acquisition
-    a over the actions there are (in a box: a fresh set of candidates). The expected improvement is
-    taken as it is, not as its logarithm.
+    .. math:: P(x) \propto \exp(b_t \, a(x)), \quad b_t = c \log(1 + t) / \mathrm{sd}(a)
+
+    **CHOICE**: b_t is ours. sd(a) is the standard deviation of the acquisition a over all arms, or
+    in a box over a new set of candidates. The expected improvement enters as it is, not as its
+    logarithm.
 
     Args:
-        scale: above 0.
+        scale: the factor c, above 0.
     Source: Garcia-Barcos & Martinez-Cantin (2019), Fully distributed Bayesian optimization with
         stochastic policies, Section 3.
     """
@@ -106,8 +108,8 @@ def policy(score: Array, logarithmic: bool, sharpness: float) -> Array:
     """The probabilities (n,), proportional to exp(sharpness a / sd(a)).
 
     Args:
-        score: (n,) a, or its logarithm.
-        logarithmic: whether it is the logarithm.
+        score: the acquisition a, (n,), or its logarithm.
+        logarithmic: whether the score is the logarithm of a.
         sharpness: b_t sd(a).
     """
     top = score.max()

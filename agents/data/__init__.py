@@ -1,1 +1,1 @@
-"""An agent's data: the log of observations, compression, forgetting, learning of the model."""
+"""The data of an agent: the log of observations, compression, forgetting and model fitting."""

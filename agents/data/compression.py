@@ -1,9 +1,9 @@
-r"""Which observations are informative enough for the posterior of a compressed agent.
+r"""Compression: the test of which observations are informative enough for the posterior.
 
 .. math:: \sigma_D^2(x_t) > s^2 (e^{2\epsilon} - 1)
 
-(bedi2022, eq. (2.12)): the conditional entropy of y_t must exceed that of the noise by more than
-epsilon nats. The test needs no reward, so what it rejects need not be evaluated at all.
+This is eq. (2.12) of bedi2022. The conditional entropy of y_t must exceed that of the noise by more
+than epsilon nats. The test needs no reward, so a rejected action need not be evaluated.
 """
 
 from abc import ABC, abstractmethod
@@ -23,17 +23,17 @@ from gpbandits_env.theory.compression import compression_budget, compression_thr
 
 
 class Budget(ABC):
-    """How the budget epsilon is set, as a declaration.
+    """A declaration of the budget epsilon.
 
     Attributes:
-        noise_var: s^2 of the test; None takes that of the agent's model.
+        noise_var: s^2 of the test; None means that of the agent's model.
     """
 
     noise_var: float | None = None
 
     @abstractmethod
     def budget(self, problem: Problem) -> float:
-        """Epsilon in nats, at least 0."""
+        """The budget epsilon in nats, at least 0."""
 
 
 COMPRESSIONS: Family[Budget] = Family("compression")
@@ -42,12 +42,12 @@ COMPRESSIONS: Family[Budget] = Family("compression")
 @COMPRESSIONS.register("constant")
 @dataclass(frozen=True)
 class ConstantBudget(Budget):
-    """The same epsilon whatever the horizon, which bounds the model for ever.
+    """The same epsilon for every horizon, which bounds the model order for all time.
 
     Args:
-        epsilon: in nats, at least 0; with 0 everything is informative.
-        noise_var: s^2 > 0 of the test; that of the agent's model by default. Give it where the
-            posterior is fitted with a smaller regularizer than the noise of the observations.
+        epsilon: the budget in nats, at least 0; with 0 every observation is informative.
+        noise_var: s^2 > 0 of the test; by default that of the agent's model. Give it if the
+            posterior uses a smaller regularizer than the variance of the noise.
     Source: bedi2022, Theorem 3.1.
     """
 
@@ -68,9 +68,9 @@ class HorizonBudget(Budget):
     """epsilon = 1/2 log(1 + T^-alpha), for a model of order T^(alpha p) in p dimensions.
 
     Args:
-        alpha: at least 0; the theory wants 0 < alpha < 1/p.
-        horizon: T; the problem's when left out.
-        noise_var: as of `ConstantBudget`.
+        alpha: the exponent, at least 0; the theory requires 0 < alpha < 1/p.
+        horizon: T; by default that of the problem.
+        noise_var: see `ConstantBudget`.
     Source: bedi2022, Theorem 3.1.
     """
 
@@ -88,37 +88,36 @@ class HorizonBudget(Budget):
         horizon = problem.horizon if self.horizon is None else self.horizon
         if horizon is None:
             raise InvalidInput(
-                "the compression 'horizon' needs a horizon: give it one, or the problem"
+                "the compression 'horizon' needs a horizon: give one to it or to the problem"
             )
         return float(compression_budget(horizon, self.alpha))
 
 
 class Compression:
-    """The test of eq. (2.12), before the posterior.
+    """The test of eq. (2.12), which observations must pass before the posterior uses them.
 
     Args:
-        epsilon: the budget in nats; with 0 everything is informative, whatever a variance's
-            rounding.
+        epsilon: the budget in nats; with 0 every observation is informative, in spite of rounding.
         noise_var: s^2.
     Raises:
-        InvalidInput: a budget above 0 without noise, where every observation is informative.
+        InvalidInput: the budget is positive and the noise variance is 0.
     """
 
     def __init__(self, epsilon: float, noise_var: float) -> None:
         if epsilon > 0.0 and noise_var == 0.0:
             raise InvalidInput(
-                "compression weighs the variance against the noise: it needs a noise_var above 0 "
-                "(or an epsilon of 0, with which every observation is informative)"
+                "compression compares the variance with that of the noise: give a noise_var above "
+                "0 (or an epsilon of 0, with which every observation is informative)"
             )
         self.epsilon = epsilon
         self.off = epsilon == 0.0
         self.threshold = compression_threshold(epsilon, noise_var)
 
     def informative(self, posterior: Posterior, points: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which observations are informative, (k,), each given the informative ones before it.
+        """Whether each observation is informative given the informative ones before it, (k,).
 
-        The posterior is unchanged, but for hallucinated points, which it drops. The points are (k,)
-        checked indices of arms, or (k, d).
+        The posterior is unchanged, except that hallucinated points are dropped. The points are
+        checked: (k,) indices of arms, or (k, d).
         """
         passed = np.ones(len(points), dtype=np.bool_)
         if self.off:
@@ -136,11 +135,11 @@ class Compression:
 def compression_for(
     spec: Mapping[str, Any] | Budget | float | None, problem: Problem
 ) -> Compression:
-    """The compression of a dict, a number (a constant budget), a rule, or None (everything passes).
+    """Make a compression from a dict, a number (a constant budget), a rule, or None (no test).
 
     Raises:
-        InvalidInput: a number out of range, no horizon to be had, or no noise.
-        UnknownName: no such type or field.
+        InvalidInput: a number is out of range, the horizon is unknown, or there is no noise.
+        UnknownName: there is no such type or field.
     """
     if spec is None:
         return Compression(0.0, problem.noise_var)

@@ -1,8 +1,9 @@
-"""A model that is fitted to the data in some rounds, and recorded.
+"""Fits of the model to the data at intervals.
 
-Assumes: one function for all the data it learns from, or one that drifts if epsilon is learned.
-Departures: 1. data that fade are learned from as if they did not, unless epsilon is learned too;
-``last`` bounds how far back; 2. when epsilon is learned, what is older than ``window`` is dropped.
+Assumes: all data of a fit come from one function; if epsilon is learned, the function drifts.
+Departures: 1. unless epsilon is learned too, a fit ignores that the correlation with past data
+decays, and ``last`` limits the data that it uses; 2. if epsilon is learned, data older than
+``window`` are dropped.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,22 +32,23 @@ from gpbandits_env.model import Model
 
 @dataclass(frozen=True)
 class Learning:
-    """What to learn and when: the agent's settings ``learn`` and ``standardize``.
+    """What to learn and when: the settings ``learn`` and ``standardize`` of an agent.
 
     Args:
-        every: rounds from one fit to the next; an observation that is prior data, which belongs to
-            no round, counts as one.
-        what: names of the kernel's hyper-parameters, "kernel" for all of them, "lengthscale" for
-            one or all of several; "noise_var"; "epsilon". Empty to learn none of them.
-        starts: of each fit; the first is the last model (see `learning.fit`).
-        ard: a lengthscale per coordinate.
-        standardize: the prior mean and the scale of what is not learned come from the rewards too:
-            the model is that of the problem for rewards of mean 0 and variance 1, brought to the
-            units of the rewards. (Rewards themselves are never changed.)
-        first: observations before the first fit.
-        last: how many last observations a fit uses, since it costs O(n^3).
-        window: if epsilon is learned, how many last rounds a fit uses instead, in rounds that
-            ``every`` divides; a fit costs O((m window)^3).
+        every: the number of rounds between fits. An observation of the prior data counts as one
+            round.
+        what: the hyperparameters to learn: names of those of the kernel ("kernel" means all of
+            them, "lengthscale" one or all of several), "noise_var" and "epsilon". It may be empty.
+        starts: the number of starting points of each fit; the first is the last model (see
+            `learning.fit`).
+        ard: whether to learn one lengthscale per coordinate.
+        standardize: whether the mean and the scale of the rewards are estimated too. The problem's
+            model is then that of rewards with mean 0 and variance 1, and is converted to the units
+            of the rewards. The rewards themselves are never changed.
+        first: the number of observations before the first fit.
+        last: the number of last observations that a fit uses; a fit of n costs O(n^3).
+        window: if epsilon is learned, the number of last rounds that a fit uses instead, in rounds
+            that ``every`` divides; a fit costs O((m window)^3).
     """
 
     every: int = 10
@@ -64,7 +66,7 @@ class Learning:
             whole(getattr(self, name), name, minimum)
         object.__setattr__(self, "what", listed(self.what, "what to learn"))
         if not all(isinstance(name, str) for name in self.what):
-            raise InvalidInput(f"what to learn is a list of names, got {shown(self.what)}")
+            raise InvalidInput(f"what to learn must be a list of names, got {shown(self.what)}")
         flag(self.ard, "ard")
 
     @property
@@ -76,14 +78,14 @@ class Learning:
 def learning_for(
     spec: Learning | Mapping[str, Any] | Sequence[str] | bool | None, standardize: bool
 ) -> Learning | None:
-    """What the settings ``learn`` and ``standardize`` of an agent say; None for a fixed model.
+    """The settings ``learn`` and ``standardize`` of an agent; None for a fixed model.
 
-    A spec is {"every": 10, "what": ["lengthscale"], ...}, the list of ``what`` alone, True for the
+    A spec is {"every": 10, "what": ["lengthscale"], ...}, only the list ``what``, True for the
     defaults, or None.
 
     Raises:
-        InvalidInput: a number out of range, or a spec of another kind.
-        UnknownName: a field that is not one of `Learning`.
+        InvalidInput: a number is out of range, or the spec has another type.
+        UnknownName: `Learning` has no such field.
     """
     standardize = flag(standardize, "standardize")
     if spec is None or spec is False:
@@ -100,25 +102,25 @@ def learning_for(
         return Learning(**{**spec, "standardize": standardize})
     if isinstance(spec, Sequence) and not isinstance(spec, str):
         return Learning(what=tuple(spec), standardize=standardize)
-    raise InvalidInput(f"learn is a dict, a list of names or true, got {spec!r}")
+    raise InvalidInput(f"learn must be a dict, a list of names or true, got {spec!r}")
 
 
 class Refit:
-    """Fits the model to the observations in the rounds that `Learning` says.
+    """Fits the model to the observations in the rounds that `Learning` states.
 
     Args:
         learning: what is learned and when.
-        given: the first model.
-        domain: of the posterior, in whose units the kernel is.
+        given: the model before the first fit.
+        domain: the domain of the posterior; the kernel is in its units.
 
     Attributes:
-        learned: one dict for each fit: round, observations, lengthscale (a number or a list; of
-            kernels without one their parameters by name), variance, noise_var, mean,
-            log_likelihood, and epsilon if it is learned.
+        learned: one dict per fit: round, observations, lengthscale (a number or a list; for kernels
+            without one, their parameters by name), variance, noise_var, mean, log_likelihood, and
+            epsilon if it is learned.
         model: the model in use.
     Raises:
-        UnknownName: something to learn that the model does not have.
-        InvalidInput: there is no noise, and none to be learned.
+        UnknownName: the model does not have a hyperparameter that is to be learned.
+        InvalidInput: the noise variance is 0 and is not learned.
     """
 
     def __init__(self, learning: Learning, given: Model, domain: Domain) -> None:
@@ -132,7 +134,7 @@ class Refit:
         self._given = self.model = given
         inputs = InputScaling.of(domain)
         if learning.ard:
-            by_coordinate(given.kernel, self._names, len(inputs.low))  # or an error, now
+            by_coordinate(given.kernel, self._names, len(inputs.low))  # raises an error early
         priors = HyperPriors.default(inputs)
         self._priors = priors if self._names - {"epsilon"} else None
         self._fitted: int | None = None
@@ -141,16 +143,16 @@ class Refit:
 
     @property
     def keeps_prior(self) -> bool:
-        """Whether the model is the same but for epsilon."""
+        """Whether epsilon is all that fits change."""
         return self._priors is None and not self.learning.standardize
 
     def update(self, round_: int, log: ObservationLog, known: int = 0) -> bool:
-        """Fit a model to the log after a round, if it is time; whether `model` is a new one.
+        """Fit the model to the log if a fit is due; return whether `model` changed.
 
         Args:
-            round_: the rounds so far.
+            round_: the number of rounds so far.
             log: all observations.
-            known: how many observations are new prior data, of no round.
+            known: the number of new observations that are prior data.
         """
         self._known += known
         if not self.learning.drifts:
@@ -159,7 +161,7 @@ class Refit:
                 self.fit(round_, *log.last(self.learning.last))
             return due
         rounds = [entry for entry in log.entries if entry.round][-self.learning.window :]
-        # Rounds without an informative observation say nothing of correlations.
+        # Rounds without an informative observation carry no information on correlations.
         counts = [len(entry.rewards) for entry in rounds]
         if round_ % self.learning.every or np.count_nonzero(counts) < 2:
             return False
@@ -171,7 +173,7 @@ class Refit:
         return True
 
     def due(self, now: int, observations: int) -> bool:
-        """Whether it is time for a fit, after ``now`` rounds and with these observations."""
+        """Whether a fit is due after ``now`` rounds and with that many observations."""
         passed = None if self._fitted is None else now - self._fitted + self._known
         soon = passed is not None and passed < self.learning.every
         return not soon and observations >= self.learning.first
@@ -179,16 +181,16 @@ class Refit:
     def fit(
         self, now: int, points: NDArray[Any], rewards: Array, times: Array | None = None
     ) -> Model:
-        """Learn `model` from these data, and record it as that of a round.
+        """Fit `model` to these data, and record it as the model of a round.
 
-        The model stays as it is, and nothing is recorded, where the new one would have numbers
-        beyond those that a posterior takes (1e150).
+        The model is kept, and nothing is recorded, if the new one has a number above the limit of a
+        posterior (1e150).
 
         Args:
             now: the round.
             points: (n,) arms or (n, d) points of the domain.
             rewards: (n,).
-            times: (n,) if epsilon is learned; otherwise only the last so many observations count.
+            times: (n,) if epsilon is learned; otherwise only the ``last`` observations are used.
         """
         if times is None:
             points, rewards = points[-self.learning.last :], rewards[-self.learning.last :]
@@ -210,7 +212,7 @@ class Refit:
     def _learned(
         self, points: NDArray[Any], rewards: Array, times: Array
     ) -> tuple[Model, float, float | None]:
-        """The fitted model, the mean that it adds to the given one, and its log-likelihood."""
+        """The fitted model, the mean that it adds to the given mean, and its log-likelihood."""
         learning, given = self.learning, self._given
         base = given.prior_mean
         gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
@@ -218,7 +220,7 @@ class Refit:
         kernel, noise = given.kernel.scaled(outputs.var), given.noise_var * outputs.var
         mean, epsilon, likelihood = outputs.mean, given.epsilon, None
         if self._names:
-            # The fit starts from the last model, but what is never learned is as given.
+            # The fit starts from the last model; parameters that are not learned are as given.
             own = self.model.kernel.parameters()
             kept = {n: v for n, v in kernel.parameters().items() if n in own.keys() - self._names}
             found = fit(
@@ -239,12 +241,12 @@ class Refit:
         return Model(kernel, noise, base + mean if mean else base, epsilon), mean, likelihood
 
     def clear(self) -> None:
-        """Back to the given model, with nothing learned."""
+        """Return to the given model, and drop the record of fits."""
         self.model, self._fitted, self._known = self._given, None, 0
         self.learned.clear()
 
     def snapshot(self) -> dict[str, Any]:
-        """All that changes, as plain copied data."""
+        """The state, as a copy in plain data."""
         return {
             "model": self.model.to_dict(),
             "fitted": self._fitted,
@@ -253,10 +255,10 @@ class Refit:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Back to a snapshot."""
+        """Return to the state of a snapshot."""
         self.model = Model.from_dict(state["model"])
         self._fitted = None if state["fitted"] is None else int(state["fitted"])
-        self._known = int(state.get("known", 0))  # files of earlier versions have none
+        self._known = int(state.get("known", 0))  # files of earlier versions do not have it
         self.learned[:] = [dict(record) for record in state["learned"]]
 
 

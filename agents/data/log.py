@@ -1,8 +1,8 @@
-"""The one log of an agent's observations, and what happens to old ones between rounds.
+"""The log of an agent's observations, and what happens to old ones between rounds.
 
-Observations are logged in the order in which the posterior was given them. They are kept, fade, or
-are dropped: time belongs to the posterior, so every agent with a posterior takes `epsilon`,
-`reset_every` and `window` as settings.
+Observations are logged in the order in which the posterior was conditioned on them. Old ones are
+kept or dropped, or the correlation with them decays. Every agent with a posterior has the settings
+`epsilon`, `reset_every` and `window` for this.
 """
 
 from abc import ABC, abstractmethod
@@ -20,13 +20,14 @@ from gpbandits_env.posterior import Posterior
 
 
 class Entry(NamedTuple):
-    """What was observed together, and by how much all data faded after it.
+    """Observations made together, and the decay after them.
 
     Args:
-        round: the round; 0 for what was known beforehand.
+        round: the round; 0 for prior data.
         points: (k,) arms or (k, d) points of the posterior's domain.
         rewards: (k,).
-        faded: epsilon: correlation fell by sqrt(1 - epsilon) before the next entry.
+        faded: epsilon of the decay before the next entry: correlations with this entry and all
+            earlier ones were multiplied by sqrt(1 - epsilon).
     """
 
     round: int
@@ -36,16 +37,16 @@ class Entry(NamedTuple):
 
 
 class ObservationLog:
-    """Observations by round; those before the last reset or window are kept to learn a model from.
+    """Observations by round. Those older than the last reset or window are kept for fits.
 
     Args:
-        rounds: how many entries to keep: 0 for none, None for all that are needed.
-        history: how many of the last observations are needed besides the posterior's data.
+        rounds: the number of entries to keep: 0 for none, None for all that are needed.
+        history: the number of last observations needed besides the posterior's data.
 
     Attributes:
-        best_reward: the largest reward among the posterior's data, kept up even if no entry is;
-            -inf without data.
-        observations: how many rewards were logged in all since the start of the episode.
+        best_reward: the largest reward among the posterior's data, maintained even if no entry is
+            kept; -inf without data.
+        observations: the number of rewards logged since the start of the episode.
     """
 
     def __init__(self, rounds: int | None = 0, history: int = 0) -> None:
@@ -54,7 +55,7 @@ class ObservationLog:
         self._start, self.best_reward, self.observations = 0, -np.inf, 0
 
     def append(self, round_: int, points: NDArray[Any], rewards: Array) -> None:
-        """Log what the posterior was just conditioned on; the arrays are copied."""
+        """Log observations that the posterior was just conditioned on; the arrays are copied."""
         self.observations += len(rewards)
         for reward in rewards.tolist():
             if reward > self.best_reward:
@@ -65,18 +66,18 @@ class ObservationLog:
             self._entries.append(Entry(round_, points.copy(), rewards.copy(), 0.0))
 
     def fade(self, epsilon: float) -> None:
-        """Time passes: the data so far lose correlation by sqrt(1 - epsilon)."""
+        """Let time pass: correlations with the data so far are multiplied by sqrt(1 - epsilon)."""
         if self._entries:
             last = self._entries[-1]
             both = 1.0 - (1.0 - last.faded) * (1.0 - epsilon) if last.faded else epsilon
             self._entries[-1] = last._replace(faded=both)
 
     def forget(self) -> None:
-        """The posterior was emptied: none of what is logged are its data any more."""
+        """Record that the posterior was emptied: no logged observation is in its data any more."""
         self._begin(len(self._entries))
 
     def keep_last(self, entries: int) -> bool:
-        """Only the last entries are the posterior's data; True if any is dropped by that."""
+        """Make the last entries the posterior's data; return whether this dropped an entry."""
         start = max(self._start, len(self._entries) - entries)
         if start == self._start:
             return False
@@ -84,7 +85,7 @@ class ObservationLog:
         return True
 
     def _begin(self, start: int) -> None:
-        """The data start at that entry; older ones that nobody needs are dropped now and then."""
+        """Let the data start at an entry; older entries that are not needed may be dropped."""
         self._start = start
         data = self.data
         self.best_reward = max((r for e in data for r in e.rewards.tolist()), default=-np.inf)
@@ -100,7 +101,7 @@ class ObservationLog:
             self._start -= start
 
     def keep_rounds(self, rounds: int, epsilon: float) -> None:
-        """Only the last rounds are kept, as if they had always faded at another rate."""
+        """Keep only the last rounds, and replace the rate of their decay."""
         kept = [entry._replace(faded=epsilon) for entry in self._entries if entry.round]
         self._entries.clear()
         self._entries.extend(kept[-rounds:])
@@ -114,16 +115,16 @@ class ObservationLog:
 
     @property
     def data(self) -> list[Entry]:
-        """The entries that are the posterior's data, oldest first."""
+        """The entries in the posterior's data, oldest first."""
         return list(islice(self._entries, self._start, None))
 
     @property
     def entries(self) -> list[Entry]:
-        """All that is kept, oldest first."""
+        """All entries kept, oldest first."""
         return list(self._entries)
 
     def last(self, observations: int) -> tuple[NDArray[Any], Array]:
-        """The points and rewards of the last so many kept observations; there is at least one."""
+        """The points and rewards of the last observations; the log must not be empty."""
         chosen: list[Entry] = []
         count = 0
         for entry in reversed(self._entries):
@@ -136,11 +137,11 @@ class ObservationLog:
         return points[-observations:], rewards[-observations:]
 
     def replay(self, posterior: Posterior) -> None:
-        """Condition an empty posterior, of any model, on its data; at once, if none has faded."""
+        """Condition an empty posterior, of any model, on the data; in one call without decay."""
         posterior.replay((entry.points, entry.rewards, entry.faded) for entry in self.data)
 
     def snapshot(self) -> dict[str, Any]:
-        """All that changes, as plain copied data."""
+        """The state, as a copy in plain data."""
         entries = [(e.round, e.points.copy(), e.rewards.copy(), e.faded) for e in self._entries]
         return {
             "entries": entries,
@@ -150,7 +151,7 @@ class ObservationLog:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Back to a snapshot."""
+        """Return to the state of a snapshot."""
         entries: Sequence[Any] = state["entries"]
         found = [Entry(int(t), np.array(p), np.array(r), float(e)) for t, p, r, e in entries]
         start, best = int(state["start"]), float(state["best_reward"])
@@ -164,21 +165,23 @@ class Forgetting(ABC):
     """What happens to the data after each round.
 
     Attributes:
-        rounds: how many entries of the log it needs.
+        rounds: the number of entries of the log that it needs.
     """
 
     rounds: int = 0
 
     @abstractmethod
     def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
-        """Prepare posterior and log, which hold the rewards of this round, for the next one."""
+        """Prepare the posterior and the log, after the rewards of a round, for the next round."""
 
 
 class Fade(Forgetting):
-    """Correlation with a round j rounds ago is multiplied by (1 - epsilon)^(j/2).
+    r"""The correlation with past data decays.
+
+    .. math:: k((x, t), (z, t - j)) = k(x, z) (1 - \epsilon)^{j/2}
 
     Args:
-        epsilon: in [0, 1]; 0 keeps everything, 1 forgets everything.
+        epsilon: the rate in [0, 1]; 0 keeps all data, 1 discards all data.
     Source: bogunovic2016, eqs. (7)-(8).
     """
 
@@ -194,7 +197,7 @@ class Fade(Forgetting):
 
 
 class Restart(Forgetting):
-    """Everything is forgotten after each block of rounds.
+    """All data are discarded after each block of rounds.
 
     Args:
         every: the block length N >= 1.
@@ -211,16 +214,16 @@ class Restart(Forgetting):
 
 
 class Window(Forgetting):
-    """Only the last rounds count; once the window is full, the posterior is built anew each round.
+    """Only the last rounds are used. Once the window is full, each round rebuilds the posterior.
 
     Args:
-        rounds: the window's length W >= 1.
+        rounds: the length W >= 1 of the window.
     Source: sliding windows as in Zhou and Shroff (2021), SW-GP-UCB.
     """
 
     def __init__(self, rounds: int) -> None:
         self.window = whole(rounds, "window")
-        self.rounds = self.window + 1  # one more, to see that it drops out
+        self.rounds = self.window + 1  # one more, to detect that an entry drops out
 
     def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
         if log.keep_last(self.window):
@@ -232,10 +235,10 @@ class Window(Forgetting):
 def forgetting_for(
     epsilon: float | None, reset_every: int | None, window: int | None
 ) -> Forgetting | None:
-    """The rule of the settings of these names, of which at most one is given; None to keep all.
+    """The rule for these settings, of which at most one may be given; None keeps all data.
 
     Raises:
-        InvalidInput: two of them, or a number out of range.
+        InvalidInput: two of them are given, or a number is out of range.
     """
     given = {"epsilon": epsilon, "reset_every": reset_every, "window": window}
     named = [name for name, value in given.items() if value is not None]

@@ -43,9 +43,9 @@ def test_the_others_need_no_level():
     assert made(beta=3.0).acquisition() == UCB(3.0)
     assert made(acquisition="ts").batch.type_name == "thompson"
     assert made(acquisition="ts", batch="ts-rsr").batch.type_name == "ts-rsr"
-    with pytest.raises(InvalidInput, match="draws samples"):
+    with pytest.raises(InvalidInput, match="draws posterior samples"):
         made(acquisition="ts").acquisition()
-    with pytest.raises(InvalidInput, match="has none: it draws samples"):
+    with pytest.raises(InvalidInput, match="has none, because it draws samples"):
         made(acquisition="ts", batch="hallucinate")
     with pytest.raises(UnknownName, match="acquisition"):
         made(acquisition="pes")

@@ -41,7 +41,9 @@ def test_a_class_is_taken_as_well_as_its_name(world):
     with pytest.raises(UnknownName, match=r"Bold.* did you mean 'beta'"):
         agents.make(Bold, world.problem(), betta=1.0)
     for wrong in (agents.Agent, int):
-        with pytest.raises(InvalidInput, match=f"{wrong.__name__} is not derived from Agent"):
+        with pytest.raises(
+            InvalidInput, match=f"{wrong.__name__} is not an agent: derive it from Agent"
+        ):
             agents.make(wrong, world.problem())
 
 

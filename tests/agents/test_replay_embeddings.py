@@ -196,7 +196,7 @@ def test_settings_are_checked():
 def test_a_snapshot_of_another_seed_is_refused_and_changes_nothing(name):
     one, other = (agents.make(name, PROBLEM, seed=seed) for seed in (1, 2))
     first = other.snapshot()
-    with pytest.raises(InvalidInput, match="another seed"):
+    with pytest.raises(InvalidInput, match="with another seed"):
         other.restore(one.snapshot())
     action = other.ask()
     other.restore(first)

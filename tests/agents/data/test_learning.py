@@ -225,7 +225,7 @@ def test_settings():
         learning_for({"evry": 3}, False)
     with pytest.raises(UnknownName, match="lengthscale"):
         build(BOX, what=["lengthscales"])
-    with pytest.raises(InvalidInput, match="learn is"):
+    with pytest.raises(InvalidInput, match="learn must be"):
         learning_for(3, False)
     with pytest.raises(UnknownName, match="variance"):
         build(BOX, kernel=Linear(), what=["lengthscale"])
