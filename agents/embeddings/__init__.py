@@ -1,4 +1,4 @@
-"""Maps of a few coordinates into a box of many: random embeddings, slices and lines."""
+"""Maps from few coordinates into a box of many: random embeddings, slices and lines."""
 
 from gpbandits_env.agents.embeddings.base import BoxMap as BoxMap
 from gpbandits_env.agents.embeddings.base import EmbeddedMap as EmbeddedMap

@@ -1,4 +1,4 @@
-"""Maps of a small box into a large one: for a search, or for an agent that acts through it."""
+"""Maps from a small box into a large one, for a search or for an agent."""
 
 import zlib
 from abc import ABC, abstractmethod
@@ -15,11 +15,12 @@ from gpbandits_env.problem import Problem
 
 
 class Embedding(ABC):
-    """Points y of a small box, (n, d), as points x of [-1, 1]^D, (n, D).
+    """A map from points y of a small box, (n, d), to points x of [-1, 1]^D, (n, D).
 
     Attributes:
         half: (d,) the small box is [-half, half].
-        stretch: how much longer a step is in x than in y: the root mean square over axes.
+        stretch: the ratio of the length of a step in x to that in y: the root mean square over
+            axes.
     """
 
     half: Array
@@ -27,15 +28,15 @@ class Embedding(ABC):
 
     @abstractmethod
     def lift(self, y: Array) -> Array:
-        """The points x, (n, D), fresh; always inside [-1, 1]^D."""
+        """The points x in [-1, 1]^D, a new array (n, D)."""
 
     @abstractmethod
     def lower(self, x: Array) -> Array:
-        """Points y, (n, d), of the small box whose lift is x, or near x where none lifts to it."""
+        """Points y of the small box, (n, d), whose lift is x, or close to x if there is none."""
 
     @abstractmethod
     def pull(self, y: Array, gradients: Array) -> Array:
-        """Gradients in x at the lifts of y, (n, D), as gradients in y, (n, d)."""
+        """Convert gradients by x at the lifts of y, (n, D), to gradients by y, (n, d)."""
 
 
 class BoxMap:
@@ -44,7 +45,7 @@ class BoxMap:
     Attributes:
         embedding: as given.
         small: the small box.
-        scaling: of the box to the cube.
+        scaling: the scaling of the box to the cube.
     """
 
     def __init__(self, embedding: Embedding, box: Box) -> None:
@@ -53,32 +54,33 @@ class BoxMap:
 
     @property
     def fingerprint(self) -> int:
-        """A number that differs between embeddings: of the image of a fixed point."""
+        """A number that differs between embeddings: a checksum of the image of a fixed point."""
         y = np.linspace(0.1, 0.2, self.small.dim)[None] * self.embedding.half
         return zlib.crc32(self.embedding.lift(y).tobytes())
 
     def lift(self, y: Array) -> Array:
-        """The images (n, D), fresh, in the box of points y (n, d) of the small box."""
+        """The images in the box of points y of the small box, (n, d): a new array (n, D)."""
         return self.scaling.unscale(self.embedding.lift(y))
 
     def lower(self, x: Array) -> Array:
-        """Points y, (n, d), of the small box whose images are x, or near x."""
+        """Points y of the small box, (n, d), whose images are x or close to x."""
         return self.embedding.lower(self.scaling.scale(x))
 
     def pull(self, y: Array, gradients: Array) -> Array:
-        """Gradients in x at the lifts of y, (n, D), as gradients in y, (n, d)."""
+        """Convert gradients by x at the lifts of y, (n, D), to gradients by y, (n, d)."""
         return self.embedding.pull(y, gradients * self.scaling.unit)
 
 
 class EmbeddedMap(ActionMap):
-    """The posterior is on points y of a small box, the actions are points of a large one.
+    """The posterior is on points y of a small box; the actions are points x of a large box.
 
-    The problem's kernel is one of x; that of y has its lengthscale over the embedding's stretch, so
-    that the two agree on average. A reward observed outside the embedding's image counts at the
-    nearest point of the image (`Embedding.lower`), which is an error of that distance.
+    The problem's kernel is a kernel of x. The kernel of y has its lengthscale divided by the stretch
+    of the embedding, so that the two agree on average. A reward observed outside the image of the
+    embedding counts at the nearest point of the image (`Embedding.lower`), which is an
+    approximation.
 
-    Where many y are one action (clipping), the one chosen last is remembered until it is observed,
-    so that the posterior is conditioned there; the memory is no part of a snapshot.
+    If several y give the same action (clipping), the posterior is conditioned at the y that was
+    chosen last. That y is kept until its reward is observed; it is not part of a snapshot.
     """
 
     identity: ClassVar[bool] = False
@@ -103,10 +105,10 @@ class EmbeddedMap(ActionMap):
 
 
 def kernel_on_y(kernel: Kernel, scaling: InputScaling, stretch: float) -> Kernel:
-    """The kernel of y that has, on average over axes, the correlations of a kernel of x.
+    """The kernel of y with the correlations of a kernel of x, on average over axes.
 
-    Several lengthscales count by their geometric mean; a kernel without one is unchanged. The
-    kernel of x is in the units of the box, ``stretch`` in those of [-1, 1]^D.
+    Several lengthscales are replaced by their geometric mean. A kernel without lengthscale is
+    unchanged. The kernel of x is in the units of the box, ``stretch`` in those of [-1, 1]^D.
     """
     return kernel.with_lengthscale(
         lambda ell: float(np.exp(np.mean(np.log(np.asarray(ell) / scaling.unit)))) / stretch

@@ -1,18 +1,18 @@
-"""The embeddings of REMBO and SRE, clipped to the cube, of HeSBO, DropoutUCB and LineBO."""
+"""The embeddings of REMBO, SRE, HeSBO, DropoutUCB and LineBO."""
 
 import numpy as np
 
 from gpbandits_env.agents.embeddings.base import Embedding
 from gpbandits_env.arrays import Array, IntArray
 
-# The most steps of the search for a preimage.
+# The largest number of steps in the search for a preimage.
 STEPS = 20
 # A coordinate whose direction is smaller than this never reaches a face.
 STILL = 1e-14
 
 
 class ClippedEmbedding(Embedding):
-    """x = clip(A y, -1, 1), with a matrix A (D, d) and y in [-half, half]."""
+    """The embedding x = clip(A y, -1, 1) with a matrix A (D, d) and y in [-half, half]."""
 
     def __init__(self, matrix: Array, half: Array) -> None:
         self.matrix, self.half = matrix, half
@@ -25,15 +25,15 @@ class ClippedEmbedding(Embedding):
         return np.array([self._preimage(row) for row in x]).reshape(len(x), len(self.half))
 
     def pull(self, y: Array, gradients: Array) -> Array:
-        # Where the clip holds a coordinate, moving y does not move x.
+        # Where a coordinate is clipped, moving y does not move x.
         moving = np.abs(y @ self.matrix.T) < 1.0
         return np.asarray((gradients * moving) @ self.matrix)
 
     def _preimage(self, x: Array) -> Array:
-        """A y in the small box whose lift is x (D,), or the nearest found.
+        """A point y of the small box whose lift is x, (D,), or the nearest one found.
 
-        Where at least d coordinates of x lie inside the cube, they determine y; for a coordinate on
-        a face A y must only reach it.
+        If at least d coordinates of x lie inside the cube, they determine y. For a coordinate on a
+        face, A y only has to reach that face.
         """
         inside = np.abs(x) < 1.0
         wanted = inside if inside.sum() >= len(self.half) else np.ones(len(x), bool)
@@ -49,10 +49,12 @@ class ClippedEmbedding(Embedding):
 
 
 class HashEmbedding(Embedding):
-    """x_i = s_i y_{h(i)}: every coordinate copies one of d, with a sign; y in [-1, 1]^d.
+    r"""Each coordinate of x copies one of the d coordinates of y, with a sign.
 
-    No point leaves the cube, so nothing is clipped. A y that nothing copies has no effect. The
-    hash h, uniform on {1..d}, and the signs s, uniform, are drawn from the generator.
+    .. math:: x_i = s_i \, y_{h(i)}, \quad y \in [-1, 1]^d
+
+    No point leaves the cube, so nothing is clipped. A coordinate of y that is never copied has no
+    effect. The hash h, uniform on {1..d}, and the signs s, uniform, are drawn from the generator.
 
     Source: Nayebi, Munteanu & Poloczek (2019), "A Framework for Bayesian Optimization in Embedded
     Subspaces", Section 3.
@@ -69,7 +71,7 @@ class HashEmbedding(Embedding):
         return np.asarray(y[:, self.hash] * self.signs)
 
     def lower(self, x: Array) -> Array:
-        # The mean of the copies: exact on the image, the nearest point of it elsewhere.
+        # The mean of the copies is exact on the image, and elsewhere gives its nearest point.
         return self.pull(x, x) / np.maximum(self._copies, 1.0)
 
     def pull(self, y: Array, gradients: Array) -> Array:
@@ -79,7 +81,7 @@ class HashEmbedding(Embedding):
 
 
 def gaussian_embedding(dim: int, low_dim: int, rng: np.random.Generator) -> ClippedEmbedding:
-    """REMBO's: A (D, d) of independent N(0, 1) entries, y in [-sqrt d, sqrt d]^d.
+    """The embedding of REMBO: A (D, d) with independent N(0, 1) entries, |y_i| <= sqrt d.
 
     Source: Wang et al. (2013), "Bayesian Optimization in a Billion Dimensions via Random
     Embeddings", Algorithm 2.
@@ -89,10 +91,10 @@ def gaussian_embedding(dim: int, low_dim: int, rng: np.random.Generator) -> Clip
 
 
 def sequential_embedding(anchor: Array, low_dim: int, rng: np.random.Generator) -> ClippedEmbedding:
-    """That of one stage of SRE: x = clip(a x' + A y), its d + 1 coordinates (a, y) in [-1, 1].
+    """The embedding of a stage of SRE: x = clip(a x' + A y) with (a, y) in [-1, 1]^(d + 1).
 
-    The anchor x' (D,) is the best point of the stages before, and 0 in the first. A (D, d) has
-    independent N(0, 1/d) entries.
+    The anchor x' (D,) is the best point of the earlier stages, and 0 in the first stage. A (D, d)
+    has independent N(0, 1/d) entries.
 
     Source: Qian, Hu & Yu (2016), "Derivative-Free Optimization of High-Dimensional Non-Convex
     Functions by Sequential Random Embeddings", Algorithm 2; the ranges of a and y and the variance
@@ -103,9 +105,9 @@ def sequential_embedding(anchor: Array, low_dim: int, rng: np.random.Generator) 
 
 
 class Coordinates(Embedding):
-    """x is y in [-1, 1]^d on the active coordinates (d,), and a fill (m, D) on the others.
+    """x equals y in [-1, 1]^d on the active coordinates (d,), and a fill (m, D) on the others.
 
-    The i-th point of a batch takes row i of the fill; further ones start again at row 0.
+    The i-th point of a batch uses row i of the fill; further points start again at row 0.
     """
 
     def __init__(self, active: IntArray, fill: Array) -> None:
@@ -125,11 +127,11 @@ class Coordinates(Embedding):
 
 
 class LineEmbedding(Embedding):
-    """x = anchor + s v for all s with x in [-1, 1]^D; its coordinate y in [-1, 1] is s, scaled.
+    """The line x = anchor + s v within [-1, 1]^D; its coordinate y in [-1, 1] is s, scaled.
 
     Args:
         anchor: (D,) in the cube.
-        direction: v, (D,), not 0; its length does not matter.
+        direction: v, (D,), not 0; its length has no effect.
     """
 
     def __init__(self, anchor: Array, direction: Array) -> None:

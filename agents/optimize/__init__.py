@@ -1,4 +1,4 @@
-"""Agents outside an environment: named dimensions, campaigns, and a plain `minimize`.
+"""Optimization without an environment: named dimensions, campaigns, `minimize` and `maximize`.
 
 campaign = Campaign({"rate": Real(1e-4, 1.0, log=True), "depth": Integer(1, 8)}, seed=0)
 suggestion, = campaign.ask()

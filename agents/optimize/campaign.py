@@ -1,7 +1,8 @@
-"""A campaign: ask and tell where evaluations are real.
+"""A campaign: ask and tell for real evaluations.
 
-Several asks may come before a tell, values may come late or never, some may be known before, time
-may be clock time, settings may be whole numbers or choices, and the process may be killed.
+Several suggestions may be pending at once, and values may arrive late or never. Some values may be
+known in advance, and time may be clock time. Parameters may be integers or choices. A campaign in a
+file survives the end of the process.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,40 +28,40 @@ from gpbandits_env.specs import no_user_code
 
 
 def initial_for(space: Space) -> int:
-    """How many suggestions are spread over a space of d dimensions by default: 2 d + 2."""
+    """The default number of suggestions spread over a space of d dimensions: 2 d + 2."""
     return 2 * len(space.dimensions) + 2
 
 
 class Campaign:
-    """One agent, its suggestions, and what became of them.
+    """An agent, its suggestions and their results.
 
-    The first ``n_initial`` suggestions are spread over the space (a shifted Sobol sequence). Then
-    the agent chooses as if everything pending or failed had been observed already: the variance
-    there is small and the mean unchanged, so that new suggestions keep away.
+    The first ``n_initial`` suggestions are spread over the space (a shifted Sobol sequence). Later
+    ones are chosen by the agent. It conditions the variance on all pending and failed points and
+    keeps the mean, so that new suggestions avoid these points.
 
     Args:
         space: the dimensions by name; see `Space`.
         agent: a registered agent with a Gaussian-process posterior.
-        maximize: whether large values are good, or small ones.
-        seed: of all that is random; drawn if not given.
-        n_initial: spread suggestions before the agent chooses, failed ones too; 2 d + 2 for d
-            dimensions if not given, half of the combinations at most.
-        file: a new file, where the campaign is saved now and at every change; see `resume`.
-        settings: of the agent, and kernel, noise_var, prior_mean; for the defaults see
-            `space_agent.agent_for`.
+        maximize: whether the largest value is best, or the smallest.
+        seed: the seed of all randomness; by default it is drawn.
+        n_initial: the number of spread suggestions before the agent chooses, including failed ones.
+            By default it is 2 d + 2 for d dimensions, and at most half of the combinations.
+        file: a new file in which the campaign is saved now and after every change; see `resume`.
+        settings: the settings of the agent, and kernel, noise_var and prior_mean; for the defaults
+            see `space_agent.agent_for`.
 
     Attributes:
-        agent: in its present state; its posterior is over ``space.domain``.
-        records: all evaluations, by id.
-        now: the time; without stamps, how many values were observed.
+        agent: the agent in its present state; its posterior is over ``space.domain``.
+        records: all evaluations; the index is the id.
+        now: the present time; without time stamps, the number of observed values.
 
     Raises:
-        UnknownName: no such agent or setting.
-        InvalidInput: an agent without a posterior, settings out of range, a file that exists
-            already, or settings that a file cannot hold.
-        StoreError: the file cannot be written. Methods raise it too where their change cannot be
-            saved: the change is made, and is saved with the next one, but never over what another
-            process has written there.
+        UnknownName: there is no such agent or setting.
+        InvalidInput: the agent has no posterior, a setting is out of range, the file exists
+            already, or a setting cannot be saved in a file.
+        StoreError: the file cannot be written. Methods raise it too if a change cannot be saved.
+            The change is kept in memory and saved with the next one, but a file that another
+            process has written is never overwritten.
     """
 
     def __init__(
@@ -101,11 +102,12 @@ class Campaign:
             self._save()
 
     def ask(self, n: int = 1, *, time: float | None = None) -> list[Suggestion]:
-        """The next n suggestions; they are pending until their value is given or they fail.
+        """The next n suggestions, which are pending until they have a value or fail.
 
         Args:
-            n: how many.
-            time: when they will be evaluated, not before ``now``; data fade until then.
+            n: the number of suggestions.
+            time: the time of their evaluation, not before ``now``. Correlations with past data
+                decay until then.
         """
         count = whole(n, "n")
         if time is not None:
@@ -120,25 +122,26 @@ class Campaign:
         return suggestions
 
     def tell(self, id: int, value: float, *, time: float | None = None) -> Record:
-        """The value of a pending evaluation; NaN says that it failed.
+        """Report the value of a pending evaluation; NaN means that it failed.
 
         Args:
-            id: of the suggestion.
-            value: as measured; noisy, in any unit. NaN, or the infinity that is no best value
-                (-inf when maximizing, inf when minimizing), says that it failed.
-            time: when it was measured, not before ``now``; if the agent's data fade, they fade by
-                (1 - epsilon)^(dt / 2). Without a time, one unit passes.
+            id: the id of the suggestion.
+            value: the measured value, noisy and in any unit. NaN or the infinity of the worst
+                value (-inf when maximizing, inf when minimizing) means that it failed.
+            time: the time of the measurement, not before ``now``. If the agent has an epsilon,
+                correlations with past data are multiplied by (1 - epsilon)^(dt / 2). Without a
+                time, one unit passes.
         Raises:
-            InvalidInput: nothing of that id is pending, a value that is no number or the other
-                infinity, or a time before now; nothing has changed then.
+            InvalidInput: no evaluation with that id is pending, the value is no number or the
+                other infinity, or the time is before now. The campaign is unchanged.
         """
         return self._close(self._pending(id), value, time, counts=True)
 
     def fail(self, id: int, reason: str = "") -> Record:
-        """A pending evaluation failed: that is recorded, and the agent learns nothing.
+        """Record that a pending evaluation failed; the agent observes nothing.
 
         Raises:
-            InvalidInput: nothing of that id is pending.
+            InvalidInput: no evaluation with that id is pending.
         """
         record = self._pending(id)
         return self._put(replace(record, status="failed", time=self.now, reason=str(reason)))
@@ -146,31 +149,34 @@ class Campaign:
     def observe(
         self, params: Mapping[str, Any], value: float, *, time: float | None = None
     ) -> Record:
-        """A value that was not suggested: known before, or found elsewhere.
+        """Report a value that was not suggested, for example one known in advance.
 
         Args:
-            params: the values by name, which are kept exactly.
+            params: the parameters by name, which are kept exactly.
             value: as in `tell`.
             time: as in `tell`; without one, no time passes.
         Raises:
-            InvalidInput: params out of the space, or as `tell`; nothing has changed then.
+            InvalidInput: params lie outside the space, or as in `tell`. The campaign is unchanged.
         """
         return self._close(Record(len(self.records), self.space.check(params)), value, time)
 
     def observe_all(
         self, params: Sequence[Mapping[str, Any]], values: Sequence[float]
     ) -> list[Record]:
-        """Many values that were not suggested, learned together: faster than one by one.
+        """Report many values that were not suggested; faster than one call of `observe` for each.
 
         Args:
-            params: the values by name of each evaluation.
-            values: one value each, as in `tell`; no time passes.
+            params: the parameters by name, for each evaluation.
+            values: one value per evaluation, as in `tell`; no time passes.
         Raises:
-            InvalidInput: not as many values as params, or as `observe`; nothing has changed then.
+            InvalidInput: the numbers of params and values differ, or as in `observe`. The campaign
+                is unchanged.
         """
         given, told = listed(params, "params"), listed(values, "values")
         if len(given) != len(told):
-            raise InvalidInput(f"observe_all needs one value each: {len(told)} for {len(given)}")
+            raise InvalidInput(
+                f"observe_all needs one value per evaluation, got {len(told)} for {len(given)}"
+            )
         start = len(self.records)
         records = [
             self._measured(Record(start + i, self.space.check(one), time=self.now), value)
@@ -183,10 +189,10 @@ class Campaign:
         return records
 
     def expect(self, params: Mapping[str, Any]) -> Suggestion:
-        """Something that is being evaluated without having been suggested: pending from now on.
+        """Register an evaluation in progress that was not suggested; it is pending from now on.
 
         Raises:
-            InvalidInput: params out of the space.
+            InvalidInput: params lie outside the space.
         """
         record = self._put(Record(len(self.records), self.space.check(params)))
         return Suggestion(record.id, dict(record.params))
@@ -203,32 +209,32 @@ class Campaign:
 
     @property
     def best(self) -> Record | None:
-        """The evaluation of the best value so far; the values may be noisy."""
+        """The evaluation with the best value so far; the values may be noisy."""
         done = self._records_of("done")
         return max(done, key=lambda r: self._sign * float(r.value or 0.0), default=None)
 
     @property
     def recommended(self) -> dict[str, Any] | None:
-        """The evaluated parameters at which the agent now expects the best value."""
+        """The evaluated parameters with the best posterior mean."""
         found = self._in_space.recommended(self._records_of("done"))
         return None if found is None else dict(found.params)
 
     def snapshot(self) -> dict[str, Any]:
-        """The whole campaign, what was declared too, as plain data with arrays."""
+        """The state of the campaign and its arguments, as plain data with arrays."""
         records = [asdict(record) for record in self.records]
         own = {"format": FORMAT, "records": records, "now": self.now}
         return own | self._declared | self._in_space.snapshot()
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of a campaign that was declared like this one.
+        """Continue from a snapshot of a campaign with the same arguments.
 
         Raises:
-            InvalidInput: something in it that no campaign writes; nothing has changed then.
+            InvalidInput: the snapshot is invalid. The campaign is unchanged.
         """
         before = self._in_space.snapshot()
         try:
             if {key: state[key] for key in self._declared} != self._declared:
-                raise InvalidInput("another campaign was declared")
+                raise InvalidInput("it is of a campaign with other arguments")
             now = positive(state["now"], "now", zero=True)
             records = [
                 Record.restored(fields, index, self.space, now)
@@ -236,19 +242,19 @@ class Campaign:
             ]
             self._in_space.restore(state)
             if len(self.agent.posterior.observed) > sum(r.status == "done" for r in records):
-                raise InvalidInput("records are missing: the agent observed more")
+                raise InvalidInput("records are missing: the agent has more observations")
         except BROKEN as error:
             self._in_space.restore(before)
             raise InvalidInput(f"not a snapshot of this campaign: {error}") from error
         self.now, self.records = now, records
 
     def save(self, file: str | Path) -> None:
-        """Write the campaign to a JSON file, in one step: a kill leaves the old one or the new.
+        """Write the campaign to a JSON file atomically: a kill leaves the old file or the new one.
 
         Raises:
-            InvalidInput: options or settings that JSON cannot hold.
-            StoreError: the file cannot be written, or it is the campaign's own and another process
-                has written there.
+            InvalidInput: an option or a setting cannot be saved as JSON.
+            StoreError: the file cannot be written, or it is the campaign's own file and another
+                process has written it.
         """
         other = CampaignFile(file)
         own = self._file is not None and other.path == self._file.path
@@ -256,15 +262,15 @@ class Campaign:
 
     @classmethod
     def resume(cls, file: str | Path, *, trusted: bool = False) -> "Campaign":
-        """Go on with the campaign in a file, and save it there; what was pending is pending.
+        """Continue the campaign in a file, and save it there; pending evaluations stay pending.
 
         Args:
-            file: of the campaign.
-            trusted: whether an agent or a kernel of your own ("module:Class") may be loaded, which
-                runs the module that the file names. Files of strangers may name any module.
+            file: the file of the campaign.
+            trusted: whether your own agents and kernels ("module:Class") may be loaded, which runs
+                the modules that the file names. A file from a stranger may name any module.
         Raises:
-            InvalidInput: no campaign is there, something in it that no campaign writes, or code
-                of a module in a file that is not trusted.
+            InvalidInput: the file does not exist or holds no valid campaign, or it names a module
+                and is not trusted.
         """
         source = CampaignFile(file)
         state = source.read()
@@ -287,7 +293,7 @@ class Campaign:
         return 1.0 if self.maximize else -1.0
 
     def _next(self) -> dict[str, Any]:
-        """Spread at first; then the agent's choice, away from what is pending or failed."""
+        """A spread point at first; then the agent's choice, given all pending and failed points."""
         if len(self.records) < self.n_initial:
             point = self.space.decode(self._spread(len(self.records)))
             return self.space.params(self.space.action(point))
@@ -301,7 +307,7 @@ class Campaign:
     def _close(
         self, record: Record, value: float, time: float | None, *, counts: bool = False
     ) -> Record:
-        """Check a value, learn it unless it says that the evaluation failed, and record it."""
+        """Check a value, pass it to the agent unless the evaluation failed, and record it."""
         closed = self._measured(record, value)
         if closed.value is None:
             return self._put(replace(closed, time=self.now))
@@ -316,7 +322,7 @@ class Campaign:
         return self._put(replace(closed, time=self.now))
 
     def _measured(self, record: Record, value: float) -> Record:
-        """The record with its value, or failed if the value says so."""
+        """The record with its value, or as failed if the value means that."""
         found = measured(value, worst=-self._sign * np.inf)
         if not np.isnan(found):
             return replace(record, status="done", value=found)
@@ -327,8 +333,8 @@ class Campaign:
         when = number(time, "time")
         if when < self.now:
             raise InvalidInput(
-                f"time must not be before the last one, {self.now}, got {when}; give late values "
-                "the present time, or collect values and give them in order"
+                f"time must not be before the present time {self.now}, got {when}: report a late "
+                "value with the present time, or collect values and report them in order"
             )
         return when
 
@@ -336,7 +342,9 @@ class Campaign:
         index = whole(id, "id", 0)
         if index >= len(self.records) or self.records[index].status != "pending":
             known = [record.id for record in self.pending]
-            raise InvalidInput(f"nothing of id {index} is pending; pending are {shown(known)}")
+            raise InvalidInput(
+                f"no evaluation with id {index} is pending; the pending ids are {shown(known)}"
+            )
         return self.records[index]
 
     def _put(self, record: Record) -> Record:

@@ -1,4 +1,4 @@
-"""Dimensions of a user's space: real, whole, logarithmic, or a choice; each in [0, 1]^width."""
+"""Dimensions of a space: real, integer or a choice, each mapped to [0, 1]^width."""
 
 import math
 from abc import ABC, abstractmethod
@@ -13,21 +13,21 @@ from gpbandits_env.specs import Family
 
 
 class Dimension(ABC):
-    """One setting of what is optimized."""
+    """One parameter of the function to be optimized."""
 
     @property
     def width(self) -> int:
-        """How many coordinates of the unit cube it takes."""
+        """The number of coordinates in the unit cube."""
         return 1
 
     @property
     def size(self) -> int | None:
-        """How many values it has; None if it is continuous."""
+        """The number of values; None if the dimension is continuous."""
         return None
 
     @abstractmethod
     def check(self, value: Any) -> Any:
-        """The value, exactly, as a plain Python type; `InvalidInput` if it is out of range."""
+        """The exact value as a plain Python type; raises `InvalidInput` if it is out of range."""
 
     @abstractmethod
     def encode(self, value: Any) -> list[float]:
@@ -38,15 +38,15 @@ class Dimension(ABC):
         """The value nearest to coordinates (width,) of the unit cube."""
 
     def values(self) -> list[Any]:
-        """All values of a dimension that is not continuous."""
-        raise InvalidInput(f"{self!r} has a continuum of values")
+        """All values; the dimension must not be continuous."""
+        raise InvalidInput(f"{self!r} is continuous: its values cannot be listed")
 
 
 DIMENSIONS: Family[Dimension] = Family("dimension")
 
 
 def number(value: Any, name: str, *, finite: bool = True) -> float:
-    """One number; `InvalidInput` for words, truth values, several numbers and infinities."""
+    """One number; raises `InvalidInput` for strings, booleans, arrays and infinities."""
     says = f"{name} must be a number, got {shown(value)}"
     try:
         found = numbers(value, name)
@@ -60,7 +60,7 @@ def number(value: Any, name: str, *, finite: bool = True) -> float:
 
 @dataclass(frozen=True)
 class _Interval(Dimension):
-    """The numbers between two ends."""
+    """An interval of numbers."""
 
     low: float
     high: float
@@ -68,8 +68,8 @@ class _Interval(Dimension):
 
     def _set_ends(self, low: float, high: float) -> None:
         if not low < high or (flag(self.log, "log") and low <= 0):
-            above = " and above 0 where it is logarithmic" if self.log else ""
-            only = "; leave out what has one value only" if low == high else ""
+            above = " and above 0 on a logarithmic scale" if self.log else ""
+            only = "; leave out a dimension with a single value" if low == high else ""
             raise InvalidInput(f"low must be below high{above}, got {low} and {high}{only}")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
@@ -90,14 +90,15 @@ class _Interval(Dimension):
 @DIMENSIONS.register("real")
 @dataclass(frozen=True)
 class Real(_Interval):
-    """A number between two ends.
+    """A real number in an interval.
 
     Args:
         low: the lower end.
-        high: the upper end, above it.
-        log: whether equal ratios matter, not equal differences.
+        high: the upper end, above ``low``.
+        log: whether the scale is logarithmic.
     Raises:
-        InvalidInput: ends out of order, not finite, or not above 0 on a logarithmic scale.
+        InvalidInput: the ends are not finite, low is not below high, or low is not above 0 on a
+            logarithmic scale.
     """
 
     def __post_init__(self) -> None:
@@ -106,7 +107,9 @@ class Real(_Interval):
     def check(self, value: Any) -> float:
         given = number(value, "a value")
         if not self.low <= given <= self.high:
-            raise InvalidInput(f"{shown(value)} is not between {self.low} and {self.high}")
+            raise InvalidInput(
+                f"the value must lie between {self.low} and {self.high}, got {shown(value)}"
+            )
         return given
 
     def decode(self, unit: Array) -> float:
@@ -116,14 +119,14 @@ class Real(_Interval):
 @DIMENSIONS.register("integer")
 @dataclass(frozen=True)
 class Integer(_Interval):
-    """A whole number between two ends, both included.
+    """An integer in an interval, both ends included.
 
     Args:
-        low: the smallest.
-        high: the largest, above it.
-        log: whether equal ratios matter, not equal differences.
+        low: the smallest value.
+        high: the largest value, above ``low``.
+        log: whether the scale is logarithmic.
     Raises:
-        InvalidInput: as `Real`, or ends that are not whole.
+        InvalidInput: as in `Real`, or an end is not an integer.
     """
 
     low: int
@@ -150,12 +153,14 @@ class Integer(_Interval):
 @DIMENSIONS.register("choice")
 @dataclass(frozen=True)
 class Choice(Dimension):
-    """One of some options without an order; each has a coordinate of its own (of two: one).
+    """One of several options without an order.
+
+    Each option has its own coordinate in the unit cube; two options share one.
 
     Args:
-        options: at least two different ones; to be saved, such as JSON can hold.
+        options: at least two different values; to be saved in a file they must fit JSON.
     Raises:
-        InvalidInput: fewer, or one of them twice.
+        InvalidInput: there are fewer than two options, or one occurs twice.
     """
 
     options: tuple[Any, ...]
@@ -164,7 +169,7 @@ class Choice(Dimension):
         object.__setattr__(self, "options", listed(self.options, "options"))
         if self.size < 2 or any(self._index(o) != i for i, o in enumerate(self.options)):
             raise InvalidInput(
-                f"a choice needs two different or more options, got {shown(self.options)}"
+                f"a choice needs at least two options, all different, got {shown(self.options)}"
             )
 
     @property
@@ -177,12 +182,14 @@ class Choice(Dimension):
 
     def check(self, value: Any) -> Any:
         if self._index(value) is None:
-            raise InvalidInput(f"{shown(value)} is none of the options {shown(self.options)}")
+            raise InvalidInput(
+                f"the value must be one of the options {shown(self.options)}, got {shown(value)}"
+            )
         return value
 
     def encode(self, value: Any) -> list[float]:
         index = self._index(value)
-        return [float(index == i) for i in range(self.size)][-self.width :]  # of two: the last
+        return [float(index == i) for i in range(self.size)][-self.width :]  # the last of two
 
     def decode(self, unit: Array) -> Any:
         return self.options[int(unit[0] >= 0.5) if self.width == 1 else int(np.argmax(unit))]
@@ -191,6 +198,6 @@ class Choice(Dimension):
         return list(self.options)
 
     def _index(self, value: Any) -> int | None:
-        """The index of an option; 1, 1.0 and True are three different ones."""
+        """The index of an option; 1, 1.0 and True are three different options."""
         same = (i for i, o in enumerate(self.options) if type(o) is type(value) and o == value)
         return next(same, None)

@@ -1,4 +1,4 @@
-"""A campaign's file: written in one step, restored to the bit."""
+"""The file of a campaign: it is written atomically and restored bit for bit."""
 
 import base64
 import json
@@ -19,35 +19,36 @@ MOST_BYTES = 2**30
 
 
 class CampaignFile:
-    """Where a campaign is saved; `InvalidInput` unless it is a string or a path."""
+    """The file of a campaign; raises `InvalidInput` unless it is a string or a path."""
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
         if not isinstance(file, (str, os.PathLike)) or "\0" in os.fsdecode(file):
-            raise InvalidInput(f"a campaign's file is a string or a path, got {shown(file)}")
+            raise InvalidInput(f"a campaign's file must be a string or a path, got {shown(file)}")
         self.path = Path(os.fsdecode(file))
-        self._digest: bytes | None = None  # of what this process read or wrote
+        self._digest: bytes | None = None  # of the content that this process last read or wrote
 
     def refuse_old(self) -> None:
-        """Raise `InvalidInput` if there is such a file already."""
+        """Raise `InvalidInput` if the file already exists."""
         if self.path.exists():
             raise InvalidInput(
-                f"{self.path} is there already: Campaign.resume({str(self.path)!r}) resumes its "
-                "campaign; for a new one give another name, or remove the file"
+                f"{self.path} already exists: Campaign.resume({str(self.path)!r}) continues its "
+                "campaign; for a new campaign give another name, or remove the file"
             )
 
     def write(self, state: Mapping[str, Any]) -> None:
-        """Write a state in one step; a reader or a kill meets the old file or the new one.
+        """Write a state atomically: after a kill there is the old file or the new one.
 
         Raises:
-            InvalidInput: JSON cannot hold something in it, or the file that is there is no
+            InvalidInput: a part of the state cannot be saved as JSON, or the existing file is no
                 campaign.
             StoreError: the disk is full, the folder cannot be written, or another process has
-                written there since this one read or wrote; an old file is unchanged.
+                written the file since this one last read or wrote it. An existing file is
+                unchanged.
         """
         if self._digest is not None and self._found() not in (None, self._digest):
             raise StoreError(
-                f"another process has written {self.path} since this one did: nothing was written; "
-                "Campaign.resume continues what is there, save() with another name keeps this one"
+                f"another process has written {self.path} since this one did: nothing was saved. "
+                "Campaign.resume continues that file; save() with another name keeps this campaign"
             )
         try:
             text = json.dumps(_plain(state)).encode()
@@ -55,7 +56,7 @@ class CampaignFile:
             raise InvalidInput(f"this campaign cannot be saved: {error}") from None
         try:
             if not self.path.parent.is_dir():
-                raise StoreError(f"{self.path} cannot be written: there is no such folder")
+                raise StoreError(f"{self.path} cannot be written: its folder does not exist")
             with writing(self.path, "campaign") as part:
                 part.write_bytes(text)
         except StoreError as error:
@@ -66,7 +67,7 @@ class CampaignFile:
         self._digest = sha256(text).digest()
 
     def read(self) -> dict[str, Any]:
-        """The state that is there, or `InvalidInput` where there is none."""
+        """The state in the file; raises `InvalidInput` if there is none."""
         try:
             check_regular(self.path, MOST_BYTES)
             text = self.path.read_bytes()
@@ -91,7 +92,7 @@ class CampaignFile:
 
 
 def _plain(value: Any) -> Any:
-    """Nested data with arrays and tuples as what JSON can hold."""
+    """Nested data in the types of JSON, with arrays and tuples encoded."""
     if isinstance(value, np.ndarray):
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"__array__": data, "dtype": value.dtype.str, "shape": list(value.shape)}
@@ -105,7 +106,7 @@ def _plain(value: Any) -> Any:
 
 
 def _restored(value: dict[str, Any]) -> Any:
-    """The inverse of `_plain` for a dict, an array or a tuple, whose items are restored already."""
+    """The inverse of `_plain` for a dict, an array or a tuple with restored items."""
     if "__array__" in value:
         data = np.frombuffer(base64.b64decode(value["__array__"]), dtype=value["dtype"])
         return data.reshape(value["shape"]).copy()

@@ -1,4 +1,4 @@
-"""A function of one's own, minimized or maximized by one call."""
+"""Minimize or maximize a function of your own with one call."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ from gpbandits_env.agents.registry import OVERRIDES, settings_of
 from gpbandits_env.arrays import listed, positive
 from gpbandits_env.errors import InvalidInput, shown, unknown
 
-# What other libraries call our arguments.
+# Names of the same arguments in other libraries.
 ELSEWHERE = {
     **dict.fromkeys(("n_trials", "n_iter", "maxiter", "max_evals", "budget"), "n_calls"),
     **dict.fromkeys(("n_initial_points", "n_random_starts", "init_points"), "n_initial"),
@@ -48,39 +48,43 @@ def minimize(
     on_error: str = "raise",
     **settings: Any,
 ) -> OptimizeResult:
-    """Find where a function is smallest, in few calls.
+    """Find the minimizer of a function in few calls.
 
     Args:
-        fun: called with a point x, (d,) or, where dimensions are not all real, a list of values;
-            with a dict of values where ``bounds`` is a dict. NaN or inf says that the call failed.
+        fun: called with a point x, an array (d,) or, unless all dimensions are real, a list of
+            values. If ``bounds`` is a dict, it is called with a dict of values. A value of NaN or
+            inf means that the call failed.
         bounds: a pair (low, high) or a `Dimension` for each coordinate; a dict names them. SciPy's
             `Bounds` and a `Space` are accepted too.
-        agent: any agent that can run a `Campaign` there.
-        n_calls: how often ``fun`` is called.
-        n_initial: how many of the calls are spread over the space first; by default that of
-            `Campaign`, a quarter of the calls at most.
-        batch: how many calls are handed to ``parallel`` together.
-        parallel: how to call ``fun`` for several points: ``map``, or the ``map`` of a pool.
-        seed: of all that is random.
-        callback: called with the result so far after each batch; true stops.
-        noise: the standard deviation of the noise over that of the values; 0 if there is none,
+        agent: an agent that can run a `Campaign` in this space.
+        n_calls: the number of calls of ``fun``.
+        n_initial: the number of first calls that are spread over the space; by default that of
+            `Campaign`, at most a quarter of the calls.
+        batch: the number of points passed to ``parallel`` at a time.
+        parallel: how ``fun`` is called for several points: ``map``, or the ``map`` of a pool.
+        seed: the seed of all randomness.
+        callback: called with the result so far after each batch; a true return value stops the run.
+        noise: the standard deviation of the noise divided by that of the values; 0 without noise,
             None to learn it.
-        x0: points known or wanted first, as ``fun`` takes them, or one such point; kept exactly.
-        y0: their values; without it they are evaluated first, and count as calls.
-        file: where the campaign is saved at each call; `Campaign.resume` continues from there.
-        on_error: what an exception in ``fun`` does: "raise" ends the run with it; its attribute
-            ``result`` is the result so far (of its batch, up to the call that raised). With "fail"
-            it is a failed call, whose reason the campaign records, and the run continues.
-        settings: the agent's.
+        x0: points that are known or to be evaluated first, in the form that ``fun`` takes, or one
+            such point. They are kept exactly.
+        y0: the values of x0. Without them, x0 is evaluated first and counts as calls.
+        file: the file in which the campaign is saved after each call; `Campaign.resume` continues
+            from it.
+        on_error: what happens after an exception in ``fun``. "raise" ends the run with that
+            exception, whose attribute ``result`` is the result so far (of its batch, up to the call
+            that raised). "fail" counts it as a failed call, records the reason in the campaign and
+            continues.
+        settings: the settings of the agent.
 
     Returns:
-        x and fun, the best point called and its value; x_iters and func_vals, all points and
-        values in order, given ones too; nfev, success, message; campaign and its agent. Where
-        there is noise, ``campaign.recommended`` is the point of the best posterior mean.
+        x and fun, the best evaluated point and its value; x_iters and func_vals, all points and
+        values in order, including x0 and y0; nfev, success, message; campaign and its agent. With
+        noise, prefer ``campaign.recommended``, the point with the best posterior mean.
     Raises:
-        InvalidInput: points out of bounds or numbers out of range, before anything is called; or
-            ``fun`` gave no number, which ends the run as an exception does.
-        UnknownName: no such agent or setting.
+        InvalidInput: a point is out of bounds or a number is out of range, in which case nothing
+            was called; or ``fun`` did not return a number, which ends the run like an exception.
+        UnknownName: there is no such agent or setting.
     """
     run = Run(fun, n_calls, batch, parallel, callback, on_error)
     options = {"maximize": False, "seed": seed, "n_initial": n_initial, "file": file}
@@ -105,9 +109,9 @@ def maximize(
     on_error: str = "raise",
     **settings: Any,
 ) -> OptimizeResult:
-    """Find where a function is largest; all arguments are those of `minimize`.
+    """Find the maximizer of a function in few calls; the arguments are those of `minimize`.
 
-    Its campaign maximizes: all values have the function's own sign, and -inf is a failed call.
+    The campaign maximizes: all values have the sign of the function, and -inf is a failed call.
     """
     run = Run(fun, n_calls, batch, parallel, callback, on_error)
     options = {"maximize": True, "seed": seed, "n_initial": n_initial, "file": file}
@@ -137,7 +141,7 @@ def _search(
 
 
 def _check_arguments(call: str, agent: str, settings: Mapping[str, Any]) -> None:
-    """Refuse what is no argument and no setting, before anything is called."""
+    """Raise an error for unknown arguments and settings, before anything is called."""
     if "maximize" in settings:
         raise InvalidInput("leave out maximize: call `minimize` or `maximize`")
     own = list(inspect.signature(minimize).parameters)[:-1]
@@ -151,9 +155,9 @@ def _check_arguments(call: str, agent: str, settings: Mapping[str, Any]) -> None
 def _given(
     space: Space, x0: Any, y0: Any, *, worst: float
 ) -> tuple[list[dict[str, Any]], list[float]]:
-    """The points x0 by name, and their values y0: none if they are to be called."""
+    """The points x0 by name, and their values y0, which are empty if x0 is to be evaluated."""
     if x0 is None and y0 is not None:
-        raise InvalidInput("y0 are the values of x0: give x0 too")
+        raise InvalidInput("y0 gives the values of x0: give x0 too")
     points = [space.check(_by_name(space, x)) for x in _points(space, x0)]
     if y0 is None:
         return points, []
@@ -168,13 +172,13 @@ def _given(
 
 
 def _rows(given: Any, name: str) -> tuple[Any, ...]:
-    """The items of a list, or of what turns into an array: a table's column, a tensor."""
+    """The items of a list, or of an array-like such as a table's column or a tensor."""
     array = hasattr(given, "__array__") and not isinstance(given, np.generic)
     return listed(np.asarray(given) if array else given, name)
 
 
 def _points(space: Space, x0: Any) -> list[Any]:
-    """The points of x0: none, one, or several."""
+    """The points of x0: none, one or several."""
     if x0 is None or isinstance(x0, Mapping):
         return [] if x0 is None else [x0]
     rows = _rows(x0, "x0")
@@ -184,7 +188,7 @@ def _points(space: Space, x0: Any) -> list[Any]:
 
 
 def _is_value(item: Any) -> bool:
-    """Whether it is one value, and not a point of several."""
+    """Whether an item is one value, and not a point of several values."""
     return not isinstance(item, Mapping) and (isinstance(item, str) or np.ndim(item) == 0)
 
 
@@ -195,6 +199,6 @@ def _by_name(space: Space, x: Any) -> Mapping[str, Any]:
         return dict(zip(space.dimensions, listed(x, "a point"), strict=True))
     except ValueError:
         raise InvalidInput(
-            f"x0 is a list of points, each of {len(space.dimensions)} values (or a dict by name), "
-            f"got {shown(x)} among them"
+            f"x0 must be a list of points, each with {len(space.dimensions)} values or a dict by "
+            f"name, got the point {shown(x)}"
         ) from None

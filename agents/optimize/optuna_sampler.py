@@ -30,22 +30,23 @@ except ImportError:
 
 
 class GPBanditsSampler(BaseSampler):
-    """Suggests what an agent would choose, given all finished trials and those that are running.
+    """Suggests the choice of an agent, given all finished and running trials.
 
-    Nothing is kept between trials: each time an agent is made, learns all complete trials, and
-    keeps away from those that are running or failed. So it works with Optuna's storages, several
-    processes, and studies begun with another sampler. Parameters that not all trials have are drawn
-    at random. Trials whose value is infinite or beyond 1e150 count as failed, with a warning.
+    The sampler keeps no state between trials. For each trial it makes an agent, passes all complete
+    trials to it, and treats running and failed trials as pending points. It therefore works with
+    Optuna's storages, with several processes, and with studies begun by another sampler. Parameters
+    that some trials do not have are drawn at random. Trials whose value is infinite or above 1e150
+    in size count as failed, with a warning.
 
     Args:
         agent: a registered agent with a Gaussian-process posterior.
-        seed: of all that is random.
-        n_initial: trials drawn at random before the agent chooses, at least 1.
-        settings: of the agent; see `Campaign`.
+        seed: the seed of all randomness.
+        n_initial: the number of trials drawn at random before the agent chooses, at least 1.
+        settings: the settings of the agent; see `Campaign`.
     Raises:
-        UnknownName: no such agent or setting.
-        InvalidInput: an agent without a posterior, or settings that fit no study. (Settings that do
-            not fit the study's own parameters are refused in its second trial.)
+        UnknownName: there is no such agent or setting.
+        InvalidInput: the agent has no posterior, or the settings fit no study. Settings that do not
+            fit the parameters of a study raise the error in its second trial.
     """
 
     def __init__(
@@ -68,14 +69,14 @@ class GPBanditsSampler(BaseSampler):
     def sample_relative(
         self, study: "optuna.Study", trial: FrozenTrial, search_space: dict[str, BaseDistribution]
     ) -> dict[str, Any]:
-        """What the agent chooses next.
+        """The parameters that the agent chooses next.
 
         Raises:
-            InvalidInput: the study has several objectives, or parameters that the agent with its
-                settings cannot handle.
+            InvalidInput: the study has several objectives, or parameters that the agent does not
+                support with its settings.
         """
         if len(study.directions) > 1:
-            raise InvalidInput("GPBanditsSampler is for studies of one objective")
+            raise InvalidInput("GPBanditsSampler supports only studies with one objective")
         trials = [t for t in study.get_trials(deepcopy=False) if t.number != trial.number]
         complete = sum(t.state == TrialState.COMPLETE for t in trials)
         if not search_space:
@@ -83,7 +84,7 @@ class GPBanditsSampler(BaseSampler):
         parameters = {name: _Parameter.of(d) for name, d in search_space.items()}
         space = Space({name: p.dimension for name, p in parameters.items()})
         if complete < self._n_initial:
-            Campaign(space, self._agent, seed=0, n_initial=0, **self._settings)  # or an error, now
+            Campaign(space, self._agent, seed=0, n_initial=0, **self._settings)  # raises now
             return {}
         campaign = Campaign(
             space,
@@ -104,21 +105,21 @@ class GPBanditsSampler(BaseSampler):
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """Uniformly at random."""
+        """A uniformly random value of one parameter."""
         return self._random.sample_independent(study, trial, param_name, param_distribution)
 
     def reseed_rng(self) -> None:
-        """Continue from fresh randomness, as Optuna asks of each of several workers."""
+        """Reseed the generator, as Optuna requires of each of several workers."""
         self._rng = np.random.default_rng()
         self._random.reseed_rng()
 
 
 def _check_anywhere(agent: str, settings: Mapping[str, Any]) -> None:
-    """Refuse an agent whose settings fit neither continuous parameters nor few combinations."""
+    """Raise an error if the settings fit neither continuous parameters nor few combinations."""
     if own := [name for name in ("maximize", "file") if name in settings]:
-        raise InvalidInput(f"leave out {' and '.join(own)}: the study has its own")
+        raise InvalidInput(f"leave out {' and '.join(own)}: the study determines it")
     dim = 2
-    if "kernel" in settings:  # several lengthscales say how many parameters there will be
+    if "kernel" in settings:  # several lengthscales determine the number of parameters
         dim = kernel_from_dict(settings["kernel"]).dim or 1
     try:
         Campaign([(0.0, 1.0)] * dim, agent, seed=0, n_initial=0, **settings)
@@ -132,7 +133,7 @@ def _check_anywhere(agent: str, settings: Mapping[str, Any]) -> None:
 def _tell(
     campaign: Campaign, parameters: "Mapping[str, _Parameter]", trials: Sequence[FrozenTrial]
 ) -> None:
-    """Give a campaign all finished values first, then what is running or failed."""
+    """Pass all finished values to a campaign first, then the running and failed trials."""
     known, values, lost = [], [], []
     for t in trials:
         if not all(n in t.params and p.holds(t.params[n]) for n, p in parameters.items()):
@@ -146,7 +147,7 @@ def _tell(
         lost.append(params)
         if value is not None:
             warnings.warn(
-                f"trial {t.number} counts as failed: its value {value!r} is beyond {LARGEST:g}",
+                f"trial {t.number} counts as failed: its value {value!r} exceeds {LARGEST:g}",
                 stacklevel=2,
             )
     campaign.observe_all(known, values)
@@ -156,9 +157,9 @@ def _tell(
 
 @dataclass(frozen=True)
 class _Parameter:
-    """A distribution of Optuna's as a dimension; one with a step as whole numbers of steps.
+    """A distribution of Optuna as a dimension; with a step, as an integer number of steps.
 
-    ``inside`` maps values of the distribution to the dimension's, ``outside`` the other way.
+    ``inside`` maps values of the distribution to those of the dimension, ``outside`` back.
     """
 
     own: BaseDistribution
@@ -182,10 +183,10 @@ class _Parameter:
                 low, step = own.low, own.step or 1
                 steps = Integer(0, round((own.high - low) / step))
                 return cls(own, steps, lambda v: round((v - low) / step), lambda n: low + n * step)
-        raise InvalidInput(f"no dimension is known for the parameter {own!r}")
+        raise InvalidInput(f"GPBanditsSampler does not support the parameter {own!r}")
 
     def holds(self, value: Any) -> bool:
-        """Whether a trial's value lies in the distribution as it is now."""
+        """Whether the value of a trial lies in the present distribution."""
         if isinstance(self.own, kinds.CategoricalDistribution):
             return any(type(c) is type(value) and c == value for c in self.own.choices)
         return bool(self.own._contains(self.own.to_internal_repr(value)))

@@ -1,4 +1,4 @@
-"""A campaign's suggestions and records, and the checks of what a user or a file says of them."""
+"""The suggestions and records of a campaign, and the checks of values from users and files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -16,10 +16,10 @@ RecordStatus: TypeAlias = Literal["pending", "done", "failed"]
 
 @dataclass(frozen=True)
 class Suggestion:
-    """What to evaluate next.
+    """The parameters to evaluate next.
 
     Args:
-        id: to `tell` or `fail` it by.
+        id: the id for `tell` or `fail`.
         params: the values by name.
     """
 
@@ -32,12 +32,12 @@ class Record:
     """One evaluation, suggested or not.
 
     Args:
-        id: counted from 0.
+        id: the id, counted from 0.
         params: the values by name.
         status: "pending", "done" or "failed".
-        value: what was measured; None unless done.
-        time: when it was closed; None while it is pending.
-        reason: why it failed, if that was said.
+        value: the measured value; None unless the status is "done".
+        time: the time when it was reported; None while it is pending.
+        reason: why it failed, if known.
     """
 
     id: int
@@ -49,7 +49,7 @@ class Record:
 
     @classmethod
     def restored(cls, state: Mapping[str, Any], index: int, space: Space, now: float) -> "Record":
-        """A record of a campaign's snapshot, or `InvalidInput` for what no campaign writes."""
+        """A record from the snapshot of a campaign; raises `InvalidInput` if it is invalid."""
         try:
             record = cls(**state)
             if whole(record.id, "id", 0) != index:
@@ -57,11 +57,13 @@ class Record:
             if record.status not in get_args(RecordStatus):
                 raise InvalidInput("status must be pending, done or failed")
             if (record.value is None) == (record.status == "done"):
-                raise InvalidInput(f"a value belongs to what is done, got {shown(record.value)}")
+                raise InvalidInput(
+                    f"exactly the records that are done have a value, got {shown(record.value)}"
+                )
             if record.value is not None:
                 number(record.value, "value")
             if record.time is not None and positive(record.time, "time", zero=True) > now:
-                raise InvalidInput(f"time must be {now} at most, got {record.time}")
+                raise InvalidInput(f"time must be at most {now}, got {record.time}")
             if not isinstance(record.reason, str):
                 raise InvalidInput(f"reason must be a string, got {shown(record.reason)}")
             return replace(record, params=space.check(record.params))
@@ -70,14 +72,14 @@ class Record:
 
 
 def measured(value: Any, *, worst: float) -> float:
-    """A finite value, or NaN for an evaluation that failed: NaN, or the infinity ``worst``.
+    """A finite value, or NaN for a failed evaluation, given as NaN or as the infinity ``worst``.
 
-    An array of one number is that number, and a truth value is 0 or 1.
+    An array of one number counts as that number, and a boolean as 0 or 1.
 
     Raises:
-        InvalidInput: no number, the other infinity, or a number of size above 1e150.
+        InvalidInput: the value is no number, the other infinity, or above 1e150 in size.
     """
-    says = "a value is one number (NaN says that the evaluation failed)"
+    says = "a value must be one number (NaN means that the evaluation failed)"
     single = value
     if hasattr(value, "__array__") and np.size(value) == 1:
         single = np.asarray(value).ravel()[0]
@@ -90,5 +92,5 @@ def measured(value: Any, *, worst: float) -> float:
     if np.isnan(found) or found == worst:
         return float("nan")
     if not abs(found) <= LARGEST:
-        raise InvalidInput(f"{says}, finite and {LARGEST:g} at most in size, got {shown(value)}")
+        raise InvalidInput(f"{says}, finite and at most {LARGEST:g} in size, got {shown(value)}")
     return found

@@ -1,4 +1,4 @@
-"""The calls of a function at the suggestions of a campaign."""
+"""Calls a function at the suggestions of a campaign."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -18,12 +18,12 @@ Map: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
 
 class _Failure(str):
-    """The exception of a call that gave no value."""
+    """The text of the exception of a call that returned no value."""
 
 
 @dataclass(frozen=True)
 class _Guarded:
-    """A function that returns its exceptions as failures, from other processes too."""
+    """A function that returns its exceptions as failures, also from other processes."""
 
     fun: Callable[[Any], Any]
 
@@ -36,7 +36,7 @@ class _Guarded:
 
 @dataclass
 class Run:
-    """The calls at the suggestions of a campaign, by the arguments of `minimize` of these names."""
+    """The calls at the suggestions of a campaign; the arguments are those of `minimize`."""
 
     fun: Callable[[Any], Any]
     n_calls: int
@@ -44,7 +44,7 @@ class Run:
     parallel: Map
     callback: Callable[[OptimizeResult], Any] | None
     on_error: str
-    made: int = 0  # values so far
+    made: int = 0  # the number of values so far
     campaign: Campaign = field(init=False)
     named: bool = field(init=False)
 
@@ -60,14 +60,14 @@ class Run:
     def finish(
         self, campaign: Campaign, named: bool, waiting: Sequence[Mapping[str, Any]]
     ) -> OptimizeResult:
-        """Make all calls; an exception that ends them has the result so far.
+        """Make all calls; an exception that ends them carries the result so far.
 
         Args:
-            campaign: chooses the points and learns the values.
+            campaign: the campaign that chooses the points and receives the values.
             named: whether the function takes a dict of values by name.
-            waiting: points to call first.
+            waiting: the points to evaluate first.
         Raises:
-            InvalidInput: a value that is no number, or not one for each point.
+            InvalidInput: a value is no number, or the number of values is wrong.
         """
         self.campaign, self.named = campaign, named
         try:
@@ -82,18 +82,18 @@ class Run:
                 if self.callback is not None and self.callback(self._result(stopped)):
                     return self._result(stopped)
         except BaseException as error:
-            with suppress(AttributeError, TypeError):  # an exception of its own kind may refuse it
+            with suppress(AttributeError, TypeError):  # some exceptions accept no attribute
                 error.result = self._result("ended by an exception")  # type: ignore[attr-defined]
             error.add_note(
-                f"{self.made} calls were made before; `result` of this exception is the result so "
-                "far (its `campaign` can continue). file='...' keeps all on disk, and "
-                "on_error='fail' continues after exceptions of the function."
+                f"{self.made} calls were made before; the attribute `result` of this exception is "
+                "the result so far, and its `campaign` can continue. With file='...' all values "
+                "are kept on disk; with on_error='fail' the run continues after exceptions."
             )
             raise
         return self._result(f"{self.made} calls were made")
 
     def _call(self, points: Sequence[Suggestion]) -> None:
-        """Call pending points; each value is learned as it comes, so that none is lost."""
+        """Evaluate pending points; each value is recorded as it arrives, so that none is lost."""
         fun = _Guarded(self.fun) if self.on_error == "fail" else self.fun
         values = self.parallel(fun, [self._shaped(point.params) for point in points])
         if not isinstance(values, Iterable):
@@ -106,10 +106,12 @@ class Run:
                 close = self.campaign.fail if failed else self.campaign.tell
                 close(points[given - 1].id, value)
         if given != len(points):
-            raise InvalidInput(f"parallel gave {given} values for {len(points)} points")
+            raise InvalidInput(
+                f"parallel must return one value per point, got {given} for {len(points)} points"
+            )
 
     def _shaped(self, params: Mapping[str, Any]) -> Any:
-        """A point as the function takes it."""
+        """A point in the form that the function takes."""
         if self.named:
             return dict(params)
         kinds = self.campaign.space.dimensions.values()
@@ -120,7 +122,7 @@ class Run:
         """The result so far."""
         campaign, best = self.campaign, self.campaign.best
         values = [np.nan if r.value is None else r.value for r in campaign.records]
-        made: Any = OptimizeResult  # a dict whose fields SciPy leaves open
+        made: Any = OptimizeResult  # a dict; SciPy declares no fields
         return made(
             x=None if best is None else self._shaped(best.params),
             fun=np.nan if best is None else best.value,

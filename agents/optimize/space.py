@@ -1,4 +1,4 @@
-"""Named dimensions as a domain: arms where all values can be listed, else the unit cube."""
+"""Named dimensions as a domain: arms if all combinations can be listed, else the unit cube."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,19 +15,19 @@ from gpbandits_env.arrays import Array, listed
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
-# Up to so many combinations are listed as arms.
+# The largest number of combinations that are listed as arms.
 MOST_ARMS = 4096
 
 
 @dataclass(frozen=True, eq=False)
 class Cube(Box):
-    """A unit cube in which only some points stand for values, where dimensions are not all real.
+    """A unit cube in which only some points represent values, unless all dimensions are real.
 
-    An acquisition maximized anywhere and rounded afterwards can choose the same value for ever,
-    because its maximum lies between two. So a search looks only at points that stand for values,
-    and climbs move the continuous coordinates alone. (Agents that search elsewhere are rounded
-    afterwards: on a line the rounded point is learned and the next line is another; for an
-    embedding see `SpaceAgent`.)
+    If an acquisition is maximized over the whole cube and the maximizer is rounded, the same value
+    can be chosen again and again, because the maximum lies between two values. A search therefore
+    scores only points that represent values, and gradient ascent moves only the continuous
+    coordinates. The actions of agents with searches of their own are rounded afterwards: LineBO
+    observes the rounded point and then draws another line; for embeddings see `SpaceAgent`.
 
     Departures from Garrido-Merchan & Hernandez-Lobato (2020), who round inside the kernel: 1. the
     candidates are rounded instead, which gives the same posterior.
@@ -57,18 +57,17 @@ class Space:
     """Named dimensions, and the map between their values and points of [0, 1]^d.
 
     Args:
-        dimensions: by name, each a `Dimension`, its dict {"type": "real", ...}, or a pair
-            (low, high) for a real number. A list instead of a dict names them x0, x1, ..., and so
-            do SciPy's `Bounds`.
+        dimensions: a dict of dimensions by name. Each is a `Dimension`, its dict
+            {"type": "real", ...}, or a pair (low, high) for a real number. In a list, or in SciPy's
+            `Bounds`, the dimensions are named x0, x1, ...
 
     Attributes:
-        dimensions: by name.
+        dimensions: the dimensions by name.
         dim: the number d of coordinates.
-        cube: [0, 1]^d, which knows the points that stand for values.
+        cube: the cube [0, 1]^d.
         domain: `Arms` if there are at most 4096 combinations, else the cube.
-
     Raises:
-        InvalidInput: no dimensions, or something that is none.
+        InvalidInput: there are no dimensions, or one of them is invalid.
     """
 
     def __init__(self, dimensions: "Mapping[str, Any] | Sequence[Any] | Bounds | Space") -> None:
@@ -86,14 +85,14 @@ class Space:
             self.domain = Arms(np.array(points))
 
     def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Named values in the space's order, unchanged to the bit.
+        """The named values, unchanged, in the order of the dimensions.
 
         Raises:
-            InvalidInput: a name is missing, or a value out of its dimension.
-            UnknownName: another name.
+            InvalidInput: a name is missing, or a value is outside its dimension.
+            UnknownName: there is no dimension of that name.
         """
         if not isinstance(params, Mapping):
-            raise InvalidInput(f"values must be a dict by name, got {shown(params)}")
+            raise InvalidInput(f"parameters must be a dict of values by name, got {shown(params)}")
         for name in params:
             one_of(name, self.dimensions, "dimension")
         checked = {}
@@ -110,7 +109,7 @@ class Space:
         """The point (d,) of named values.
 
         Raises:
-            InvalidInput, UnknownName: as `check`.
+            InvalidInput, UnknownName: as in `check`.
         """
         checked = self.check(params).items()
         return np.concatenate([self.dimensions[name].encode(value) for name, value in checked])
@@ -131,7 +130,7 @@ class Space:
         return self.decode(self.domain.points(np.array([action]))[0])
 
     def to_dict(self) -> dict[str, Any]:
-        """A plain dict by name, which the constructor accepts."""
+        """A plain dict by name that the constructor accepts."""
         return {name: DIMENSIONS.to_dict(d) for name, d in self.dimensions.items()}
 
 
@@ -147,7 +146,7 @@ def _named(given: Any) -> dict[str, Dimension]:
         raise InvalidInput("a space needs at least one dimension, got none")
     for name in given:
         if not isinstance(name, str):
-            raise InvalidInput(f"a dimension's name is a string, got {shown(name)}")
+            raise InvalidInput(f"the name of a dimension must be a string, got {shown(name)}")
     return {name: _dimension(name, spec) for name, spec in given.items()}
 
 

@@ -1,4 +1,4 @@
-"""An agent over a space of named values, and what its model is when the user says nothing."""
+"""An agent over a space of named values, and its default model."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,20 +17,20 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Matern52
 from gpbandits_env.problem import Problem
 
-# On the unit cube, of values of variance 1.
+# The defaults on the unit cube, for values of variance 1.
 LENGTHSCALE, NOISE_VAR = 0.3, 1e-4
 LEARN_EVERY = 3
-# Settings that make data fade or drop out; by default no model is learned from such data.
+# Settings by which old data lose weight; with them no model is learned by default.
 FORGETTING = ("epsilon", "reset_every", "window")
 
 
 class SpaceAgent:
     """An agent whose actions are named values.
 
-    The posterior of an embedding is on a small box of its own. Many points of that box may stand
-    for one point of the space, and suggestions are rounded where dimensions are whole numbers or
-    choices. The agent searches a function of the small box: so it learns a value at the point of
-    the small box that it had chosen, which is kept by evaluation.
+    The posterior of an agent with an embedding is on a small box. Several points of that box may
+    represent the same point of the space, and suggestions are rounded for integers and choices. A
+    value is therefore observed at the point of the small box that the agent had chosen, which is
+    kept for each evaluation.
     """
 
     def __init__(self, space: Space, agent: GPAgent) -> None:
@@ -39,7 +39,7 @@ class SpaceAgent:
         self._points: dict[int, tuple[int, NDArray[Any]]] = {}
 
     def next(self, id: int, around: Sequence[Record]) -> dict[str, Any]:
-        """The values of evaluation ``id``, away from what is pending or failed."""
+        """The values of evaluation ``id``, given the pending and failed points."""
         agent = self.agent
         agent.search.renew()
         try:
@@ -53,32 +53,32 @@ class SpaceAgent:
         return self.space.params(agent.action_map.actions(point)[0])
 
     def tell(self, record: Record, reward: float, *, counts: bool = True) -> None:
-        """Learn a reward; one round passes, unless it is prior data."""
+        """Observe a reward; one round passes, unless it is prior data."""
         learn = self.agent.tell if counts else self.agent.prior_data
         learn(self._action(record), [reward])
 
     def tell_known(self, records: Sequence[Record], rewards: Sequence[float]) -> None:
-        """Learn prior data, all at once: the model is fitted once, if it is time for that."""
+        """Observe prior data together, so that the model is fitted at most once."""
         self.agent.prior_data(np.array([self.space.action(r.params) for r in records]), rewards)
 
     def tell_after(self, elapsed: float, record: Record, reward: float) -> None:
-        """Learn a reward after some time; the round itself takes none."""
+        """Observe a reward after some time; the round itself takes no time."""
         self.wait(elapsed)
         agent, usual = self.agent, self.agent.forgetting
         still = agent.forgetting = None if isinstance(usual, Fade) else usual
         try:
             self.tell(record, reward)
         finally:
-            if agent.forgetting is still:  # it may have learned another epsilon
+            if agent.forgetting is still:  # a fit may have replaced it
                 agent.forgetting = usual
 
     def wait(self, elapsed: float) -> None:
-        """Correlations with the past are multiplied by (1 - epsilon)^(elapsed / 2)."""
+        """Let time pass: correlations with past data shrink by (1 - epsilon)^(elapsed / 2)."""
         if elapsed and isinstance(self.agent.forgetting, Fade):
             self.agent.fade(1.0 - (1.0 - self.agent.forgetting.epsilon) ** elapsed)
 
     def recommended(self, records: Sequence[Record]) -> Record | None:
-        """Of records with values, the one of the largest posterior mean."""
+        """The record with the largest posterior mean among those with values."""
         posterior = self.agent.posterior
         if not len(posterior.observed):
             return None
@@ -87,12 +87,12 @@ class SpaceAgent:
         return records[int(away.argmin())]
 
     def snapshot(self) -> dict[str, Any]:
-        """All that changes."""
+        """The state, as a copy in plain data."""
         points = [[id, of, point.copy()] for id, (of, point) in self._points.items()]
         return {"state": self.agent.snapshot(), "points": points}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Back to a snapshot."""
+        """Return to the state of a snapshot."""
         self.agent.restore(state["state"])
         domain = self.agent.action_map.inner.domain
         self._points = {
@@ -101,13 +101,13 @@ class SpaceAgent:
         }
 
     def _action(self, record: Record) -> NDArray[Any]:
-        """The action of a record, to be learned at once: an embedding remembers only the last."""
+        """The action of a record; pass it on at once, as an embedding keeps only the last one."""
         if (point := self._point(record)) is not None:
             return self.agent.action_map.actions(point)
         return np.array([self.space.action(record.params)])
 
     def _points_of(self, records: Sequence[Record]) -> NDArray[Any]:
-        """The points of records on the posterior's domain, (n,) arms or (n, d) points; n >= 1."""
+        """The points of records in the posterior's domain, (n,) arms or (n, d) points; n >= 1."""
         found = [self._point(record) for record in records]
         missing = [r for r, point in zip(records, found, strict=True) if point is None]
         if not missing:
@@ -123,26 +123,26 @@ class SpaceAgent:
 
 
 def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -> GPAgent:
-    """An agent over a space.
+    """Make an agent over a space.
 
-    By default the kernel is Matern-5/2 of lengthscale 0.3 sqrt(d) on the unit cube and variance 1,
-    the noise has variance 1e-4, and values are standardized. If no kernel is given, data do not
-    fade and the agent assumes no drift, then lengthscales (one per coordinate), variance and noise
-    are learned at every third value.
+    By default, the kernel is Matern-5/2 with lengthscale 0.3 sqrt(d) on the unit cube and variance
+    1, the noise has variance 1e-4, and values are standardized. The lengthscales (one per
+    coordinate), the variance and the noise variance are learned at every third value, unless a
+    kernel, a setting for forgetting or an agent for drifting functions is given.
 
     Raises:
-        UnknownName: no such agent or setting.
-        InvalidInput: an agent without a posterior, or one that learns only at candidates of its
-            own in a space that is no list of arms; settings out of range.
+        UnknownName: there is no such agent or setting.
+        InvalidInput: the agent has no posterior, or accepts observations only at its own candidates
+            although the space is continuous; or a setting is out of range.
     """
     cls = agent_class(name)
     if not issubclass(cls, GPAgent):
         raise InvalidInput(
-            f"a campaign needs an agent with a Gaussian-process posterior, to hold what is "
-            f"pending; {name!r} has none: take ei, gp-ucb, ts, ..."
+            f"a campaign needs an agent with a Gaussian-process posterior, because of pending "
+            f"points; {name!r} has none: use ei, gp-ucb, ts, ..."
         )
     if "batch_size" in settings:
-        raise InvalidInput("leave out batch_size: ask(n) gives as many suggestions as you want")
+        raise InvalidInput("leave out batch_size: ask(n) returns any number of suggestions")
     given = {"standardize": True, **settings}
     problem = Problem(space.domain, Matern52(LENGTHSCALE * math.sqrt(space.dim)), NOISE_VAR)
     forgets = cls.assumes_drift or any(given.get(key) is not None for key in FORGETTING)
@@ -151,15 +151,15 @@ def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -
         given["learn"] = {"every": LEARN_EVERY, "what": what, "ard": space.dim > 1}
     agent = make(name, problem, seed=np.random.default_rng(seed), **given)
     assert isinstance(agent, GPAgent)
-    # Points that are known before, spread or rounded lie anywhere: the agent must learn there.
+    # Known, spread and rounded points may lie anywhere, so the agent must accept any point.
     anywhere = space.action(space.decode(np.full(space.dim, 1.0 / math.pi)))
     try:
         agent.action_map.points(np.array([anywhere]))
     except InvalidInput as error:
         raise InvalidInput(
-            f"{name!r} with these settings cannot run a campaign in this space: it learns only at "
-            "its own candidates, but the points of a campaign may lie anywhere; take "
-            f"an agent that learns everywhere (ei, gp-ucb, ts, ...), or a space of at most "
-            f"{MOST_ARMS} combinations"
+            f"{name!r} with these settings cannot run a campaign in this space: it accepts "
+            "observations only at its own candidates, but the points of a campaign may lie "
+            "anywhere; use an agent that accepts any point (ei, gp-ucb, ts, ...), or a space of at "
+            f"most {MOST_ARMS} combinations"
         ) from error
     return agent

@@ -1,4 +1,4 @@
-"""Searches: how an agent finds the best-scoring arms, or points of a box."""
+"""Searches, which find the best-scoring arms or points of a box."""
 
 from collections.abc import Mapping
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ from gpbandits_env.specs import Family
 __all__ = ["SEARCHES", "ArmSearch", "Search", "SearchSpec", "Within", "search_for"]
 
 SEARCHES: Family[Gradient | Drawn | RoundCandidates] = Family("search")
-# A search, its settings as a dict, or its name; None for the usual one.
+# A search, its settings as a dict, or its name; None means the default.
 SearchSpec: TypeAlias = Mapping[str, Any] | Search | str | None
 SEARCHES.register("gradient")(Gradient)
 SEARCHES.register("candidates")(Drawn)
@@ -32,24 +32,23 @@ def search_for(
     """The search over the domain of a posterior.
 
     Args:
-        domain: arms, or a box.
-        spec: a dict of a type of `SEARCHES` ("gradient", "candidates", "round") and its settings, a
-            type's name, or a search. A dict without a type, or None, means gradient; on arms there
-            is none.
-        rng: the agent's randomness, which draws candidates.
-        through: if given, only its image in the box is searched.
+        domain: arms or a box.
+        spec: for a box, a search, a type of `SEARCHES` ("gradient", "candidates", "round"), or a
+            dict of a type and its settings. A dict without a type, or None, means "gradient".
+        rng: the agent's generator, which draws candidates.
+        through: if given, only the image of this map in the box is searched.
     Raises:
-        InvalidInput: settings on arms, or out of range.
-        UnknownName: no such type or setting.
+        InvalidInput: settings are given on arms, or a setting is out of range.
+        UnknownName: there is no such type or setting.
     """
     if isinstance(spec, Search):
         return spec
     if isinstance(domain, Arms):
         if spec is not None:
-            raise InvalidInput("arms are all looked at: leave out search (it is for boxes)")
+            raise InvalidInput("all arms are scored, so there is nothing to set: leave out search")
         return ArmSearch()
     assert isinstance(domain, Box)
     if spec is not None and not isinstance(spec, (str, Mapping)):
-        raise InvalidInput(f"search is a dict or a type's name, got {shown(spec)}")
+        raise InvalidInput(f"search must be a dict or the name of a type, got {shown(spec)}")
     named = {"type": spec} if isinstance(spec, str) else {"type": "gradient", **(spec or {})}
     return SEARCHES.from_dict(named).search(domain, rng, through)

@@ -1,4 +1,4 @@
-"""The interface of a search on arms and in boxes, and the search over arms."""
+"""The interface of searches on arms and in boxes, and the search over arms."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -12,52 +12,51 @@ from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior
 
-# Of means and variances (n,): where to look, (n,) bool.
+# Maps means and variances (n,) to a mask (n,) of the points to search.
 Within: TypeAlias = Callable[[Array, Array], NDArray[np.bool_]]
 
 
 class Search(ABC):
     """Finds actions under a posterior: arms (m,), or points (m, d) of a box.
 
-    Hallucinated points count in the variance, never in the mean. Every call has a posterior of its
-    own.
+    Hallucinated points affect the variance, never the mean. Each call receives the posterior.
     """
 
     @abstractmethod
     def best(self, acquisition: Acquisition, posterior: Any, allowed: Any = None) -> NDArray[Any]:
-        """The action of the best score, (1,) or (1, d), fresh.
+        """The action with the best score, a new array (1,) or (1, d).
 
         Args:
-            acquisition: what scores.
-            posterior: what is known.
-            allowed: from `region`; None for everywhere.
+            acquisition: the score.
+            posterior: the posterior.
+            allowed: a result of `region`; None searches everywhere.
         """
 
     def region(self, posterior: Any, within: Within) -> Any:
-        """Where a condition on mean and variance holds under the present posterior; for `best`."""
+        """The region where a condition on mean and variance holds now, as an argument of `best`."""
         return Region(posterior, within)
 
     @abstractmethod
     def sampled(
         self, posterior: Any, rng: np.random.Generator, size: int
     ) -> tuple[NDArray[Any], Array]:
-        """Where ``size`` joint samples of the posterior are largest, and their maxima (size,)."""
+        """The maximizers of ``size`` joint posterior samples, and their maxima (size,)."""
 
     @abstractmethod
     def options(self, posterior: Any) -> tuple[NDArray[Any], Array, Array]:
-        """Finitely many actions (n, ...) to draw from, their means and variances (n,)."""
+        """A finite set of actions (n, ...) to draw from, with means and variances (n,)."""
 
     def largest_mean(self, posterior: Any) -> float:
         """The largest posterior mean of any action."""
         return float(posterior.mean_at(self.best(Mean(), posterior))[0])
 
     def renew(self) -> None:
-        """Drop what is held between calls; the next one then depends on the generator alone."""
+        """Drop what is kept between calls; the next call then depends only on the generator."""
         return
 
 
 class ArmSearch(Search):
-    """Exact: O(n) a call."""
+    """The exact search over n arms, O(n) per call."""
 
     def best(
         self,
@@ -68,7 +67,7 @@ class ArmSearch(Search):
         score = acquisition.score(posterior.mean, posterior.var)
         if allowed is not None:
             if not allowed.any():
-                raise InvalidInput("the region to search holds no arm")
+                raise InvalidInput("the region to search contains no arm")
             score[~allowed] = -np.inf
         return leader(score, posterior.mean, allowed)
 
@@ -101,11 +100,11 @@ class Region:
         self._seen: tuple[Array, NDArray[np.bool_]] | None = None
 
     def among(self, candidates: Array) -> NDArray[np.bool_]:
-        """The same for candidates (n, d), computed once as long as they are the same array."""
+        """The same for candidates (n, d); the result is kept while they are the same array."""
         if self._seen is None or self._seen[0] is not candidates:
             self._seen = candidates, self(candidates)
         return self._seen[1]
 
     def __call__(self, x: Array) -> NDArray[np.bool_]:
-        """Which of the points (n, d) lie inside, (n,)."""
+        """Whether each of the points (n, d) lies in the region, (n,)."""
         return self._within(*self._held.moments(x))

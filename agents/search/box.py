@@ -1,9 +1,9 @@
-"""The search over a box: many candidates are scored in one batch, and the best are climbed from.
+"""The search over a box: many candidates are scored at once, and ascents start from the best.
 
-Through a coordinate map it searches the image of a small box: a line, or an embedding.
+With a coordinate map it searches the image of a small box: a line or an embedding.
 
-Departures of all searches of a box: 1. the maximum found is the best of local ones; 2. under a
-constraint a climb stops at the region's edge and does not follow it.
+Departures of all searches of a box: 1. the result is the best of several local maxima; 2. under a
+constraint, an ascent stops at the boundary of the region and does not follow it.
 """
 
 from collections.abc import Callable
@@ -33,17 +33,19 @@ from gpbandits_env.posterior import BoxPosterior
 
 @dataclass(frozen=True)
 class Gradient:
-    """Candidates, and L-BFGS from the best of them.
+    """Scores candidates, and runs L-BFGS from the best of them.
 
     Args:
-        starts: climbs for the best action, at least 0 (0: the best candidate is taken). With two or
-            more above 20 dimensions one further climb begins between their ends; see `crossed`.
-        candidates: points spread over the box, at least 1.
-        evaluations: the most points at which all climbs of one call evaluate gradients.
-        sample_starts: climbs for each posterior sample, each of evaluations / starts points.
+        starts: the number of ascents for the best action, at least 0; with 0 the best candidate is
+            the result. With two or more, above 20 dimensions one further ascent starts from a
+            crossover of their ends; see `crossed`.
+        candidates: the number of points spread over the box, at least 1.
+        evaluations: the budget of gradient evaluations for all ascents of a call.
+        sample_starts: the number of ascents for each posterior sample; each has a budget of
+            evaluations / starts.
         near_best: whether points near the best observed ones are candidates too.
     Raises:
-        InvalidInput: out of range.
+        InvalidInput: a setting is out of range.
     """
 
     starts: int = 10
@@ -67,12 +69,13 @@ class Gradient:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The best of points drawn anew every round.
+    """Takes the best of points that are drawn in each round.
 
     Args:
-        count: points spread over the box, at least 1; points near the best observed are added.
+        count: the number of points spread over the box, at least 1. Points near the best observed
+            ones are added.
     Raises:
-        InvalidInput: out of range.
+        InvalidInput: count is out of range.
     """
 
     count: int = 1024
@@ -87,20 +90,20 @@ class Drawn:
 
 
 class BoxSearch(Search):
-    """Local and from many starts; a call costs its candidates' moments and its climbs.
+    """A local search from many starts.
 
-    Candidates are drawn anew in every call, except while points are hallucinated: those of the
-    first call then stay, and their variances are updated at O(n t) a point instead of O(n t^2).
-    Nothing else is kept between calls, so the generator's state is all there is to save. Through a
-    map candidates are always drawn anew; near the best are then the points whose images are nearest
-    to the observed points of the largest means.
+    Each call draws new candidates. While points are hallucinated, the candidates of the first call
+    are kept, and their variances are updated at O(n t) per point instead of O(n t^2). Nothing else
+    is kept between calls, so the state of the generator is the whole state. With a map, each call
+    draws new candidates; those near the best are then the points whose images are nearest to the
+    observed points with the largest means.
 
     Args:
-        box: where the posterior is.
-        rng: draws the candidates.
-        through: if given, the map whose image is searched; it may be replaced at any time by one of
-            the same small box.
-        settings: those of `Gradient`.
+        box: the box of the posterior.
+        rng: the generator of the candidates.
+        through: if given, the map whose image is searched. It may be replaced at any time by a map
+            of the same small box.
+        settings: the settings of `Gradient`.
     """
 
     def __init__(
@@ -118,7 +121,7 @@ class BoxSearch(Search):
     def best(
         self, acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None = None
     ) -> Array:
-        """As of `Search`, (1, d); `InvalidInput` where no candidate lies in the region."""
+        """See `Search`; raises `InvalidInput` if no candidate lies in the region."""
         held = self._candidates(posterior)
         y, points, mean = self._drawn, held.points, held.mean
         score = acquisition.score(mean, held.var)
@@ -157,7 +160,7 @@ class BoxSearch(Search):
         found, tops = climb(climbed, starts, self.box.low, self.box.high, evaluations=budget)
         tops = tops.reshape(size, count)
         top = tops.argmax(axis=1)
-        # Values at candidates are in single precision; a climb begins at the best and never falls.
+        # Candidates are scored in single precision; an ascent starts at the best, never descending.
         return self._lift(self.box.snap(found.reshape(size, count, -1)[own, top])), tops[own, top]
 
     def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
@@ -174,7 +177,7 @@ class BoxSearch(Search):
     def _climb_and_cross(
         self, climbed: Surface, score: Callable[[Array], Array], starts: Array
     ) -> tuple[Array, Array]:
-        """The ends of climbs, and of one more that begins between them."""
+        """The ends of the ascents, and of one more that starts from a crossover of them."""
         last = self.settings.evaluations // (len(starts) + 1)
         ends, values = self._climb(climbed, starts, self.settings.evaluations - last)
         between = crossed(lambda y: score(self._lift(y)), ends, values, self.rng)[0][None]
@@ -182,11 +185,11 @@ class BoxSearch(Search):
         return np.concatenate([ends, end]), np.concatenate([values, value])
 
     def _lift(self, y: Array) -> Array:
-        """The images in the posterior's box of points of the searched one."""
+        """The images in the posterior's box of points of the searched box."""
         return y if self.through is None else self.through.lift(y)
 
     def _candidates(self, posterior: BoxPosterior) -> HeldCandidates:
-        """This call's: the held ones while points are hallucinated, otherwise fresh."""
+        """The candidates of this call: those kept while points are hallucinated, or new ones."""
         held = self._held
         hallucinated = len(posterior.conditioned) > len(posterior.observed)
         kept = hallucinated and self.through is None
@@ -196,7 +199,7 @@ class BoxSearch(Search):
         return held
 
     def _draw(self, posterior: BoxPosterior) -> Array:
-        """Points of the searched box, snapped to values: spread, and near the best so far."""
+        """Candidates in the searched box, spread and near the best so far, rounded to values."""
         y = self._around(posterior)
         return y if self.box.free is None else np.unique(self.box.snap(y), axis=0)
 

@@ -1,20 +1,21 @@
-"""The candidates of a search in a box, and where climbs begin.
+"""The candidates of a search in a box, and the starting points of ascents.
 
-Spread points are a Sobol sequence shifted by one random vector (modulo the box); above 20
-dimensions, where so few points of it are not even, they are uniform. Corners are not among them:
-many are local maxima of an upper confidence bound that climbs do not leave, and climbs from inside
-end higher. Points near the best so far differ from it by normal steps of very different sizes,
-above 20 dimensions in 20 coordinates each on average.
+Spread points are a Sobol sequence shifted by one random vector (modulo the box). Above 20
+dimensions they are uniform, because a short Sobol sequence does not cover the box evenly. Corners
+are left out: many are local maxima of an upper confidence bound, where ascents stay, and ascents
+from the interior end higher. Points near the best one differ from it by normal steps of very
+different sizes, above 20 dimensions in 20 coordinates each on average.
 
-Above 20 dimensions an acquisition has very many local maxima, and one more climb begins where the
-ends of the others are crossed. For GP-UCB with ten climbs on Ackley in 25 and 100 dimensions (72
-calls from three seeds, the same evaluations) the bound found was always higher, by 0.024 prior
-standard deviations on average, for 1 to 2 ms more of 3 to 5. Up to 20 dimensions it gains nothing.
+Above 20 dimensions an acquisition has very many local maxima, and one more ascent starts from a
+crossover of the ends of the others. For GP-UCB with ten ascents on Ackley in 25 and 100 dimensions
+(72 calls from three seeds, with the same evaluations) the maximum found was always higher, by 0.024
+prior standard deviations on average, and a call took 1 to 2 ms more than 3 to 5 ms. Up to 20
+dimensions there is no gain.
 
 Source: Cranley & Patterson (1976), for the shift; Regis & Shoemaker (2013), "Combining radial basis
 function surrogates and dynamic coordinate search", for steps in few coordinates; Storn & Price
-(1997), "Differential evolution", for the binomial crossover and the greedy selection; here points
-are crossed, not differences, and only the best is changed.
+(1997), "Differential evolution", for the binomial crossover and the greedy selection. Here points
+are crossed, not differences, and only the best point is changed.
 """
 
 from collections.abc import Callable
@@ -29,28 +30,29 @@ from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import root
 
-# Up to so many dimensions Sobol points are used; above, so many coordinates change in a step.
+# Up to this dimension Sobol points are used; above it, a step changes this many coordinates.
 MOST_SOBOL = 20
-# The best points observed, the steps around each, and their sizes as parts of the box's sides.
+# The number of best observed points, the steps around each, and the sizes of the steps relative to
+# the sides of the box.
 BEST_OBSERVED, STEPS_EACH, SMALLEST, LARGEST = 10, 10, 1e-3, 0.2
-# Starts are at least so far apart, in parts of the sides and per root of the dimension.
+# The least distance between starts, relative to the sides and to the root of the dimension.
 APART = 0.05
-# Starts are picked among so many of the best for each that is wanted.
+# The number of best candidates considered per start.
 POOL = 24
-# Rounds of exchange, and points tried in each.
+# The number of crossover rounds, and of points tried in each.
 ROUNDS, EACH = 16, 32
-# Exchange ends after so many rounds that together gain less than a part of the value.
+# The crossover ends after this many rounds whose total gain is below this part of the value.
 PATIENCE, TOLERANCE = 4, 1e-8
-# The largest part of the coordinates that is exchanged; the smallest is one of them.
+# The largest share of coordinates that is exchanged; the smallest is one coordinate.
 MOST_EXCHANGED = 0.5
-# A draw carries this part of the prior variance as noise of its own: rounding is smaller.
+# Noise added to the covariance of draws, relative to the prior variance; it exceeds rounding.
 LEAST = 1e-10
-# So many rows of a covariance are worked on together.
+# The number of rows of a covariance that are processed together.
 STRIP = 128
 
 
 def spread(box: Box, count: int, rng: np.random.Generator) -> Array:
-    """(count, d) points all over the box, fresh."""
+    """Points spread over the box, a new array (count, d)."""
     if box.dim > MOST_SOBOL:
         unit = rng.random((count, box.dim))
     else:
@@ -62,7 +64,7 @@ def spread(box: Box, count: int, rng: np.random.Generator) -> Array:
 
 
 def near(box: Box, centers: Array, rng: np.random.Generator) -> Array:
-    """Points near each of some: (k, d) -> (k steps, d), clipped to the box."""
+    """Points near each of the centers: (k, d) -> (k steps, d), clipped to the box."""
     k, d = centers.shape
     shape = (STEPS_EACH * k, d)
     size = np.exp(rng.uniform(np.log(SMALLEST), np.log(LARGEST), (len(centers) * STEPS_EACH, 1)))
@@ -74,7 +76,7 @@ def near(box: Box, centers: Array, rng: np.random.Generator) -> Array:
 
 
 def best_observed(posterior: BoxPosterior) -> Array:
-    """(k, d) the observed points of the largest posterior mean, best first, each once."""
+    """The distinct observed points with the largest posterior means, (k, d), best first."""
     observed, mean = posterior.observed, posterior.mean_at_observed()
     if not len(observed):
         return observed
@@ -84,10 +86,11 @@ def best_observed(posterior: BoxPosterior) -> Array:
 
 
 def distinct(box: Box, points: Array, scores: Array, count: int) -> IntArray:
-    """For each of s scores of the same points, the best that are apart: (s, count) indices.
+    """The indices of the best points that keep a distance, (s, count), for each of s scores.
 
-    Greedy, from the largest score down; distances are in parts of the box's sides. Where fewer than
-    ``count`` are apart, the next best follow. Points are (n, d), scores (s, n) without nan.
+    The choice is greedy, from the largest score down. Distances are relative to the sides of the
+    box. If fewer than ``count`` points keep the distance, the next best ones follow. Points are
+    (n, d), scores (s, n) without NaN.
     """
     s, n = scores.shape
     pool = min(n, POOL * count)
@@ -105,7 +108,7 @@ def distinct(box: Box, points: Array, scores: Array, count: int) -> IntArray:
         picked[:, i] = ranked[own, chosen]
         apart = unit - unit[own, chosen][:, None]
         close = np.einsum("ijk,ijk->ij", apart, apart) < APART**2 * box.dim
-        # Close ones come after all others; a chosen one is not chosen again.
+        # Close points rank after all others; a chosen point is not chosen again.
         rank[close & (rank < pool)] += pool
         rank[own, chosen] = 3 * pool
     return picked
@@ -117,9 +120,9 @@ def crossed(
     values: Array,
     rng: np.random.Generator,
 ) -> tuple[Array, float]:
-    """A point whose coordinates are those of the ends (n, d), and its value, at least the best's.
+    """A crossover of the ends (n, d), and its value, which is at least that of the best end.
 
-    The score of points (k, d) is (k,); ``values`` (n,) are those of the ends.
+    The score maps points (k, d) to (k,); ``values`` (n,) are the scores of the ends.
     """
     n, d = ends.shape
     top = int(values.argmax())
@@ -147,11 +150,11 @@ def _sobol(dim: int, count: int) -> Array:
 
 
 class HeldCandidates:
-    """Points and their moments: O(n t (d + t)) at first, O(n t) for each hallucinated point.
+    """Candidates and their moments: O(n t (d + t)) at first, O(n t) per hallucinated point.
 
-    A hallucinated point p is one more row w of the posterior's whitening matrix W: with K the
-    covariances of candidates with all conditioned points, the variances fall by (K w)^2. So K is
-    kept, a column is added, and W is never applied again.
+    A hallucinated point adds one row w to the posterior's whitening matrix W. With K the
+    covariances between candidates and conditioned points, the variances decrease by (K w)^2.
+    Therefore K is kept, one column is added, and W is not applied again.
     """
 
     def __init__(self, points: Array, posterior: BoxPosterior) -> None:
@@ -177,9 +180,9 @@ class HeldCandidates:
         posterior.predictor.moments(self.mean, self.var, kept)
 
     def draw(self, rng: np.random.Generator, size: int) -> Array:
-        """Exact joint draws (size, n) of f; hallucinated points count in the covariance alone.
+        """Exact joint draws of f, (size, n); hallucinated points affect only the covariance.
 
-        O(n^3) for the first after a change, O(n^2 size) for others.
+        Cost: O(n^3) for the first draw after a change, O(n^2 size) for others.
         """
         if self._root is None:
             self._root = root(self._covariance())
@@ -188,7 +191,7 @@ class HeldCandidates:
         return values
 
     def _covariance(self) -> Array:
-        """The lower triangle of the posterior covariance (n, n), in strips that fit the cache."""
+        """The lower triangle of the posterior covariance, (n, n), in strips that fit the cache."""
         posterior, points = self._posterior, self.points
         with OneThread():
             v = self._k[:, : len(self._known)] @ posterior.predictor.white.T
@@ -202,7 +205,7 @@ class HeldCandidates:
         return covariance
 
     def follow(self, posterior: BoxPosterior) -> bool:
-        """Add the points that were hallucinated since; False if anything else has changed."""
+        """Add points hallucinated since the last call; return False after any other change."""
         count, now = len(self._known), posterior.conditioned
         if (
             posterior is not self._posterior

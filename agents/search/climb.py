@@ -1,15 +1,17 @@
-"""A maximizer in a box that climbs from many starts together, and the surfaces that it climbs.
+"""Gradient ascent in a box from many starts together, and the surfaces that it maximizes.
 
-Projected L-BFGS: at each start the coordinates at an end of the box whose gradient points outside
-are held; in the others the two-loop recursion gives a direction, and the step along it is clipped
-to the box and shortened until it gains enough (Armijo). Every iteration evaluates one trial point
-of each unfinished start in a single call: a start whose trial fails shortens its step while others
-continue.
+This is projected L-BFGS. For each start, coordinates at a face of the box whose gradient points
+outside are held. For the others, the two-loop recursion gives a direction, and the step along it is
+clipped to the box and shortened until it gains enough (Armijo). Each iteration evaluates one trial
+point per unfinished start, all in one call: a start whose trial fails shortens its step, and the
+others continue.
 
 Source: Nocedal & Wright (2006), Algorithms 3.1 and 7.4; Bertsekas (1982), "Projected Newton methods
 for optimization problems with simple constraints", for the coordinates that are held.
-Departures: 1. no strong Wolfe conditions: a step without positive curvature is not remembered, but
-makes the next ones longer; 2. the recursion runs on the free coordinates of the remembered steps.
+
+Departures: 1. the strong Wolfe conditions are not enforced: a step without positive curvature is
+not stored, but makes the next steps longer; 2. the recursion uses only the free coordinates of the
+stored steps.
 """
 
 from collections.abc import Callable
@@ -24,19 +26,20 @@ from gpbandits_env.agents.search.base import Region
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.posterior import BoxPosterior
 
-# Points (b, d) and the starts (b,) they belong to -> values (b,) and gradients (b, d).
+# Maps points (b, d) and the indices (b,) of their starts to values (b,) and gradients (b, d).
 Surface: TypeAlias = Callable[[Array, IntArray], tuple[Array, Array]]
 
-# Steps remembered, at most: with 10 climbs end no higher; more than d + 2 gain nothing.
+# The largest number of stored steps: 10 do not end higher, and more than d + 2 gain nothing.
 MEMORY = 5
-# The gain required of a step, as a part of the one that the slope predicts.
+# The gain required of a step, relative to the gain that the slope predicts.
 ARMIJO = 1e-4
-# The first step, and the longest that curvature alone may ask for, as parts of the box's sides.
+# The first step, and the longest step by curvature alone, relative to the sides of the box.
 FIRST_STEP, LONGEST_STEP = 0.05, 0.5
-# After a step along which the gradient did not fall, the next are so many times longer, up to a
-# limit at which all coordinates that matter have met an end of the box.
+# After a step along which the gradient did not decrease, the next steps are longer by this factor,
+# up to a limit at which all relevant coordinates have reached a face of the box.
 STRETCH, LONGEST_STRETCH = 4.0, 1e6
-# Failed trials in a row after which the memory is dropped; after as many again the start ends.
+# After this many failed trials in a row the stored steps are dropped; after as many again, the
+# start is finished.
 MOST_FAILURES = 8
 
 
@@ -49,18 +52,18 @@ def climb(
     evaluations: int,
     tolerance: float = 1e-8,
 ) -> tuple[Array, Array]:
-    """Local maxima of a surface in a box, one per start; never below the start's own value.
+    """Local maxima of a surface in a box, one per start and never below its value.
 
-    A start is finished when its next step promises a gain below the tolerance. Values of -inf (or
-    nan) are never stepped to. Coordinates are scaled by the sides of the box.
+    A start is finished when the expected gain of its next step is below the tolerance. Points with
+    value -inf or NaN are never accepted. Coordinates are scaled by the sides of the box.
 
     Args:
-        surface: values and gradients; called once an iteration with all unfinished starts.
+        surface: values and gradients; called once per iteration with all unfinished starts.
         starts: (n, d) points in the box.
         low: (d,) the lower corner.
-        high: (d,) the upper corner, above it.
-        evaluations: the budget in points evaluated, of all starts together.
-        tolerance: of the value, relative.
+        high: (d,) the upper corner, above ``low``.
+        evaluations: the number of points that may be evaluated, for all starts together.
+        tolerance: the relative tolerance of the value.
 
     Returns:
         The points (n, d) and their values (n,).
@@ -84,7 +87,7 @@ class _Climbers:
         self._f, self._g = self._evaluate(self._u)
         self._values[:] = self._f
         memory = min(MEMORY, d + 2)
-        # Newest first; steps, falls of the gradient.
+        # The stored steps and decreases of the gradient, newest first.
         self._steps, self._falls = np.zeros((memory, n, d)), np.zeros((memory, n, d))
         self._remembered = np.zeros(n, dtype=np.int64)
         self._length, self._failures = np.ones(n), np.zeros(n, dtype=np.int64)
@@ -102,7 +105,7 @@ class _Climbers:
         trial = np.clip(self._u + move, 0.0, 1.0)
         move = trial - self._u
         slope = np.einsum("ij,ij->i", move, self._g)
-        # With a full step the slope is about twice the gain to be expected.
+        # With a full step, the slope is about twice the expected gain.
         promised = slope / self._length
         going = promised > tolerance * np.abs(self._f)
         going &= self._failures < 2 * MOST_FAILURES
@@ -129,7 +132,7 @@ class _Climbers:
         return f, g
 
     def _direction(self) -> Array:
-        """The uphill step from every point, (b, d)."""
+        """The ascent step from each point, (b, d)."""
         g, u = self._g, self._u
         held = ((u <= 0.0) & (g < 0.0)) | ((u >= 1.0) & (g > 0.0))
         uphill = np.where(held, 0.0, g)
@@ -149,7 +152,7 @@ class _Climbers:
         return np.where(newton[:, None], move, steepest)
 
     def _shorten(self, failed: NDArray[np.bool_], f: Array, slope: Array) -> None:
-        """Shorten steps that failed, by the parabola through the known values and slope."""
+        """Shorten failed steps by the parabola through the known values and the slope."""
         if not failed.any():
             return
         missing = self._f[failed] + slope[failed] - f[failed]  # inf where the trial is -inf
@@ -165,7 +168,7 @@ class _Climbers:
     def _accept(
         self, better: NDArray[np.bool_], trial: Array, move: Array, f: Array, g: Array
     ) -> None:
-        """Step to trials that are better, and remember the steps with positive curvature."""
+        """Accept better trials, and store the steps with positive curvature."""
         if not better.any():
             return
         fall = self._g - g
@@ -190,7 +193,7 @@ class _Climbers:
         self._length[better], self._failures[better] = 1.0, 0
 
     def _settle(self, done: NDArray[np.bool_]) -> None:
-        """Record where starts are; one that did not move stays as given, to the bit."""
+        """Record the present points; a start that did not move stays exactly as given."""
         moved = done & (self._f > self._values[self.rows])
         rows = self.rows[moved]
         self._points[rows] = np.minimum(self._low + self._sides * self._u[moved], self._high)
@@ -205,9 +208,9 @@ class _Climbers:
 
 
 def _two_loops(gradient: Array, steps: Array, falls: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """The inverse Hessian times the gradients (b, d), and which of them have any curvature.
+    """The inverse Hessian times the gradients (b, d), and which starts have stored curvature.
 
-    Steps s_i and falls y_i of the gradient are (h, b, d), newest first, zeros where there are none.
+    Steps s_i and gradient decreases y_i are (h, b, d), newest first, with zeros for missing ones.
     Source: Nocedal & Wright (2006), Algorithm 7.4, with gamma of eq. (7.20).
     """
     curvature = np.einsum("hij,hij->hi", steps, falls)
@@ -243,7 +246,7 @@ def chained(
 
 
 def surface(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None) -> Surface:
-    """The acquisition and its gradient; -inf outside a region, so that nothing climbs there."""
+    """The acquisition and its gradient; -inf outside a region, so that no ascent enters it."""
 
     def climbed(x: Array, rows: IntArray) -> tuple[Array, Array]:
         values, slope = chained(acquisition, *posterior.gradients(x))
@@ -258,7 +261,7 @@ def surface(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region |
 def score_at(
     acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None
 ) -> Callable[[Array], Array]:
-    """The acquisition alone, -inf outside a region."""
+    """The acquisition without its gradient; -inf outside a region."""
 
     def score(x: Array) -> Array:
         found = acquisition.score(*posterior.moments(x))
@@ -268,7 +271,7 @@ def score_at(
 
 
 def pulled(climbed: Surface, through: BoxMap | None) -> Surface:
-    """A surface over the large box of a map as one over its small box."""
+    """A surface over the large box of a map, as a surface over its small box."""
     if through is None:
         return climbed
 
@@ -280,7 +283,7 @@ def pulled(climbed: Surface, through: BoxMap | None) -> Surface:
 
 
 def along(climbed: Surface, free: Array | None) -> Surface:
-    """A surface that climbs move along some coordinates only."""
+    """A surface in which only the free coordinates have a gradient."""
     if free is None:
         return climbed
 

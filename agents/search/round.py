@@ -1,15 +1,16 @@
-"""The search among candidates that are drawn anew every round, as in most published batch code.
+"""The search among candidates that are drawn in each round, as in most published batch code.
 
-All calls of a round use the same points: samples are exact and joint there, and the best point of a
+All calls of a round use the same points. Samples are exact and joint there. The best point of a
 score is found among them and then refined by a few steps of ascent.
 
-It is the search of the public code of ren2024, with its Adam, and its scenarios use it. On Ackley
-in [-5, 5]^2 and ^3 (20 to 160 observations, three seeds, prior standard deviation 3.2) tops of the
-mean raise the largest mean of the candidates by 0.5 and 1.6, and Adam a bound (beta = 4) by 0.09
-and 0.26. L-BFGS ends as high as `ascend` from the same starts, but takes twice the time.
+The public code of ren2024 searches in this way, with Adam, and the scenarios of ren2024 use it. On
+Ackley in [-5, 5]^2 and [-5, 5]^3 (20 to 160 observations, three seeds, prior standard deviation
+3.2), local maxima of the mean raise the largest mean of the candidates by 0.5 and 1.6, and Adam
+raises an upper confidence bound (beta = 4) by 0.09 and 0.26. L-BFGS ends as high as `ascend` from
+the same starts, but takes twice the time.
 
-Departures: 1. the maximum found is that of the candidates, up to the refinement; 2. among more
-than `MOST_EXACT` candidates samples are drawn by random features.
+Departures: 1. the maximum found is that of the candidates, up to the refinement; 2. with more
+than `MOST_EXACT` candidates, samples are drawn with random features.
 """
 
 from collections.abc import Callable
@@ -29,32 +30,33 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import BoxPosterior
 
-# Points (k, d) -> values (k,) and gradients (k, d).
+# Maps points (k, d) to values (k,) and gradients (k, d).
 Slope: TypeAlias = Callable[[Array], tuple[Array, Array]]
 
-# Up to so many candidates samples are exact; the factor of so many takes about a second.
+# Up to this many candidates samples are exact; the factorization takes about a second there.
 MOST_EXACT = 4096
-# Tops of the mean that are nearer to each other, in parts of the box's sides, are one.
+# Local maxima of the mean closer than this, relative to the sides of the box, count as one.
 APART = 1e-3
-# The first step of an ascent, and the longest, as parts of the box's sides.
+# The first and the longest step of an ascent, relative to the sides of the box.
 FIRST, LONGEST = 0.02, 0.2
-# Adam's decay rates of the means of the slope and of its square, and its epsilon.
+# Adam's decay rates for the means of the gradient and of its square, and its epsilon.
 KEPT, KEPT_SQUARE, TINY = 0.9, 0.999, 1e-8
 
 
 @dataclass(frozen=True)
 class RoundCandidates:
-    """Candidates drawn anew every round.
+    """Candidates that are drawn in each round.
 
     Args:
-        candidates: uniformly random points, at least 1; tops of the posterior mean are added.
-        refine: steps of Adam from the best candidate of a score, at least 0.
-        rate: the length of these in each coordinate, in the units of x.
-        tops: the most climbs of the posterior mean, at least 0, from the best candidate and from
-            observed points above it; their ends are further candidates.
-        climb: steps of each of these climbs.
+        candidates: the number of uniformly random points, at least 1; local maxima of the posterior
+            mean are added.
+        refine: the number of Adam steps from the best candidate of a score, at least 0.
+        rate: the length of these steps in each coordinate, in the units of x.
+        tops: the largest number of ascents of the posterior mean, at least 0. They start from the
+            best candidate and from observed points above it, and their ends are candidates too.
+        climb: the number of steps of each of these ascents.
     Raises:
-        InvalidInput: out of range.
+        InvalidInput: a setting is out of range.
     """
 
     candidates: int = 1000
@@ -70,19 +72,19 @@ class RoundCandidates:
         positive(self.rate, "rate")
 
     def search(self, box: Box, rng: np.random.Generator, through: BoxMap | None) -> "RoundSearch":
-        """That search of a box; there is none through a map."""
+        """The search of a box with these settings; a map is not supported."""
         if through is not None:
             raise InvalidInput(
-                "a line, or an embedding of a posterior on x, is searched by gradient or "
-                "candidates; leave out search='round'"
+                "search='round' does not support lines and embeddings: leave it out, or use "
+                "'gradient' or 'candidates'"
             )
         return RoundSearch(box, rng, self)
 
 
 class RoundSearch(Search):
-    """The search of `RoundCandidates`; they stay from one `renew` to the next observation.
+    """The search of `RoundCandidates`, which are kept from `renew` to the next observation.
 
-    Cost: O(n t (d + t)) a round, O(n t) an action, and O(n^3) a round in which samples are drawn.
+    Cost: O(n t (d + t)) per round, O(n t) per action, and O(n^3) per round with samples.
     """
 
     def __init__(
@@ -105,7 +107,7 @@ class RoundSearch(Search):
             score[~allowed] = -np.inf
         first = leader(score, held.mean, allowed)
         point = held.points[first]
-        # Of a region only the candidates are known.
+        # A region is known only at the candidates.
         if allowed is not None or not settings.refine:
             return point
         slope, box = slope_of(acquisition, posterior), self.box
@@ -113,7 +115,7 @@ class RoundSearch(Search):
         return found if value[0] > score[first] else point
 
     def region(self, posterior: BoxPosterior, within: Within) -> NDArray[np.bool_]:
-        """Which of the round's candidates lie inside, (n,)."""
+        """Whether each of the round's candidates lies in the region, (n,)."""
         held = self._candidates(posterior)
         return within(held.mean, held.var)
 
@@ -160,12 +162,12 @@ class RoundSearch(Search):
 
 
 def slope_of(acquisition: Acquisition, posterior: BoxPosterior) -> Slope:
-    """An acquisition's values and gradients at points."""
+    """The values and gradients of an acquisition at points."""
     return lambda x: chained(acquisition, *posterior.gradients(x))
 
 
 def apart(box: Box, points: Array) -> Array:
-    """Of points (k, d) those that are not near one before them."""
+    """The points of (k, d) that are not close to an earlier one."""
     kept: list[Array] = []
     for point in points:
         if all(np.abs((point - other) / (box.high - box.low)).max() > APART for other in kept):
@@ -176,15 +178,15 @@ def apart(box: Box, points: Array) -> Array:
 def ascend(
     surface: Slope, points: Array, low: Array, high: Array, steps: int
 ) -> tuple[Array, Array]:
-    """The points (k, d) after so many steps of ascent in a box, and their values (k,).
+    """The points (k, d) after the given steps of ascent in a box, and their values (k,).
 
-    None ends below its start. The step along the gradient is that of Barzilai and Borwein (1988),
-    which needs no memory; one that does not gain is not taken, and the next is shorter. The surface
-    is called steps + 1 times.
+    No point ends below its start. Step lengths are those of Barzilai and Borwein (1988), which
+    need no memory. A step without gain is rejected, and the next one is shorter. The surface is
+    called steps + 1 times.
     """
     sides = high - low
     at, (value, slope) = points, surface(points)
-    # In coordinates of [0, 1]^d.
+    # Coordinates are scaled to [0, 1]^d.
     slope = slope * sides
     length = FIRST / _largest(slope)
     for _ in range(steps):
@@ -208,10 +210,10 @@ def ascend(
 def adam(
     surface: Slope, points: Array, low: Array, high: Array, steps: int, rate: float
 ) -> tuple[Array, Array]:
-    """The best points (k, d) of so many steps of Adam in a box, and their values (k,).
+    """The best points (k, d) of the given steps of Adam in a box, and their values (k,).
 
-    None is below its start. A step has about the length ``rate`` in each coordinate, in the units
-    of x. The surface is called steps + 1 times.
+    No point ends below its start. The length of a step is about ``rate`` in each coordinate, in the
+    units of x. The surface is called steps + 1 times.
 
     Source: Kingma & Ba (2015), Algorithm 1, clipped to the box.
     """

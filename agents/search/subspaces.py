@@ -1,8 +1,8 @@
 """The search of MS-UCB: many subspaces of a box at once.
 
-Every subspace is screened at a few points, in one batch; the acquisition is climbed from the best
-of them, all together; then every subspace is screened where these climbs ended, and the best are
-climbed from again.
+All subspaces are screened at a few points each, in one batch. Ascents of the acquisition start from
+the best of these points. Then all subspaces are screened at the ends of these ascents, and ascents
+start from the best again.
 """
 
 from dataclasses import dataclass
@@ -19,29 +19,29 @@ from gpbandits_env.posterior import BoxPosterior, Subspaces
 from gpbandits_env.seeding import Streams
 from gpbandits_env.theory import new_subspaces
 
-# Subspaces are drawn so many numbers (32 MB) at a time.
+# The number of values (32 MB) of subspaces that are drawn at a time.
 STRIP = 1 << 22
-# How far around the best observed point a part of the screening looks, as parts of the sides.
+# The distances from the best observed point of some screened points, relative to the sides.
 NEAR = (0.02, 0.1)
-# Every subspace is screened again where so many of the best climbs end.
+# All subspaces are screened again at the ends of this many best ascents.
 ENDS = 2
-# If there are more subspaces than this, so many leading ones are screened more closely.
+# With more subspaces than this, this many leading ones are screened more closely.
 LEADERS = 8
 
 
 @dataclass(frozen=True)
 class Growth:
-    """How many subspaces there are, and how closely they are searched.
+    """The number of subspaces and the effort of their search.
 
     Args:
-        n0: N_0 >= 1.
-        alpha: at least 0; N_0 t^alpha subspaces are added in round t.
+        n0: N_0, at least 1.
+        alpha: the growth exponent, at least 0; N_0 t^alpha subspaces are added in round t.
         cap: the largest |Z_t|; None for no limit.
-        candidates: points to screen a round, over all subspaces; at least 2 in each.
-        refine: K, how many of them are climbed from.
-        evaluations: of the acquisition along all climbs of a round together, at most.
+        candidates: the number of points screened per round over all subspaces, at least 2 in each.
+        refine: K, the number of screened points from which an ascent starts.
+        evaluations: the budget of acquisition evaluations for all ascents of a round together.
     Raises:
-        InvalidInput: out of range.
+        InvalidInput: a setting is out of range.
     """
 
     n0: int = 1
@@ -60,14 +60,14 @@ class Growth:
 
 
 class SubspaceSearch(Search):
-    """Looks for actions in the subspaces Z_t of Algorithm 1.
+    """Searches the subspaces Z_t of Algorithm 1 for actions.
 
-    It searches the last d coordinates of the box. What it draws in round t depends on the streams
-    and t alone, so that t is all there is to save.
+    The search is over the last d coordinates of the box. The draws of round t depend only on the
+    streams and t, so that t is the whole state.
 
     Attributes:
-        subspaces: Z_t.
-        round: t.
+        subspaces: the fixed coordinates Z_t.
+        round: the round t.
     """
 
     def __init__(self, box: Box, d: int, streams: Streams, growth: Growth) -> None:
@@ -78,17 +78,17 @@ class SubspaceSearch(Search):
 
     @property
     def size(self) -> int:
-        """|Z_t|."""
+        """The number of subspaces |Z_t|."""
         return self.subspaces.size
 
     def restart(self) -> None:
-        """Back to round 1, with Z_1."""
+        """Return to round 1 and Z_1."""
         self.subspaces = Subspaces(self._box, self._active)
         self.round = 0
         self.reach(1)
 
     def reach(self, t: int, posterior: BoxPosterior | None = None) -> None:
-        """Be in round t >= 1, with the subspaces of all rounds up to t: Algorithm 1, line 3."""
+        """Go to round t >= 1, with the subspaces of all rounds up to t: Algorithm 1, line 3."""
         if t < self.round:
             self.restart()
         if posterior is not None:
@@ -114,10 +114,10 @@ class SubspaceSearch(Search):
         if allowed is not None:
             inside = allowed(self.subspaces.points(y, rows))
             if not inside.any():
-                raise InvalidInput("the region to search holds none of the points screened")
+                raise InvalidInput("the region to search contains none of the screened points")
             score = np.where(inside, score, -np.inf)
         first = self._promising(score, rows)
-        # What a region allows is screened, not climbed.
+        # Under a constraint the points are screened, without ascents.
         if len(self._active) == 0 or allowed is not None:
             return self.subspaces.points(y[first[:1]], rows[first[:1]])
         starts, within = y[first], rows[first]
@@ -131,7 +131,7 @@ class SubspaceSearch(Search):
         return self.subspaces.points(ends[[top]], of[[top]])
 
     def _closer(self, acquisition: Acquisition, y: Array, rows: IntArray) -> tuple[Array, IntArray]:
-        """Half of the starts anew: the best of many points in the few leading subspaces."""
+        """Replace half of the starts by the best of many points in the few leading subspaces."""
         leaders = np.unique(rows[:LEADERS])
         each = max(2, self._growth.candidates // len(leaders))
         more_rows = np.repeat(leaders, each)
@@ -144,7 +144,7 @@ class SubspaceSearch(Search):
     def _climbed(
         self, acquisition: Acquisition, y: Array, of: IntArray
     ) -> tuple[Array, IntArray, Array]:
-        """Where climbs from y (K, d) in subspaces (K,) end, in which of them, and how high."""
+        """The ends of ascents from y (K, d) in subspaces (K,), their subspaces and values."""
 
         def surface(points: Array, which: IntArray) -> tuple[Array, Array]:
             return chained(acquisition, *self.subspaces.gradients(points, of[which]))
@@ -156,7 +156,7 @@ class SubspaceSearch(Search):
     def _elsewhere(
         self, acquisition: Acquisition, ends: Array, values: Array
     ) -> tuple[Array, IntArray, Array]:
-        """Climbs from where the first ones ended, but in the subspaces that are best there.
+        """Ascents from the ends of the first ones, in the subspaces that are best there.
 
         The best values of the few searched coordinates depend little on the many fixed ones.
         """
@@ -171,7 +171,7 @@ class SubspaceSearch(Search):
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         y, rows, mean, var = self._screened(posterior)
-        # A sample needs the points themselves: only those that may be largest are made.
+        # A sample needs the points themselves; only those that may be largest are computed.
         order = np.argsort(-(mean + 3.0 * np.sqrt(var)), kind="stable")
         kept = order[: self._growth.candidates]
         points = self.subspaces.points(y[kept], rows[kept])
@@ -185,7 +185,7 @@ class SubspaceSearch(Search):
         return self.subspaces.points(y[:most], rows[:most]), mean[:most], var[:most]
 
     def _screened(self, posterior: BoxPosterior) -> tuple[Array, IntArray, Array, Array]:
-        """Points y (n, d) in subspaces (n,), with means and variances (n,)."""
+        """Screened points y (n, d) in subspaces (n,), with means and variances (n,)."""
         self.subspaces.follow(posterior)
         count, d = self.size, len(self._active)
         each = 1 if d == 0 else max(2, -(-self._growth.candidates // count))
@@ -194,9 +194,9 @@ class SubspaceSearch(Search):
         return y, rows, *self.subspaces.moments(y, rows)
 
     def _points_of_round(self, number: int, count: int, each: int) -> Array:
-        """(count, each, d) searched coordinates for so many subspaces; the same in a whole round.
+        """Searched coordinates for ``count`` subspaces, (count, each, d), the same within a round.
 
-        In every subspace the best observed y is the first, and some of the others are around it.
+        In each subspace the first is the best observed y, and some of the others are close to it.
         """
         posterior = self.subspaces.posterior
         rng = self._streams.at(self.round, number)
@@ -214,7 +214,7 @@ class SubspaceSearch(Search):
         return y
 
     def _promising(self, score: Array, rows: IntArray) -> IntArray:
-        """Where to climb from, best first: in different subspaces as long as there are some."""
+        """The starts of ascents, best first, in different subspaces as far as possible."""
         refine = self._growth.refine
         by_subspace = score.reshape(self.size, -1)
         leaders = by_subspace.argmax(axis=1) + by_subspace.shape[1] * np.arange(self.size)

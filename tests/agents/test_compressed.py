@@ -223,8 +223,8 @@ def test_budgets_are_declared(world):
     [
         (-0.1, "compress must be finite"),
         (math.nan, "compress must be finite"),
-        (True, "compression is a dict"),
-        ("much", "compression is a dict"),
+        (True, "compression must be a dict"),
+        ("much", "compression must be a dict"),
         ({"epsilon": 0.1}, "needs a 'type'"),
         ({"type": "constant"}, "epsilon"),
         ({"type": "horizon", "alpha": -1.0}, "alpha"),

@@ -398,7 +398,7 @@ def test_a_file_is_a_string_or_a_path(wrong, tmp_path, monkeypatch):
 def test_a_value_that_is_no_number_is_refused_in_plain_words(given):
     campaign = begun(1)
     (suggestion,) = campaign.ask()
-    with pytest.raises(InvalidInput, match="a value is one number") as caught:
+    with pytest.raises(InvalidInput, match="a value must be one number") as caught:
         campaign.tell(suggestion.id, given)
     assert "array" not in str(caught.value).replace(repr(given), "")
     for number in (np.array(0.5), np.float32(0.5), np.uint8(3), 10**30, True):

@@ -116,10 +116,10 @@ def test_a_parallel_that_gives_other_than_one_value_a_point_is_refused(values):
 
 @pytest.mark.parametrize("value", [None, [1.0], np.float64("-inf"), "1", np.ones(2), 1e200])
 def test_a_function_that_gives_no_number_is_no_failed_call(value):
-    with pytest.raises(InvalidInput, match="a value is one number"):
+    with pytest.raises(InvalidInput, match="a value must be one number"):
         agents.minimize(lambda x: value, BRANIN, n_calls=3)
     turned = -value if isinstance(value, float) else value
-    with pytest.raises(InvalidInput, match="a value is one number"):
+    with pytest.raises(InvalidInput, match="a value must be one number"):
         agents.maximize(lambda x: turned, BRANIN, n_calls=3)
 
 
