@@ -74,9 +74,9 @@ class BoxMap:
 class EmbeddedMap(ActionMap):
     """The posterior is on points y of a small box; the actions are points x of a large box.
 
-    The problem's kernel is a kernel of x. The kernel of y has its lengthscale divided by the stretch
-    of the embedding, so that the two agree on average. A reward observed outside the image of the
-    embedding counts at the nearest point of the image (`Embedding.lower`), which is an
+    The problem's kernel is a kernel of x. The kernel of y has its lengthscale divided by the
+    stretch of the embedding, so that the two agree on average. A reward observed outside the image
+    of the embedding counts at the nearest point of the image (`Embedding.lower`), which is an
     approximation.
 
     If several y give the same action (clipping), the posterior is conditioned at the y that was

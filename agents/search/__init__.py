@@ -45,7 +45,7 @@ def search_for(
         return spec
     if isinstance(domain, Arms):
         if spec is not None:
-            raise InvalidInput("all arms are scored, so there is nothing to set: leave out search")
+            raise InvalidInput("search is for boxes, and all arms are scored anyway: leave it out")
         return ArmSearch()
     assert isinstance(domain, Box)
     if spec is not None and not isinstance(spec, (str, Mapping)):
