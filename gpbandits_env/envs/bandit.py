@@ -1,4 +1,4 @@
-"""What an environment simulates, apart from what happens in an episode."""
+"""What an environment simulates, without the state of an episode."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ class Bandit:
 
     Args:
         problem: what an agent may know; its noise variance may differ from the true one.
-        process: what the functions of an episode are drawn from.
+        process: the reward process from which the functions of an episode are drawn.
         noise_var: the variance of the noise on a reward, at least 0.
         unit: the unit of a reward, for pictures; "" if it has none.
-        locations: (n, 2) where the arms are on a map, for pictures.
-        changed: makes the bandit of the same arguments with some changed, if it has any.
+        locations: (n, 2) positions of the arms on a map, for pictures.
+        changed: a function that makes the bandit with some arguments changed, or None.
     """
 
     problem: Problem
@@ -44,10 +44,10 @@ class Bandit:
         return float(np.sqrt(self.noise_var))
 
     def action_space(self, selective: bool = False, discrete: bool = False) -> spaces.Space[Any]:
-        """A batch of actions, or one arm; of a selective environment, and which to observe.
+        """A batch of actions, or one arm; if selective, a pair of these and which to observe.
 
         Raises:
-            InvalidInput: discrete, but with several actions in a round or in a box.
+            InvalidInput: a discrete action, but several actions per round or a box.
         """
         m = self.problem.batch_size
         space: spaces.Space[Any] = self.problem.domain.action_space(m)
@@ -61,7 +61,7 @@ class Bandit:
         return spaces.Tuple((space, spaces.MultiBinary(m))) if selective else space
 
     def observation_space(self, selective: bool = False) -> spaces.Dict:
-        """The last actions, their noisy rewards, and the round; and which were observed."""
+        """The last actions, their noisy rewards, the round; if selective, which were observed."""
         m = self.problem.batch_size
         low, high = self.process.bounds()
         low, high = min(low, 0.0), max(high, 0.0)  # a reset shows rewards of 0
@@ -74,7 +74,7 @@ class Bandit:
         return spaces.Dict(seen | ({"observed": spaces.MultiBinary(m)} if selective else {}))
 
     def first_observation(self, selective: bool = False) -> dict[str, NDArray[Any]]:
-        """The observation of a reset: nothing was done yet."""
+        """The observation after a reset, before any action."""
         m = self.problem.batch_size
         space = self.problem.domain.action_space(m)
         first = {

@@ -1,7 +1,7 @@
 """The keyword arguments of environments, each declared once.
 
-From the fields of a declaration follow what `gym.make` and scenario files accept, the types that
-are checked, the errors for what is not accepted, and the table on the documentation's page.
+The fields of a declaration determine what `gym.make` and scenario files accept, the types that are
+checked, the errors for wrong arguments, and the table in the documentation.
 """
 
 import inspect
@@ -20,10 +20,10 @@ from gpbandits_env.specs import check_kind, kinds_of
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(ABC):
-    """What an environment is made with.
+    """The arguments of an environment.
 
-    To add an environment: a subclass; in its module ``Name = Maker(NameArguments)`` and
-    ``NameVector = Name.vector``; and a line of `registration.ENVIRONMENTS`.
+    To add an environment, write a subclass, add ``Name = Maker(NameArguments)`` and
+    ``NameVector = Name.vector`` to its module, and a line to `registration.ENVIRONMENTS`.
     """
 
     def __post_init__(self) -> None:
@@ -32,15 +32,15 @@ class Arguments(ABC):
 
     @abstractmethod
     def bandit(self) -> Bandit:
-        """What these arguments describe.
+        """The bandit that these arguments describe.
 
         Raises:
             InvalidInput: a value out of range, or arguments that exclude each other.
-            UnknownName: a name in them that does not exist.
+            UnknownName: an argument contains an unknown name.
         """
 
     def changed(self, changes: Mapping[str, Any]) -> Bandit:
-        """The bandit of these arguments with some changed.
+        """The bandit with some of these arguments changed.
 
         Raises:
             UnknownName: an argument that the environment does not have.
@@ -55,30 +55,30 @@ class Arguments(ABC):
 class Maker:
     """Makes environments from keyword arguments; Gymnasium's entry points are makers.
 
-    Called, it makes a `BanditEnv`; `vector` makes a `BanditVectorEnv`. Both take the arguments of
+    A call makes a `BanditEnv`, and `vector` makes a `BanditVectorEnv`. Both accept the arguments of
     these classes and those that are declared.
 
     Args:
         arguments: the declaration.
     """
 
-    metadata = METADATA  # where Gymnasium looks for the render modes before it makes anything
+    metadata = METADATA  # Gymnasium reads the render modes here before it makes anything
 
     def __init__(self, arguments: type[Arguments]) -> None:
         self.arguments = arguments
 
     def __call__(self, *args: Any, **kwargs: Any) -> BanditEnv:
-        """One environment.
+        """Make one environment.
 
         Raises:
             UnknownArgument: an argument that the environment does not have.
-            InvalidInput: one is missing or wrong.
+            InvalidInput: an argument is missing or wrong.
         """
         own = _options(BanditEnv, kwargs)
         return BanditEnv(self._bandit(kwargs, own), *args, **own)
 
     def vector(self, *args: Any, **kwargs: Any) -> BanditVectorEnv:
-        """B environment instances side by side; see `__call__`."""
+        """Make a vector environment of B instances; see `__call__`."""
         own = _options(BanditVectorEnv, kwargs)
         return BanditVectorEnv(self._bandit(kwargs, own), *args, **own)
 
@@ -86,7 +86,7 @@ class Maker:
         given = {key: value for key, value in kwargs.items() if key not in own}
         if "autoreset_mode" in given:
             raise InvalidInput(
-                "autoreset_mode is an argument of vector environments: Gymnasium's own take it in "
+                "autoreset_mode is an argument of vector environments: Gymnasium's accept it in "
                 "vector_kwargs={'autoreset_mode': gymnasium.vector.AutoresetMode.SAME_STEP}"
             )
         declared = {field.name: field for field in fields(self.arguments)}
@@ -101,6 +101,6 @@ class Maker:
 
 
 def _options(environment: type, kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that are those of every environment."""
+    """The arguments that every environment has."""
     names = list(inspect.signature(environment).parameters)[1:]
     return {key: value for key, value in kwargs.items() if key in names}

@@ -1,4 +1,4 @@
-"""A window that follows an episode, for ``render_mode="human"``; the one place with pyplot."""
+"""A window for ``render_mode="human"``; the only module that imports pyplot."""
 
 from typing import Any
 
@@ -10,19 +10,19 @@ from gpbandits_env.envs.scene import Scene
 
 
 class Display:
-    """A window of matplotlib's own backend, opened when it first shows something.
+    """A window of matplotlib's current backend, opened when it first shows something.
 
-    If it is closed by hand, the next round opens it again. Without a display nothing is seen.
+    If the user closes it, the next round opens it again. Without a display nothing is shown.
     """
 
     def __init__(self) -> None:
         self._figure: Figure | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Display, ()  # a copy of an environment opens a window of its own
+        return Display, ()  # a copied environment opens its own window
 
     def show(self, scene: Scene, seconds: float) -> None:
-        """Draw a scene, and let the window answer for this long."""
+        """Draw a scene, and process the window's events for ``seconds``."""
         figure = self._figure
         if figure is None or not plt.fignum_exists(figure.number):
             figure = self._figure = plt.figure(**FIGURE)

@@ -1,8 +1,7 @@
-"""An episode of one environment instance: its path and its noise; and the checks of a step.
+"""An episode of one environment instance (its path and its noise), and the checks of a step.
 
-Skipping an action saves an evaluation in practice. Here the regret still counts what a skipped
-action would have been worth, so it is evaluated all the same, off the clock, unless that is
-refused.
+Skipping an action saves an evaluation in practice. Here the regret still counts the value of a
+skipped action, so it is evaluated anyway, outside the measured time, unless that is switched off.
 """
 
 from collections.abc import Mapping
@@ -21,20 +20,20 @@ from gpbandits_env.seeding import child
 
 BoolArray = NDArray[np.bool_]
 
-# Skipped points whose values are remembered: an agent that learns nothing repeats its action.
+# Values of so many skipped points are cached: an agent that learns nothing repeats its action.
 REMEMBERED = 1024
-# About this many numbers of noise are drawn ahead for an instance: a call costs more than they do.
+# About this many noise values are drawn ahead per instance: a call costs more than the values.
 AHEAD = 1024
-# What reading a snapshot of something else may raise.
+# The exceptions that a snapshot of something else may raise.
 BROKEN = (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
 
 
 class Episode:
-    """What happens in one environment instance between two resets.
+    """The state of one environment instance between two resets.
 
-    ``path`` are the functions of the rounds, ``inside`` is the stream of the noise inside them if
-    they have any, and ``seconds`` is the wall-clock time of the evaluations that were observed.
-    Unless ``skipped`` actions are evaluated for the regret, their values are NaN, on arms too.
+    ``path`` contains the functions of the rounds, ``inside`` is the stream of the noise inside them
+    if they have any, and ``seconds`` is the wall-clock time of the observed evaluations. Unless
+    ``skipped`` actions are evaluated for the regret, their values are NaN, on arms too.
     """
 
     __slots__ = ("_looked_up", "_memo", "_moves", "_skipped", "inside", "path", "seconds")
@@ -53,9 +52,9 @@ class Episode:
     def begin(
         cls, bandit: Bandit, skipped: bool, rng: np.random.Generator
     ) -> tuple["Episode", np.random.Generator]:
-        """A new episode and the stream of its noise, from children of a generator.
+        """Make a new episode and the stream of its noise from children of a generator.
 
-        The third child is drawn only where functions have noise inside.
+        The third child is drawn only if functions have noise inside.
         """
         path, noise = bandit.process.begin(child(rng)), child(rng)
         inside = None if path.function.noisy is None else child(rng)
@@ -65,9 +64,9 @@ class Episode:
     def restore(
         cls, bandit: Bandit, skipped: bool, state: Mapping[str, Any], round_: int
     ) -> "Episode":
-        """The episode whose `snapshot` in that round this is; one of `BROKEN` if it is not."""
+        """The episode of a `snapshot` in a round. Raises one of `BROKEN` if it does not fit."""
         reached = state["path"].get("round", max(1, round_))
-        # One that does not move may stay in round 1.
+        # A path that does not move may stay in round 1.
         if reached != max(1, round_) and (bandit.process.moves or reached != 1):
             raise ValueError(f"its path is in round {reached}, its episode in round {round_}")
         path = bandit.process.restore(state["path"])
@@ -86,7 +85,7 @@ class Episode:
         if observed is None or self._looked_up or observed.all():
             started = perf_counter()
             values = function(actions)
-            if self.inside is None:  # else what is observed is not the values
+            if self.inside is None:  # otherwise the observed rewards are not the values
                 self.seconds += perf_counter() - started
             if observed is not None and not self._skipped:
                 values[~observed] = np.nan
@@ -114,8 +113,8 @@ class Episode:
     def _alone(self, function: Function, point: NDArray[Any]) -> float:
         """The value of one skipped point (1, d).
 
-        Evaluated by itself, so that a remembered value is the very one that evaluating again
-        would give, and forgetting (after a snapshot, say) changes nothing.
+        The point is evaluated on its own. So a cached value is identical to a new evaluation, and
+        losing the cache, e.g. after a snapshot, changes nothing.
         """
         if self._moves:
             return float(function(point)[0])
@@ -136,8 +135,8 @@ def noisy_rewards(
 ) -> Array:
     """The rewards (m,) of a function with noise inside; 0 where not observed.
 
-    Every action has a stream of its own, whether or not it is observed: what one gets does not
-    depend on which others are skipped.
+    Every action has its own stream, whether or not it is observed, so that a reward does not depend
+    on which other actions are skipped.
     """
     assert function.noisy is not None
     rewards = np.zeros(len(actions))
@@ -148,11 +147,11 @@ def noisy_rewards(
 
 
 class Noise:
-    """The noise of B instances: i.i.d. N(0, sd^2), m numbers a round for each, sd its own.
+    """The noise of B instances: i.i.d. N(0, sd^2), m values per round, with an sd per instance.
 
-    It is drawn ahead in blocks. The numbers of a stream are the same however they are cut into
-    blocks, so one instance and many, or one resumed in mid-block, see the same noise. The noise of
-    a single instance (None) has no axis of instances. At sd = 0 nothing is drawn.
+    It is drawn ahead in blocks. The values of a stream do not depend on the blocks, so one instance
+    and many, or one that resumes within a block, get the same noise. The noise of a single instance
+    (None) has no axis of instances. With sd = 0 nothing is drawn.
     """
 
     __slots__ = ("_block", "_next", "_rngs", "_rows", "_sd", "_which")
@@ -165,12 +164,12 @@ class Noise:
         self._rows = self._next = self._block.shape[1]
 
     def put(self, i: int, rng: np.random.Generator, sd: float) -> None:
-        """A new generator for one instance; its first number is used in the next round."""
+        """Set the generator of one instance; its first value is used in the next round."""
         self._rngs[i], self._sd[i] = rng, sd
         self._fill(i, self._next)
 
     def next(self) -> Array:
-        """The next round's noise, (B, m) or (m,): a view, to be read before the next call."""
+        """The noise of the next round, (B, m) or (m,): a view that is valid until the next call."""
         if self._next == self._rows:
             for i in range(len(self._rngs)):
                 self._fill(i, 0)
@@ -188,19 +187,19 @@ class Noise:
             rng.standard_normal(out=rows)
             rows *= sd
         else:
-            rows[:] = 0.0  # of an instance that had noise before
+            rows[:] = 0.0  # the instance may have had noise before
 
     def snapshot(self) -> dict[str, Any]:
-        """The generators' states and what they have drawn ahead."""
+        """The states of the generators and the values drawn ahead."""
         states = [rng and rng.bit_generator.state for rng in self._rngs]
         return {"generators": states, "ahead": self._block[:, self._next :].copy()}
 
     def restore(self, state: dict[str, Any], sd: list[float]) -> None:
-        """Continue from a snapshot, with B sds; one of `BROKEN` if it is of something else."""
+        """Continue from a snapshot, with B sds. Raises one of `BROKEN` if it does not fit."""
         rngs = [s and generator_at(s) for s in state["generators"]]
         ahead = state["ahead"]
         if len(rngs) != len(self._rngs):
-            raise ValueError(f"its noise is of {len(rngs)} instances")
+            raise ValueError(f"it has the noise of {len(rngs)} instances")
         if not np.isfinite(ahead).all():
             raise ValueError("its noise is not finite")
         start = self._rows - ahead.shape[1]
@@ -253,20 +252,20 @@ def check_regret(
 
 
 def generator_at(state: dict[str, Any]) -> np.random.Generator:
-    """A generator in the state that the `bit_generator.state` of any NumPy generator gave."""
+    """A generator with a given `bit_generator.state` of any NumPy generator."""
     bits: np.random.BitGenerator = getattr(np.random, state["bit_generator"])(0)
     bits.state = state
     return np.random.Generator(bits)
 
 
 def alike(new: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
-    """A copy of an entry of a snapshot that takes an array's place.
+    """A copy of a snapshot's array that replaces an existing one.
 
     Raises:
-        ValueError: it has another shape or type.
+        ValueError: the two differ in shape or type.
     """
     if new.shape != old.shape or new.dtype != old.dtype:
-        raise ValueError(f"{new.dtype} of shape {new.shape} where there is {old.shape}")
+        raise ValueError(f"an array {new.dtype} of shape {new.shape} instead of {old.shape}")
     return new.copy()
 
 
@@ -281,31 +280,31 @@ def check_options(options: dict[str, Any] | None) -> dict[str, Any]:
     """The options of a reset.
 
     Raises:
-        InvalidInput: something else than a dict.
+        InvalidInput: the options are not a dict.
     """
     if options is not None and not isinstance(options, Mapping):
-        raise InvalidInput(f"reset options are a dict, got {shown(options)}")
+        raise InvalidInput(f"reset options must be a dict, got {shown(options)}")
     return dict(options or {})
 
 
 def one_arm(action: Any) -> Any:
-    """A batch of the one arm that a discrete action is; anything else as it is, to be checked."""
+    """A batch of one arm from a discrete action; anything else is returned to be checked later."""
     return [action] if isinstance(action, int) or getattr(action, "ndim", None) == 0 else action
 
 
 def split_action(action: Any, shape: tuple[int, ...]) -> tuple[Any, BoolArray]:
-    """The actions of a selective environment's action, and which of them to observe.
+    """Split the action of a selective environment into the actions and the mask of observed ones.
 
-    The mask is the caller's own array, if it is one of booleans.
+    A boolean mask is returned without a copy.
 
     Raises:
-        InvalidInput: not a pair, or its second is not booleans or whole numbers 0 and 1 of the
-            given shape.
+        InvalidInput: it is not a pair, or its second item is not an array of the given shape of
+            booleans or whole numbers 0 and 1.
     """
     if not isinstance(action, (tuple, list)) or len(action) != 2:
         raise InvalidInput(
-            "a selective environment's step takes a pair (actions, observe), the second of them "
-            f"one 0 or 1 an action, got {type(action).__name__}"
+            "step() of a selective environment needs a pair (actions, observe), where observe has "
+            f"one 0 or 1 per action, got {type(action).__name__}"
         )
     actions, mask = action
     if type(mask) is np.ndarray and mask.dtype == np.bool_ and mask.shape == shape:

@@ -30,19 +30,19 @@ DEFAULT_GRID = (50, 50)
 
 @dataclass(frozen=True, kw_only=True)
 class GPArguments(Arguments):
-    """A domain, a kernel, and the noise on draws of it.
+    """The domain, the kernel and the noise of a GP bandit.
 
     Args:
         kernel: a kernel, or its plain dict; squared exponential of lengthscale 0.2 by default.
         grid: points per axis of a product grid on [low, high]; 50 x 50 on [0, 1]^2 by default.
         arms: (n, d) points.
-        box: its two corners, (d,) each.
-        low: the grid's lower ends, a number or one per axis.
-        high: the grid's upper ends.
+        box: the two corners of a box, (d,) each.
+        low: the lower ends of the grid, a number or one per axis.
+        high: the upper ends of the grid, likewise.
         noise_var: the variance of the noise on a reward, at least 0.
         batch_size: the number of actions m in a round.
         sampler: how functions are drawn: "auto", or a name of `sampler_for` or `box_sampler_for`.
-        features: the number of random features in a box, where they are used.
+        features: the number of random features in a box, if the sampler uses them.
     """
 
     kernel: Mapping[str, Any] | Kernel | None = None
@@ -61,10 +61,10 @@ class GPArguments(Arguments):
         return kernel_from_dict(DEFAULT_KERNEL if self.kernel is None else self.kernel)
 
     def domain(self) -> Arms | Box:
-        """The domain; more than one of grid, arms and box is an error."""
+        """The domain. More than one of grid, arms and box is an error."""
         given = [name for name in ("grid", "arms", "box") if getattr(self, name) is not None]
         if len(given) > 1:
-            raise InvalidInput(f"give one of grid, arms and box, got {' and '.join(given)}")
+            raise InvalidInput(f"give only one of grid, arms and box, got {' and '.join(given)}")
         if given not in ([], ["grid"]) and not (self.low is None and self.high is None):
             raise InvalidInput(f"low and high belong to a grid, but {given[0]} was given")
         if self.box is not None:
@@ -82,7 +82,7 @@ class GPArguments(Arguments):
         return Arms.grid(shape, low, high)
 
     def draws(self, drift: Drift | None = None, epsilon: float | None = None) -> Bandit:
-        """Draws of the Gaussian process, static without a drift; agents know ``epsilon``."""
+        """The bandit of GP draws, static if there is no drift. Agents know ``epsilon``."""
         domain, kernel = self.domain(), self.covariance()
         if epsilon is None and isinstance(drift, MarkovDrift):
             epsilon = drift.epsilon
@@ -103,8 +103,8 @@ class StaticGPArguments(GPArguments):
     """A static GP bandit: f ~ GP(0, k), drawn anew at each reset; noise N(0, noise_var).
 
     The domain is a grid, any set of arms, or a box. In a box the maximum is found by search
-    (`BoxMaximum`), which costs tens of milliseconds a reset, and k is met to the box sampler's
-    stated error.
+    (`BoxMaximum`), which costs tens of milliseconds per reset, and draws follow k up to the stated
+    error of the box sampler.
 
     Source: srinivas2010, Section 2.
     """
@@ -136,21 +136,22 @@ class MarkovGPArguments(GPArguments):
 class DriftingArguments(GPArguments):
     """A bandit whose reward function changes between rounds, in any declared way.
 
-    Either a GP draw with a drift, or a test function with a motion:
+    The function is either a GP draw with a drift, or a test function with a motion:
 
         gym.make("gpbandits/Drifting-v0", drift={"type": "change-points", "times": [100, 200]})
         gym.make("gpbandits/Drifting-v0", function="ackley", motion={"type": "orbit"})
 
-    The domain of a test function is its usual box unless another one is given. The kernel is
-    then the agent's model of it.
+    The domain of a test function is its usual box unless another domain is given. The kernel is
+    then the agents' model of the function.
 
     Args:
-        drift: of a GP draw: a dict with a "type" (markov, varying-markov, change-points, seasonal,
-            rotation, blend, then), a `Drift`, or your own ``step(f, fresh, t, rng) -> f_next``.
+        drift: the drift of a GP draw: a dict with a "type" (markov, varying-markov, change-points,
+            seasonal, rotation, blend, then), a `Drift`, or your own function
+            ``step(f, fresh, t, rng) -> f_next``.
         function: "gp", or a test function (`TEST_FUNCTIONS`).
-        motion: of a test function: a dict with a "type" (orbit, line, turn, stretch), or None.
-        dim: of a test function of any dimension, where no domain says it.
-        epsilon: the drift in the agents' model; by default that of a Markov drift, else none.
+        motion: the motion of a test function: a dict with a "type" (orbit, line, turn, stretch).
+        dim: the dimension of a test function of any dimension, unless the domain determines it.
+        epsilon: the drift in the agents' model; by default that of a Markov drift, otherwise none.
     """
 
     drift: Any = None
@@ -163,14 +164,12 @@ class DriftingArguments(GPArguments):
     def bandit(self) -> Bandit:
         if self.function == "gp":
             if self.motion is not None or self.dim is not None:
-                raise InvalidInput("motion and dim belong to a test function; a GP takes a drift")
+                raise InvalidInput("motion and dim belong to a test function; use drift for a GP")
             drift = MarkovDrift(0.01) if self.drift is None else as_drift(self.drift)
             return self.draws(drift, self.epsilon)
         one_of(self.function, ["gp", *TEST_FUNCTIONS], "function")
         if self.drift is not None:
-            raise InvalidInput(
-                f"a drift belongs to function='gp'; {self.function!r} takes a motion"
-            )
+            raise InvalidInput(f"drift belongs to function='gp'; use motion for {self.function!r}")
         somewhere = any(part is not None for part in (self.grid, self.arms, self.box))
         domain = self.domain() if somewhere else None
         motion = None if self.motion is None else MOTIONS.from_dict(self.motion)

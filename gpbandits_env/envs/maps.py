@@ -1,4 +1,4 @@
-"""Pictures of two dimensions and of sensors: the function from above, the belief next to it."""
+"""Pictures of two-dimensional domains and of sensors: the function, with the belief beside it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,8 +27,8 @@ from gpbandits_env.envs.scene import Scene
 
 COARSE = 64  # points per axis of an image of a box
 WIDE = 1.25  # from this ratio of width to height on, one map is large and two are next to it
-MARGIN = 0.05  # of the axes, around the points, so that the star stays inside
-# Where the sides of a box differ by more than this, their units do too, and panels are square.
+MARGIN = 0.05  # share of the axes around the points, so that the star stays inside
+# If the sides of a box differ by a larger factor, their units differ too: panels are square then.
 COMPARABLE = 4.0
 STEPS = [1, 2, 2.5, 5, 10]
 
@@ -43,7 +43,7 @@ class Ground:
 
     @property
     def ratio(self) -> float | None:
-        """Height over width; None where the two cannot be compared."""
+        """Height over width; None if the two axes cannot be compared."""
         width, height = np.ptp(self.points, axis=0)
         if not (width > 0 and height > 0):
             return None
@@ -57,7 +57,7 @@ class Ground:
 
 
 def draw_maps(figure: Figure, scene: Scene) -> None:
-    """Draw the function and an agent's belief, or without one the function and the regret."""
+    """Draw the function, and beside it an agent's belief or, without an agent, the regret."""
     ground, values = _ground(scene)
     panels = [("function", values)]
     on_arms = isinstance(scene.bandit.problem.domain, Arms)
@@ -85,7 +85,7 @@ def draw_maps(figure: Figure, scene: Scene) -> None:
 
 
 def _ground(scene: Scene) -> tuple[Ground, Array]:
-    """Where the function is drawn, and its values there."""
+    """The points at which the function is drawn, and its values there."""
     domain, mapped = scene.bandit.problem.domain, scene.bandit.locations is not None
     if isinstance(domain, Arms):
         actions = np.arange(domain.size)
@@ -143,7 +143,7 @@ def _draw_values(axes: Axes, ground: Ground, values: Array, colours: dict[str, A
 
 
 def _draw_bar(figure: Figure, axes: Axes, drawn: Any, below: bool) -> None:
-    """The scale of a map, below it or as high as it is on its right."""
+    """The colour bar of a map, below it or to its right at the same height."""
     if below:
         bar = figure.colorbar(drawn, ax=axes, location="bottom", fraction=0.05, pad=0.02, aspect=25)
     else:
@@ -153,7 +153,7 @@ def _draw_bar(figure: Figure, axes: Axes, drawn: Any, below: bool) -> None:
 
 
 def _draw_marks(axes: Axes, scene: Scene) -> None:
-    """The actions, those of the last round, and the optimum."""
+    """Mark the actions, those of the last round, and the optimum."""
     if scene.seen:
         before, last = (points_of(scene, a) for a in (actions_of(scene), scene.seen[-1].actions))
         looks: dict[str, Any] = {"s": 9, "color": "white", "edgecolor": INK, "lw": 0.4}
@@ -164,7 +164,7 @@ def _draw_marks(axes: Axes, scene: Scene) -> None:
 
 
 def _draw_regret(axes: Axes, scene: Scene) -> None:
-    """How far each action was from the best of its round."""
+    """Plot the regret of each action against the best of its round."""
     tidy(axes)
     if scene.seen:
         regret = np.concatenate([seen.regret for seen in scene.seen])

@@ -1,6 +1,6 @@
-"""What all pictures of an environment share: colours, marks, and where actions are drawn.
+"""Colors, marks and positions of actions that all pictures of an environment share.
 
-Colours are those of Okabe and Ito (2008) and the maps viridis and cividis, which colour-blind
+The colors are those of Okabe and Ito (2008) and the maps viridis and cividis, which color-blind
 readers can tell apart.
 """
 
@@ -28,7 +28,7 @@ STAR: dict[str, Any] = {"s": 190, "marker": "*", "color": ORANGE, "edgecolor": I
 
 
 def points_of(scene: Scene, actions: NDArray[Any]) -> Array:
-    """Where actions are drawn: on the map if there is one."""
+    """The positions at which actions are drawn: on the map if there is one."""
     if scene.bandit.locations is not None:
         return scene.bandit.locations[actions]
     return scene.bandit.problem.domain.points(actions)
@@ -56,12 +56,12 @@ def rounds_of(scene: Scene) -> NDArray[Any]:
 
 
 def draw_star(axes: Axes, x: Any, y: Any) -> None:
-    """The optimum."""
+    """Draw the star that marks the optimum."""
     axes.scatter(x, y, label="optimum", zorder=7, clip_on=False, **STAR)
 
 
 def tidy(axes: Axes) -> None:
-    """The look of all panels that are no maps."""
+    """Style a panel that is not a map."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#E6E6E6", lw=0.8)
     axes.set_axisbelow(True)

@@ -14,14 +14,14 @@ Parameters = Mapping[str, Any]
 
 
 def drawn(options: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
-    """The parameters that the options of a reset fix, and those that their "draw" draws.
+    """The parameters that the options of a reset fix, and those that their "draw" function draws.
 
     Args:
         options: values by name; under "draw" a function that takes a generator and returns a dict
             of further values.
-        rng: if there is such a function, it gets a child of this generator.
+        rng: the function, if there is one, gets a child of this generator.
     Raises:
-        InvalidInput: "draw" is no such function.
+        InvalidInput: "draw" is not such a function.
     """
     fixed = {key: value for key, value in options.items() if key != "draw"}
     if "draw" not in options:
@@ -30,19 +30,20 @@ def drawn(options: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any
     values = draw(child(rng)) if callable(draw) else None
     if not isinstance(values, Mapping):
         raise InvalidInput(
-            "the reset option 'draw' is a function that takes a generator and returns a dict of "
-            f"arguments, got {shown(draw)}" + (f", which returned {shown(values)}" * callable(draw))
+            "the reset option 'draw' must be a function that takes a generator and returns a dict "
+            f"of arguments, got {shown(draw)}"
+            + (f", which returned {shown(values)}" * callable(draw))
         )
     return fixed | dict(values)
 
 
 def instance_with(made: Bandit, parameters: Parameters) -> Bandit:
-    """The bandit of an environment with other parameters in one instance.
+    """The bandit of one instance of an environment, with other parameters.
 
     Raises:
         UnknownName: a parameter that the environment does not have.
-        InvalidInput: a value out of range; actions that would differ; or rewards that may be
-            outside of the environment's observation space.
+        InvalidInput: a value out of range; actions that would differ; or rewards that may lie
+            outside the observation space of the environment.
     """
     if not parameters:
         return made
@@ -52,7 +53,7 @@ def instance_with(made: Bandit, parameters: Parameters) -> Bandit:
     ours, theirs = made.problem, bandit.problem
     if ours.domain != theirs.domain or ours.batch_size != theirs.batch_size:
         raise InvalidInput(
-            f"reset options cannot change the actions, which {shown(dict(parameters))} would: "
+            f"reset options cannot change the actions, as {shown(dict(parameters))} would: "
             "make another environment"
         )
     wide, narrow = (b.observation_space()["rewards"] for b in (made, bandit))
@@ -60,7 +61,7 @@ def instance_with(made: Bandit, parameters: Parameters) -> Bandit:
     assert isinstance(narrow, spaces.Box)
     if (narrow.low < wide.low).any() or (narrow.high > wide.high).any():
         raise InvalidInput(
-            f"rewards with {shown(dict(parameters))} may lie outside of the observation space: "
+            f"rewards with {shown(dict(parameters))} may lie outside the observation space: "
             "make the environment with the largest variances that a reset will set"
         )
     return bandit

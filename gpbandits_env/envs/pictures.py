@@ -1,7 +1,7 @@
 """Pictures: the function, what was observed, the optimum, and an agent's belief.
 
-Colours are those of Okabe and Ito (2008) and the maps viridis and cividis, which colour-blind
-readers can tell apart. Figures are made without pyplot: no global state, no window.
+The colors are those of Okabe and Ito (2008) and the maps viridis and cividis, which color-blind
+readers can tell apart. Figures are made without pyplot, so there is no global state and no window.
 """
 
 from typing import Any
@@ -77,19 +77,19 @@ def _caption(scene: Scene) -> str:
     if not scene.round:
         return "round 0: no action yet"
     caption = f"round {scene.round:,}   cumulative regret {scene.cumulative:.4g}"
-    if scene.bandit.process.moves:  # where the best action so far means little
+    if scene.bandit.process.moves:  # the best action so far means little here
         return caption
     return f"{caption}   simple regret {scene.simple:.3g}"
 
 
 def _draw_readings(ax: Axes, scene: Scene, x: Array, last: Array) -> None:
-    """Every reading at x, those of the last round encircled, and the legend's star."""
+    """Draw every reading at x, circles around those of the last round, and the legend's star."""
     ax.scatter(x, rewards_of(scene), s=16, **DOTS)
     ax.scatter(last, scene.seen[-1].rewards, s=52, label="last round", **RING)
 
 
 def _draw_curve(ax: Axes, scene: Scene, domain: Any) -> None:
-    """One dimension: function, readings, optimum, belief."""
+    """Draw a one-dimensional function, the readings, the optimum and the belief."""
     function = scene.function
     if isinstance(domain, Arms):
         order = np.argsort(domain.coordinates[:, 0])
@@ -113,7 +113,7 @@ def _draw_curve(ax: Axes, scene: Scene, domain: Any) -> None:
 
 
 def _draw_bars(ax: Axes, scene: Scene, domain: Arms) -> None:
-    """Arms without a picture of their own: the value of each as a bar."""
+    """Draw the value of each arm as a bar, for arms that have no coordinates to show."""
     function, belief = scene.function, scene.belief()
     arms = np.arange(domain.size)
     values = function(arms)
@@ -136,7 +136,7 @@ def _draw_bars(ax: Axes, scene: Scene, domain: Arms) -> None:
 
 
 def _draw_episode(ax: Axes, scene: Scene) -> None:
-    """A box of more than two dimensions: the rewards, round by round."""
+    """Draw the rewards round by round, for a box of more than two dimensions."""
     ax.axhline(scene.function.optimum, color=ORANGE, lw=1.8, label="optimum")
     if scene.seen:
         rounds = rounds_of(scene)

@@ -1,4 +1,4 @@
-"""`render`: what was observed in an episode is remembered and drawn."""
+"""`render`: the observations of an episode are recorded and drawn."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,24 +12,24 @@ from gpbandits_env.envs.scene import Scene, Seen, text
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.functions import Function
 
-# Rounds whose readings a picture of a moving function shows.
+# A picture of a moving function shows the readings of so many rounds.
 RECENT = 15
 SIDE_BY_SIDE: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
 METADATA: dict[str, Any] = {**SIDE_BY_SIDE, "render_modes": ["human", "ansi", "rgb_array"]}
 
 
 def check_render_mode(mode: str | None, metadata: dict[str, Any] = METADATA) -> str | None:
-    """The mode, or a clear error.
+    """The render mode, checked.
 
     Raises:
-        UnknownName: no such mode.
+        UnknownName: there is no such mode.
     """
     return None if mode is None else one_of(mode, metadata["render_modes"], "render mode")
 
 
 @dataclass
 class Viewer:
-    """Remembers the readings of one instance's episode, and draws them."""
+    """Records the readings of one episode, and draws them."""
 
     bandit: Bandit
     mode: str
@@ -44,18 +44,18 @@ class Viewer:
         regret: Array,
         observed: NDArray[np.bool_] | None = None,
     ) -> None:
-        """Remember what was observed of a round; the arrays are copied."""
+        """Record the observations of a round; the arrays are copied."""
         kept = np.ones(len(actions), dtype=np.bool_) if observed is None else observed
         self.seen.append(Seen(actions[kept], rewards[kept], regret[kept]))
         if self.bandit.process.moves:
-            # Readings of functions long gone would only confuse.
+            # Readings of functions of much earlier rounds would be misleading.
             del self.seen[:-RECENT]
 
     def attach(self, agent: Any) -> None:
         """Show this agent's belief; None shows none.
 
         Raises:
-            InvalidInput: it has no ``belief``.
+            InvalidInput: the agent has no ``belief``.
         """
         if agent is not None and not callable(getattr(agent, "belief", None)):
             raise InvalidInput(f"an attached agent needs belief() -> (mean, sd), got {agent!r}")
@@ -87,9 +87,9 @@ class Viewer:
             self.window.close()
 
     def snapshot(self) -> list[Seen]:
-        """The readings so far, which never change."""
+        """The readings so far, which are immutable."""
         return list(self.seen)
 
     def restore(self, state: list[Seen]) -> None:
-        """Continue from a snapshot; the empty one begins an episode."""
+        """Continue from a snapshot; an empty one starts an episode."""
         self.seen = list(state)

@@ -1,4 +1,4 @@
-"""What `render` shows of an instance, and that as a line of text."""
+"""What `render` shows of an instance, and its form as a line of text."""
 
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ Belief: TypeAlias = tuple[Array, Array] | None
 
 @dataclass(frozen=True)
 class Seen:
-    """What was observed of a round: actions, noisy rewards (k,), regret of each action (k,)."""
+    """The observations of a round: actions, noisy rewards (k,), regret of each action (k,)."""
 
     actions: NDArray[Any]
     rewards: Array
@@ -25,10 +25,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Scene:
-    """All that is shown of an instance after some rounds: its current function and its regrets.
+    """What is shown of an instance after some rounds: its current function and its regrets.
 
-    ``seen`` are the rounds that are shown, the last one at the end; ``agent`` is the attached one,
-    if any; its belief is shown.
+    ``seen`` contains the rounds that are shown, in order. ``agent`` is the attached agent, whose
+    belief is shown, or None.
     """
 
     bandit: Bandit
@@ -42,7 +42,8 @@ class Scene:
     def belief(self, points: Array | None = None) -> Belief:
         """The agent's mean and standard deviation at the arms, or at points (n, d) of a box.
 
-        None without an agent, or if it has none there (with candidates, a box's are at these only).
+        It is None without an agent, or if the agent has no belief there (with candidates, the
+        belief in a box exists only at these).
         """
         if self.agent is None:
             return None

@@ -41,41 +41,41 @@ Info: TypeAlias = dict[str, Any]
 class BanditEnv(Displayed, gym.Env[Observation, Any]):
     """A bandit: each round takes m actions and returns their noisy rewards.
 
-    `reset` draws a function (or, where it drifts, a path of functions) and the noise from two
-    streams of their own, both set by the seed alone, so that every agent meets the same
-    functions and the same noise. All actions of a round are evaluated on the same function.
+    `reset` draws a function (or a path of functions, if it drifts) and the noise from two separate
+    streams that depend on the seed alone, so that every agent faces the same functions and the
+    same noise. All actions of a round are evaluated on the same function.
 
-    Observation: ``{"actions": (m,) arms or (m, d) points, "rewards": (m,), "round": (1,)}``, the
-    last round's; zeros (in a box: the low corner) at round 0. The step's reward is the sum of
-    the m rewards. ``terminated`` and ``truncated`` stay False: the horizon is Gymnasium's
+    Observation: ``{"actions": (m,) arms or (m, d) points, "rewards": (m,), "round": (1,)}``
+    of the last round; at round 0, zeros (in a box the low corner). The reward of a step is the sum
+    of the m rewards. ``terminated`` and ``truncated`` stay False: the horizon is Gymnasium's
     ``max_episode_steps``.
 
     Info of a step: ``noiseless_rewards`` (m,), their ``regret`` (m,), ``cumulative_regret``,
     ``simple_regret``, and ``optimum`` and ``best_action`` of the last round; see
-    `gpbandits_env.regret`. Info of a reset is empty, or has the ``parameters`` that its
+    `gpbandits_env.regret`. The info of a reset is empty, or contains the ``parameters`` that its
     options set.
 
-    Selective: an action is a pair (actions, observe), the second (m,) booleans; the space is a
-    `Tuple`. What is not observed returns reward 0, the observation's ``observed`` (m,) says which
-    were. All actions count in the regret, and the functions and the noise move on as if all had
-    been observed.
+    Selective environments: an action is a pair (actions, observe), where observe is (m,) booleans;
+    the space is a `Tuple`. An action that is not observed has reward 0; ``observed`` (m,) in the
+    observation says which were. All actions count in the regret, and the functions and the noise
+    continue as if all had been observed.
 
-    Functions with noise inside (a method ``noisy(actions, rng) -> rewards``) return that
-    instead of their values, from a stream of their own; the bandit's noise is added to it.
+    Functions with noise inside have a method ``noisy(actions, rng) -> rewards``. Its rewards, drawn
+    from a separate stream, replace the values, and the bandit's noise is added to them.
 
     Args:
         bandit: what is simulated.
         render_mode: None, "ansi" (a line of text), "rgb_array" (a picture), or "human" (a window,
             drawn at each reset and step).
         selective: whether actions can be skipped.
-        evaluate_skipped: whether skipped actions are evaluated for the regret. Without, their
+        evaluate_skipped: whether skipped actions are evaluated for the regret. Otherwise their
             ``noiseless_rewards`` and ``regret`` are NaN, the cumulative regret is NaN from then on,
-            and the simple regret is that of what was observed.
+            and the simple regret is that of the observed actions.
         discrete_action: whether the action is the number of one arm, in ``Discrete(n)``, instead of
-            an array of one, for libraries that know no other. Arrays of one are still accepted.
+            an array of one, for libraries that need it. Arrays of one are still accepted.
 
     Raises:
-        InvalidInput: no such render mode, or a discrete action with m above 1 or in a box.
+        InvalidInput: an unknown render mode, or a discrete action with m above 1 or in a box.
     """
 
     metadata = METADATA
@@ -121,7 +121,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         }
 
     def __str__(self) -> str:
-        """As wrappers of Gymnasium show what they wrap."""
+        """The text that Gymnasium's wrappers show."""
         return f"<{self!r}>"
 
     @property
@@ -135,13 +135,13 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
 
     @property
     def function(self) -> Function:
-        """The function of the last round (before the first step: of round 1); never for an agent.
+        """The function of the last round (of round 1 before the first step). Agents never see it.
 
         Raises:
             NotReset: before the first `reset`.
         """
         if self._episode is None:
-            raise NotReset("there is no function yet: call reset() first")
+            raise NotReset("the environment has no function yet: call reset() first")
         return self._episode.path.function
 
     @property
@@ -152,11 +152,11 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
     def prior_data(self, actions: ArrayLike, rng: np.random.Generator) -> tuple[Array, Array]:
         """Noisy rewards (k,) and noiseless values (k,) before round 1, for an agent's `prior_data`.
 
-        Neither the round nor the regret nor the noise of later rounds changes.
+        The round, the regret and the noise of later rounds do not change.
 
         Args:
             actions: (k,) arms or (k, d) points.
-            rng: the noise is drawn from it.
+            rng: the generator of the noise.
         Raises:
             NotReset: before the first `reset`.
             InvalidInput: wrong shape, type or range.
@@ -174,15 +174,15 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         """Draw a new function and go back to round 0.
 
         Args:
-            seed: sets everything that is random from here on; None continues with the generator.
+            seed: determines everything random from here on; None continues with the generator.
             options: other values of the environment's arguments, for this episode, e.g.
                 ``{"epsilon": 0.05}``; under "draw" a function that takes a generator and returns
                 a dict of such values. The info of the reset has them under "parameters".
         Raises:
-            UnknownName: an option that is no argument of the environment.
-            InvalidInput: a value out of range, or one that the spaces do not fit; nothing has
-                changed then.
-            gymnasium.error.Error: a seed that is no whole number, or negative.
+            UnknownName: an option is not an argument of the environment.
+            InvalidInput: a value is out of range or does not fit the spaces; nothing has changed
+                then.
+            gymnasium.error.Error: the seed is negative or not a whole number.
         """
         bandit, parameters, given = self._made, {}, check_options(options)
         if given:
@@ -204,7 +204,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         return self.bandit.first_observation(self.selective), info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, Info]:
-        """Take m actions; the class says what is returned.
+        """Take m actions; see the class for what is returned.
 
         Args:
             action: (m,) arms, or (m, d) points in a box; with discrete actions an arm; if selective
@@ -259,10 +259,10 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         """Show this agent's belief in pictures from now on; None shows none.
 
         Args:
-            agent: has ``belief()``, the mean and the standard deviation at all arms, (n,) each, or
-                ``belief(points)`` at points (n, d) of a box.
+            agent: an agent with ``belief()``, which returns the mean and the standard deviation at
+                all arms, (n,) each, or with ``belief(points)`` for points (n, d) of a box.
         Raises:
-            InvalidInput: no ``belief``, or the environment has no render mode.
+            InvalidInput: the agent has no ``belief``, or the environment has no render mode.
         """
         if self._viewer is None:
             raise InvalidInput(
@@ -273,7 +273,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
     def render(self) -> Any:
         """The last round as a line of text or a picture (height, width, 3) uint8, or in a window.
 
-        In render mode "human" every `reset` and `step` does this, and nothing is returned.
+        In render mode "human" every `reset` and `step` calls it, and it returns nothing.
         """
         if self._viewer is None:
             gym.logger.warn("render() draws nothing: make the environment with a render_mode")
@@ -293,7 +293,8 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
     def snapshot(self) -> dict[str, Any]:
         """The whole state, picklable; `restore` continues exactly from here.
 
-        Not in it: what wrappers count (`TimeLimit`'s elapsed steps), and an attached agent.
+        It does not contain the state of wrappers (the elapsed steps of `TimeLimit`) or an attached
+        agent.
 
         Raises:
             NotReset: before the first `reset`.
@@ -315,7 +316,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         """Continue from a `snapshot` of an environment made with the same arguments.
 
         Raises:
-            InvalidInput: not a snapshot of such an environment; nothing has changed then.
+            InvalidInput: it is not a snapshot of such an environment; nothing has changed then.
         """
         try:
             parameters = copy.deepcopy(dict(state["parameters"]))
@@ -340,7 +341,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             self._viewer.restore(seen)
 
     def _turn_to(self, bandit: Bandit, parameters: Parameters) -> None:
-        """What is simulated from now on, and how it differs from what was made."""
+        """Simulate another bandit from now on; ``parameters`` say how it differs."""
         self.bandit, self._parameters = bandit, parameters
         self._moves = bandit.process.moves
         if self._viewer is not None:

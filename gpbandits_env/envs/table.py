@@ -20,7 +20,7 @@ from gpbandits_env.kernels import Empirical
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import stream
 
-# bogunovic2016, Section 5.2: the noise variance is 5% of the signal's.
+# bogunovic2016, Section 5.2: the noise variance is 5% of that of the signal.
 NOISE_SHARE = 0.05
 FILE_OPTIONS = ("header", "time_column", "gaps")
 
@@ -29,9 +29,8 @@ FILE_OPTIONS = ("header", "time_column", "gaps")
 class TableArguments(Arguments):
     """A bandit on a table of readings: rows are times, columns are arms.
 
-    The first rows are what an agent may know: their empirical covariance is its kernel, their
-    mean its prior mean. Each of the other rows is a function; one is drawn uniformly at each
-    reset.
+    Agents may know the first rows: their empirical covariance is the kernel, and their mean is the
+    prior mean. Each of the other rows is a function; one is drawn uniformly at each reset.
 
     CHOICE (the papers do not say): the prior mean is the training mean of each arm, and no noise
     is added to a reading.
@@ -39,9 +38,9 @@ class TableArguments(Arguments):
     Args:
         readings: (rows, n) numbers; or the path of a .csv, .csv.gz, .npy or .npz file (see
             `datasets.read_table`); or the name of a data set ("intel-berkeley", "metr-la", ...);
-            or `Readings`. By default `example_readings`, to try things out.
-        dataset_options: options of the data set; of a file "header", "time_column" (which is no
-            arm) and "gaps": {"time_column": "hour", "gaps": "interpolate"}.
+            or `Readings`. The default, `example_readings`, is for trying things out.
+        dataset_options: options of the data set. Those of a file are "header", "time_column" (which
+            is not an arm) and "gaps": {"time_column": "hour", "gaps": "interpolate"}.
         train_fraction: the share of rows for the covariance, between 0 and 1.
         minimise: whether the smallest reading is the best; rewards are then negated readings.
         noise_var: the variance of noise added to a reading.
@@ -49,9 +48,9 @@ class TableArguments(Arguments):
             the mean training variance if that is 0.
         batch_size: the number of actions m in a round.
     Raises:
-        InvalidInput: a table with gaps (the error says where), or a value out of range.
-        MissingData: the file or data set is not there; the message says how to get it.
-        UnknownName: no such data set, option or argument.
+        InvalidInput: the table has gaps (the error says where), or a value is out of range.
+        MissingData: the file or data set is missing; the message says how to get it.
+        UnknownName: a data set, option or argument is unknown.
     Source: srinivas2010, Section 6; bogunovic2016, Section 5.2.
     """
 
@@ -67,7 +66,7 @@ class TableArguments(Arguments):
         return self._recorded()
 
     def _process(self, arms: Arms, rows: Array) -> RewardProcess:
-        """The process of the rows that are not for the covariance."""
+        """The reward process of the rows that are not used for the covariance."""
         return TableProcess(arms, rows)
 
     def _recorded(
@@ -100,16 +99,16 @@ class TableArguments(Arguments):
 class ReplayArguments(TableArguments):
     """A bandit on recorded readings: each round's function is the next row of the table.
 
-    As `Table`, but the test rows are the functions of successive rounds; after the last one comes
-    the first again.
+    It is like `Table`, but the test rows are the functions of successive rounds. After the last row
+    the first one follows again.
 
     Args:
-        columns: the arms to keep, by index; all when not given.
-        starts: test rows that an episode may begin at, one drawn uniformly; the
-            first when not given.
+        columns: the indices of the arms to keep; by default all.
+        starts: the test rows at which an episode may begin, of which one is drawn uniformly; by
+            default the first row.
         epsilon: the drift in the agents' model, e.g. as learned from the training rows.
     Raises:
-        InvalidInput: as `Table`, or columns or starts that the table does not have.
+        InvalidInput: as for `Table`, or the table does not have the columns or starts.
     Source: bogunovic2016, Section 5.2.
     """
 
@@ -128,7 +127,7 @@ def example_readings() -> Array:
     """Invented readings (240, 8): hourly temperatures at eight places, in degrees Celsius.
 
     A daily wave of 5 degrees passes from place to place, 3 hours apart, so that the warmest place
-    changes; each reading has an error of 0.5 degrees. They are the same in every call.
+    changes. Each reading has an error of 0.5 degrees. Every call returns the same readings.
     """
     hours, places = np.arange(240.0)[:, None], np.arange(8.0)
     wave = 5.0 * np.sin(2.0 * np.pi * (hours - 3.0 * places) / 24.0)
@@ -141,12 +140,12 @@ def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
 
     Args:
         values: (rows, n).
-        train_fraction: the share of the first, between 0 and 1; their number is rounded down.
+        train_fraction: the share of the first rows, between 0 and 1; their number is rounded down.
     Raises:
-        InvalidInput: fewer than two rows for the covariance or none for the test.
+        InvalidInput: there are fewer than two rows for the covariance, or none for the test.
     """
     share = positive(train_fraction, "train_fraction")
-    # The small term keeps 2/3 of 7200 at 4800 whatever the rounding.
+    # The small term keeps 2/3 of 7200 at 4800 in spite of rounding.
     rows = int(share * len(values) + 1e-9)
     if rows < 2 or rows >= len(values):
         raise InvalidInput(
@@ -161,7 +160,7 @@ def _columns(
 ) -> tuple[Array, Array | None]:
     kept = Arms(np.arange(float(values.shape[1]))).check(columns)
     if not len(kept) or len(set(kept.tolist())) < len(kept):
-        raise InvalidInput("columns must name at least one arm, and none twice")
+        raise InvalidInput("columns must contain at least one arm, and no arm twice")
     return values[:, kept], None if locations is None else locations[kept]
 
 
@@ -187,7 +186,9 @@ def _file(path: str | Path, options: Mapping[str, Any] | None) -> Array:
         one_of(key, FILE_OPTIONS, "option of a file of readings")
     table = read_table(path, **(options or {}))
     if np.isnan(table.values).any():
-        raise InvalidInput(f"{path} has gaps: an environment needs them dropped or interpolated")
+        raise InvalidInput(
+            f"{path} has gaps: an environment needs them to be dropped or interpolated"
+        )
     return frozen(table.values)
 
 

@@ -17,10 +17,10 @@ from gpbandits_env.kernels import Kernel, Matern32, Matern52, kernel_from_dict
 from gpbandits_env.problem import Problem
 from gpbandits_env.tasks import TaskProcess, make_task
 
-# The default lengthscale of a task, as a part of each side of the box.
+# The default lengthscale of a task, as a share of each side of the box.
 PART = 0.2
-# The default lengthscale in a cube over sqrt(D): two uniform points of [-1, 1]^D are sqrt(2 D / 3)
-# apart in the mean square, 1.6 of these lengthscales, whatever D is.
+# The default lengthscale in a cube, divided by sqrt(D). Two uniform points of [-1, 1]^D have a root
+# mean square distance of sqrt(2 D / 3), which is 1.6 of these lengthscales for every D.
 LENGTHSCALE = 0.5
 
 
@@ -32,9 +32,9 @@ class ModelArguments(Arguments):
         noise_var: the variance of noise added to each reward, at least 0; by default that of
             ren2024, whose standard deviation is 1e-3.
         model_noise_var: the noise variance of the agents' model, e.g. for a task with noise
-            inside; ``noise_var`` if not given.
-        kernel: the agent's model.
-        prior_mean: the agent's, a number.
+            inside; by default ``noise_var``.
+        kernel: the kernel of the agents' model.
+        prior_mean: the prior mean of the agents' model, a number.
         batch_size: the number of actions m in a round.
     """
 
@@ -47,7 +47,7 @@ class ModelArguments(Arguments):
     def modelled(
         self, process: RewardProcess, box: Box, default: Kernel, epsilon: float | None = None
     ) -> Bandit:
-        """The bandit of a process; the kernel, or the default one, must fit the box."""
+        """The bandit of a process. The kernel must have the dimension of the box."""
         kernel = default if self.kernel is None else kernel_from_dict(self.kernel)
         kernel.check_points(box.span)
         noise_var = self.noise_var if self.model_noise_var is None else self.model_noise_var
@@ -64,21 +64,22 @@ class ModelArguments(Arguments):
 
 @dataclass(frozen=True, kw_only=True)
 class TaskArguments(ModelArguments):
-    """Settings in a box, and the value of what they do: a test function, or a real task.
+    """A test function or a real task on a box.
 
         gym.make("gpbandits/Task-v0", task="ackley", box=([-5, -5, -5], [5, 5, 5]))
         gym.make("gpbandits/Task-v0", task="push-3d", batch_size=5)
 
-    Actions are in natural units; with ``scaled=True`` in the cube [-1, 1]^d, where logarithmic axes
-    are logarithmic. By default the kernel is Matern 3/2, its lengthscale a fifth of each side.
+    Actions are in natural units. With ``scaled=True`` they are in the cube [-1, 1]^d, to which
+    logarithmic axes are mapped by their logarithm. The default kernel is Matern 3/2 with a
+    lengthscale of a fifth of each side.
 
     Args:
         task: one of `gpbandits_env.tasks.TASKS`, or a test function.
-        dim: of a test function of any dimension.
+        dim: the dimension of a test function of any dimension.
         box: another box for a test function: its two corners, (d,) each.
         grid: points per axis of a product grid over the box, whose points are then the arms; all
             of them are evaluated when an episode begins.
-        scaled: actions lie in [-1, 1]^d.
+        scaled: whether actions lie in [-1, 1]^d.
         task_options: options of the task, a dict.
     Raises:
         InvalidInput: a value out of range.
@@ -104,32 +105,33 @@ class TaskArguments(ModelArguments):
 
 @dataclass(frozen=True, kw_only=True)
 class HighDimArguments(ModelArguments):
-    """A test function in [-1, 1]^D, D up to thousands, whose usual box is scaled to the cube.
+    """A test function whose usual box is scaled to the cube [-1, 1]^D, with D up to thousands.
 
         gym.make("gpbandits/HighDim-v0", function="schwefel-1.2", dim=100, shift=True)
         gym.make("gpbandits/HighDim-v0", function="camelback", dim=5000)
         gym.make("gpbandits/HighDim-v0", function="ackley", dim=100, active=10,
                  motion={"type": "orbit", "radius": 0.2})
 
-    The maximum is exact, shifted or moving too (see `AnalyticProcess`). The kernel is, if not
-    given, Matern 5/2 of variance 1 and lengthscale 0.5 sqrt(D), as distances in the cube scale;
-    tranthe2020 learns its parameters from the data.
+    The maximum is exact, also if the function is shifted or moves (see `AnalyticProcess`). The
+    default kernel is Matern 5/2 with variance 1 and lengthscale 0.5 sqrt(D), as distances in the
+    cube scale with sqrt(D). In tranthe2020 its parameters are learned from the data.
 
     Args:
         function: a test function.
-        dim: D.
-        active: how many coordinates matter, drawn at each reset; or which ones, in the function's
-            order; by default as many as the function takes. The rest are inert.
-        shift: False; True to draw at each reset where the maximum is, uniformly in the inner 80%
-            of the cube (less where a motion needs the room); or by how much it is moved, a
-            number or one per active coordinate, in units of the cube.
-        motion: of the active coordinates: a dict with a "type" (orbit, line, turn, stretch), or
-            None.
-        epsilon: the drift in the agents' model; None for none.
+        dim: the dimension D.
+        active: the number of coordinates that matter, which are drawn at each reset; or their
+            indices, in the order of the function; by default as many as the function has. The
+            other coordinates have no effect.
+        shift: False; True to draw the position of the maximum at each reset, uniformly in the
+            inner 80% of the cube (less if a motion needs the space); or the displacement of the
+            maximum, a number or one per active coordinate, in units of the cube.
+        motion: the motion of the active coordinates: a dict with a "type" (orbit, line, turn,
+            stretch).
+        epsilon: the drift in the agents' model; by default none.
     Raises:
-        InvalidInput: a value out of range, or a shift or a motion that takes the maximum out of
-            the cube.
-        UnknownName: an argument, function, motion or kernel that does not exist.
+        InvalidInput: a value is out of range, or a shift or a motion moves the maximum out of the
+            cube.
+        UnknownName: an argument, function, motion or kernel does not exist.
     Source: tranthe2020, Section 5.
     """
 
@@ -156,7 +158,7 @@ class HighDimArguments(ModelArguments):
 
 
 def grid_of(box: Box, shape: int | Sequence[int]) -> Arms:
-    """A product grid over a whole box; a number is that of points on every axis."""
+    """A product grid over a whole box; a single number is the number of points on every axis."""
     points = (shape,) * box.dim if isinstance(shape, (int, np.integer)) else listed(shape, "grid")
     if len(points) != box.dim:
         raise InvalidInput(f"grid must be a number or have {box.dim} entries, got {shown(points)}")

@@ -1,4 +1,4 @@
-"""The vector environment: B instances of a bandit, in one array operation."""
+"""The vector environment: B instances of a bandit, computed in array operations."""
 
 import copy
 from collections.abc import Sequence
@@ -35,18 +35,18 @@ from gpbandits_env.regret import counted_each, instantaneous
 
 
 class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
-    """B bandits in one array operation, equal bit for bit to Gymnasium's `SyncVectorEnv` of B.
+    """B bandits in array operations, bit-identical to Gymnasium's `SyncVectorEnv` of B bandits.
 
-    Instance i is seeded with ``seed + i``. An instance whose episode is over is reset as Gymnasium
-    does it in the same autoreset mode. By default the next step resets it: that step ignores its
-    action (which is checked all the same) and gives it reward 0.
+    Instance i is seeded with ``seed + i``. An instance whose episode is over is reset as by
+    Gymnasium in the same autoreset mode. By default the next step resets it: that step checks but
+    ignores its action, and its reward is 0.
     ``reset(options={"reset_mask": mask})`` resets some instances only. Observations, rewards and
-    infos are Gymnasium's batched form of `BanditEnv`'s.
+    infos are those of `BanditEnv` in Gymnasium's batched form.
 
     Args:
-        bandit: what is simulated.
+        bandit: the bandit that is simulated.
         num_envs: the number of instances B.
-        max_episode_steps: the horizon; None for no end.
+        max_episode_steps: the horizon; None for episodes without end.
         render_mode: None, "ansi" or "rgb_array".
         selective: whether actions can be skipped; an action is then a pair (actions, observe),
             (B, m, ...) and (B, m).
@@ -56,7 +56,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             where the step that ends an episode begins the next one, and the info has the last
             observation and info under "final_obs" and "final_info"; or "Disabled".
     Raises:
-        InvalidInput: a number out of range, or no such render mode or autoreset mode.
+        InvalidInput: a number is out of range, or a render mode or autoreset mode is unknown.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
 
     @property
     def problem(self) -> Problem:
-        """What an agent of any one of the instances may know."""
+        """What an agent of a single instance may know."""
         return replace(self.bandit.problem, horizon=self._horizon)
 
     @property  # type: ignore[misc]
@@ -129,16 +129,16 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
 
         Args:
             seed: an integer (instance i gets ``seed + i``), one per instance, or None.
-            options: those of `BanditEnv.reset`, for each instance on its own; and
-                ``{"reset_mask": (B,) bool}``, which resets these instances only.
+            options: those of `BanditEnv.reset`, applied to each instance separately; and
+                ``{"reset_mask": (B,) bool}``, which resets only the instances of the mask.
         Raises:
-            InvalidInput: seeds or a mask that do not fit, or as `BanditEnv.reset`.
-            UnknownName: an option that is no argument of the environment.
+            InvalidInput: seeds or a mask do not fit, or as for `BanditEnv.reset`.
+            UnknownName: an option is not an argument of the environment.
         """
         given = check_options(options)
         mask = self._reset_mask(given.pop("reset_mask", None))
         if not self._episodes and not mask.all():
-            raise NotReset("the first reset() must be of all instances")
+            raise NotReset("the first reset() must reset all instances")
         fresh = [None if s is None else seeded(s) for s in self._seeds_of(seed)]
         which = np.flatnonzero(mask).tolist()
         begun = [self._instance(i, fresh[i], given) for i in which]
@@ -155,7 +155,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     def _instance(
         self, i: int, fresh: tuple[np.random.Generator, int] | None, given: dict[str, Any]
     ) -> tuple[np.random.Generator, int | None, Parameters, Bandit]:
-        """What an instance begins with: its generator and seed, its parameters, its bandit."""
+        """The generator, the seed, the parameters and the bandit with which an instance starts."""
         rng, number = fresh or (self._generator(i), self._seeds[i])
         if not given:
             return rng, number, {}, self.bandit
@@ -177,7 +177,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._require_reset("step() was called before reset()")
         if self.autoreset_mode is AutoresetMode.DISABLED and self._over.any():
             over = np.flatnonzero(self._over).tolist()
-            raise NotReset(f"the episodes of the instances {shown(over)} are over: reset them")
+            raise NotReset(f"the episodes of instances {shown(over)} are over: reset them first")
         observed: BoolArray | None = None
         if self.selective:
             actions, observed = split_action(actions, self._rewards.shape)
@@ -203,7 +203,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             "best_action": functions.best_action.copy(),
         }
         stepped = ~self._over
-        # The slow path: instances whose episode was over begin a new one instead.
+        # The slow path: instances whose episode was over start a new one instead.
         for i in np.flatnonzero(self._over).tolist():
             self._begin(i)
         for i, viewer in enumerate(self._viewers):
@@ -222,7 +222,8 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         """Show each instance's agent in its pictures from now on (see `BanditEnv.attach`).
 
         Raises:
-            InvalidInput: not one agent per instance, or the environment has no render mode.
+            InvalidInput: there is not one agent per instance, or the environment has no render
+                mode.
         """
         if not self._viewers or not isinstance(agents, Sequence) or len(agents) != self.num_envs:
             raise InvalidInput(
@@ -266,7 +267,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         """Continue from a `snapshot` of an environment made with the same arguments.
 
         Raises:
-            InvalidInput: not a snapshot of such an environment; nothing has changed then.
+            InvalidInput: it is not a snapshot of such an environment; nothing has changed then.
         """
         try:
             arrays = [
@@ -286,7 +287,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             rngs: list[np.random.Generator | None] = [generator_at(s) for s in state["generators"]]
             seeds: list[int | None] = [whole(s, "seed", -1, None) for s in state["seeds"]]
             if any(len(each) != self.num_envs for each in (episodes, rngs, seeds)):
-                raise ValueError(f"it is of {len(episodes)} instances")
+                raise ValueError(f"it has {len(episodes)} instances")
             seen = [list(s or ()) for s in state["seen"]]
         except BROKEN as error:
             raise not_fitting(error) from None
@@ -313,16 +314,16 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         try:
             array = np.asarray(actions)
         except ValueError as error:
-            raise InvalidInput(f"actions must be one array of all instances: {error}") from None
+            raise InvalidInput(f"actions must be one array for all instances: {error}") from None
         if self._discrete and array.ndim == 1:
             array = array[:, None]
         if array.shape != shape:
             raise InvalidInput(f"actions must have shape {shape}, got {array.shape}")
-        # All instances' actions as one long batch: one check for all.
+        # The actions of all instances form one long batch, which is checked once.
         return self.bandit.problem.domain.check(array.reshape(-1, *shape[2:])).reshape(shape)
 
     def _values(self, actions: NDArray[Any], observed: BoolArray | None) -> Array:
-        """The noiseless values (B, m); NaN where they were neither observed nor wanted."""
+        """The noiseless values (B, m); NaN where they were neither observed nor requested."""
         values = self._functions.gathered(actions)
         if values is None:
             seen = [None] * self.num_envs if observed is None else observed
@@ -335,7 +336,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     def _before_noise(
         self, values: Array, actions: NDArray[Any], observed: BoolArray | None
     ) -> Array:
-        """The rewards (B, m) without the bandit's noise, but with that inside functions."""
+        """The rewards (B, m) without the bandit's noise, but with the noise inside functions."""
         if not self._inside:
             return values
         rewards = values.copy()
@@ -346,7 +347,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         return rewards
 
     def _advance(self) -> None:
-        """Every instance that is past round 0, and goes on, moves to its next function."""
+        """Move every running instance that is past round 0 to its next function."""
         for i in np.flatnonzero((self._round > 0) & ~self._over).tolist():
             path = self._episodes[i].path
             path.advance()
@@ -362,10 +363,10 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     def _begin(
         self, i: int, bandit: Bandit | None = None, parameters: Parameters | None = None
     ) -> None:
-        """A new episode of an instance; of what was made unless another bandit is given."""
+        """Start a new episode of an instance, with another bandit if one is given."""
         bandit = bandit or self.bandit
         episode, noise = Episode.begin(bandit, self._evaluate_skipped, self._generator(i))
-        # The first reset is of all instances, in order.
+        # The first reset covers all instances in order.
         self._episodes[i : i + 1] = [episode]
         self._turn_to(i, bandit, parameters or {}, episode)
         self._noise.put(i, noise, bandit.noise_sd)
@@ -375,17 +376,17 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             self._viewers[i].restore([])
 
     def _turn_to(self, i: int, bandit: Bandit, parameters: Parameters, episode: Episode) -> None:
-        """What an instance simulates from now on."""
+        """Set what an instance simulates from now on."""
         self._functions[i] = episode.path.function
         self._parameters[i] = parameters
-        # Once an instance moves, or has noise inside, all are asked whether they do.
+        # Once an instance moves or has noise inside, all instances are checked for these.
         self._moves = self._moves or bandit.process.moves
         self._inside = self._inside or episode.inside is not None
         if self._viewers:
             self._viewers[i].bandit = bandit
 
     def _observation_anew(self, over: BoolArray, info: dict[str, Any]) -> Observation:
-        """The observation after what is over began anew; the info gets what it ended with."""
+        """The observation after finished instances restart; ``info`` gets the final one."""
         last = self._observation()
         ends = np.full(self.num_envs, None, dtype=object)
         for i in np.flatnonzero(over).tolist():
@@ -409,7 +410,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         return observation
 
     def _seeds_of(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        """A seed for each instance; None leaves its generator as it is."""
+        """A seed for each instance; None leaves its generator unchanged."""
         if seed is None:
             return [None] * self.num_envs
         if isinstance(seed, (int, np.integer)):
@@ -420,7 +421,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         return list(seed)
 
     def _reset_mask(self, mask: Any) -> BoolArray:
-        """(B,) which instances to reset; all if no mask is given."""
+        """The instances to reset, (B,) booleans; all if no mask is given."""
         if mask is None:
             return np.ones(self.num_envs, dtype=np.bool_)
         try:
@@ -436,7 +437,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
 
 
 def of_some(info: dict[str, Any], which: BoolArray) -> dict[str, Any]:
-    """An info (its arrays are changed) of some instances only, with their masks."""
+    """The info of some instances only, with their masks; changes the arrays of ``info``."""
     if not which.any():
         return {}
     if not which.all():

@@ -1,4 +1,4 @@
-"""Several environments as one: what meta-learning trains on."""
+"""A mixture of environments, for meta-learning."""
 
 import copy
 from collections.abc import Sequence
@@ -14,26 +14,26 @@ from gpbandits_env.arrays import finite_array
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 
 Env = gym.Env[Any, Any]
-# Seeds of the members' resets are below it.
+# The seeds of the members' resets are smaller than this.
 SEEDS = 2**31
 
 
 class Mixture(gym.Env[Any, Any]):
-    """Every episode is one of several environments, drawn at each reset.
+    """An environment that draws one of several environments at each reset.
 
-    The info of a reset says which, as ``environment``, for evaluation only. The observations are
-    those of the members; the bounds of their space are wide enough for all of them.
+    The info of a reset contains the index of the drawn one as ``environment``, for evaluation only.
+    Observations are those of the members, and the observation space contains those of all members.
 
         Mixture([gym.make("gpbandits/StaticGP-v0", grid=[9]), gym.make("gpbandits/MarkovGP-v0",
                 grid=[9])], weights=[1, 2])
 
     Args:
-        members: made environments, wrapped or not, with equal action spaces and observations of
-            the same form.
-        weights: how often each is drawn, relative to the others; equally often by default.
+        members: environments, wrapped or not, with equal action spaces and observations of the same
+            form.
+        weights: the relative frequency of each member; by default all are equal.
     Raises:
-        InvalidInput: no members, members that do not fit together, or weights that are negative,
-            all 0 or not one per member.
+        InvalidInput: there are no members, or they do not fit together; or the weights are
+            negative, all 0, or not one per member.
     """
 
     def __init__(self, members: Sequence[Env], weights: ArrayLike | None = None) -> None:
@@ -65,8 +65,8 @@ class Mixture(gym.Env[Any, Any]):
         """Draw a member and reset it.
 
         Args:
-            seed: sets which members are drawn, and all that happens in them.
-            options: for the member that is drawn.
+            seed: determines which members are drawn, and everything random in them.
+            options: the reset options for the member that is drawn.
         Raises:
             GPBanditsError: the member refuses the options; nothing has changed then.
         """
@@ -78,7 +78,7 @@ class Mixture(gym.Env[Any, Any]):
         return begun[0], {**begun[1], "environment": which}
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """A step of the present member.
+        """Take a step in the current member.
 
         Raises:
             NotReset: before the first `reset`.
@@ -86,7 +86,7 @@ class Mixture(gym.Env[Any, Any]):
         return self._member("step").step(action)
 
     def render(self) -> Any:
-        """What the present member renders."""
+        """Render the current member."""
         return self._member("render").render()
 
     def close(self) -> None:
@@ -101,7 +101,7 @@ class Mixture(gym.Env[Any, Any]):
 
 
 def _hull(members: Sequence[spaces.Space[Any]]) -> spaces.Space[Any]:
-    """The smallest space of the same form that holds all of them."""
+    """The smallest space of the same form that contains all members."""
     first = members[0]
     if all(space == first for space in members):
         return first

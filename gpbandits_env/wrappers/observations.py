@@ -1,4 +1,4 @@
-"""Observations in the form that networks want."""
+"""Observations in a form that suits neural networks."""
 
 from typing import Any
 
@@ -16,14 +16,14 @@ Env = gym.Env[Any, Any]
 class ScaledRound(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
     """The observation's ``round`` as a share of the horizon, (1,) float32 in [0, 1].
 
-    For networks, to which a whole number without an upper bound is of no use. Our agents need the
-    number itself: give them the environment without this wrapper.
+    It is for neural networks, which need bounded inputs. The agents of this library need the number
+    itself: give them the environment without this wrapper.
 
     Args:
         env: an environment of this library.
         horizon: the number of rounds; by default the environment's ``max_episode_steps``.
     Raises:
-        InvalidInput: no horizon is known, or the observation has no round.
+        InvalidInput: the horizon is unknown, or the observation has no round.
     """
 
     def __init__(self, env: Env, horizon: int | None = None) -> None:
@@ -41,6 +41,6 @@ class ScaledRound(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
         self.observation_space = spaces.Dict({**space.spaces, "round": share})
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
-        """The observation with the scaled round; 1 beyond the horizon too."""
+        """The observation with the scaled round, which stays 1 beyond the horizon."""
         share = np.minimum(observation["round"] / self.horizon, 1.0).astype(np.float32)
         return {**observation, "round": share}

@@ -10,22 +10,23 @@ from gpbandits_env.errors import InvalidInput, shown
 
 
 class ResetOptions(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Gives every reset the same options, for libraries that reset without any.
+    """Passes the same options to every reset, for libraries that reset without options.
 
-    With ``{"draw": function}`` each episode has parameters of its own:
+    With ``{"draw": function}`` each episode draws its own parameters:
 
         ResetOptions(env, {"draw": lambda rng: {"epsilon": rng.uniform(0.0, 0.1)}})
 
     Args:
         env: an environment of this library.
-        options: as of `gpbandits_env.envs.BanditEnv.reset`; those given to a reset come on top.
+        options: those of `gpbandits_env.envs.BanditEnv.reset`; options given to a reset override
+            them.
     Raises:
-        InvalidInput: no dict.
+        InvalidInput: the options are not a dict.
     """
 
     def __init__(self, env: gym.Env[Any, Any], options: Mapping[str, Any]) -> None:
         if not isinstance(options, Mapping):
-            raise InvalidInput(f"reset options are a dict, got {shown(options)}")
+            raise InvalidInput(f"reset options must be a dict, got {shown(options)}")
         RecordConstructorArgs.__init__(self, options=options)
         super().__init__(env)
         self.options = dict(options)

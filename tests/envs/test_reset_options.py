@@ -80,10 +80,10 @@ def test_what_an_agent_may_know_stays_that_of_the_environment(env):
         ({"kernel": {"type": "se", "lengthscale": 0.2, "variance": 4.0}}, "largest variances"),
         ({"grid": [13]}, "cannot change the actions"),
         ({"batch_size": 2}, "cannot change the actions"),
-        ({"draw": 0.1}, "'draw' is a function"),
+        ({"draw": 0.1}, "'draw' must be a function"),
         ({"draw": lambda rng: rng.random()}, "which returned"),
         ({"draw": lambda rng: {"epsilon": rng.random() + 1}}, "epsilon"),
-        ([("epsilon", 0.1)], "are a dict"),
+        ([("epsilon", 0.1)], "must be a dict"),
     ],
 )
 @pytest.mark.parametrize("seed", [None, 5])
