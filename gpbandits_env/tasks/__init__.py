@@ -1,4 +1,4 @@
-"""Tasks: settings in a box whose value is computed by training, simulating or optimising."""
+"""Tasks: tuning problems in a box, evaluated by training, simulation or optimization."""
 
 from gpbandits_env.tasks.base import TASKS as TASKS
 from gpbandits_env.tasks.base import Axes as Axes

@@ -1,4 +1,4 @@
-"""What a task is: a box of settings, and what trying one of them is worth."""
+"""The interface of a task: a box of settings, and the value of each setting."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -17,17 +17,17 @@ SCALES = ("linear", "log", "integer")
 
 @dataclass(frozen=True)
 class Axis:
-    """A coordinate of a task, or several alike.
+    """A coordinate of a task, or several equal coordinates.
 
     Attributes:
-        name: what it sets.
+        name: what the coordinate sets.
         low: the lower end, in natural units.
         high: the upper end.
-        scale: "linear"; "log", whose cube is logarithmic; or "integer", which is rounded to the
-            nearest whole number before the task sees it.
-        count: how many coordinates are alike.
+        scale: "linear"; "log", which is logarithmic in the cube; or "integer", which is rounded to
+            the nearest integer before the task is evaluated.
+        count: the number of equal coordinates.
     Raises:
-        InvalidInput: another scale, or a logarithmic axis that reaches 0.
+        InvalidInput: the scale is unknown, or a logarithmic axis does not start above 0.
     """
 
     name: str
@@ -38,16 +38,16 @@ class Axis:
 
     def __post_init__(self) -> None:
         if not isinstance(self.scale, str) or self.scale not in SCALES:
-            raise InvalidInput(f"a scale is one of {SCALES}, got {self.scale!r}")
+            raise InvalidInput(f"a scale must be one of {SCALES}, got {self.scale!r}")
         if self.scale == "log" and not self.low > 0:
-            raise InvalidInput(f"a logarithmic axis starts above 0, got {self.low!r}")
+            raise InvalidInput(f"a logarithmic axis must start above 0, got {self.low!r}")
 
 
 class Axes:
     """The coordinates of a box, in natural units and in the cube [-1, 1]^d.
 
     Args:
-        axes: in the order of the coordinates.
+        axes: the axes, in the order of the coordinates.
     """
 
     def __init__(self, axes: tuple[Axis, ...]) -> None:
@@ -79,7 +79,7 @@ class Axes:
         return np.clip((given - self._centre) / self._half, -1.0, 1.0)
 
     def rounded(self, points: Array) -> Array:
-        """Points in natural units with their whole-numbered coordinates rounded."""
+        """Points in natural units, with integer coordinates rounded."""
         if not self._integer.any():
             return points
         whole = np.array(points)
@@ -89,13 +89,13 @@ class Axes:
 
 @dataclass(frozen=True)
 class Best:
-    """What is known of a task's maximum.
+    """What is known about the maximum of a task.
 
     Attributes:
-        action: (d,) the best point known, in natural units.
-        optimum: what regret is counted against: the maximum, a bound above it, or the best found.
-        accuracy: ``action`` is worth no less than ``optimum - accuracy``, and no action is worth
-            more than ``optimum + accuracy``.
+        action: (d,) the best known point, in natural units.
+        optimum: the reference value for regret: the maximum, an upper bound, or the best found.
+        accuracy: the value of ``action`` is at least ``optimum - accuracy``, and no value exceeds
+            ``optimum + accuracy``.
     """
 
     action: Array
@@ -104,14 +104,15 @@ class Best:
 
 
 class Task(ABC):
-    """Something to tune: settings in a box, and a value to maximise.
+    """A tuning problem: settings in a box, and a value to maximize.
 
-    A subclass is a frozen dataclass whose fields are the task's options, so that a task is small
-    to pickle; what is large is loaded by `prepare` once a process. To add a task: a module with a
-    subclass and its entry in `TASKS`, and a line of `gpbandits_env/tasks/__init__.py`.
+    A subclass is a frozen dataclass; its fields are the options of the task, so that tasks are
+    cheap to pickle. Large data are loaded by `prepare` once per process. To add a task, write a
+    module with a subclass and its entry in `TASKS`, and add a line to
+    `gpbandits_env/tasks/__init__.py`.
 
     Attributes:
-        noise_inside: whether an evaluation is random in itself (see `noisy`).
+        noise_inside: whether the evaluation itself is random (see `noisy`).
     """
 
     noise_inside: ClassVar[bool] = False
@@ -123,46 +124,46 @@ class Task(ABC):
 
     @cached_property
     def coordinates(self) -> Axes:
-        """The box of the axes, and the ways between it and the cube [-1, 1]^d."""
+        """The box of the axes, with its maps to and from the cube [-1, 1]^d."""
         return Axes(self.axes)
 
     def prepare(self) -> None:
-        """Load what an evaluation needs; called when an environment is made.
+        """Load the data that an evaluation needs; called when an environment is made.
 
         Raises:
             MissingExtra: a package is not installed.
-            MissingData: a file is not there.
+            MissingData: a file is missing.
         """
         return
 
     def draw(self, rng: np.random.Generator) -> Array:
-        """What differs between episodes, drawn at a reset: nothing, unless overridden."""
+        """The random quantities of an episode, drawn at each reset; by default there are none."""
         return np.zeros(0)
 
     @abstractmethod
     def values(self, points: Array, drawn: Array) -> Array:
-        """The noiseless values (n,) of points (n, d) in natural units, whole ones rounded."""
+        """The noiseless values (n,) of points (n, d) in natural units, with rounded integers."""
 
     def noisy(self, points: Array, drawn: Array, rng: np.random.Generator) -> Array:
-        """The values (n,) with the noise that is inside the task; without, the noiseless ones."""
+        """The values (n,) with the noise of the task itself; noiseless by default."""
         return self.values(points, drawn)
 
     @abstractmethod
     def best(self, drawn: Array) -> Best:
-        """What is known of the maximum; its docstring says how, and how accurately."""
+        """What is known about the maximum; an override documents its method and its accuracy."""
 
     @abstractmethod
     def bounds(self) -> tuple[float, float]:
-        """Two numbers between which every value, noisy ones included, lies."""
+        """A lower and an upper bound on all values, including noisy ones."""
 
 
 @dataclass(frozen=True)
 class TaskEntry:
-    """A task that an environment can be made of.
+    """An entry in the list of tasks for environments.
 
     Attributes:
-        summary: one line.
-        make: the task; keyword arguments are its options.
+        summary: a description in one line.
+        make: a function that makes the task; keyword arguments are its options.
         source: the paper and section.
     """
 
@@ -171,5 +172,5 @@ class TaskEntry:
     source: str
 
 
-# Each task's own module adds it; `gpbandits_env.tasks` imports them all.
+# The module of each task adds its entry; `gpbandits_env.tasks` imports all of these modules.
 TASKS: dict[str, TaskEntry] = {}

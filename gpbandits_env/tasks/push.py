@@ -17,7 +17,7 @@ from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.errors import InvalidInput, require_extra
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
 
-# Box2D's units: metres, kilograms, seconds.
+# The units of Box2D: meters, kilograms, seconds.
 TIME_STEP, ITERATIONS = 0.01, 10
 REST = 100  # steps without control after the push
 DISC: dict[str, Any] = {
@@ -34,7 +34,7 @@ HAND: dict[str, Any] = {
     "max_force": 2.0,
     "max_torque": 2.0,
 }
-GAIN = 30.0  # of the controller, per unit of mass
+GAIN = 30.0  # the gain of the controller, per unit of mass
 NOISE_SD = 0.1  # on each component of the hand's speed
 TABLE = 5.0  # goals and the hand's first place lie in [-5, 5]^2
 REACHED = 5.0  # the reward of the disc at its goal
@@ -55,11 +55,11 @@ def engine() -> ModuleType:
     """The package Box2D.
 
     Raises:
-        MissingExtra: it is not installed.
+        MissingExtra: the package is not installed.
     """
     try:
         with warnings.catch_warnings():
-            # Newer interpreters complain of the types that its wrapper generator makes.
+            # Newer Python versions warn about types that the wrapper generator of Box2D makes.
             warnings.simplefilter("ignore", DeprecationWarning)
             import Box2D
     except ImportError:
@@ -73,10 +73,10 @@ def pushed(hand: Vector, angle: float, speed: Vector, steps: int) -> Vector:
     There is no gravity: the table acts through friction joints to a static body at the origin.
 
     Args:
-        hand: where the hand begins; the disc begins at the origin.
-        angle: of the hand, in radians.
-        speed: what the controller drives the hand to.
-        steps: of pushing.
+        hand: the initial position of the hand; the disc starts at the origin.
+        angle: the angle of the hand, in radians.
+        speed: the target speed of the controller.
+        steps: the number of steps of pushing.
     """
     box2d = engine()
     simulation = box2d.b2World(gravity=(0.0, 0.0), doSleep=True)
@@ -100,7 +100,7 @@ def pushed(hand: Vector, angle: float, speed: Vector, steps: int) -> Vector:
 
 @cache
 def _fixtures() -> tuple[Any, Any]:
-    """What the disc and the hand are made of; Box2D copies it into each simulation."""
+    """The fixtures of the disc and the hand; Box2D copies them into each simulation."""
     box2d = engine()
     disc, hand = box2d.b2CircleShape(radius=DISC["radius"]), box2d.b2PolygonShape(box=HAND["half"])
     made = [
@@ -123,19 +123,20 @@ def _body(
 
 @dataclass(frozen=True)
 class Push(Task):
-    """Reward 5 - |goal - where the disc ends|, for a push from (rx, ry) during t seconds.
+    """The reward 5 - |goal - final position of the disc|, for a push from (rx, ry) for t seconds.
 
-    In three dimensions the hand has the angle arctan(ry / rx) and a speed of 5 towards the disc;
-    in four its angle is chosen too, and the speed is 10. There are int(10 t) steps of pushing.
-    The noise is inside: N(0, 0.1^2) on each component of the speed, once an evaluation.
+    In three dimensions the hand has the angle arctan(ry / rx) and a speed of 5 towards the disc. In
+    four dimensions the angle is chosen too, and the speed is 10. There are int(10 t) steps of
+    pushing. The task has its own noise: N(0, 0.1^2) on each component of the speed, drawn once per
+    evaluation.
 
-    A hand that begins at the disc's centre has no direction, and stays there.
+    A hand that starts at the center of the disc has no direction and stays there.
 
     Args:
-        turned: the angle is the fourth coordinate.
-        goal: fixed; by default it is drawn uniformly from [-5, 5]^2 at each reset.
+        turned: whether the angle is the fourth coordinate.
+        goal: a fixed goal; by default it is drawn uniformly from [-5, 5]^2 at each reset.
     Raises:
-        InvalidInput: a goal that is not on the table.
+        InvalidInput: the goal is not on the table.
     """
 
     turned: bool = False
@@ -168,11 +169,11 @@ class Push(Task):
         return self._rewards(points, drawn, NOISE_SD * rng.standard_normal((len(points), 2)))
 
     def best(self, drawn: Array) -> Best:
-        """The bound 5 of a disc at its goal, and a push that brings it there.
+        """The upper bound 5 of a disc at its goal, and a push that brings the disc there.
 
-        It pushes straight through the disc to the goal with the hand's flat side ahead, from a
-        distance found by bisection. Its shortfall is the accuracy: below 1e-3 for nearly every
-        goal. Cost: some 25 pushes, once per goal.
+        The push goes straight through the disc to the goal, with the flat side of the hand ahead,
+        from a distance found by bisection. Its shortfall is the accuracy: below 1e-3 for nearly
+        every goal. Cost: about 25 pushes, once per goal.
         """
         action, value = _straight(self.turned, float(drawn[0]), float(drawn[1]))
         return Best(np.array(action), REACHED, REACHED - value)
@@ -185,7 +186,7 @@ class Push(Task):
         return REACHED - np.linalg.norm(np.reshape(ends, (-1, 2)) - goal, axis=1)
 
     def end(self, point: Array, noise: Array) -> Vector:
-        """Where the disc ends, for a point (d,) and the speed's noise (2,)."""
+        """The final position of the disc, for a point (d,) and the noise of the speed (2,)."""
         x, y, seconds = point[:3].tolist()
         distance = float(np.hypot(x, y))
         pace = (10.0 if self.turned else 5.0) / distance if distance else 0.0
@@ -195,7 +196,7 @@ class Push(Task):
 
 
 def _arctan(y: float, x: float) -> float:
-    """arctan(y / x), in [-pi/2, pi/2]; x = 0 is the limit, and the origin has 0."""
+    """arctan(y / x), in [-pi/2, pi/2]; the limit at x = 0, and 0 at the origin."""
     return float(np.arctan(y / x)) if x else float(np.sign(y)) * np.pi / 2.0
 
 
@@ -213,8 +214,8 @@ def _straight(turned: bool, x: float, y: float) -> tuple[tuple[float, ...], floa
     def overshoot(gap: float, seconds: float) -> float:
         return float(np.array(task.end(point(gap, seconds), np.zeros(2))) @ ahead) - distance
 
-    # The time whose push, begun from a hand that overlaps the disc, just reaches the goal: from
-    # there the disc's way is smooth in the gap, whereas a hand that flies up to it jumps.
+    # The time after which a push by a hand that overlaps the disc just reaches the goal. From there
+    # the path of the disc is smooth in the gap; it would jump for a hand that flies up to the disc.
     pace, seconds = (0.806 if turned else 0.306), SHORTEST
     for _ in range(3):
         lacking = -overshoot(sum(OVERLAP) / 2.0, seconds)
@@ -232,7 +233,7 @@ def _straight(turned: bool, x: float, y: float) -> tuple[tuple[float, ...], floa
 
 
 def _root(falling: Callable[[float], float], low: float, high: float) -> float:
-    """Where a nearly falling function changes sign, to 1e-5 of the interval; else an end of it."""
+    """The sign change of a nearly decreasing function, to 1e-5 of the interval; else an end."""
     for _ in range(17):
         middle = (low + high) / 2.0
         low, high = (middle, high) if falling(middle) > 0 else (low, middle)

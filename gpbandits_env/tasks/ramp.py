@@ -1,7 +1,7 @@
-"""A support vector machine with the ramp loss: 5,001 weights to find.
+"""A support vector machine with the ramp loss, as a search for 5,001 weights.
 
-Source: tranthe2020, Section 5 (`ramp-loss`); the loss is that of Collobert, Sinz, Weston and
-Bottou (2006).
+Source: tranthe2020, Section 5 (`ramp-loss`), with the loss of Collobert, Sinz, Weston and Bottou
+(2006).
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from gpbandits_env.datasets.gisette import FEATURES, load_gisette
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
 
-# The bias is found as the weight of a feature of this height, which hardly costs any norm.
+# The bias is the weight of a constant feature of this value, which adds almost nothing to the norm.
 HEIGHT = 100.0
 RESTRICTIONS = 10
 
@@ -28,20 +28,21 @@ class RampLoss(Task):
         -(1/2 |w|^2 + C sum_l R_s(y_l (w . v_l + b))),   R_s(u) = H_1(u) - H_s(u),
         H_s(u) = max(0, s - u),   so that R_s(u) = min(max(1 - u, 0), 1 - s) for s < 1
 
-    The patterns v_l have 5,000 features in [0, 1]. All weights are coordinates, then b.
+    The patterns v_l have 5,000 features in [0, 1]. The coordinates are all weights, then b.
 
-    Cost: one product with the 1,000 x 5,001 matrix, about 2 ms, less in a batch. Single precision
-    would leave three digits near the optimum, where hundreds of patterns lie on the margin.
+    Cost: one product with the 1,000 x 5,001 matrix, about 2 ms, and less per point in a batch.
+    Single precision would leave only three correct digits near the optimum, where hundreds of
+    patterns lie on the margin.
 
     Args:
-        cost: C, above 0; the paper's are 1, 2, 5 and 10.
-        s: where the loss stops growing, below 1.
-        bound: every weight and b lie in [-bound, bound]. The paper's box is [-1, 1]^D; weights
-            of that size have a loss made of their norm and of chance.
-        data: which patterns, see `load_gisette`: "made" (1,000), "made-train", "train" (6,000) or
+        cost: C, above 0; the paper uses 1, 2, 5 and 10.
+        s: the margin below which the loss stops growing, below 1.
+        bound: every weight and b lie in [-bound, bound]. The box of the paper is [-1, 1]^D, but the
+            loss of weights that large reflects only their norm and chance.
+        data: the patterns (see `load_gisette`): "made" (1,000), "made-train", "train" (6,000) or
             "valid".
     Raises:
-        InvalidInput: a number out of range.
+        InvalidInput: a number is out of range.
     """
 
     cost: float = 1.0
@@ -73,16 +74,16 @@ class RampLoss(Task):
         return -(0.5 * np.einsum("ij,ij->i", weights, weights) + self.cost * loss)
 
     def best(self, drawn: Array) -> Best:
-        """The best found by the concave-convex procedure, and how far from it the best may be.
+        """The best weights found by the concave-convex procedure, and a bound on their error.
 
-        The hinge loss is an upper bound that agrees with the ramp where no pattern lies beyond s: a
-        support vector machine is solved without the patterns beyond s until those do not change.
-        From below, weights that leave out a pattern cost at least C (1 - s), and all others at
-        least the dual's value: the smaller of the two bounds the optimum. ``accuracy`` is the gap:
-        below 1e-4 with the 1,000 patterns made here and C of 1 to 10, and all of the optimum if the
-        patterns are far from separable.
+        The hinge loss is an upper bound on the ramp loss and equals it if no pattern lies beyond s.
+        A support vector machine is therefore solved without the patterns beyond s until this set
+        does not change. For a lower bound on the objective, weights that put a pattern beyond s
+        cost at least C (1 - s), and all other weights cost at least the value of the dual; the
+        smaller of the two applies. ``accuracy`` is the gap: below 1e-4 for the 1,000 patterns made
+        here and C from 1 to 10, but the whole optimum if the patterns are far from separable.
 
-        Cost: half a second with 1,000 patterns, a minute or more and 1 GB with 6,000; once a
+        Cost: half a second with 1,000 patterns; a minute or more and 1 GB with 6,000; once per
         process.
         """
         action, lower = _solved(self.cost, self.s, self.bound, self.data)
@@ -97,7 +98,7 @@ class RampLoss(Task):
 
 @cache
 def _signed(data: str) -> Array:
-    """The patterns with a 1 for the bias, times their labels: (n, 5001)."""
+    """The patterns with a 1 for the bias, multiplied by their labels: (n, 5001)."""
     patterns = load_gisette(data)
     signed = np.ones((len(patterns.labels), FEATURES + 1))
     signed[:, :-1] = patterns.features
@@ -107,7 +108,7 @@ def _signed(data: str) -> Array:
 
 @cache
 def _solved(cost: float, s: float, bound: float, data: str) -> tuple[Array, float]:
-    """The best weights found and bias, and a lower bound on the objective."""
+    """The best weights and bias found, and a lower bound on the objective."""
     signed = _signed(data).copy()
     signed[:, -1] *= HEIGHT
     gram = signed @ signed.T
@@ -116,7 +117,7 @@ def _solved(cost: float, s: float, bound: float, data: str) -> tuple[Array, floa
     for attempt in range(RESTRICTIONS):
         alpha, dual = _hinge(gram, cost * kept)
         if not attempt:
-            # The dual's is a bound for b as a weight; b costs nothing in the task.
+            # The dual bound treats b as a weight, but b adds nothing to the norm in the task.
             lower = max(0.0, min(dual - 0.5 * (bound / HEIGHT) ** 2, cost * (1.0 - s)))
         within = gram @ alpha > s
         if (within == kept).all():
@@ -125,7 +126,7 @@ def _solved(cost: float, s: float, bound: float, data: str) -> tuple[Array, floa
     weights = alpha @ signed
     weights[-1] *= HEIGHT
     least = float((gram @ alpha).min())
-    if least > 0.99:  # what the solver left of a hard margin costs C a pattern
+    if least > 0.99:  # remaining violations of a hard margin cost C per pattern
         weights /= least
     return frozen(np.clip(weights, -bound, bound)), lower
 

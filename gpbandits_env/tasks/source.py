@@ -1,4 +1,4 @@
-"""Tasks as functions that an environment draws: in their box, in the cube, or on arms in either."""
+"""Tasks as functions of an environment: in their box, in the cube, or on arms in either."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from gpbandits_env.tasks.base import Task
 
 
 class TaskFunction(Function):
-    """A task with what `Task.draw` gave for this episode; points are in its box or in the cube."""
+    """A task with the result of `Task.draw` for an episode; points are in its box or the cube."""
 
     __slots__ = ("drawn", "scaled", "task")
 
@@ -28,7 +28,7 @@ class TaskFunction(Function):
         return self.task.values(self.natural(actions), self.drawn)
 
     def natural(self, actions: NDArray[Any]) -> Array:
-        """Checked actions (m, d) in natural units, whole-numbered coordinates rounded."""
+        """Checked actions (m, d) in natural units, with integer coordinates rounded."""
         axes = self.task.coordinates
         return axes.rounded(axes.natural(actions) if self.scaled else actions)
 
@@ -40,32 +40,32 @@ class TaskFunction(Function):
 
 
 class NoisyTaskFunction(TaskFunction):
-    """A task whose evaluations are random in themselves."""
+    """A task with random evaluations."""
 
     __slots__ = ()
 
     def noisy(self, actions: NDArray[Any], rng: np.random.Generator) -> Array:
-        """The rewards (m,) of checked actions, with the noise that is inside the task."""
+        """The rewards (m,) of checked actions, with the noise of the task itself."""
         return self.task.noisy(self.natural(actions), self.drawn, rng)
 
 
 class TaskProcess(StaticProcess):
     """The functions of a task.
 
-    On arms all of them are evaluated when a function is drawn (once, for a task that draws
-    nothing), and their maximum is exact.
+    On arms, all arms are evaluated when a function is drawn (only once if the task draws nothing),
+    and the maximum is exact.
 
     Args:
-        task: prepared already.
-        scaled: the domain is in the cube [-1, 1]^d instead of natural units.
-        arms: inside the box or the cube; the whole of it if not given.
+        task: a prepared task.
+        scaled: whether the domain is in the cube [-1, 1]^d instead of natural units.
+        arms: arms inside the box or the cube; by default the domain is the whole box or cube.
     Raises:
-        InvalidInput: arms for a task with noise inside, which a table of values has not.
+        InvalidInput: arms are given for a task with its own noise, which a table cannot represent.
     """
 
     def __init__(self, task: Task, scaled: bool = False, arms: Arms | None = None) -> None:
         if arms is not None and task.noise_inside:
-            raise InvalidInput("a task with noise inside runs in its box, not on a grid")
+            raise InvalidInput("a task with its own noise runs in its box, not on a grid")
         axes = task.coordinates
         self.task, self.scaled = task, scaled
         self.domain: Arms | Box = arms if arms is not None else axes.cube if scaled else axes.box
@@ -79,7 +79,7 @@ class TaskProcess(StaticProcess):
             return super().drawn(state)
         drawn = finite_array(state["drawn"], "drawn").copy()
         if drawn.shape != self.task.draw(np.random.default_rng(0)).shape:
-            raise InvalidInput(f"the state is of a task that draws numbers of shape {drawn.shape}")
+            raise InvalidInput(f"the state belongs to a task with draws of shape {drawn.shape}")
         return self._of(drawn)
 
     def bounds(self) -> tuple[float, float]:

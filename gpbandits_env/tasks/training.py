@@ -1,6 +1,6 @@
-"""What the tasks' networks are trained with: data in two parts, and optimisers.
+"""Training of the networks of tasks: data in two parts, and optimizers.
 
-Optimisers work on one flat vector of parameters.
+Optimizers work on one flat vector of parameters.
 """
 
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ Vector = NDArray[np.floating]
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """Rows to train on (n, p) and rows held out (k, p), with a last column of ones; targets.
+    """Training rows (n, p) and held-out rows (k, p), with a last column of ones, and their targets.
 
-    The targets of training are values (n,) or one-hot (n, classes), the others values or labels.
-    All are marked read-only, since they are loaded once a process and shared.
+    The training targets are values (n,) or one-hot (n, classes); the held-out targets are values or
+    labels. All arrays are read-only, because they are loaded once per process and shared.
     """
 
     inputs: NDArray[Any]
@@ -33,7 +33,7 @@ class Split:
 
 
 class RMSProp:
-    """RMSProp with weight decay and momentum, as in the usual libraries.
+    """RMSProp with weight decay and momentum, as in common libraries.
 
         g <- g + decay p;  v <- a v + (1 - a) g^2;  b <- momentum b + g / (sqrt v + 1e-8);
         p <- p - rate b,   a = 0.99
