@@ -1,1 +1,1 @@
-"""What a study leaves: the results file, metrics, statistics, comparisons."""
+"""The results of a study: the results file, metrics, statistics and comparisons."""

@@ -1,10 +1,11 @@
-r"""Agents compared over a whole suite of scenarios, from few runs of each.
+r"""A comparison of agents over a suite of scenarios, from few runs of each.
 
-Every run's regret becomes a score that scenarios share: 1 for the best agent's mean and 0 for the
-worst's, or, with a reference agent, :math:`1 - r / \bar r_{ref}`. Over scores of all scenarios:
-the interquartile mean, which neither a few failures nor a few lucky runs decide; performance
-profiles, the share of runs above each score; and the probability that one agent beats another on a
-scenario drawn at random. Intervals are by a bootstrap that draws trials anew within each scenario.
+The regret of every run becomes a score that scenarios share: 1 for the mean of the best agent and 0
+for that of the worst, or, with a reference agent, :math:`1 - r / \bar r_{ref}`. The scores of all
+scenarios give the interquartile mean, which does not depend on a few failures or lucky runs;
+performance profiles, the share of runs above each score; and the probability that one agent beats
+another on a random scenario. Intervals come from a bootstrap that resamples trials within each
+scenario.
 
 Source: Agarwal et al. (2021), "Deep Reinforcement Learning at the Edge of the Statistical
 Precipice"; the probability of improvement is their eq. in Section 4.3.
@@ -47,10 +48,11 @@ class Interval:
 
 @dataclass(frozen=True)
 class Standing:
-    """One agent over all scenarios.
+    """The results of one agent over all scenarios.
 
-    Its mean rank by mean regret (1 for the least), the interquartile mean of its scores, in how
-    many scenarios no agent had a smaller mean, and the share of its runs above each of `PROFILE`.
+    They are its mean rank by mean regret (1 for the smallest), the interquartile mean of the scores,
+    the number of scenarios in which no agent had a smaller mean, and the share of its runs above
+    each score of `PROFILE`.
     """
 
     label: str
@@ -62,14 +64,14 @@ class Standing:
 
 @dataclass(frozen=True)
 class Suite:
-    """A comparison.
+    """A comparison of agents over scenarios.
 
     Args:
-        metric: the figure of merit.
+        metric: the metric that is compared.
         scenarios: scenario -> agent -> (mean regret, trials).
         standings: one per agent, the best interquartile mean first.
         improvement: (a, b) -> the probability that a's regret is below b's, ties counting half.
-        reference: the agent whose mean regret is score 0; None for the worst of each scenario.
+        reference: the agent whose mean regret has score 0; None for the worst of each scenario.
     """
 
     metric: str
@@ -80,16 +82,16 @@ class Suite:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the intervals should know of the numbers of trials."""
+        """Remarks on the numbers of trials that matter for reading the intervals."""
         counts = [trials for found in self.scenarios.values() for _, trials in found.values()]
         notes = []
         if min(counts) < max(counts):
             notes.append(
                 f"there are {min(counts)} to {max(counts)} trials of an agent on a scenario: the "
-                "interquartile mean counts runs, so that scenarios with more of them weigh more"
+                "interquartile mean gives more weight to scenarios with more trials"
             )
         if min(counts) == 1:
-            notes.append("one trial has no spread: intervals tell nothing of the chance in it")
+            notes.append("one trial has no spread: its uncertainty is missing from the intervals")
         return tuple(notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -106,12 +108,13 @@ def gather(
 ) -> Regrets:
     """The regret at the last round of every finished trial of several results files.
 
-    Each cell of a grid counts as a scenario; without ``agents``, those that all have are compared.
+    Each cell of a grid counts as a scenario. Without ``agents``, those that all files have are
+    compared.
 
     Raises:
-        UnknownName: no such metric, or an agent that no file has.
-        StoreError: a file cannot be read or holds no trial.
-        InvalidInput: fewer than two agents in common, or one, or a file, given twice.
+        UnknownName: there is no such metric, or no file has an agent.
+        StoreError: a file cannot be read or has no trial.
+        InvalidInput: the files share fewer than two agents; or an agent or a file is given twice.
     """
     metric_named(metric)
     for what, given in (("file", [Path(p).resolve() for p in paths]), ("agent", agents or [])):
@@ -131,12 +134,12 @@ def gather(
                         label: np.array(list(values.values())) for label, values in runs.items()
                     }
     if not found:
-        raise StoreError("the files hold no finished trial yet; 'gpbandits run' resumes them")
+        raise StoreError("the files contain no finished trial yet; 'gpbandits run' resumes them")
     return _in_common(found, agents)
 
 
 def agents_of(paths: Sequence[str | Path]) -> dict[str, str]:
-    """The agent behind each label of several results files; the first file decides.
+    """Label -> agent of several results files; the first file with a label decides.
 
     Raises:
         StoreError: a file cannot be read.
@@ -160,7 +163,7 @@ def _in_common(found: dict[str, dict[str, Array]], agents: Sequence[str] | None)
     common = [k for k in agents or every if all(k in runs for runs in found.values())]
     if len(common) < 2:
         raise InvalidInput(
-            f"comparing needs at least two agents that all files have, got {common or 'none'}; "
+            f"a comparison needs at least two agents that all files have, got {common or 'none'}; "
             f"the files have {', '.join(every)}"
         )
     return {name: {label: runs[label] for label in common} for name, runs in found.items()}
@@ -176,17 +179,17 @@ def compare(
 ) -> Suite:
     """Compare agents over scenarios.
 
-    Cost: O(resamples x runs) an agent.
+    Cost: O(resamples x runs) per agent.
 
     Args:
-        regrets: from `gather`: the same agents in each scenario.
-        metric: what the regrets are, for the record.
-        reference: the agent whose mean regret is score 0, e.g. "random"; the worst when None.
-        resamples: of the bootstrap.
-        seed: of the bootstrap.
+        regrets: the regrets from `gather`, with the same agents in each scenario.
+        metric: the name of the metric, which the result repeats.
+        reference: the agent whose mean regret has score 0, e.g. "random"; None for the worst.
+        resamples: the number of bootstrap samples.
+        seed: the seed of the bootstrap.
     Raises:
-        UnknownName: a reference that is not among the agents.
-        InvalidInput: a reference without any regret in one of the scenarios.
+        UnknownName: the reference is not among the agents.
+        InvalidInput: the reference has no regret in one of the scenarios.
     """
     labels = list(next(iter(regrets.values())))
     if reference is not None:
@@ -194,7 +197,7 @@ def compare(
     for name, runs in regrets.items():
         if reference is not None and not runs[reference].any():
             raise InvalidInput(
-                f"in {name} the regret of {reference} is 0: no score can be taken from it; choose "
+                f"the regret of {reference} in {name} is 0, so it cannot define a score: choose "
                 "another reference, or leave the scenario out"
             )
     scores = {name: _scores(runs, reference) for name, runs in regrets.items()}
@@ -221,7 +224,7 @@ def compare(
 
 
 def _scores(runs: Mapping[str, Array], reference: str | None) -> dict[str, Array]:
-    """Scores of the runs of a scenario: regret 0 or the best mean is 1, see the module."""
+    """Scores of the runs of a scenario; 1 is regret 0 or the best mean (see the module)."""
     means = [float(r.mean()) for r in runs.values()]
     if reference is None:
         best, worst = min(means), max(means)
@@ -240,7 +243,7 @@ def _interquartile_mean(
 
 
 def _profile(scores: Sequence[Array]) -> Array:
-    """The share of runs above each score; every scenario counts the same."""
+    """The share of runs above each score, with equal weights for all scenarios."""
     shares = [(s[:, None] > PROFILE).mean(axis=0) for s in scores]
     mean: Array = np.mean(shares, axis=0)
     return mean

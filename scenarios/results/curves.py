@@ -1,4 +1,4 @@
-"""What metrics and panels speak of, read from a results file: curves over rounds."""
+"""Curves over rounds for metrics and panels, read from a results file."""
 
 import numpy as np
 
@@ -6,18 +6,18 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios.metrics import KNOWN, metric_named
 from gpbandits_env.scenarios.results.store import Store
 
-# What the quantities in seconds are the running sum of.
+# Each quantity in seconds is the running sum of these.
 SECONDS = {"seconds": ("ask", "tell"), "total_seconds": ("ask", "tell", "evaluate")}
 
 
 def curves_of(store: Store, cell: int, label: str, name: str) -> Array:
     """A metric of all trials of an agent, in order: (trials, T).
 
-    The best so far begins with the initial points, where the scenario says that they count.
+    Simple regret includes the initial points if the scenario says that they count.
 
     Raises:
-        UnknownName: no such metric.
-        StoreError: the agent has no trials there.
+        UnknownName: there is no such metric.
+        StoreError: the agent has no trials in the cell.
     """
     metric, regrets = metric_named(name), store.arrays(cell, label, "regret")
     if metric.best and store.scenario.get("initial", {}).get("counts"):
@@ -30,8 +30,8 @@ def curves_of(store: Store, cell: int, label: str, name: str) -> Array:
 def optimum_moves(store: Store) -> bool:
     """Whether the functions of a study change from round to round, in any of its cells.
 
-    They do if their maximum changes within a trial, or if the environment was made with a motion
-    (of a function whose maximum keeps its value).
+    They do if their maximum changes within a trial, or if the environment was made with a motion,
+    which can keep the value of the maximum.
     """
     scenario = store.scenario
     if any(where.get("motion") for where in (scenario["env_kwargs"], *scenario["points"])):
@@ -44,7 +44,7 @@ def optimum_moves(store: Store) -> bool:
 
 
 def along(store: Store, cell: int, label: str, name: str) -> Array:
-    """What a panel's x or y names (see `metrics.X` and `metrics.Y`), of all trials: (trials, T)."""
+    """A quantity on a panel's axis (`metrics.X`, `metrics.Y`), of all trials: (trials, T)."""
     if name in KNOWN:
         return curves_of(store, cell, label, name)
     if name in SECONDS:

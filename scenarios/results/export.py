@@ -1,8 +1,8 @@
 """Results as tables for other tools: one row per action of a round.
 
-A table has the columns of all cells; a cell of the table is empty (CSV) or null (Parquet) where a
-trial has no such value: a parameter that is not swept there, a coordinate beyond its dimension, an
-action that was not kept. Seconds are those of the whole round, on each of its rows.
+A table has the columns of all cells of the grid. An entry is empty (CSV) or null (Parquet) if a
+trial has no such value: a parameter that is not swept there, a coordinate beyond its dimension, or
+an action that was not kept. Each row of a round has the seconds of the whole round.
 """
 
 import csv
@@ -27,18 +27,18 @@ KEY = {"agent": str, "trial": int, "round": int, "slot": int}
 ROUNDS = {"reward": "rewards", "value": "values", "regret": "regret"}
 PER_ROUND = {"optimum": float, "model_order": int, "evaluations": int}
 CURVES = (*METRICS, *(f"{name}_seconds" for name in SECONDS_FIELDS))
-# A spreadsheet runs a cell that begins with one of these as a formula.
+# A spreadsheet evaluates a cell that begins with one of these as a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 LARGEST_INTEGER = 2**63 - 1
 
 
 def export_csv(store: Store, path: Path) -> int:
-    """Write all rounds of a store as CSV; returns the number of rows.
+    """Write all rounds of a results file as CSV, and return the number of rows.
 
-    Words that a spreadsheet would run as a formula get a leading apostrophe.
+    Words that a spreadsheet would evaluate as a formula get a leading apostrophe.
 
     Raises:
-        InvalidInput: the path is that of the store, or of a file that is no exported table.
+        InvalidInput: the path is that of the results, or of a file that is not an exported table.
         StoreError: the file cannot be written.
     """
     columns, count = columns_of(store), 0
@@ -56,11 +56,11 @@ def export_csv(store: Store, path: Path) -> int:
 
 
 def export_parquet(store: Store, path: Path) -> int:
-    """Write all rounds of a store as Parquet; returns the number of rows.
+    """Write all rounds of a results file as Parquet, and return the number of rows.
 
     Raises:
         MissingExtra: pyarrow is not installed.
-        InvalidInput: the path is that of the store, or of a file that is no Parquet table.
+        InvalidInput: the path is that of the results, or of a file that is not a Parquet table.
         StoreError: the file cannot be written.
     """
     try:
@@ -90,10 +90,10 @@ def export_parquet(store: Store, path: Path) -> int:
 
 
 def columns_of(store: Store) -> dict[str, type]:
-    """The columns of the table of a store, with what each holds: str, int, float or bool.
+    """The columns of the exported table -> their type: str, int, float or bool.
 
-    Parameters of the grid come first. A parameter that is neither word nor number (a list, or
-    values of several kinds) is written as JSON.
+    Parameters of the grid come first. A parameter that is neither a word nor a number (a list, or
+    values of several types) is written as JSON.
     """
     found: dict[str, type] = {}
     for params in store.scenario["points"]:
@@ -110,7 +110,7 @@ def columns_of(store: Store) -> dict[str, type]:
 
 
 def to_dataframe(store: Store) -> Any:
-    """All rounds of a store as a pandas `DataFrame`, with the columns of `export_csv`.
+    """All rounds of a results file as a pandas `DataFrame`, with the columns of `export_csv`.
 
     Raises:
         MissingExtra: pandas is not installed.
@@ -125,7 +125,7 @@ def to_dataframe(store: Store) -> Any:
 def _tables(
     store: Store, columns: dict[str, type]
 ) -> Iterator[tuple[int, dict[str, NDArray[Any]]]]:
-    """One table per trial: its rows, and those of the columns that it has."""
+    """One table per trial: the number of its rows, and the columns that it has."""
     for cell, params in enumerate(store.scenario["points"]):
         shared = {_column(name): value for name, value in params.items()}
         shared = {k: _json(v) if columns[k] is str else v for k, v in shared.items()}
@@ -164,7 +164,7 @@ def _action_columns(count: int) -> list[str]:
 
 
 def _column(name: str) -> str:
-    """The column of a parameter, which may be named like another column."""
+    """The column of a parameter, whose name may be that of another column."""
     taken = name in (*KEY, *ROUNDS, *PER_ROUND, *CURVES, "action")
     return f"grid.{name}" if taken or (name[:1] == "x" and name[1:].isdigit()) else name
 
@@ -176,7 +176,7 @@ def _kind(value: Any) -> type:
 
 
 def _joint(a: type, b: type) -> type:
-    """What holds values of both kinds: as numbers if both are, and else as words."""
+    """A type for values of both types: a number if both are numbers, otherwise str."""
     return a if a is b else float if {a, b} == {int, float} else str
 
 

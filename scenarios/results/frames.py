@@ -1,4 +1,4 @@
-"""The one place where pandas is imported, when it is asked for."""
+"""The only place that imports pandas, when it is needed."""
 
 from typing import Any
 

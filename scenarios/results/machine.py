@@ -1,4 +1,4 @@
-"""Versions, processor and BLAS: what a result depends on apart from its scenario."""
+"""Versions, processor and BLAS, on which a result depends besides its scenario."""
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
@@ -24,7 +24,7 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """Processor and BLAS builds: results are the same to the bit only where these are."""
+    """Processor and BLAS builds. Results are bit-identical only if these are the same."""
     blas = sorted(
         f"{lib['internal_api']} {lib['version']} {lib.get('architecture', '')}".strip()
         for lib in threadpool_info()

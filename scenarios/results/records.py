@@ -1,4 +1,4 @@
-"""What one agent did in one environment instance, what it got, and what it cost."""
+"""The record of a trial: actions, rewards, regret and time of one agent in one instance."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array
 
 ROUND_FIELDS = {
-    "actions": "(T, m) arm indices, or (T, m, d) points; left out if not wanted, or too many",
-    "rewards": "(T, m) noisy rewards, as observed; 0 where an evaluation was skipped",
+    "actions": "(T, m) arm indices, or (T, m, d) points; left out if not requested, or too many",
+    "rewards": "(T, m) noisy rewards as observed; 0 where an evaluation was skipped",
     "values": "(T, m) noiseless rewards",
     "regret": "(T, m) optimum of the round minus value",
     "optimum": "(T,) the largest noiseless reward of the round",
@@ -29,13 +29,13 @@ SECONDS_FIELDS = {
     "tell": "(T,) telling",
     "evaluate": "(T,) evaluating the actions that were observed",
 }
-# More numbers than this in a trial's actions are not kept, e.g. 500 points of 5000 coordinates.
+# The actions of a trial are not kept if they are more numbers, e.g. 500 points in 5000 dimensions.
 MOST_ACTIONS = 250_000
 
 
 @dataclass(frozen=True)
 class TrialKey:
-    """Which trial: the cell of the grid, the agent's label, the environment instance's number."""
+    """A trial: the cell of the grid, the label of the agent, the number of the instance."""
 
     cell: int
     agent: str
@@ -51,11 +51,11 @@ class TrialRecord:
     """One agent in one environment instance, with the seeds of both.
 
     Args:
-        key: which trial.
-        world_seed: of the environment's reset.
-        agent_seed: of the agent.
+        key: the trial.
+        world_seed: the seed of the environment's reset.
+        agent_seed: the seed of the agent.
         rounds: the arrays of `ROUND_FIELDS`, and of `INITIAL_FIELDS` if there are initial points.
-        seconds: wall clock, see `SECONDS_FIELDS`; all that may differ between two runs.
+        seconds: wall-clock times (`SECONDS_FIELDS`), which alone may differ between two runs.
     """
 
     key: TrialKey
@@ -76,13 +76,13 @@ class TrialFailure:
 
 @dataclass
 class Rounds:
-    """The rounds of a trial while it runs: one row per round."""
+    """The arrays of a trial while it runs, with one row per round."""
 
     horizon: int
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def put(self, t: int, **row: Any) -> None:
-        """Set round ``t`` of each named array; the first row sets shapes and types."""
+        """Set round ``t`` of each named array; the first row determines shapes and types."""
         for name, value in row.items():
             if name not in self.arrays:
                 sample = np.asarray(value)

@@ -1,6 +1,6 @@
 """Reference results: our mean and standard error of every agent, kept with the code.
 
-One JSON file a scenario, under the literal setting and under every CHOICE, made by
+There is one JSON file per scenario, with the literal setting and every CHOICE. It is made by
 `python -m tools.reference SCENARIO` and checked by `gpbandits reference SCENARIO --check`.
 """
 
@@ -15,14 +15,14 @@ from gpbandits_env.files import write_text
 from gpbandits_env.scenarios.results.machine import machine, versions
 from gpbandits_env.scenarios.results.report import CellReport, Report
 
-# On another processor or BLAS build the same trials are run with rounding that differs in the
-# last bit, and a tie may fall the other way: the means may move, by less than their own error.
+# On another processor or BLAS build, rounding differs in the last bit, so that ties may be broken
+# differently: the means may change, by less than their standard error.
 TOLERANCE = 1.0
 
 
 @dataclass(frozen=True)
 class Deviation:
-    """A mean that has moved from its reference by more than `TOLERANCE` standard errors."""
+    """A mean that differs from its reference by more than `TOLERANCE` standard errors."""
 
     where: str
     reference: float
@@ -39,7 +39,7 @@ def reference_path(id: str) -> str:
 
 
 def load(id: str) -> dict[str, Any] | None:
-    """The reference results of a scenario; None when there are none."""
+    """The reference results of a scenario; None if there are none."""
     return load_from(files("gpbandits_env.scenarios"), id)
 
 
@@ -53,7 +53,7 @@ def load_from(package: Traversable, id: str) -> dict[str, Any] | None:
 
 
 def to_reference(report: Report) -> dict[str, Any]:
-    """What is kept of a report."""
+    """The part of a report that is kept as a reference."""
     s = report.scenario
     return {
         "scenario": s["id"],
@@ -78,7 +78,7 @@ def _cell(cell: CellReport) -> dict[str, Any]:
 
 
 def save(kept: dict[str, Any], folder: Path) -> Path:
-    """Write reference results under a folder; returns the file.
+    """Write reference results to a folder, and return the file.
 
     Raises:
         StoreError: the file cannot be written.

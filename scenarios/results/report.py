@@ -1,4 +1,4 @@
-"""What a study found: tables of means and standard errors, comparisons, the paper's findings."""
+"""The report of a study: means and standard errors, comparisons, and the paper's findings."""
 
 import itertools
 from dataclasses import asdict, dataclass
@@ -25,14 +25,14 @@ class AgentResult:
 
     Args:
         label: the agent.
-        trials: how many it has run; all figures but the rank are means over these.
+        trials: the number of its trials; all figures except the rank are means over these.
         mean: metric -> mean.
         se: metric -> standard error of that mean.
         rank: mean rank by the scenario's metric, over the trials that all agents have run.
-        microseconds: wall clock of ask and tell, per round.
+        microseconds: wall-clock time of ``ask`` and ``tell`` per round.
         model_order: data points in its posterior after the last round.
-        evaluations: evaluations spent, initial points included.
-        evaluating: wall clock of evaluating what was observed, microseconds per round.
+        evaluations: evaluations spent, including initial points.
+        evaluating: wall-clock time of the observed evaluations, in microseconds per round.
     """
 
     label: str
@@ -48,7 +48,7 @@ class AgentResult:
 
 @dataclass(frozen=True)
 class PairedTest(Paired):
-    """Two agents compared, with the two-sided p-value of Student's t test; 1 if all are equal."""
+    """Two agents compared, with the two-sided p-value of Student's t test (1 if all are equal)."""
 
     p: float
 
@@ -77,8 +77,8 @@ class CellReport:
 class Report(Displayed):
     """The results of a study: its resolved scenario, its cells, and the trials that raised.
 
-    Ranks and comparisons go by ``metric``; ``optimum_moves`` says whether the functions change from
-    round to round; ``digest`` is the SHA-256 of the results, time aside.
+    Ranks and comparisons use ``metric``. ``optimum_moves`` says whether the functions change from
+    round to round. ``digest`` is the SHA-256 of the results without times.
     """
 
     scenario: dict[str, Any]
@@ -90,7 +90,7 @@ class Report(Displayed):
 
     @property
     def metrics(self) -> list[str]:
-        """What tables show, its own metric first: see `metrics.shown`."""
+        """The metrics in tables, with that of the report first: see `metrics.shown`."""
         return shown(self.metric, self.optimum_moves)
 
     def _facts(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Report(Displayed):
         }
 
     def _repr_html_(self) -> str:
-        """The means and standard errors, a table for each cell of the grid."""
+        """The means and standard errors, with a table for each cell of the grid."""
         head = ["agent", *(name.replace("_", " ") for name in self.metrics)]
         tables = []
         for cell in self.cells:
@@ -119,10 +119,10 @@ class Report(Displayed):
         return "".join(tables)
 
     def to_dataframe(self) -> Any:
-        """A pandas `DataFrame`: a row for each agent of each cell.
+        """A pandas `DataFrame` with a row for each agent of each cell.
 
-        Columns are the grid's parameters, "agent", "trials", each metric's mean under its name and
-        its standard error under "NAME_se", and the other figures of `AgentResult`.
+        The columns are the parameters of the grid, "agent", "trials", the mean of each metric under
+        its name and its standard error under "NAME_se", and the other figures of `AgentResult`.
 
         Raises:
             MissingExtra: pandas is not installed.
@@ -144,10 +144,10 @@ class Report(Displayed):
 
 
 def report(store: Store, metric: str | None = None) -> Report:
-    """Sum up an open store; ranks and comparisons go by a metric, or by the scenario's own.
+    """The report of an open results file, by a metric or by that of its scenario.
 
     Raises:
-        UnknownName: no such metric.
+        UnknownName: there is no such metric.
         StoreError: no trial is finished.
     """
     scenario = store.scenario
@@ -159,7 +159,7 @@ def report(store: Store, metric: str | None = None) -> Report:
         if store.labels(index)
     ]
     if not cells:
-        raise StoreError(f"{store.path} holds no finished trial yet; 'gpbandits run' resumes it")
+        raise StoreError(f"{store.path} contains no finished trial yet; 'gpbandits run' resumes it")
     failures = tuple(f"{f.key}: {f.error}" for f in store.failures())
     moves = optimum_moves(store)
     return Report(scenario, name, moves, tuple(cells), failures, store.digest())
@@ -168,7 +168,7 @@ def report(store: Store, metric: str | None = None) -> Report:
 def paired_test(a: Array, b: Array) -> PairedTest:
     """Compare two agents trial by trial; see `paired`."""
     found = paired(a, b)
-    if found.se == 0.0:  # no spread, or rounding that looks like some
+    if found.se == 0.0:  # there is no spread apart from rounding
         p = 1.0 if found.difference == 0.0 else 0.0
     else:
         p = float(2.0 * stats.t.sf(abs(found.difference / found.se), found.trials - 1))
@@ -176,7 +176,7 @@ def paired_test(a: Array, b: Array) -> PairedTest:
 
 
 def mean_ranks(table: Array) -> Array:
-    """Mean rank of each agent, 1 for the smallest and shared by ties: (n, trials) -> (n,)."""
+    """Mean rank of each agent, 1 for the smallest, averaged over ties: (n, trials) -> (n,)."""
     ranks: Array = stats.rankdata(table, axis=0).mean(axis=1)
     return ranks
 
@@ -208,7 +208,7 @@ def _cell(store: Store, index: int, params: dict[str, Any], metric: str) -> Cell
 
 
 class StoredCell(CellResults):
-    """The results of a cell in a store, as findings look at them: `findings.CellResults`."""
+    """What findings read from one cell of a results file: `findings.CellResults`."""
 
     def __init__(self, store: Store, cell: int) -> None:
         self.store, self.cell = store, cell

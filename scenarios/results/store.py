@@ -1,8 +1,8 @@
 """The results of a study: one SQLite file.
 
-The driver of a study is the only writer. Trials are added in transactions, so that a trial is
-there whole or not at all: a process killed at any moment leaves a file that the next run reads
-and completes. Its schema is that of `store_format`.
+The main process of a study is the only writer. It adds trials in transactions, so that a trial is
+stored completely or not at all: a process killed at any moment leaves a file that the next run
+reads and completes. `store_format` describes the schema.
 """
 
 import hashlib
@@ -48,11 +48,11 @@ from gpbandits_env.scenarios.results.store_format import (
     unpack,
 )
 
-# Seconds that a run waits for others that read or write its file before it gives up, and after
-# which it tries again (Ctrl-C is heeded in between).
+# Seconds for which a run waits for others that read or write its file, and seconds between two
+# attempts (Ctrl-C works in between).
 PATIENCE, RETRY = 600.0, 5.0
 REPLACE_CHECKSUM = "INSERT OR REPLACE INTO checksums VALUES (?, ?)"
-# What `unpack` takes: of any array, and of one dimension of float64, whose length is not stored.
+# The arguments of `unpack`: for any array, and for 1-D float64, whose length is not stored.
 ARRAY = "SELECT dtype, shape, data FROM arrays"
 FLOATS = "SELECT '<f8', '[-1]', data"
 OF_TRIAL = "WHERE cell = ? AND agent = ? AND trial = ? AND name = ?"
@@ -60,7 +60,7 @@ OF_AGENT = "WHERE cell = ? AND agent = ? AND name = ? ORDER BY trial"
 
 
 class Store(Displayed):
-    """An open results file; use `Store.create` or `Store.open`, in a ``with`` statement."""
+    """An open results file. Use `Store.create` or `Store.open` in a ``with`` statement."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self.path = path
@@ -73,7 +73,7 @@ class Store(Displayed):
 
     @classmethod
     def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:
-        """A new file, and its folder; ``meta`` are JSON-able entries, "scenario" among them.
+        """Create a file and its folder; ``meta`` are JSON-able entries, including "scenario".
 
         Raises:
             StoreError: the file exists, or cannot be written.
@@ -82,7 +82,7 @@ class Store(Displayed):
         with clear_errors(path):
             check_regular(path)
             if path.exists() and not cls.is_empty(path):
-                raise StoreError(f"{path} exists already")
+                raise StoreError(f"{path} already exists")
             path.parent.mkdir(parents=True, exist_ok=True)
             store = cls(path, _connect(path, "rwc"))
         store._patience = PATIENCE
@@ -97,17 +97,17 @@ class Store(Displayed):
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool = False) -> Self:
-        """An existing file, checked; ``write`` to add trials.
+        """Open and check an existing file, with ``write`` to add trials.
 
-        A reader sees the file as it is at this moment, whatever a run adds meanwhile: it reads a
-        private copy, and keeps no lock that a run would wait for. Writing makes a file of an older
-        format one of the present format.
+        A reader gets a private copy of the file at this moment. It does not see what a run adds
+        later, and holds no lock for which a run would wait. Writing converts a file of an older
+        format to the present one.
 
         Cost: O(bytes in the file).
 
         Raises:
-            StoreError: no such file, not a results file, damaged, of a format that this release
-                does not read, or not to be read or written.
+            StoreError: the file is missing, damaged, not a results file, of a format that this
+                release does not read, or cannot be read or written.
         """
         path = Path(path)
         with clear_errors(path):
@@ -129,9 +129,9 @@ class Store(Displayed):
 
     @classmethod
     def is_empty(cls, path: str | Path) -> bool:
-        """Whether the file is what a kill during `create` leaves: nothing, or nothing in the end.
+        """Whether the file is what a kill during `create` leaves: empty, or empty after a rollback.
 
-        The second is a half-written file with its rollback journal; reading it makes it empty.
+        The latter is a half-written file with its rollback journal; reading it makes it empty.
         """
         path = Path(path)
         if not path.is_file():
@@ -142,7 +142,7 @@ class Store(Displayed):
                 store._one("SELECT count(*) FROM sqlite_master")
             return path.stat().st_size == 0
         except (sqlite3.Error, OSError):
-            return False  # `open` says what is wrong with it
+            return False  # `open` reports what is wrong
 
     def close(self) -> None:
         """Close the file."""
@@ -155,7 +155,7 @@ class Store(Displayed):
         self.close()
 
     def meta(self, key: str) -> Any:
-        """An entry of the meta table; None without it."""
+        """An entry of the meta table; None if it is missing."""
         with clear_errors(self.path):
             text = self._one("SELECT value FROM meta WHERE key = ?", key)
             try:
@@ -167,7 +167,7 @@ class Store(Displayed):
         """An entry of the meta table that is a dict: "versions" or "machine".
 
         Raises:
-            StoreError: it is not there, or no dict.
+            StoreError: the entry is missing or not a dict.
         """
         if not isinstance(found := self.meta(key), dict):
             raise damaged(self.path, f"its {key} are missing")
@@ -188,11 +188,11 @@ class Store(Displayed):
         return check_resolved(self.meta("scenario"), self.path)
 
     def add(self, records: Iterable[TrialRecord | TrialFailure]) -> None:
-        """Add trials, all of them or none.
+        """Add trials, either all of them or none.
 
         Raises:
-            StoreError: a trial is there already, or the file cannot be written (disk full); what
-                was stored before stays.
+            StoreError: a trial is already stored, or the file cannot be written (disk full);
+                earlier trials are kept.
         """
         with self._transaction() as db:
             for record in records:
@@ -203,7 +203,7 @@ class Store(Displayed):
                     db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", row)
 
     def add_session(self, started: str, info: Mapping[str, Any]) -> None:
-        """Note that a run begins; failures of earlier ones are forgotten, to be tried again."""
+        """Record the start of a run; failures of earlier runs are deleted, to be tried again."""
         with self._transaction() as db:
             db.execute("INSERT INTO sessions VALUES (?, ?)", (started, to_json(info)))
             db.execute("DELETE FROM failures")
@@ -223,7 +223,7 @@ class Store(Displayed):
             return {name: (metric, unpack(*array)) for *array, name, metric in rows}
 
     def done(self) -> set[TrialKey]:
-        """The trials that are there."""
+        """The trials that are stored."""
         return {TrialKey(*row) for row in self._all("SELECT cell, agent, trial FROM trials")}
 
     def failures(self) -> list[TrialFailure]:
@@ -239,7 +239,7 @@ class Store(Displayed):
         return [label for label in self.scenario["agents"] if label in found]
 
     def restrict(self, agents: Collection[str]) -> None:
-        """From now on `labels` names only these agents, so that only they are shown.
+        """Restrict `labels` to these agents from now on, so that only they are shown.
 
         Raises:
             UnknownName: the study has no such agent; nothing has changed then.
@@ -249,7 +249,7 @@ class Store(Displayed):
         self._restricted = frozenset(agents)
 
     def trials(self, cell: int, agent: str) -> list[int]:
-        """The trials of an agent that are there, in order."""
+        """The stored trials of an agent, in order."""
         sql = "SELECT trial FROM trials WHERE cell = ? AND agent = ? ORDER BY trial"
         return [row[0] for row in self._all(sql, cell, agent)]
 
@@ -257,7 +257,7 @@ class Store(Displayed):
         """One array of one trial (see `records.ROUND_FIELDS`).
 
         Raises:
-            StoreError: no such trial, or the array was not kept (actions may not be).
+            StoreError: there is no such trial, or the array was not kept (e.g. actions).
         """
         values, what = (*astuple(key), name), f"{name} of {key}"
         return self._stacked(f"{ARRAY} {OF_TRIAL}", values, what)[0]
@@ -283,7 +283,7 @@ class Store(Displayed):
     def seconds(self, cell: int, agent: str, name: str) -> Array:
         """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`).
 
-        Zeros for the evaluations of older files, which did not measure them.
+        For older files, which did not measure evaluations, these are zeros.
 
         Raises:
             StoreError: the agent has no trials there.
@@ -294,7 +294,7 @@ class Store(Displayed):
         return self._of_all(sql, values)
 
     def _of_all(self, sql: str, values: tuple[int, str, str]) -> NDArray[Any]:
-        """An array of an agent's trials, none of which may lack it."""
+        """An array of all trials of an agent, each of which must have it."""
         cell, agent, name = values
         found = self._stacked(sql, values, f"{name} of agent {agent!r}")
         if len(found) != len(self.trials(cell, agent)):
@@ -309,7 +309,7 @@ class Store(Displayed):
             return np.stack([unpack(*row) for row in rows])
 
     def digest(self) -> str:
-        """SHA-256 of everything but time: equal for equal results, however they were run."""
+        """SHA-256 of everything except times: equal results have equal digests."""
         total = hashlib.sha256()
         with decoding(self.path):
             total.update(to_json(self.meta("scenario")).encode())
@@ -322,7 +322,7 @@ class Store(Displayed):
         return total.hexdigest()
 
     def _declared(self) -> dict[str, Any]:
-        """The scenario, which has agents and points at least; `scenario` checks the rest."""
+        """The scenario, checked to have agents and points; `scenario` checks the rest."""
         found = self.meta("scenario")
         declared = found if isinstance(found, dict) else {}
         points = declared.get("points")
@@ -333,7 +333,7 @@ class Store(Displayed):
         return declared
 
     def _migrate(self, version: int) -> None:
-        """Make a sound file of an older format one of the present format."""
+        """Convert an undamaged file of an older format to the present one."""
         if version == FORMAT:
             return
         with self._transaction() as db:
@@ -378,9 +378,9 @@ class Store(Displayed):
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    # Transactions are begun and ended by hand; the rollback journal (SQLite's default) keeps the
-    # file whole after a kill or a power cut, works on network file systems and read-only mounts,
-    # and leaves one file. (A write-ahead log would be a second file after a kill.)
+    # Transactions are explicit. The rollback journal (SQLite's default) keeps the file consistent
+    # after a kill or a power cut, works on network file systems and read-only mounts, and leaves
+    # one file. (A write-ahead log would leave a second file after a kill.)
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     return sqlite3.connect(uri, uri=True, timeout=RETRY, isolation_level=None)
 
@@ -388,7 +388,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 def _copied(path: Path) -> sqlite3.Connection:
     """A private copy of a file, in memory or, if it is large, in SQLite's temporary folder.
 
-    A killed run may have left a journal, which SQLite must write back into the file to read it.
+    A killed run may have left a journal, which SQLite must write back to the file before reading.
     """
     try:
         return _copy(path, "ro")
@@ -403,7 +403,7 @@ def _copy(path: Path, mode: str) -> sqlite3.Connection:
     try:
         with closing(_connect(path, mode)) as source:
             source.execute("BEGIN")
-            source.execute("SELECT count(*) FROM sqlite_master")  # takes the lock, or says so
+            source.execute("SELECT count(*) FROM sqlite_master")  # takes the lock or raises
             source.backup(copy)
     except BaseException:
         copy.close()

@@ -1,9 +1,9 @@
-"""Whether a results file is sound: its checksums, and what its trials say of themselves.
+"""Checks that a results file is undamaged: checksums, and consistency of its trials.
 
-A checksum covers all that belongs together: a trial with its key, its seeds, and the names, types,
-shapes and data of its arrays; its clock times; a theory curve; an entry of the meta table. So a
-changed digit, a flipped letter of a name, a renumbered trial or a missing row is found when the
-file is opened. Files of format 1 have no checksums: their trials are checked for sense instead.
+A checksum covers an item as a whole: a trial with its key, its seeds, and the names, types, shapes
+and data of its arrays; its clock times; a theory curve; an entry of the meta table. So a changed
+digit or letter, a renumbered trial or a missing row is found when the file is opened. Files of
+format 1 have no checksums; their trials are checked for consistency instead.
 """
 
 import hashlib
@@ -36,7 +36,7 @@ TYPES |= {"model_order": "<i8", "evaluations": "<i8"}
 
 
 def checksum(rows: list[tuple[Any, ...]]) -> str:
-    """SHA-256 of rows of numbers, words and bytes; the bytes come last in a row."""
+    """SHA-256 of rows of numbers, words and bytes, with the bytes last in each row."""
     total = hashlib.sha256()
     for row in rows:
         _feed(total, row)
@@ -52,11 +52,11 @@ def _feed(total: Any, row: tuple[Any, ...]) -> None:
 
 
 def checksums(db: sqlite3.Connection) -> dict[str, str]:
-    """The checksum of each item of an open file, as the file should hold it.
+    """The correct checksum of each item of an open file.
 
     An item is a JSON list: ["meta", key], ["bounds", cell, name], and for each trial
-    ["trial", cell, agent, trial] and ["seconds", cell, agent, trial]. The clock times are apart,
-    since all other checksums are the same in every run.
+    ["trial", cell, agent, trial] and ["seconds", cell, agent, trial]. Clock times are
+    separate, because all other checksums are the same in every run.
     """
     found = {}
     for key, value in db.execute("SELECT key, value FROM meta"):
@@ -79,7 +79,8 @@ def check_format(db: sqlite3.Connection, path: Path) -> int:
     """The version of the format that an open file has.
 
     Raises:
-        StoreError: no results file, of a format that this release does not read, or damaged.
+        StoreError: the file is not a results file, damaged, or of a format that this release does
+            not read.
     """
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise StoreError(f"{path} is not a results file of gpbandits")
@@ -93,12 +94,12 @@ def check_format(db: sqlite3.Connection, path: Path) -> int:
         db.execute(f"SELECT {columns} FROM {table} LIMIT 0")
     odd = "SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger')"
     if (found := db.execute(odd).fetchone()) is not None:
-        raise damaged(path, f"{found[0]!r} is a view or a trigger, which no results file has")
+        raise damaged(path, f"{found[0]!r} is a view or a trigger; a results file has none")
     return version
 
 
 def _release(db: sqlite3.Connection) -> str:
-    """How to install the release that wrote a file, if it says which."""
+    """How to install the release that wrote a file, if the file names it."""
     try:
         (text,) = db.execute("SELECT value FROM meta WHERE key = 'versions'").fetchone()
         version = json.loads(text)["gpbandits-env"]
@@ -109,27 +110,27 @@ def _release(db: sqlite3.Connection) -> str:
 
 
 def check_sound(db: sqlite3.Connection, path: Path, version: int) -> None:
-    """Raise `StoreError` if anything in an open file is damaged or does not belong together."""
+    """Raise `StoreError` if anything in an open file is damaged or inconsistent."""
     if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         raise damaged(path, "SQLite: malformed")
     for table in ("arrays", "seconds"):
         orphan = f"SELECT {KEY} FROM {table} EXCEPT SELECT {KEY} FROM trials"
         if db.execute(orphan).fetchone() is not None:
-            raise damaged(path, "it has results of trials that it does not list")
+            raise damaged(path, "it contains results of trials that it does not list")
     with decoding(path):
         if version >= 2:
             kept = dict(db.execute("SELECT item, sha256 FROM checksums"))
             now = checksums(db)
             for item in sorted(kept.keys() | now.keys()):
                 if kept.get(item) != now.get(item):
-                    raise damaged(path, f"the checksum of {item[:200]} does not agree")
+                    raise damaged(path, f"the checksum of {item[:200]} is wrong")
         else:
             for problem in _without_sense(db):
                 raise damaged(path, problem)
 
 
 def check_keys(db: sqlite3.Connection, path: Path, scenario: Mapping[str, Any]) -> None:
-    """Raise `StoreError` for a trial that is none of the scenario's, or of another length."""
+    """Raise `StoreError` for a trial that is not in the scenario, or of another length."""
     points, trials = scenario["points"], scenario.get("trials", np.inf)
     for cell, agent, trial, rounds in db.execute(f"SELECT {KEY}, rounds FROM trials"):
         if not (isinstance(cell, int) and isinstance(trial, int) and isinstance(rounds, int)):
@@ -145,7 +146,7 @@ def check_keys(db: sqlite3.Connection, path: Path, scenario: Mapping[str, Any]) 
 
 
 def _without_sense(db: sqlite3.Connection) -> Iterator[str]:
-    """What is wrong with the trials of a file without checksums."""
+    """The inconsistencies in the trials of a file without checksums."""
     rounds = {row[:3]: row[3] for row in db.execute(f"SELECT {KEY}, rounds FROM trials")}
     found: dict[tuple[Any, ...], dict[str, Any]] = {key: {} for key in rounds}
     for cell, agent, trial, name, dtype, shape, data in db.execute(ARRAYS):

@@ -1,4 +1,4 @@
-"""What SQLite, the file system and damaged data say, as one clear error about a results file."""
+"""Turns errors of SQLite, of the file system and of damaged data into one clear error."""
 
 import json
 import sqlite3
@@ -13,21 +13,21 @@ from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.specs import kinds_of
 
-# What damaged data may raise when they are read, apart from zlib's error.
+# The exceptions that reading damaged data may raise, besides that of zlib.
 UNREADABLE = (ValueError, TypeError, OverflowError, MemoryError, RecursionError)
 _JSON = {str: str, int: int, bool: bool, Mapping: dict, tuple: list}
 
 
 def _json_kinds(cls: Any) -> dict[str, type[Any]]:
-    """The kinds of the entries of a declaration as JSON, by its fields; not of unions."""
+    """The JSON types of the fields of a declaration, except those of unions."""
     kinds = {name: _JSON.get(get_origin(kind) or kind) for name, kind in kinds_of(cls).items()}
     return {name: kind for name, kind in kinds.items() if kind is not None}
 
 
-# The entries of the scenario in a results file, and their kinds.
+# The entries of the scenario in a results file, and their types.
 SCENARIO = _json_kinds(Scenario) | {"points": list, "seed": int, "agents": dict, "initial": dict}
 OPTIONAL = {f.name for f in fields(Scenario) if f.metadata.get("later")}
-# The entries that hold dicts, and what stands in each of them.
+# The entries that contain dicts, and what each dict contains.
 HOLDING: dict[str, dict[str, type[Any]]] = {
     "points": {},
     "agents": {name: kind for name, kind in _json_kinds(AgentEntry).items() if name != "label"},
@@ -37,10 +37,10 @@ HOLDING: dict[str, dict[str, type[Any]]] = {
 
 
 def check_resolved(plain: Any, path: Path) -> dict[str, Any]:
-    """The scenario of a results file, if it is one.
+    """The scenario of a results file, checked.
 
     Raises:
-        StoreError: something in it is missing or of another kind.
+        StoreError: an entry is missing or has another type.
     """
     if not isinstance(plain, dict):
         raise damaged(path, "it does not say what was run")
@@ -72,17 +72,17 @@ def damaged(path: Path, what: object) -> StoreError:
 
 @contextmanager
 def clear_errors(path: Path) -> Iterator[None]:
-    """Turn what SQLite and the file system say into one clear error."""
+    """Turn errors of SQLite and of the file system into one clear error."""
     try:
         yield
     except sqlite3.IntegrityError:
         raise StoreError(
-            f"{path}: another run has stored the same trial meanwhile; "
+            f"{path}: another run has stored the same trial in the meantime; "
             "let it finish, or use another --out"
         ) from None
     except (sqlite3.Error, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"{path}: {_explain(str(error))}") from None
-    except InvalidInput as error:  # of `check_regular`
+    except InvalidInput as error:  # raised by `check_regular`
         raise StoreError(str(error)) from None
     except OSError as error:
         if isinstance(error, StoreError):
@@ -92,7 +92,7 @@ def clear_errors(path: Path) -> Iterator[None]:
 
 @contextmanager
 def decoding(path: Path) -> Iterator[None]:
-    """Turn what unpacking damaged data may raise into one clear error."""
+    """Turn the exceptions of unpacking damaged data into one clear error."""
     try:
         yield
     except StoreError:

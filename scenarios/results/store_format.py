@@ -9,15 +9,15 @@ The format is a number, SQLite's ``user_version``. Format 2:
     arrays    cell, agent, trial, name, dtype, shape, data
     bounds    cell, name, metric, data        theory curves, float64
     seconds   cell, agent, trial, name, data  float64; wall-clock time
-    sessions  started, info (JSON)            one row a run: when, jobs, versions
+    sessions  started, info (JSON)            one row per run: time, jobs, versions
     failures  cell, agent, trial, error, traceback
-    checksums item, sha256        see `store_check`: of each trial, curve and entry of meta
+    checksums item, sha256        of each trial, curve and entry of meta: see `store_check`
 
-Format 1 has no table `checksums`; it is read as it is, and made format 2 by the next run.
+Format 1 has no table `checksums`. It is read as it is, and the next run converts it to format 2.
 
 ``data`` is zlib-compressed, little-endian, C order; ``shape`` a JSON list; ``dtype`` in NumPy's
-notation ("<f8"). All but `seconds`, `sessions` and `failures` is the same to the bit in every run
-of the scenario with the same versions on the same kind of machine: `Store.digest` sums that up.
+notation ("<f8"). Everything except `seconds`, `sessions` and `failures` is bit-identical in every
+run of the scenario with the same versions on the same kind of machine; `Store.digest` covers it.
 """
 
 import json
@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 APPLICATION_ID = 0x47504245  # "GPBE"
 FORMAT, OLDEST = 2, 1
-# No array of a results file is as large as this.
+# Larger than any array of a results file.
 MOST_BYTES = 2**31
 DTYPE = re.compile(r"[<|][fiub]\d{1,2}")
 SCHEMA = """
@@ -91,7 +91,7 @@ def unpack(dtype: str, shape: str, data: bytes) -> NDArray[Any]:
 
 
 def inflate(data: bytes) -> bytes:
-    """What was compressed; ValueError if it is cut off, or inflates to more than any array."""
+    """Decompressed bytes; ValueError if they are truncated, or larger than any array."""
     stream = zlib.decompressobj()
     found = stream.decompress(data, MOST_BYTES)
     if not stream.eof:
