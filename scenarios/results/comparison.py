@@ -50,7 +50,7 @@ class Interval:
 class Standing:
     """The results of one agent over all scenarios.
 
-    They are its mean rank by mean regret (1 for the smallest), the interquartile mean of the scores,
+    They are its mean rank by mean regret (1 for the least), the interquartile mean of its scores,
     the number of scenarios in which no agent had a smaller mean, and the share of its runs above
     each score of `PROFILE`.
     """

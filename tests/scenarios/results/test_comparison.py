@@ -132,7 +132,7 @@ def files(tmp_path_factory):
 
 def test_a_reference_without_regret_gives_no_scores():
     runs = {"a": np.array([0.0, 0.0]), "b": np.array([0.1, 0.2])}
-    with pytest.raises(InvalidInput, match="in grid the regret of a is 0"):
+    with pytest.raises(InvalidInput, match="the regret of a in grid is 0"):
         compare({"grid": runs}, reference="a", resamples=10)
     assert compare({"grid": runs}, reference="b", resamples=10).standings[0].label == "a"
 

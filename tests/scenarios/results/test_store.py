@@ -77,7 +77,7 @@ def test_a_full_disk_keeps_what_was_stored(path):
 
 def test_a_file_that_is_there_is_not_overwritten(path):
     Store.create(path, META).close()
-    with pytest.raises(StoreError, match="exists already"):
+    with pytest.raises(StoreError, match="already exists"):
         Store.create(path, META)
 
 
