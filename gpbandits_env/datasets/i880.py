@@ -1,7 +1,7 @@
-"""Speeds on the I-880 South: the layout in which a user who has the data provides them.
+"""Speeds on the I-880 South, in a layout that users who have the data must provide.
 
-srinivas2010 and bogunovic2016 used 357 sensors, working days of one month, 6 to 11 AM. The data
-came from the California Department of Transportation's PeMS and are not public.
+srinivas2010 and bogunovic2016 used 357 sensors on working days of one month, 6 to 11 AM. The data
+came from the PeMS of the California Department of Transportation and are not public.
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ def load_i880() -> Readings:
     """The readings, (rows, 357), in the order of the file.
 
     Raises:
-        MissingData: the file is not there.
-        InvalidInput: it has another layout (see ``I880.how_to_get``).
+        MissingData: the file is missing.
+        InvalidInput: the file has another layout (see ``I880.how_to_get``).
     """
     path = I880.locate()
     table = read_table(path)

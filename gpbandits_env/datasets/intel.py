@@ -1,6 +1,6 @@
 """Temperatures at the Intel Research Berkeley lab: 46 sensors, 5 days.
 
-Very probably the file behind the temperature experiments of srinivas2010 and bogunovic2016.
+This is very probably the file of the temperature experiments of srinivas2010 and bogunovic2016.
 """
 
 from typing import Any
@@ -19,24 +19,24 @@ SOURCE = (
 )
 LICENCE = "free to use and reproduce in any format; acknowledgement requested"
 SENSORS, DAYS, MINUTES = 46, 5, 24 * 60
-# Of the lab's motes 1..54, those without data.
+# The motes without data, among the lab's motes 1..54.
 ABSENT = frozenset({5, 6, 13, 15, 17, 20, 30, 32})
 LABELS = tuple(str(i) for i in range(1, 55) if i not in ABSENT)
 OUTLIER = (4278, 6)
 
 
 def load_intel(every: int = 1) -> Readings:
-    """The readings, one a minute, or every so many minutes from midnight on.
+    """The readings, one per minute, or every ``every`` minutes from midnight on.
 
-    The file has 1441 rows a day, both midnights included: the second is left out. Its one
-    outlier, 4.20 degrees between 20.97 and 20.93, is replaced by its neighbours' mean.
+    The file has 1441 rows per day with both midnights; the second is left out. Its one outlier,
+    4.20 degrees between 20.97 and 20.93, is replaced by the mean of its neighbors.
 
     Args:
         every: minutes between readings: 1 (7200 rows, srinivas2010) or 10 (720 rows,
             bogunovic2016), or any other divisor of a day.
     Raises:
-        MissingData: the file is not there.
-        InvalidInput: it is not that file, or ``every`` does not divide a day.
+        MissingData: the file is missing.
+        InvalidInput: it is another file, or ``every`` does not divide a day.
     """
     if MINUTES % whole(every, "every"):
         raise InvalidInput(f"every must divide a day of {MINUTES} minutes, got {every}")
@@ -60,7 +60,7 @@ def _read() -> Any:
     try:
         struct = loadmat(path, squeeze_me=True, struct_as_record=False)["berkeley_data"]
         shape = struct.data.shape
-    except Exception as error:  # the reader of a file that is none fails in any way at all
+    except Exception as error:  # the reader may raise anything for a file of another kind
         raise InvalidInput(f"{path} is not the expected MATLAB file: {error!r}") from None
     if shape != (DAYS * (MINUTES + 1), SENSORS):
         raise InvalidInput(f"{path}: data must have shape (7205, 46), got {shape}")
@@ -70,7 +70,7 @@ def _read() -> Any:
 def _mended(data: Array) -> Array:
     row, column = OUTLIER
     around = data[[row - 1, row + 1], column]
-    # A copy of the file that was mended already stays as it is.
+    # A copy of the file without the outlier is left unchanged.
     if abs(data[row, column] - around.mean()) > 5.0:
         data[row, column] = around.mean()
     return data

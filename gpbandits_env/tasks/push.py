@@ -1,7 +1,7 @@
 """Robot pushing: a hand pushes a disc on a table, and the disc should end at a goal.
 
-Source: ren2024, Section 5 (`push-3d`, `push-4d`); the task is that of Wang and Jegelka (2017),
-with its numbers, on the engine it was written for.
+Source: ren2024, Section 5 (`push-3d`, `push-4d`). The task, its constants and its engine are those
+of Wang and Jegelka (2017).
 """
 
 import warnings
@@ -36,10 +36,10 @@ HAND: dict[str, Any] = {
 }
 GAIN = 30.0  # the gain of the controller, per unit of mass
 NOISE_SD = 0.1  # on each component of the hand's speed
-TABLE = 5.0  # goals and the hand's first place lie in [-5, 5]^2
+TABLE = 5.0  # goals and initial positions of the hand lie in [-5, 5]^2
 REACHED = 5.0  # the reward of the disc at its goal
-# A push to the goal is good enough when it ends so near; else others are tried, each so many
-# steps longer, and begun in such a range of distances.
+# A push is good enough if it ends this close to the goal. Otherwise longer pushes are tried, from
+# initial distances in these ranges.
 CLOSE = 1e-3
 OVERLAP, APART = (0.05, 1.25), (1.25, TABLE)
 SHORTEST, TIMES = 1.0, (1.0, 29.9)

@@ -88,7 +88,7 @@ def test_lines_in_any_order_give_the_same_table():
 @pytest.mark.parametrize(
     ("lines", "options", "says"),
     [
-        ([], {}, "not one good reading"),
+        ([], {}, "no valid reading"),
         (two_days()[:60], {}, "longest_gap"),
         (two_days(), {"every": 7}, "divide a day"),
         (two_days(), {"every": 60, "days": 0}, "days"),
