@@ -1,1 +1,1 @@
-"""Optimizers of other libraries with our ask and tell; each needs its extra."""
+"""Optimizers of other libraries with `ask` and `tell`; each needs the extra of its name."""

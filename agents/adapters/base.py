@@ -1,4 +1,4 @@
-"""The base of all adapters, which hand the data to another library anew at every ask."""
+"""The base of all adapters, which pass all data to another library at every `ask`."""
 
 import warnings
 from abc import abstractmethod
@@ -19,19 +19,19 @@ from gpbandits_env.errors import InvalidInput, require_extra
 from gpbandits_env.kernels.base import Lengthscale
 from gpbandits_env.problem import Problem
 
-# Held while another library works: warning filters, torch's generator and Optuna's logging belong
-# to the whole process, and threads that change them at the same time would mix them up.
+# Held while another library runs: warning filters, torch's generator and Optuna's logging belong
+# to the whole process, so only one thread may change them at a time.
 _others = RLock()
-# Smoothness of the kernels that other libraries have too.
+# The smoothness of the kernels that other libraries also have.
 NU = {"se": np.inf, "matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
 
 
 class Adapter(Agent):
-    """An agent whose choice is another library's.
+    """An agent whose choice is made by another library.
 
-    Only the data and the generator change, and the library is seeded from the generator at every
-    ask: so an adapter can be stopped, copied and resumed like our own agents. It can learn the
-    rewards of any action.
+    The state consists of the data and the generator, from which the library is seeded at every
+    `ask`. An adapter can therefore be stopped, copied and resumed like other agents. It accepts
+    observations of any action.
     """
 
     def __init__(self, problem: Problem, rng: Generator) -> None:
@@ -46,17 +46,17 @@ class Adapter(Agent):
         if not len(self._rewards):
             return self._domain.sample(np.random.default_rng(seed), self.batch_size)
         with _others, warnings.catch_warnings():
-            # Fits that stop early, lengthscales at their limits, experimental options.
+            # Warnings of fits that stop early, lengthscales at their limits, experimental options.
             warnings.simplefilter("ignore")
             return self.choose(seed)
 
     @abstractmethod
     def choose(self, seed: int) -> NDArray[Any]:
-        """The next m actions given some data; all that is random comes from the seed."""
+        """The next m actions given some data; the seed determines all randomness."""
 
     @property
     def _points(self) -> Array:
-        """(t, d) the observed points."""
+        """The observed points, (t, d)."""
         return self._domain.points(self._actions)
 
     def _learn(self, actions: NDArray[Any], rewards: Array) -> None:
@@ -75,14 +75,14 @@ class Adapter(Agent):
         actions = self._domain.check(state["actions"])
         rewards = finite_array(state["rewards"], "rewards", ndim=1)
         if len(actions) != len(rewards):
-            raise InvalidInput("the snapshot has another number of rewards than of actions")
+            raise InvalidInput("the numbers of rewards and actions in the snapshot differ")
         super()._restore(state)
         self._actions, self._rewards = actions.copy(), rewards.copy()
 
 
 @dataclass(frozen=True)
 class StationaryModel:
-    """A problem's model as libraries of stationary kernels take it; nu is the smoothness."""
+    """The model of a problem for libraries with stationary kernels; nu is the smoothness."""
 
     nu: float
     lengthscale: Lengthscale
@@ -92,24 +92,26 @@ class StationaryModel:
 
     @classmethod
     def of(cls, problem: Problem, library: str) -> "StationaryModel":
-        """The model of a problem; `InvalidInput` for other kernels, or one mean per arm."""
+        """The model of a problem; raises `InvalidInput` for other kernels or a mean per arm."""
         kernel = problem.kernel.radial
         if kernel is None or kernel.type_name not in NU:
             raise InvalidInput(
-                f"{library} is given the problem's kernel, one of {', '.join(NU)}; this one is "
-                "another: give it kernel={'type': 'matern52', 'lengthscale': ...}"
+                f"{library} supports only the kernels {', '.join(NU)}, and that of the problem is "
+                "another one: give the agent kernel={'type': 'matern52', 'lengthscale': ...}"
             )
         if isinstance(problem.prior_mean, np.ndarray):
-            raise InvalidInput(f"{library} takes one prior mean for all arms: give it a prior_mean")
+            raise InvalidInput(
+                f"{library} supports only one prior mean for all arms: give the agent a prior_mean"
+            )
         nu = NU[kernel.type_name]
         return cls(nu, kernel.lengthscale, kernel.variance, problem.noise_var, problem.prior_mean)
 
 
 def imported(module: str, extra: str) -> Any:
-    """A module of an optional dependency, or `MissingExtra`."""
+    """A module of an optional dependency; raises `MissingExtra` if it is not installed."""
     try:
         with _others, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what libraries say of themselves
+            warnings.simplefilter("ignore")  # warnings at import
             return import_module(module)
     except ImportError:
         raise require_extra(module.split(".")[0], extra) from None

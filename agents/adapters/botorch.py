@@ -3,8 +3,9 @@
 Source: Balandat et al. (2020), BoTorch; Ament et al. (2023) for qLogEI; Wilson et al. (2018) for
 the batch form of UCB.
 Assumes: a stationary kernel (se, matern).
-Departures: 1. the first batch, before any data, is drawn at random; 2. qLogEI's incumbent is the
-largest posterior mean at an observed point; 3. in float64; 4. data do not fade.
+Departures: 1. the first batch, before any data, is drawn at random; 2. the incumbent of qLogEI is
+the largest posterior mean at an observed point; 3. computations are in float64; 4. drift is not
+supported.
 """
 
 from typing import Any
@@ -19,25 +20,25 @@ from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
 
-# With larger rewards the weights of its starting points overflow.
+# With larger rewards, BoTorch's weights of the starting points overflow.
 MOST_REWARD = 1e100
 
 
 class BoTorch(Adapter):
-    """The maximum of one of BoTorch's acquisitions over its `SingleTaskGP`.
+    """The maximizer of a BoTorch acquisition under its `SingleTaskGP`.
 
     Args:
         acquisition: "qlogei" or "qucb".
         beta: of qUCB; it multiplies the variance under the root.
-        learn: whether the model is BoTorch's own, fitted at every ask (its priors, inputs on the
-            unit cube, rewards standardized); otherwise that of the problem.
-        starts: from how many points a box is climbed.
-        samples: of the batch's joint values.
-        candidates: points of a box that the starts are the best of.
+        learn: whether the model is BoTorch's own, fitted at every `ask` (with its priors, inputs on
+            the unit cube, and standardized rewards); otherwise it is that of the problem.
+        starts: in a box, the number of starting points of the gradient ascent.
+        samples: the number of joint samples of the values of a batch.
+        candidates: in a box, the number of points from which the best are taken as starts.
     Raises:
         MissingExtra: botorch is not installed.
-        UnknownName: no such acquisition.
-        InvalidInput: a kernel that BoTorch does not have, or a number out of range.
+        UnknownName: there is no such acquisition.
+        InvalidInput: BoTorch does not have the kernel, or a number is out of range.
     """
 
     def __init__(
@@ -141,7 +142,7 @@ class BoTorch(Adapter):
 
 
 def _corners(domain: Arms | Box) -> Array:
-    """(2, d) the box, or that around the arms; a side without extent has length 1."""
+    """The box, or the bounding box of the arms, (2, d); a side of length 0 gets length 1."""
     if isinstance(domain, Box):
         return np.stack([domain.low, domain.high])
     low, high = domain.coordinates.min(axis=0), domain.coordinates.max(axis=0)

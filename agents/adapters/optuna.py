@@ -1,12 +1,12 @@
 """Optuna's samplers as agents (extra ``optuna``).
 
-Source: Akiba et al. (2019), Optuna; its default, the tree-structured Parzen estimator, is of
+Source: Akiba et al. (2019), Optuna; its default, the tree-structured Parzen estimator, is by
 Bergstra et al. (2011).
-Assumes: nothing of the model; the kernel and the noise do not matter.
-Departures: 1. a grid is one whole number per axis, other arms are options without an order; 2. the
-first batch, before any data, is drawn at random; 3. the study is built anew at every ask, O(t), so
-that what is suggested depends on the data and on a seed alone: samplers that keep a state of their
-own from trial to trial (CMA-ES, the genetic ones, QMC) are left out.
+Assumes: nothing; the kernel and the noise variance have no effect.
+Departures: 1. a grid has one integer parameter per axis, and other arms are options without an
+order; 2. the first batch, before any data, is drawn at random; 3. the study is rebuilt at every
+`ask`, O(t), so that a suggestion depends only on the data and a seed. Samplers with their own state
+between trials (CMA-ES, genetic algorithms, QMC) are not supported.
 """
 
 import warnings
@@ -22,20 +22,20 @@ from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.problem import Problem
 
-# Those that look at nothing but the trials' parameters and values.
+# The samplers that use only the parameters and values of trials.
 SAMPLERS = ("TPESampler", "GPSampler", "RandomSampler", "BruteForceSampler")
 
 
 class OptunaSampler(Adapter):
-    """What one of Optuna's samplers suggests.
+    """The suggestion of one of Optuna's samplers.
 
     Args:
-        sampler: one of `SAMPLERS`; "GPSampler" needs torch, "BruteForceSampler" arms.
-        options: its arguments, as a dict; None for its defaults.
+        sampler: one of `SAMPLERS`; "GPSampler" needs torch, and "BruteForceSampler" needs arms.
+        options: the arguments of the sampler, as a dict; None for its defaults.
     Raises:
         MissingExtra: optuna (or torch) is not installed.
-        UnknownName: no such sampler.
-        InvalidInput: a sampler that would not be itself here, or arguments that it does not take.
+        UnknownName: there is no such sampler.
+        InvalidInput: the sampler is not supported here, or it does not take the arguments.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class OptunaSampler(Adapter):
     ) -> None:
         super().__init__(problem, rng)
         if options is not None and not isinstance(options, Mapping):
-            raise InvalidInput(f"options are a dict, got {shown(options)}")
+            raise InvalidInput(f"options must be a dict, got {shown(options)}")
         self._sampler, self._given = sampler, dict(options or {})
         self._new_sampler(0)
 
@@ -83,20 +83,20 @@ class OptunaSampler(Adapter):
             raise InvalidInput(f"{self._sampler} does not take {options}: {error}") from None
 
     def _check(self, of_optuna: Sequence[str]) -> None:
-        """Refuse a sampler that would not be itself here."""
+        """Raise an error for samplers that are not supported here."""
         name = self._sampler
         if not isinstance(name, str) or name not in of_optuna or not name.endswith("Sampler"):
             raise unknown("sampler of Optuna", name, SAMPLERS)
         if name not in SAMPLERS:
             raise InvalidInput(
-                f"{name} keeps a state of its own in a study, or takes more than a seed, and here "
-                f"the study is built anew from the data at every ask: take one of "
-                f"{', '.join(SAMPLERS)}, or run {name} in Optuna itself"
+                f"{name} keeps its own state in a study or needs more than a seed, but here the "
+                f"study is rebuilt from the data at every ask: use one of {', '.join(SAMPLERS)}, "
+                f"or run {name} in Optuna itself"
             )
         if name == "BruteForceSampler" and isinstance(self._domain, Box):
-            raise InvalidInput("BruteForceSampler tries all there is in turn: it needs arms")
+            raise InvalidInput("BruteForceSampler tries all actions in turn, so it needs arms")
         if "constraints_func" in self._given:
-            raise InvalidInput("there are no constraints here: leave out constraints_func")
+            raise InvalidInput("no constraints are supported here: leave out constraints_func")
         if name == "GPSampler":
             imported("torch", "botorch")
 
@@ -112,7 +112,7 @@ class OptunaSampler(Adapter):
         return {f"x{i}": axis for i, axis in enumerate(axes)}
 
     def _rows(self) -> list[list[Any]]:
-        """The observed actions, each as one number per axis."""
+        """The observed actions, with one number per axis."""
         domain, actions = self._domain, self._actions
         if isinstance(domain, Arms):
             actions = np.stack(np.unravel_index(actions, domain.shape), axis=1)

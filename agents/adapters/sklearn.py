@@ -2,9 +2,10 @@
 
 Source: `sklearn.gaussian_process.GaussianProcessRegressor`; srinivas2010, eq. (6), for UCB.
 Assumes: a stationary kernel (se, matern).
-Departures: 1. the first batch, before any data, is drawn at random; 2. a box is searched over
-candidates only, some near the best observed; 3. in a batch each action is chosen as if those
-before it had given their means (Ginsbourger et al. 2008); 4. data do not fade.
+Departures: 1. the first batch, before any data, is drawn at random; 2. in a box, only candidates
+are scored, some of them near the best observed points; 3. in a batch, each action is chosen as if
+those before it had given their posterior means (Ginsbourger et al. 2008); 4. drift is not
+supported.
 """
 
 from typing import Any
@@ -21,26 +22,26 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import one_of
 from gpbandits_env.problem import Problem
 
-# How far lengthscales and variances may be from the problem's when they are learned.
+# The range of learned lengthscales and variances, relative to those of the problem.
 FACTOR = 100.0
-# Around so many of the best observed, further points of a box are looked at.
+# The number of best observed points around which further points of a box are scored.
 BEST_OBSERVED = 5
 
 
 class SklearnGP(Adapter):
-    """The candidate of the best score under scikit-learn's posterior.
+    """The candidate with the best score under scikit-learn's posterior.
 
     Args:
-        problem: where it acts; its kernel and noise are where learning starts.
+        problem: the domain and the model; fits start from its kernel and noise variance.
         acquisition: "ei" or "ucb".
         beta: of UCB; it multiplies the variance under the root.
-        learn: whether lengthscales and variance are learned, by scikit-learn, at every ask; the
-            values are then standardized.
-        candidates: points of a box that are looked at.
+        learn: whether scikit-learn fits the lengthscales and the variance at every `ask`; the
+            rewards are then standardized.
+        candidates: in a box, the number of points that are scored.
     Raises:
         MissingExtra: scikit-learn is not installed.
-        UnknownName: no such acquisition.
-        InvalidInput: a kernel that scikit-learn does not have.
+        UnknownName: there is no such acquisition.
+        InvalidInput: scikit-learn does not have the kernel.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class SklearnGP(Adapter):
             model = self._model(points, rewards, model.kernel_)
 
     def _options(self, seed: int) -> NDArray[Any]:
-        """All arms, or points of the box, some of them near the best observed."""
+        """All arms, or points of the box, some of them near the best observed points."""
         domain, rng = self._domain, np.random.default_rng(seed)
         if not isinstance(domain, Box):
             return np.arange(domain.size)
@@ -86,7 +87,7 @@ class SklearnGP(Adapter):
         return np.concatenate([spread(domain, self._candidates, rng), near(domain, best, rng)])
 
     def _model(self, points: Array, rewards: Array, kernel: Any = None) -> Any:
-        """A regressor of rewards about the prior mean; with a kernel nothing is learned."""
+        """A regressor of rewards minus the prior mean; if a kernel is given, nothing is learned."""
         process = imported("sklearn.gaussian_process", "sklearn")
         learning, noise = self._learns and kernel is None, max(self._given.noise_var, 1e-10)
         if self._learns:

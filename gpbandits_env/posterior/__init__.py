@@ -1,4 +1,4 @@
-"""Posteriors of a Gaussian process given observations, and draws from them."""
+"""Gaussian-process posteriors given observations, and draws from them."""
 
 from gpbandits_env.posterior.arms import ArmPosterior
 from gpbandits_env.posterior.base import Posterior

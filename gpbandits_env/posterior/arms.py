@@ -1,4 +1,4 @@
-"""A Gaussian-process posterior on a finite set of arms, grown an observation at a time."""
+"""A Gaussian-process posterior on a finite set of arms, updated one observation at a time."""
 
 import math
 from collections.abc import Mapping
@@ -20,30 +20,34 @@ from gpbandits_env.posterior.whitening import BLOCK, FLOOR, observed_gain, white
 
 REFRESH_EVERY = 4096
 SMALLEST_NOISE = 1e-8
-# A variance of this part of the largest one is far above the rounding of so many observations.
+# A variance above this part of the largest one is far above the rounding of many observations.
 SAFE = 1e-7
 
 
 class ArmPosterior(Posterior):
-    """A posterior on n arms, kept at all of them and conditioned by one row per observation.
+    r"""A posterior on n arms, stored at all of them and updated by one row per observation.
 
-    With s^2 = var[x] + noise_var and v = cov(., x) / s, an observation adds v (y - mean[x]) / s to
-    the mean and takes v^2 from the variance. Nothing is ever refitted. This costs O(n r) in
-    coefficient space (rank r), and in data space O(n t) up to about t = n / 2, then O(n^2).
+    An observation y at arm x changes the mean and the variance by
 
-    With (almost) no noise an observation is given some: 2e-12 of the largest prior variance, and
-    `jitter` says how much was added. Repeated arms and rounded covariances then do no harm.
+    .. math::
+        \mu \leftarrow \mu + v (y - \mu(x)) / s, \quad \sigma^2 \leftarrow \sigma^2 - v^2, \quad
+        v = \mathrm{cov}(\cdot, x) / s, \quad s^2 = \sigma^2(x) + s_{noise}^2
 
-    Made by `posterior_on`, whose arguments are checked there.
+    Nothing is refitted. The cost per observation is O(n r) in coefficient space (rank r). In data
+    space it is O(n t) up to about t = n / 2, then O(n^2).
+
+    Without noise, or with very little, 2e-12 of the largest prior variance is added to that of the
+    noise, so that repeated arms and rounded covariances do no harm. `jitter` states the amount.
+
+    `posterior_on` makes a posterior and checks its arguments.
 
     Attributes:
         arms: the n arms.
         prior_mean: (n,) read-only.
-        mean: (n,) posterior mean: a read-only view, which later updates change; copy to keep.
-        var: (n,) posterior variance, hallucinated points included: a view likewise.
-
+        mean: (n,) posterior mean, a read-only view that later updates change.
+        var: (n,) posterior variance including hallucinated points, a view of the same kind.
     Raises:
-        InvalidInput: a negative noise variance, or a prior mean of the wrong shape.
+        InvalidInput: the noise variance is negative, or the prior mean has the wrong shape.
     """
 
     arms: Arms
@@ -78,17 +82,17 @@ class ArmPosterior(Posterior):
         self.prior_mean = one_per_arm(prior_mean, n)
         self._has_prior_mean = bool(self.prior_mean.any())
         self._representation, self._n = representation, n
-        # A stationary kernel's prior variance is one number, to the rounding of its factor.
+        # The prior variance of a stationary kernel is one number, up to the rounding of its factor.
         prior_var = representation.prior_var
         level, spread = float(prior_var.max()), float(np.ptp(prior_var))
         self._level = level if spread <= FLOOR * level else None
         self._floor = max(FLOOR * level, np.finfo(float).tiny)
-        # Without noise a smooth kernel's residual covariances are soon only rounding, which grows
-        # without bound unless every observation carries the same little noise.
+        # Without noise, the residual covariances of a smooth kernel soon consist of rounding, which
+        # grows without bound unless every observation has the same small noise.
         self._noise = max(self.noise_var, 2.0 * self._floor)
         self._added = self._noise - self.noise_var
-        # After t observations var >= prior_var / (1 + t level / noise): no need to keep it from
-        # falling below 0 while that is far above rounding.
+        # After t observations var >= prior_var / (1 + t level / noise). While that is far above
+        # rounding, var need not be clipped at 0.
         safe = float(prior_var.min()) / (SAFE * level or 1.0) - 1.0
         self._positive_for = min(safe * self._noise / (level or 1.0), REFRESH_EVERY)
         self._mean, self._var, self._scratch = np.empty((3, n))
@@ -104,7 +108,7 @@ class ArmPosterior(Posterior):
 
     @property
     def sd(self) -> Array:
-        """(n,) posterior standard deviation, fresh."""
+        """Posterior standard deviation, a new array (n,)."""
         return np.sqrt(self._var)
 
     @property
@@ -139,11 +143,13 @@ class ArmPosterior(Posterior):
         return 0.5 * (covariance + covariance.T)
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
-        """(size, n) exact joint draws of f at all arms given the data (not hallucinated points).
+        """Exact joint draws of f at all arms given the data, (size, n).
 
-        In coefficient space O(r^3 + size n r). In data space by Matheron's rule, a prior draw and
-        a correction, O(size n min(t, n)); if the data have faded (`advance`) or there is (almost)
-        no noise, by one O(n^3) factorisation, kept until the data change.
+        Hallucinated points are ignored.
+
+        Cost: O(r^3 + size n r) in coefficient space. In data space Matheron's rule (a prior draw
+        and a correction) costs O(size n min(t, n)). After a call of `advance`, or with almost no
+        noise, one O(n^3) factorization is used instead and kept until the data change.
         """
         size, inside = whole(size, "size", 0), self._representation
         kept = self._kept if self._hallucinated else inside.count
@@ -165,7 +171,7 @@ class ArmPosterior(Posterior):
 
     def snapshot(self) -> dict[str, Any]:
         state = {**self._representation.snapshot(), **super().snapshot()}
-        if not self._hallucinated:  # What earlier ones left behind is no part of the state.
+        if not self._hallucinated:  # remains of earlier hallucinations are not part of the state
             state |= {"kept": 0, "kept_var": np.zeros(self._n), "kept_jitter": 0.0}
         return state
 
@@ -175,8 +181,8 @@ class ArmPosterior(Posterior):
         def alike(value: Any, _: str) -> None:
             if not isinstance(value, str) or value != inside.name:
                 raise InvalidInput(
-                    f"this posterior has the representation {inside.name!r}, got a snapshot of one "
-                    f"with {shown(value)}"
+                    f"this posterior has the representation {inside.name!r}, but the snapshot has "
+                    f"{shown(value)}"
                 )
 
         entries = {"representation": alike, **inside.GROWN, **inside.STATE, **self.STATE}
@@ -231,7 +237,7 @@ class ArmPosterior(Posterior):
                 self._settle()
 
     def _learn_one(self, arm: int, reward: float) -> None:
-        """Learn from one observation, in place and in as few calls as possible."""
+        """Condition on one observation, in place and in as few calls as possible."""
         mean, var, scratch, inside = self._mean, self._var, self._scratch, self._representation
         before, noise_var = var.item(arm), self.noise_var
         s = math.sqrt(before + self._noise)
@@ -253,7 +259,7 @@ class ArmPosterior(Posterior):
             self._settle()
 
     def _condition(self, arms: IntArray, rewards: Array | None) -> Array:
-        """Observe arms together, with their rewards or without; return their s^2 (k,)."""
+        """Condition on arms together, with or without rewards; return their s^2 (k,)."""
         rows, gram = self._representation.cross(arms)
         gram.flat[:: len(arms) + 1] = self._var[arms] + self._noise
         inverse, totals, jitter = whitener(gram, self._floor)
@@ -267,7 +273,7 @@ class ArmPosterior(Posterior):
         return totals
 
     def _settle(self) -> None:
-        """Fold rows when due; against rounding, compute mean and variance anew at times."""
+        """Fold rows when due; at times recompute mean and variance against rounding."""
         var = self._representation.settle()
         if var is not None:
             np.maximum(var, 0.0, out=self._var)
@@ -282,7 +288,7 @@ class ArmPosterior(Posterior):
         self.mean, self.var = frozen(self._mean[:]), frozen(self._var[:])
 
     def __getstate__(self) -> dict[str, Any]:
-        # A pickled view would be a copy, cut off from what it shows.
+        # A pickled view would become a copy that no longer follows its array.
         views = ("mean", "var")
         return {name: value for name, value in self.__dict__.items() if name not in views}
 

@@ -1,6 +1,6 @@
-"""What every posterior offers, whatever its domain and representation.
+"""The interface of all posteriors, for every domain and representation.
 
-Snapshots: what a state consists of is declared once; copying and checking follow.
+The entries of a state are declared once; copies and checks of snapshots follow from that.
 """
 
 import math
@@ -17,17 +17,17 @@ from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 
-# How an entry is checked: a function of value and name; one or several shapes of an array, in which
-# a letter is the same size everywhere; or a letter, for a whole number up to that size.
+# The check of an entry: a function of value and name; one or several shapes of an array, in which
+# a letter is the same size everywhere; or a letter, for an integer up to that size.
 Layout: TypeAlias = Callable[[Any, str], Any] | tuple[int | str, ...] | list[tuple[Any, ...]] | str
 
 
-# A whole number, or a number, at least 0.
+# An integer, or a number, at least 0.
 count, amount = partial(whole, minimum=0), partial(positive, zero=True)
 
 
 def gain(value: Any, name: str) -> float:
-    """An amount that may be infinite, as information is without noise."""
+    """An amount that may be infinite, such as the information gain without noise."""
     return math.inf if value == math.inf else amount(value, name)
 
 
@@ -37,12 +37,12 @@ class Stateful:
     STATE: ClassVar[Mapping[str, Layout]] = {}
 
     def snapshot(self) -> dict[str, Any]:
-        """The state as a plain dict of arrays, numbers and strings, all copied."""
+        """The state as a plain dict of arrays, numbers and strings, all of them copies."""
         values = {key: vars(self)[self._attribute(key)] for key in self.STATE}
         return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
 
     def put(self, state: Mapping[str, Any]) -> None:
-        """Take over the entries of a checked snapshot."""
+        """Set the state to the entries of a checked snapshot."""
         for key in self.STATE:
             name = self._attribute(key)
             now = vars(self)[name]
@@ -56,26 +56,26 @@ class Stateful:
 
 
 class Posterior(Stateful, ABC):
-    r"""What is known of f ~ GP(m, k) from noisy observations y_i = f(x_i) + noise.
+    r"""The posterior of f ~ GP(m, k) given noisy observations y_i = f(x_i) + noise.
 
     .. math::
         \mu_t(x) = m(x) + \tilde k_t(x)^T (K_t \circ D_t + s^2 I)^{-1} (y_t - m_t), \quad
         \sigma_t^2(x) = k(x, x) - \tilde k_t(x)^T (K_t \circ D_t + s^2 I)^{-1} \tilde k_t(x)
 
-    (srinivas2010, Section 2.2; bogunovic2016, eqs. (7)-(8)), where D and the tilde stand for the
-    correlation that `advance` took away: all ones while nothing drifts. On arms, x is an index and
-    points are (k,) of them; in a box, points are (k, d). Hallucinated points are observed without a
-    reward: they shrink the variance and leave the mean.
+    See srinivas2010, Section 2.2, and bogunovic2016, eqs. (7)-(8). D and the tilde stand for the
+    decay of correlations by `advance`; without drift D is all ones. On arms, points are indices
+    (k,); in a box, points are (k, d). Hallucinated points are observed without a reward: they
+    reduce the variance and leave the mean unchanged.
 
     Attributes:
         domain: the arms or the box.
         kernel: k, the prior covariance.
         noise_var: s^2, the variance of the noise on a reward.
         prior_mean: m, (n,) on arms and a number in a box.
-        size: the model order: the number of observations since the prior.
+        size: the model order, which is the number of observations.
         jitter: the largest amount that was added to a variance before a division; 0.0 if none was.
         information_gain: I(y; f) in nats: 1/2 sum log(1 + var / noise_var) over the observations,
-            the variance of each just before it (srinivas2010, Lemma 5.3); infinite without noise.
+            with the variance just before each (srinivas2010, Lemma 5.3); infinite without noise.
     """
 
     domain: Domain
@@ -87,22 +87,22 @@ class Posterior(Stateful, ABC):
     information_gain: float
 
     def condition(self, points: ArrayLike, rewards: ArrayLike) -> None:
-        """Learn from rewards (k,) at points (k,) or (k, d); hallucinated points are dropped first.
+        """Condition on rewards (k,) at points (k,) or (k, d), and drop hallucinated points.
 
         Raises:
-            InvalidInput: a point outside the domain, a reward that is not finite, or lengths that
-                differ; nothing has changed then.
+            InvalidInput: a point is outside the domain, a reward is not finite, or the lengths
+                differ. The posterior is unchanged.
         """
         self.learn(*self.domain.observations(points, rewards))
 
     @abstractmethod
     def learn(self, points: NDArray[Any], rewards: Array) -> None:
-        """As `condition`, of points (k, ...) and rewards (k,) that were checked before, k >= 0."""
+        """Like `condition`, for checked points (k, ...) and rewards (k,) with k >= 0."""
 
     def replay(self, log: Iterable[tuple[NDArray[Any], Array, float]]) -> None:
-        """Learn a log of points, rewards and the drift epsilon after them, oldest first.
+        """Condition on a log of points, rewards and the drift epsilon after them, oldest first.
 
-        While nothing drifts it is learned at once, as by one call of `condition`.
+        Without drift this equals one call of `condition`.
         """
         parts = list(log)
         if parts and not any(epsilon for _, _, epsilon in parts):
@@ -115,29 +115,29 @@ class Posterior(Stateful, ABC):
     @property
     @abstractmethod
     def observed(self) -> NDArray[Any]:
-        """The observed points, fresh: arms once each, in order; in a box (t, d), oldest first."""
+        """The observed points, a new array: distinct arms in order, or in a box (t, d) by age."""
 
     def mean_at_observed(self) -> Array:
-        """The posterior mean at each of `observed`, fresh."""
+        """The posterior mean at each point of `observed`, a new array."""
         return self.mean_at(self.observed)
 
     @abstractmethod
     def mean_at(self, points: NDArray[Any]) -> Array:
-        """(k,) the posterior mean at checked points, fresh."""
+        """The posterior mean at checked points, a new array (k,)."""
 
     @abstractmethod
     def var_at(self, points: NDArray[Any]) -> Array:
-        """(k,) the posterior variance at checked points, fresh; hallucinated points count."""
+        """The variance at checked points, a new array (k,), including hallucinated points."""
 
     def moments(self, points: NDArray[Any]) -> tuple[Array, Array]:
-        """Posterior mean and variance (k,) at checked points, fresh."""
+        """Posterior mean and variance at checked points, new arrays (k,)."""
         return self.mean_at(points), self.var_at(points)
 
     def var_given(self, points: ArrayLike, at: ArrayLike) -> Array:
-        """(n,) the variance at n points if others were observed too; the state does not change.
+        """The variance at n points if other points were observed too, (n,); changes nothing.
 
         Raises:
-            InvalidInput: a point outside the domain.
+            InvalidInput: a point is outside the domain.
         """
         where, before = self._checked(at), self.snapshot()
         self.hallucinate(points)
@@ -147,20 +147,20 @@ class Posterior(Stateful, ABC):
 
     @abstractmethod
     def covariance(self, points: ArrayLike) -> Array:
-        """(k, k) posterior covariance among points, hallucinated points included.
+        """The posterior covariance among points, (k, k), including hallucinated points.
 
         Raises:
-            InvalidInput: a point outside the domain.
+            InvalidInput: a point is outside the domain.
         """
 
     @abstractmethod
     def hallucinate(self, points: ArrayLike) -> None:
-        """Shrink the variance as if these points had been observed too; the mean stays.
+        """Condition the variance on these points, and leave the mean unchanged.
 
-        May be called repeatedly; `rollback` undoes all of it, to the bit.
+        It may be called repeatedly; `rollback` undoes all calls exactly.
 
         Raises:
-            InvalidInput: a point outside the domain.
+            InvalidInput: a point is outside the domain.
         """
 
     @abstractmethod
@@ -168,17 +168,16 @@ class Posterior(Stateful, ABC):
         """Drop all hallucinated points."""
 
     def advance(self, epsilon: float, dt: float = 1.0) -> None:
-        """Time passes: past data lose correlation by (1 - epsilon)^(dt / 2).
+        """Let time pass: correlations with past data are multiplied by (1 - epsilon)^(dt / 2).
 
-        Observations of one batch share a time, and `advance` stands between batches. epsilon = 1
-        brings the prior back. Hallucinated points are dropped.
+        The observations of a batch have the same time; call `advance` between batches. epsilon = 1
+        returns to the prior. Hallucinated points are dropped.
 
         Args:
-            epsilon: the drift, in [0, 1]; may differ from call to call.
-            dt: the time that passes, at least 0, in rounds.
-
+            epsilon: the drift rate in [0, 1], which may differ between calls.
+            dt: the elapsed time in rounds, at least 0.
         Raises:
-            InvalidInput: a number out of range, or a representation that cannot follow a drift.
+            InvalidInput: a number is out of range, or the representation supports no drift.
         """
         drift, passed = positive(epsilon, "epsilon", zero=True), positive(dt, "dt", zero=True)
         if drift > 1.0:
@@ -189,30 +188,30 @@ class Posterior(Stateful, ABC):
 
     @abstractmethod
     def drift(self, epsilon: float, dt: float) -> None:
-        """As `advance`, of checked numbers above 0, while nothing is hallucinated."""
+        """Like `advance`, for checked positive numbers and without hallucinated points."""
 
     @abstractmethod
     def forget(self) -> None:
-        """Back to the prior: no data, no jitter, no information."""
+        """Return to the prior: no data, no jitter, no information gain."""
 
     @abstractmethod
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Back to a snapshot, of this posterior or of one made alike.
+        """Return to a snapshot of this posterior, or of one with the same arguments.
 
         Raises:
-            InvalidInput: the snapshot does not fit; nothing has changed then.
+            InvalidInput: the snapshot does not fit. The posterior is unchanged.
         """
 
     def _checked(self, points: ArrayLike) -> NDArray[Any]:
-        """Points to look at, checked."""
+        """Check points that are not observations."""
         return self.domain.check(points)
 
 
 def check_state(state: Any, entries: Mapping[str, Layout], **sizes: int) -> None:
-    """Check that a snapshot has just these entries, each as declared; some sizes are known.
+    """Check that a snapshot has exactly these entries, each as declared; some sizes are known.
 
     Raises:
-        InvalidInput: it has not, or is no mapping.
+        InvalidInput: an entry is missing, unknown or not as declared, or it is no mapping.
     """
     if not isinstance(state, Mapping) or set(state) != set(entries):
         got = sorted(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
@@ -230,7 +229,7 @@ def check_state(state: Any, entries: Mapping[str, Layout], **sizes: int) -> None
 def _check_array(
     value: Any, name: str, shapes: list[tuple[Any, ...]], sizes: dict[str, int]
 ) -> None:
-    """Check for finite numbers in one of the shapes, and set unknown sizes."""
+    """Check for finite numbers in one of the shapes, and record unknown sizes."""
     is_array = isinstance(value, np.ndarray)
     for shape in shapes:
         if is_array and value.dtype == np.float64 and value.ndim == len(shape):

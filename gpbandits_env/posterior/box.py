@@ -1,4 +1,4 @@
-"""A Gaussian-process posterior at any point of a box, grown an observation at a time."""
+"""A Gaussian-process posterior at any point of a box, updated one observation at a time."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -28,45 +28,45 @@ from gpbandits_env.posterior.whitening import (
 )
 from gpbandits_env.samplers import BoxSampler, FourierFeatures, exact_features
 
-# The least noise of an observation, as a part of the largest prior variance: below 1e-11 a kept
+# The least noise of an observation, relative to the largest prior variance. Below 1e-11 the stored
 # inverse, which multiplies the rounding of residual covariances with every point, can overflow.
 LEAST_NOISE = 1e-10
-# Points whose correlation with the present has shrunk below this are dropped: the mean then errs
-# by at most 1e-8 of its size, the variance by 1e-16.
+# Points whose correlation with the present is below this are dropped: the relative error of the
+# mean is then at most 1e-8, and that of the variance 1e-16.
 FADED = 1e-8
-# Dropping needs a new factor, so it waits for so many points, and for a quarter of all.
+# Dropping needs a new factor, so it waits for this many points, and for a quarter of all points.
 FEWEST_DROPPED, PART_DROPPED = 32, 0.25
-# A snapshot that reserves room for more points than this (34 GB) is refused.
+# A snapshot that reserves storage for more points than this (34 GB) raises an error.
 MOST_RESERVED = 2**16
-# What holds until the state changes.
+# Results that are valid until the state changes.
 WORKED_OUT = ("predictor", "_columns")
-# Up to so many points a joint draw is always made by a factor.
+# Up to this many points, a joint draw always factorizes the covariance.
 FEW_POINTS = 128
 
 
 class BoxPosterior(Posterior):
-    """A posterior at every point of a box, through W, the inverse of its data's Cholesky factor.
+    """A posterior at every point of a box, from the inverse Cholesky factor W of the data.
 
-    W is grown by rows; drift leaves it as it is, since only correlations with the present shrink.
-    Points that have faded away are dropped now and then, by a new factor of those left.
+    Observations append rows to W. Drift does not change W, because only correlations with the
+    present decay. Points without correlation to the present are dropped at times, which needs a new
+    factor.
 
-    Appending k points costs O(k t (d + t)); moments and gradients at n points O(n t (d + t)). With
-    (almost) no noise an observation is given some: 1e-10 of the largest prior variance, and
-    `jitter` says how much was added.
+    Cost: O(k t (d + t)) to append k points, and O(n t (d + t)) for moments and gradients at n
+    points. Without noise, or with very little, 1e-10 of the largest prior variance is added to that
+    of the noise; `jitter` states the amount.
 
     Args:
-        box: where.
+        box: the domain.
         kernel: the prior covariance.
-        noise_var: variance of the noise on a reward, at least 0.
+        noise_var: the variance of the noise on a reward, at least 0.
         prior_mean: a number.
 
     Attributes:
-        box: where.
-        version: a number that grows with every change of the state.
-
+        box: the domain.
+        version: a number that increases with every change of the state.
     Raises:
-        InvalidInput: a kernel for other points, a negative noise variance, or a prior mean that is
-            no number.
+        InvalidInput: the kernel is for other points, the noise variance is negative, or the prior
+            mean is not one number.
     """
 
     prior_mean: float
@@ -83,16 +83,14 @@ class BoxPosterior(Posterior):
         self, box: Box, kernel: Kernel, noise_var: float, prior_mean: ArrayLike = 0.0
     ) -> None:
         if not isinstance(box, Box) or not isinstance(kernel, Kernel):
-            raise InvalidInput(
-                f"a box and a kernel are needed, got {shown(box)} and {shown(kernel)}"
-            )
+            raise InvalidInput(f"expected a Box and a kernel, got {shown(box)} and {shown(kernel)}")
         mean = finite_array(prior_mean, "prior_mean")
         if mean.ndim:
             raise InvalidInput(f"prior_mean must be one number in a box, got shape {mean.shape}")
         self.domain = self.box = box
         self.kernel, self.prior_mean = kernel, float(mean)
         self.noise_var = positive(noise_var, "noise_var", zero=True)
-        # A convex prior variance, as the linear kernel's, is largest at a corner.
+        # A convex prior variance, such as that of the linear kernel, is largest at a corner.
         farthest = np.where(np.abs(box.low) > np.abs(box.high), box.low, box.high)
         corners = np.stack([box.low, box.high, farthest])
         kernel.check_points(corners)
@@ -104,22 +102,22 @@ class BoxPosterior(Posterior):
 
     @property
     def observed(self) -> Array:
-        """(t, d) the observed points that have not faded away, oldest first; fresh."""
+        """The observed points that were not dropped, a new array (t, d), oldest first."""
         return self._data.points[: self._n_observed].copy()
 
     @property
     def rewards(self) -> Array:
-        """(t,) what was observed there; fresh."""
+        """The rewards at the observed points, a new array (t,)."""
         return self._data.rewards[: self._n_observed].copy()
 
     @property
     def conditioned(self) -> Array:
-        """(t, d) the points the variance is conditioned on, observed and hallucinated; fresh."""
+        """The observed and the hallucinated points, a new array (t, d)."""
         return self._data.points.copy()
 
     @cached_property
     def predictor(self) -> Predictor:
-        """The moments given covariances with the points; valid until the state changes."""
+        """Moments from covariances with the points; valid until the state changes."""
         return Predictor(self._whitening.matrix, self._data.beta, self._data.fade())
 
     def hallucinate(self, points: ArrayLike) -> None:
@@ -136,10 +134,10 @@ class BoxPosterior(Posterior):
             self._kept, self._kept_jitter = 0, 0.0
 
     def moments(self, points: ArrayLike) -> tuple[Array, Array]:
-        """Posterior mean and variance (n,) at points (n, d), inside or outside; memory O(n).
+        """Posterior mean and variance (n,) at points (n, d), also outside the box; memory O(n).
 
         Raises:
-            InvalidInput: another shape.
+            InvalidInput: the shape is wrong.
         """
         x = self._checked(points)
         mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
@@ -149,10 +147,10 @@ class BoxPosterior(Posterior):
     def gradients(self, points: ArrayLike) -> tuple[Array, Array, Array, Array]:
         """Posterior mean and variance (n,) at points (n, d), and their gradients (n, d).
 
-        Where the variance is 0 to rounding, so is its gradient. O(n t (d + t)).
+        Where the variance is 0 up to rounding, its gradient is 0. Cost: O(n t (d + t)).
 
         Raises:
-            InvalidInput: another shape.
+            InvalidInput: the shape is wrong.
         """
         x = self._checked(points)
         mean, var = np.full(len(x), self.prior_mean), self.kernel.diagonal(x)
@@ -160,7 +158,7 @@ class BoxPosterior(Posterior):
         return self.predictor.gradients(prior, lambda part: self._columns.pull(x[part]))
 
     def mean_at(self, points: ArrayLike) -> Array:
-        """(n,) the posterior mean alone, O(n t d)."""
+        """The posterior mean without the variance, (n,), O(n t d)."""
         x = self._checked(points)
         mean = np.full(len(x), self.prior_mean)
         if self._data.count:
@@ -173,7 +171,7 @@ class BoxPosterior(Posterior):
         return self.moments(points)[1]
 
     def mean_at_observed(self) -> Array:
-        """(t,) the posterior means at the observed points, now; O(t) if nothing has faded."""
+        """The present posterior means at the observed points, (t,); O(t) without drift."""
         if self.jitter or self._data.fade() is not None:
             return self.mean_at(self.observed)
         # m + K alpha, and (K + s^2 I) alpha = y - m.
@@ -185,21 +183,20 @@ class BoxPosterior(Posterior):
     def paths(
         self, rng: np.random.Generator, size: int, features: int | BoxSampler = 1024
     ) -> Paths:
-        """Functions drawn from the present posterior, to be called anywhere in the box.
+        """Draw functions from the posterior that can be evaluated anywhere in the box.
 
-        Hallucinated points have no values and do not count. The mean is exact. The covariance is
-        exact to 1e-12 where the kernel has few exact features (squared exponential in one or two
-        dimensions); otherwise it errs by `Paths.error`, as `FourierFeatures` says. Cost
-        O(t rank size + t^2 size), and O(t^3) where the data have faded.
+        Hallucinated points have no rewards and are ignored. The mean is exact. The covariance is
+        exact to 1e-12 if the kernel has few exact features (squared exponential in one or two
+        dimensions). Otherwise its error is `Paths.error`; see `FourierFeatures`. Cost:
+        O(t rank size + t^2 size), and O(t^3) under drift.
 
         Args:
-            rng: the source of randomness.
+            rng: the generator.
             size: the number of functions.
-            features: the features to use, made for this box and kernel; or the number of random
-                ones, even, where there are no exact ones.
-
+            features: features made for this box and kernel, or the number of random features, an
+                even number, which is used if there are no exact ones.
         Raises:
-            InvalidInput: a kernel without exact features or a known spectral density.
+            InvalidInput: the kernel has neither exact features nor a known spectral density.
         """
         size, n, data = whole(size, "size", 0), self._n_observed, self._data
         with OneThread():
@@ -221,13 +218,15 @@ class BoxPosterior(Posterior):
             return Paths(self.prior_mean, basis, xi, self._kernel_at(points), weights)
 
     def sample(self, rng: np.random.Generator, size: int, x: ArrayLike) -> Array:
-        """(size, n) exact joint draws of f at x (n, d) given the data (not hallucinated points).
+        """Exact joint draws of f at x (n, d) given the data, (size, n).
 
-        By `paths` where they are exact and cheaper, O(n rank size); otherwise by factorising the
-        posterior covariance, O(n^3): for many points take `paths`.
+        Hallucinated points are ignored.
+
+        The draws use `paths` if these are exact and cheaper, O(n rank size). Otherwise they
+        factorize the posterior covariance, O(n^3); for many points call `paths`.
 
         Raises:
-            InvalidInput: another shape.
+            InvalidInput: the shape is wrong.
         """
         x, size, n = self._checked(x), whole(size, "size", 0), self._n_observed
         exact = self._exact_features if len(x) > FEW_POINTS else None
@@ -280,7 +279,7 @@ class BoxPosterior(Posterior):
         return self.kernel.columns(points, 0.5 * (self.box.low + self.box.high))
 
     def _residual(self, x: Array, n: int) -> tuple[Array, Array]:
-        """Covariance (k, k) at points given the first n of the data, and their W k (k, n)."""
+        """The covariance (k, k) at points given the first n data, and the products W k, (k, n)."""
         covariance, v = self.kernel(x, x), np.zeros((len(x), 0))
         if n:
             with OneThread():
@@ -300,7 +299,7 @@ class BoxPosterior(Posterior):
         self.size += len(points)
 
     def replay(self, log: Iterable[tuple[Array, Array, float]]) -> None:
-        """As for every posterior; an empty one makes one factor of all data, O(t^2 (d + t))."""
+        """See `Posterior`; an empty posterior computes one factor of all data, O(t^2 (d + t))."""
         if self._data.count:
             super().replay(log)
             return
@@ -312,7 +311,7 @@ class BoxPosterior(Posterior):
         self._changed()
 
     def _append(self, x: Array, rewards: Array | None) -> None:
-        """Points (k, d) observed now, with their rewards (k,) or without; block by block."""
+        """Append points (k, d) observed now, with or without rewards (k,), block by block."""
         data = self._data
         with OneThread():
             for start in range(0, len(x), BLOCK):
@@ -328,7 +327,7 @@ class BoxPosterior(Posterior):
                 self._changed()
 
     def _grow(self, cross: Array, gram: Array, rewards: Array | None) -> Array | float:
-        """One more block of W; the new points' whitened surprises (k,)."""
+        """Append a block to W; return the whitened residuals of the new points, (k,)."""
         past, noise_var = self._data.beta[: self._whitening.count], self.noise_var
         gram.flat[:: len(gram) + 1] += self._noise
         left, corner, pivots, jitter = self._whitening.extend(cross, gram, self._floor)
@@ -340,7 +339,7 @@ class BoxPosterior(Posterior):
         return np.asarray(corner @ (rewards - self.prior_mean - left @ past))
 
     def _refactor(self) -> None:
-        """Compute W and what follows from it anew."""
+        """Recompute W and the quantities that depend on it."""
         data, self._whitening = self._data, Whitening()
         with OneThread():
             for start in range(0, data.count, BLOCK):
@@ -357,7 +356,7 @@ class BoxPosterior(Posterior):
         self._changed()
 
     def _pass(self, epsilon: float, dt: float) -> bool:
-        """Time passes; True if points were dropped, so that W must be computed anew."""
+        """Let time pass; return whether points were dropped, so that W must be recomputed."""
         data = self._data
         if epsilon == 1.0:
             self._truncate(0)
@@ -370,7 +369,7 @@ class BoxPosterior(Posterior):
         return False
 
     def _truncate(self, n: int) -> None:
-        """Back to the first ``n`` points, to the bit."""
+        """Return exactly to the first ``n`` points."""
         self._data.count = n
         if n == 0:
             self._data.clock = 0.0
@@ -378,7 +377,7 @@ class BoxPosterior(Posterior):
         self._changed()
 
     def _changed(self) -> None:
-        """Drop what was worked out from the former state."""
+        """Drop results that were computed from the previous state."""
         self.version += 1
         for name in WORKED_OUT:
             self.__dict__.pop(name, None)

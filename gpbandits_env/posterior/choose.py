@@ -1,4 +1,4 @@
-"""Which representation a posterior gets."""
+"""The choice of a posterior's representation."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,11 +21,11 @@ REPRESENTATIONS = ("auto", "rows", "coefficients")
 KINDS = (*REPRESENTATIONS, "nystrom")
 USUAL_HORIZON = 1000
 LARGEST_RANK, LARGEST_RANK_CHOSEN = 512, 2048
-# The variance that a factor leaves out may be at most this part of the noise variance. Against the
-# dense formula, mean and variance then differ by less than 1e-9 over 1500 rounds.
+# The largest variance that a factor may omit, relative to the noise variance. Mean and variance
+# then differ from the dense formula by less than 1e-9 over 1500 rounds.
 HARMLESS = 1e-10
 SMALLEST_TOLERANCE, LARGEST_TOLERANCE = 1e-14, 1e-12
-# One thread of a current processor, per microsecond: bytes read, and operations in a product.
+# One thread of a current processor per microsecond: bytes read, and operations in a product.
 BYTES, FLOPS = 9e4, 4e4
 
 
@@ -42,17 +42,16 @@ def posterior_on(
     Args:
         arms: the n arms.
         kernel: the prior covariance.
-        noise_var: variance of the noise on a reward, at least 0.
-        prior_mean: a number, or (n,) one per arm.
-        representation: "rows" (data space), "coefficients" (for kernels of small numerical rank on
-            the arms), or "auto", the cheaper of the two. Both are exact to 1e-8; coefficients leave
-            out a variance of at most 1e-10 noise_var per arm.
-        horizon: how many observations to expect, for "auto"; 1000 if it is not known.
-
+        noise_var: the variance of the noise on a reward, at least 0.
+        prior_mean: a number, or one per arm, (n,).
+        representation: "rows" (data space), "coefficients" (for kernels with small numerical rank
+            on the arms), or "auto", the cheaper of the two. Both are exact to 1e-8; "coefficients"
+            omits a variance of at most 1e-10 noise_var per arm.
+        horizon: for "auto", the expected number of observations; 1000 if it is unknown.
     Raises:
-        UnknownName: no such representation.
-        InvalidInput: numbers out of range, points that the kernel cannot be called on, or
-            "coefficients" for a kernel of too large a rank or too small a noise variance.
+        UnknownName: there is no such representation.
+        InvalidInput: a number is out of range, the kernel does not fit the points, or
+            "coefficients" is given with too large a rank or too small a noise variance.
     """
     if not isinstance(representation, str) or representation not in REPRESENTATIONS:
         raise unknown("representation", representation, REPRESENTATIONS)
@@ -80,25 +79,25 @@ def posterior_for(
 ) -> Posterior:
     """The posterior of a GP on arms or in a box, before any data.
 
-    Arguments are those of `posterior_on`. The kind on arms is one of its representations, or
-    "nystrom", whose dictionary has the parameter ``qbar`` (5 if it is not given) and is drawn by
-    ``rng``. In a box the kind is "auto" and the prior mean a number.
+    The arguments are those of `posterior_on`. On arms, the kind is one of its representations or
+    "nystrom", whose dictionary has the parameter ``qbar`` (default 5) and is drawn with ``rng``. In
+    a box, the kind is "auto" and the prior mean is a number.
 
     Raises:
-        UnknownName: no such kind.
-        InvalidInput: a kind that the domain does not have, settings of another kind, or what the
-            posterior refuses.
+        UnknownName: there is no such kind.
+        InvalidInput: the domain does not support the kind, qbar is given for another kind, or an
+            argument is invalid.
     """
     if not isinstance(kind, str) or kind not in KINDS:
         raise unknown("posterior", kind, KINDS)
     if qbar is not None and kind != "nystrom":
-        raise InvalidInput(f"qbar is a setting of the posterior 'nystrom', got it with {kind!r}")
+        raise InvalidInput(f"only the posterior 'nystrom' has a qbar, got it with {kind!r}")
     if isinstance(domain, Box):
         if kind != "auto":
-            raise InvalidInput(f"in a box the posterior has one representation, got {shown(kind)}")
+            raise InvalidInput(f"in a box the posterior must be 'auto', got {shown(kind)}")
         return BoxPosterior(domain, kernel, noise_var, prior_mean)
     if not isinstance(domain, Arms):
-        raise InvalidInput(f"a posterior is on Arms or in a Box, got {shown(domain)}")
+        raise InvalidInput(f"the domain of a posterior must be Arms or a Box, got {shown(domain)}")
     if kind != "nystrom":
         return posterior_on(domain, kernel, noise_var, prior_mean, kind, horizon)
     return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, rng=rng)
@@ -107,7 +106,7 @@ def posterior_for(
 def _coefficients(
     arms: Arms, kernel: Kernel, noise_var: float, chosen: bool, expected: int
 ) -> Representation | None:
-    """Coefficients if there is a factor, and the user chose them or they are cheaper."""
+    """Coefficients, if there is a factor and they are requested or cheaper; else None."""
     rank = min(arms.size, LARGEST_RANK_CHOSEN) if chosen else min(arms.size // 2, LARGEST_RANK)
     scale = float(kernel.diagonal(arms.coordinates).max())
     tolerance = min(HARMLESS * noise_var / (scale or 1.0), LARGEST_TOLERANCE)
@@ -115,7 +114,7 @@ def _coefficients(
     factor = factor_for(arms, kernel, rank, tolerance) if usable else None
     if chosen and factor is None:
         raise InvalidInput(
-            f"representation 'coefficients' needs a kernel of numerical rank at most {rank} on "
+            f"representation 'coefficients' needs a kernel with numerical rank at most {rank} on "
             f"these arms and a noise variance of at least {SMALLEST_TOLERANCE / HARMLESS:g} of the "
             f"kernel's (given: {noise_var}); use representation='rows'"
         )
@@ -125,7 +124,7 @@ def _coefficients(
 
 
 def _folds(n: int) -> tuple[int, int]:
-    """When to fold: rows before the first time, and between later times.
+    """The number of rows before the first fold, and between later folds.
 
     Measured at n = 46, 357, 1000 and 2500: within 10% of the best over 500 to 2000 rounds.
     """
@@ -134,13 +133,13 @@ def _folds(n: int) -> tuple[int, int]:
 
 
 def _cost(factor: Factor) -> float:
-    """Microseconds of arithmetic in a round of coefficient space."""
+    """Microseconds of arithmetic per round in coefficient space."""
     columns = sum(factor.ranks) if isinstance(factor, KroneckerFactor) else factor.rank
     return 8 * (factor.size * columns + 2 * factor.rank**2) / BYTES
 
 
 def _rows_cost(n: int, expected: int) -> float:
-    """Microseconds of arithmetic in a round of data space, on average over the horizon."""
+    """Microseconds of arithmetic per round in data space, averaged over the horizon."""
     first, every = _folds(n)
     if expected <= first or 8 * n * n > MATRIX_BYTES:
         return 8 * n * (expected / 2) / BYTES

@@ -1,7 +1,7 @@
-"""Coefficient space: f = F xi with few white coefficients; a Bayesian linear model.
+"""Coefficient space: f = F xi with few white coefficients xi, a Bayesian linear model.
 
-The rows are W = cov(xi, f(arm)) / s, folded into the covariance P of xi. A step costs
-O(r^2 + n r), or less when F has structure, however large t grows.
+The rows are W = cov(xi, f(arm)) / s, which are folded into the covariance P of xi. A step costs
+O(r^2 + n r), or less if F has structure, for every t.
 """
 
 from collections.abc import Mapping
@@ -15,13 +15,13 @@ from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.whitening import root
 from gpbandits_env.samplers import Factor, MatrixFactor
 
-# Measured at ranks 19 to 266: carrying this many rows along is cheaper than folding each at once.
+# Measured at ranks 19 to 266: keeping this many rows is cheaper than folding each one immediately.
 FOLD_EVERY = 32
 STRIP = 256
 
 
 class Coefficients(Representation):
-    """Mean and covariance of xi as m + W^T z and P - W^T W, with K(arms, arms) = F F^T."""
+    """The mean m + W^T z and covariance P - W^T W of xi, with K(arms, arms) = F F^T."""
 
     name = "coefficients"
     FADED = 1e-4
@@ -36,7 +36,7 @@ class Coefficients(Representation):
         rank = factor.rank
         super().__init__(rank, factor.squared_norms())
         self.factor, self.due = factor, fold_every
-        # A stored matrix is used as it is, which saves two calls of a dozen in a round.
+        # A stored matrix is used directly, which saves two of a dozen calls per round.
         self._matrix = factor.matrix if isinstance(factor, MatrixFactor) else None
         self._coefficients, self._coefficient_covariance = np.zeros(rank), np.eye(rank)
         self._surprises: list[float] = []
@@ -123,14 +123,14 @@ class Coefficients(Representation):
         self._surprises = state["surprises"].tolist()
 
     def _fold(self) -> None:
-        """Take the rows and their decay into the mean and the covariance.
+        """Fold the rows and their decay into the mean and the covariance.
 
-        The covariance stays symmetric to the bit: each entry of W^T W is the same sum of products
-        as its mirror image.
+        The covariance stays exactly symmetric: each entry of W^T W is the same sum of products as
+        its mirror image.
         """
         past, covariance = self.block[: self.count], self._coefficient_covariance
         self._coefficients += np.dot(self._surprises, past) if self.count else 0.0
-        np.matmul(past.T, past, out=self._outer)  # the same as np.dot, but faster at large ranks
+        np.matmul(past.T, past, out=self._outer)  # equals np.dot, but is faster at large ranks
         np.subtract(covariance, self._outer, out=covariance)
         if self.scale != 1.0:
             shrink = self.scale**2

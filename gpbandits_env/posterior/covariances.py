@@ -1,4 +1,4 @@
-"""Rows of the prior covariance of all arms, computed when they are first needed and shared."""
+"""Rows of the prior covariance of all arms, computed on first use and shared."""
 
 from functools import lru_cache
 from typing import Any
@@ -12,28 +12,28 @@ from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 
 MATRIX_BYTES = 64 * 2**20
-"""The largest n x n matrix that is kept: n up to 2896."""
+"""The size of the largest n x n matrix that is kept (n up to 2896)."""
 STRIP_ENTRIES = 2**14
-"""How many entries are computed at a time."""
+"""The number of entries computed at a time."""
 
 
 def check_prior(arms: Arms, kernel: Kernel) -> None:
-    """Check that there is a Gaussian process with this kernel on these arms.
+    """Check that the kernel defines a Gaussian process on the arms.
 
     Raises:
-        InvalidInput: no arms, no kernel, or one for other points.
+        InvalidInput: an argument is not arms or not a kernel, or the kernel is for other points.
     """
     if not isinstance(arms, Arms) or not isinstance(kernel, Kernel):
-        raise InvalidInput(f"arms and a kernel are needed, got {shown(arms)} and {shown(kernel)}")
+        raise InvalidInput(f"expected Arms and a kernel, got {shown(arms)} and {shown(kernel)}")
     kernel.check_points(arms.coordinates)
 
 
 class PriorCovariance:
-    """K(arms, arms), row by row.
+    """The matrix K(arms, arms), computed row by row.
 
-    While n x n doubles fit into `MATRIX_BYTES`, rows are computed in fixed strips, once; beyond,
-    one at a time, each time. The object is shared, and fixed strips make the last bits of a row
-    independent of what else ran in this process.
+    If n x n doubles fit into `MATRIX_BYTES`, rows are computed once, in fixed strips. Otherwise
+    each row is computed at every use. The object is shared; fixed strips make the last bits of a
+    row independent of other work in the process.
     """
 
     def __init__(self, arms: Arms, kernel: Kernel) -> None:
@@ -42,12 +42,12 @@ class PriorCovariance:
         self.diagonal = kernel.diagonal(arms.coordinates)
         self.fits = 8 * n * n <= MATRIX_BYTES
         self._strip = max(1, STRIP_ENTRIES // n)
-        # Memory that is never touched costs nothing: few arms are ever pulled.
+        # Memory that is never written costs nothing, and usually few arms are pulled.
         self._matrix = np.empty((n, n) if self.fits else (0, 0))
         self._known = [False] * n
 
     def row(self, arm: int) -> Array:
-        """(n,) covariance of one arm with all; not to be written to."""
+        """The covariance of one arm with all arms, (n,); do not write to it."""
         if not self.fits:
             return self._computed(arm, arm + 1)[0]
         if not self._known[arm]:
@@ -59,14 +59,14 @@ class PriorCovariance:
         return self._matrix[arm]
 
     def rows(self, arms: IntArray) -> Array:
-        """(k, n) fresh covariances of some arms with all."""
+        """The covariances of some arms with all arms, a new array (k, n)."""
         rows = np.empty((len(arms), len(self._known)))
         for row, arm in zip(rows, arms.tolist(), strict=True):
             row[:] = self.row(arm)
         return rows
 
     def matrix(self) -> Array:
-        """(n, n) the whole matrix; not to be written to. Only when it `fits`."""
+        """The whole matrix, (n, n), if it `fits`; do not write to it."""
         assert self.fits
         for start in range(0, len(self._known), self._strip):
             self.row(start)
@@ -86,10 +86,10 @@ def prior_covariance(arms: Arms, kernel: Kernel) -> PriorCovariance:
 
 
 def one_per_arm(value: ArrayLike, n: int) -> Array:
-    """A prior mean as (n,) numbers, fresh and read-only, from one number or one per arm.
+    """A prior mean as a new read-only array (n,), from one number or one per arm.
 
     Raises:
-        InvalidInput: another shape, or not finite.
+        InvalidInput: the shape is wrong, or a number is not finite.
     """
     mean = finite_array(value, "prior_mean")
     if mean.shape not in ((), (n,)):

@@ -1,4 +1,4 @@
-"""Data space: the coordinates are the rewards of the n arms themselves.
+"""Data space: the coordinates are the values of f at the n arms.
 
 The rows are V = L^-1 K(X_t, arms), with L the Cholesky factor of the kernel matrix plus noise. A
 step costs O(t n) until t reaches `first_fold`; then, and every `fold_every` rows, V^T V is
@@ -21,7 +21,7 @@ STRIP = 256
 
 
 class DenseRows(Representation):
-    """Covariance of all arms as base - V^T V, without rows that decayed far below the noise."""
+    """The covariance of all arms as base - V^T V, without rows that decayed below the noise."""
 
     name = "rows"
     FADED = 1e-8
@@ -36,7 +36,7 @@ class DenseRows(Representation):
     ) -> None:
         super().__init__(len(prior.diagonal), prior.diagonal)
         self.prior, self._first_fold, self._fold_every = prior, first_fold, fold_every
-        # A dropped row may change a gain by its relative size over the noise.
+        # A dropped row can change a gain by its size relative to the noise.
         scale = float(prior.diagonal.max())
         self._dead = min(max(1e-10 * noise_var / (noise_var + scale or 1.0), 1e-16), 1e-12)
         self.due = first_fold
@@ -107,7 +107,7 @@ class DenseRows(Representation):
         self.due = int(state["due"])
 
     def _known(self, arms: Any) -> Array:
-        """What the base says: (n,) not to be written to, or (k, n) fresh."""
+        """Rows of the base: (n,), not to be written to, or a new array (k, n)."""
         prior = self.prior.rows if isinstance(arms, np.ndarray) else self.prior.row
         if self._base is None:
             return prior(arms)
@@ -118,7 +118,7 @@ class DenseRows(Representation):
         return known
 
     def _fold(self) -> Array:
-        """Take the rows and their decay into the base, in strips; return the variance."""
+        """Fold the rows and their decay into the base, in strips; return the variance."""
         shrink = self.scale**2
         rows = self.block[: self.count] * self.scale
         if self._base is None:
@@ -140,7 +140,7 @@ class DenseRows(Representation):
     def _matheron(
         self, rng: np.random.Generator, size: int, kept: int, counts: Array, noise_var: float
     ) -> Array:
-        """A prior draw, corrected by its own rewards under the same pulls.
+        """A prior draw, corrected by its own simulated rewards at the same pulls.
 
         K A^T (A K A^T + s2 I)^-1 = C A^T / s2 with C the posterior covariance, so only the number
         of pulls of each arm matters.

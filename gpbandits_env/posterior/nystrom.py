@@ -1,12 +1,12 @@
-r"""A Gaussian-process posterior through few of its points: Budgeted Kernel Bandits (BKB).
+r"""The Nystrom posterior of Budgeted Kernel Bandits (BKB), based on a few of the observed points.
 
 .. math::
     z(x) = (K_S^{1/2})^+ k_S(x), \quad A = Z^T Z + \lambda I, \quad
     \tilde\mu(x) = z(x)^T A^{-1} Z^T y, \\
     \tilde\sigma^2(x) = (k(x, x) - z(x)^T Z^T Z A^{-1} z(x)) / \lambda
 
-with a dictionary S of past points and lambda = s^2, the noise variance. In reward units the
-variance is lambda times that.
+S is a dictionary of past points and lambda = s^2 is the noise variance. In units of the reward, the
+posterior variance is lambda times the one above.
 
 Source: Calandriello et al. (2019), "Gaussian Process Optimization with Adaptive Sketching",
 Section 3 and Algorithm 1.
@@ -30,12 +30,12 @@ from gpbandits_env.posterior.covariances import check_prior, one_per_arm, prior_
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import root
 
-# A point pulled often is in the dictionary about qbar times, and missing with probability
-# exp(-qbar): one in 150 with 5. The theory needs hundreds (`bkb_qbar`).
+# A point that is pulled often is in the dictionary about qbar times. It is missing with probability
+# exp(-qbar), which is 1 in 150 for qbar = 5. The theory requires hundreds (`bkb_qbar`).
 QBAR = 5.0
-# Eigenvalues of K_S below this part of the largest count as 0. Rounding changes a feature of
-# relative eigenvalue v by about 1e-16 / v. Against 60 digits (1000 arms, neighbours in the
-# dictionary), errors are mostly within 1e-8, at worst 7e-5 in the mean and 5e-7 in the variance.
+# Eigenvalues of K_S below this part of the largest count as 0. Rounding changes a feature with
+# relative eigenvalue v by about 1e-16 / v. Compared with 60 digits (1000 arms, neighbors in the
+# dictionary), errors are mostly below 1e-8, and at worst 7e-5 in the mean and 5e-7 in the variance.
 CUT_OFF = 1e-13
 
 
@@ -53,27 +53,26 @@ class Solution:
 
 
 class NystromPosterior(Posterior):
-    """What is known of f ~ GP(prior_mean, k) on n arms, through a dictionary of m past points.
+    """The posterior of f ~ GP(prior_mean, k) on n arms from a dictionary of m past points.
 
-    Its data cannot fade. A round costs O(n m^2 + m^3) with m distinct points in the dictionary,
-    however many rounds have passed. `condition` learns the data of one round under the present
-    dictionary, then draws a new one. Hallucinated points condition the covariance as it is.
+    It does not support drift. A round costs O(n m^2 + m^3) with m distinct points in the
+    dictionary, for any number of rounds. `condition` adds the data of one round under the present
+    dictionary, and then draws a new one. Hallucinated points condition the present covariance.
 
     Args:
         arms: the n arms.
         kernel: the prior covariance.
-        noise_var: s^2 > 0, and the lambda of the formulas.
-        prior_mean: a number, or (n,) one per arm.
-        qbar: each past point is kept with probability min(1, qbar sigma~^2); 5 if not given.
-        rng: draws the dictionary.
+        noise_var: s^2 > 0, the lambda of the formulas.
+        prior_mean: a number, or one per arm, (n,).
+        qbar: each past point is included with probability min(1, qbar sigma~^2); by default 5.
+        rng: the generator of the dictionary.
 
     Attributes:
-        size: the number of points in the dictionary, repeats counted.
-        jitter: 0.0; nothing is ever added to a diagonal.
-        information_gain: I(y; f) in nats, the data of each round under its own dictionary.
-
+        size: the number of points in the dictionary, counted with repeats.
+        jitter: 0.0; nothing is added to a diagonal.
+        information_gain: I(y; f) in nats, with the data of each round under its own dictionary.
     Raises:
-        InvalidInput: a number out of range, or a prior mean of the wrong shape.
+        InvalidInput: a number is out of range, or the prior mean has the wrong shape.
     """
 
     arms: Arms
@@ -99,7 +98,7 @@ class NystromPosterior(Posterior):
         self.domain = self.arms = arms
         if not isinstance(rng, np.random.Generator):
             raise InvalidInput(
-                f"a Nystrom posterior needs an rng for its dictionary, got {shown(rng)}"
+                f"a Nystrom posterior needs a generator rng for its dictionary, got {shown(rng)}"
             )
         self.kernel, self._rng = kernel, rng
         self.noise_var = hyper(noise_var, "the noise_var of a Nystrom posterior")
@@ -110,7 +109,7 @@ class NystromPosterior(Posterior):
         self._counts, self._sums, self._copies = np.zeros((3, arms.size))
         self._sampling_var = np.empty(arms.size)
         self._solved: Solution | None = None
-        # Hallucinated arms, their rows as in `ArmPosterior`, and the variance given them.
+        # The hallucinated arms, their rows as in `ArmPosterior`, and the variance given these arms.
         self._pending: list[int] = []
         self._rows: list[Array] = []
         self._given: Array | None = None
@@ -118,17 +117,20 @@ class NystromPosterior(Posterior):
 
     @property
     def mean(self) -> Array:
-        """(n,) posterior mean, read-only."""
+        """Posterior mean, (n,), read-only."""
         return frozen(self._solve().mean[:])
 
     @property
     def var(self) -> Array:
-        """(n,) posterior variance in reward units, hallucinated points included, read-only."""
+        """Posterior variance in units of the reward squared, (n,), read-only.
+
+        It includes hallucinated points.
+        """
         return frozen((self._solve().var if self._given is None else self._given)[:])
 
     @property
     def sd(self) -> Array:
-        """(n,) posterior standard deviation, fresh."""
+        """Posterior standard deviation, a new array (n,)."""
         return np.sqrt(self.var)
 
     @property
@@ -143,7 +145,7 @@ class NystromPosterior(Posterior):
 
     @property
     def dictionary(self) -> IntArray:
-        """(m,) the distinct arms of the dictionary, in order; fresh."""
+        """The distinct arms of the dictionary in increasing order, a new array (m,)."""
         return np.flatnonzero(self._copies)
 
     def learn(self, points: IntArray, rewards: Array) -> None:
@@ -157,10 +159,10 @@ class NystromPosterior(Posterior):
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw the dictionary anew from the whole history, as `condition` does.
+        """Draw a new dictionary from all past points, as `condition` does.
 
-        Of an arm pulled c times, Binomial(c, min(1, qbar sigma~^2)) copies join, with the variance
-        that the last round was chosen with (Algorithm 1: p_{t+1} by sigma~_t).
+        An arm pulled c times is included Binomial(c, min(1, qbar sigma~^2)) times. The variance is
+        the one under which the last round was chosen (Algorithm 1: p_{t+1} by sigma~_t).
         """
         self.rollback()
         seen = self.observed
@@ -187,7 +189,7 @@ class NystromPosterior(Posterior):
         self._rows, self._pending, self._given = [], [], None
 
     def covariance(self, points: ArrayLike) -> Array:
-        """(k, k) posterior covariance among arms; hallucinated points are left out."""
+        """The posterior covariance among arms, (k, k), without hallucinated points."""
         indices = self.arms.check(points)
         solved = self._solve()
         features, white = solved.features[:, indices], solved.white[:, indices]
@@ -197,7 +199,7 @@ class NystromPosterior(Posterior):
         return 0.5 * (covariance + covariance.T)
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
-        """(size, n) joint draws of f at all arms given the data, by one O(n^3) factorisation."""
+        """Joint draws of f at all arms given the data, (size, n), by one O(n^3) factorization."""
         factor = root(self.covariance(np.arange(self.arms.size)))
         draws = rng.standard_normal((whole(size, "size", 0), self.arms.size))
         return self._solve().mean + draws @ factor.T
@@ -229,7 +231,7 @@ class NystromPosterior(Posterior):
 
     def drift(self, epsilon: float, dt: float) -> None:
         raise InvalidInput(
-            f"the data of a Nystrom posterior cannot fade, got epsilon={epsilon!r}; use "
+            f"a Nystrom posterior does not support drift, got epsilon={epsilon!r}: use "
             "reset_every or window, or another posterior"
         )
 
@@ -237,7 +239,7 @@ class NystromPosterior(Posterior):
         self.size, self._solved = int(self._copies.sum()), None
 
     def _gain(self, indices: IntArray) -> float:
-        """1/2 log det(I + C / s^2) of new observations; repeats enter by their number."""
+        """1/2 log det(I + C / s^2) for new observations, including repeats."""
         if len(indices) == 1:
             return 0.5 * math.log1p(self.var.item(int(indices[0])) / self.noise_var)
         distinct, times = np.unique(indices, return_counts=True)
@@ -245,7 +247,7 @@ class NystromPosterior(Posterior):
         return 0.5 * float(np.linalg.slogdet(np.eye(len(times)) + scaled / self.noise_var)[1])
 
     def _covariance(self, arm: int) -> Array:
-        """(n,) covariance of one arm with all, fresh."""
+        """The covariance of one arm with all arms, a new array (n,)."""
         solved = self._solve()
         row = self.noise_var * (solved.white[:, arm] @ solved.white)
         row -= solved.features[:, arm] @ solved.features
@@ -253,7 +255,7 @@ class NystromPosterior(Posterior):
         return row
 
     def _solve(self) -> Solution:
-        """The posterior as it is now, O(n m^2 + m^3) after a change."""
+        """The present posterior, O(n m^2 + m^3) after a change."""
         if self._solved is None:
             with OneThread():
                 self._solved = self._solution()
@@ -277,10 +279,10 @@ class NystromPosterior(Posterior):
 
 
 def nystrom_features(gram: Array, cross: Array) -> Array:
-    """The features (K_S^(1/2))^+ k_S(x), turned into the eigenbasis of K_S: (r, n), r <= m.
+    """The features (K_S^(1/2))^+ k_S(x), rotated into the eigenbasis of K_S: (r, n), r <= m.
 
-    ``gram`` (m, m) is K_S, ``cross`` (m, n) is k_S at n points. The turn leaves every product of
-    two feature vectors as it is.
+    ``gram`` (m, m) is K_S, and ``cross`` (m, n) is k_S at n points. The rotation does not change
+    inner products of feature vectors.
     """
     if not len(gram):
         return cross[:0].copy()

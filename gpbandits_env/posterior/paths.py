@@ -1,13 +1,14 @@
-"""Posterior functions that can be called anywhere: Matheron's rule over features.
+r"""Posterior functions that can be evaluated anywhere: Matheron's rule over features.
 
-A function from the prior is corrected by what it would have shown at the observed points:
+A function from the prior is corrected by its own noisy values at the observed points:
 
-    f | data  =  m + f_0 + k~_t^T (K o D + s^2 I)^-1 (y - m - f_0(X) - noise)
+.. math::
+    f \mid y = m + f_0 + \tilde k_t^T (K \circ D + s^2 I)^{-1} (y - m - f_0(X) - \eta)
 
-with noise drawn anew. f_0 = phi^T xi on exact or random Fourier features; the correction uses the
-kernel itself. Under drift f_0(X) is the path of the prior function at the times of the
-observations, and f_0 the present function: given f_0, the former have mean d_i f_0(x_i) and
-covariance phi_i . phi_j (D_ij - d_i d_j), which is drawn at the t points at once.
+The noise eta is drawn for each function. f_0 = phi^T xi uses exact or random Fourier features, and
+the correction uses the kernel itself. Under drift, f_0(X) stands for the values of the prior
+function at the times of the observations, and f_0 is the present function. Given f_0, these values
+have mean d_i f_0(x_i) and covariance phi_i . phi_j (D_ij - d_i d_j), and are drawn jointly.
 
 Source: Wilson et al. (2020), "Efficiently sampling functions from Gaussian process posteriors",
 eq. (12), with the drift of bogunovic2016, eqs. (3)-(4).
@@ -24,14 +25,14 @@ from gpbandits_env.samplers import BoxSampler
 
 
 class Paths:
-    """Functions f_1..f_size drawn from a posterior; they stay as they are when it learns more.
+    """Functions f_1..f_size drawn from a posterior; later observations do not change them.
 
-    Each is a prior function of coefficients xi (size, rank), plus the kernel's columns at the
-    observed points, if any, times weights (size, t). Made by `BoxPosterior.paths`.
+    Each is a prior function with coefficients xi (size, rank), plus the kernel's columns at the
+    observed points times weights (size, t). `BoxPosterior.paths` draws them.
 
     Attributes:
         size: the number of functions.
-        error: of the prior functions' covariance, in the units of f squared; see `BoxSampler`.
+        error: the error of the prior covariance, in units of f squared; see `BoxSampler`.
     """
 
     def __init__(
@@ -49,8 +50,8 @@ class Paths:
     def __call__(self, x: Array) -> Array:
         """The values of all functions at points: (n, d) -> (size, n).
 
-        O(n (rank + t) (d + size)); random features in single precision, which errs by about 1e-6 of
-        the standard deviation. Memory O(n size).
+        Cost: O(n (rank + t) (d + size)), and memory O(n size). Random features are in single
+        precision, with an error of about 1e-6 of the standard deviation.
         """
         with OneThread():
             values = self._features.values(x, self._xi)
@@ -81,10 +82,10 @@ def seen_by(
     fade: Array | None,
     stamps: Array,
 ) -> Array:
-    """(size, t) noisy observations of prior functions xi (size, rank) at points (t, rank).
+    """Noisy observations of prior functions xi (size, rank) at points (t, rank): (size, t).
 
-    Each observation's time has correlation ``fade`` (t,) with now, None if all are 1; ``stamps``
-    are these times, as logarithms of correlation.
+    ``fade`` (t,) is the correlation of the time of each observation with the present, None if all
+    are 1; ``stamps`` are these times, as logarithms of correlation.
     """
     now = xi @ features.T
     white = rng.standard_normal(now.shape)

@@ -1,8 +1,8 @@
-"""What the two representations of a posterior on arms share: rows of information on coordinates.
+"""The common part of the two representations of a posterior on arms: rows over coordinates.
 
-The reward function is linear in coordinates u: f(arm) = <phi(arm), u>. In data space u is f itself
-on the n arms; in coefficient space u = xi, with f = F xi. An observation of an arm, given all that
-was seen before, adds one row
+The reward function is linear in coordinates u: f(arm) = <phi(arm), u>. In data space, u is f itself
+on the n arms; in coefficient space, u = xi with f = F xi. Given all earlier observations, an
+observation of an arm adds one row
 
     w = cov(u, f(arm)) / s,   s^2 = var(f(arm)) + noise_var
 
@@ -20,19 +20,19 @@ from gpbandits_env.posterior.base import Layout, Stateful
 
 
 class Representation(Stateful, ABC):
-    """The covariance of ``width`` coordinates given the data; ``prior_var`` (n,) is that of arms.
+    """The covariance of ``width`` coordinates given the data; ``prior_var`` (n,) is that of f.
 
-    The rows are a growing (count, width) block; the true ones are ``scale`` times the stored ones,
-    so one multiplication lets all past information fade. The last rows may be hallucinated; the
-    owner drops them by `truncate`.
+    The rows are a growing block (count, width). The true rows are ``scale`` times the stored ones,
+    so that one multiplication decays all past data. The last rows may be hallucinated; the owner
+    drops them by `truncate`.
     """
 
     name: ClassVar[str]
-    # From so many rows on, or once the scale has fallen to FADED, `settle` has something to do.
+    # `settle` acts from this many rows on, or once the scale is below FADED.
     due: int
     FADED: ClassVar[float]
     STATE: ClassVar[Mapping[str, Layout]] = {"scale": positive}
-    # Of arrays that grow; t counts the rows, w is their width.
+    # The layout of the growing arrays: t counts the rows, and w is their width.
     GROWN: ClassVar[Mapping[str, Layout]] = {"births": ("t",), "rows": ("t", "w")}
 
     def __init__(self, width: int, prior_var: Array) -> None:
@@ -43,43 +43,43 @@ class Representation(Stateful, ABC):
 
     @abstractmethod
     def observe(self, arm: int, inverse_s: float, surprise: float) -> Array:
-        """Append the row of one observation, surprise = (reward - mean) / s; its values (n,)."""
+        """Append the row of an observation, surprise (reward - mean) / s; return it at all arms."""
 
     @abstractmethod
     def cross(self, arms: IntArray) -> tuple[Array, Array]:
-        """cov(u, f(arms)) as rows (k, width), fresh, and cov(f(arms)) (k, k)."""
+        """cov(u, f(arms)) as a new array (k, width), and cov(f(arms)), (k, k)."""
 
     @abstractmethod
     def settle(self) -> Array | None:
-        """Bound memory and cost when due; return a fresh variance (n,) if one was found."""
+        """Bound memory and cost when due; return a new variance (n,) if it was recomputed."""
 
     def refreshed(self) -> tuple[Array, Array] | None:
-        """Mean minus prior mean, and variance, computed anew; None if there is no need."""
+        """Recompute the mean minus the prior mean, and the variance; None if there is no need."""
         return None
 
     @abstractmethod
     def deviations(
         self, rng: np.random.Generator, size: int, kept: int, counts: Array | None, noise_var: float
     ) -> Array:
-        """(size, n) draws of f minus its mean, given the first ``kept`` rows.
+        """Draws of f minus its mean, given the first ``kept`` rows, (size, n).
 
-        ``counts`` (n,) are the pulls of each arm if the data are static, else None.
+        ``counts`` (n,) are the numbers of pulls of each arm without drift, else None.
         """
 
     def extend(self, rows: Array, surprises: Array | None) -> Array:
-        """Append true rows (k, width) and their surprises (k,), if any; return values (k, n)."""
+        """Append true rows (k, width) and any surprises (k,); return them at all arms, (k, n)."""
         self._append(rows)
         return rows
 
     def fade(self, rho: float) -> None:
-        """Past data lose correlation: the cross-covariance with all of them times ``rho``."""
+        """Multiply the cross-covariances with all past data by ``rho``."""
         self.scale *= rho
         self._root = None
 
     def drop_dead(self, tolerance: float) -> None:
-        """Set the scale to 1, and drop the rows whose squares have shrunk by ``tolerance``."""
+        """Set the scale to 1, and drop the rows whose squares decayed below ``tolerance``."""
         shrunk = self.scale / self.births[: self.count]
-        # The oldest rows come first, and have shrunk most.
+        # The oldest rows come first, and have decayed most.
         dead = int(np.searchsorted(shrunk * shrunk, tolerance))
         kept = self.count - dead
         self.block[:kept] = self.block[dead : self.count] * self.scale
@@ -87,11 +87,11 @@ class Representation(Stateful, ABC):
         self.count, self.scale = kept, 1.0
 
     def truncate(self, count: int) -> None:
-        """Drop all rows but the first ``count``."""
+        """Keep only the first ``count`` rows."""
         self.count, self._root = count, None
 
     def clear(self) -> None:
-        """Back to the prior."""
+        """Return to the prior."""
         self.count, self.scale, self._root = 0, 1.0, None
 
     def snapshot(self) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class Representation(Stateful, ABC):
         return {"representation": self.name, "rows": rows, "births": births, **super().snapshot()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Back to a snapshot that was checked."""
+        """Return to the state of a checked snapshot."""
         self.clear()
         self._append(state["rows"])
         self.births[: self.count] = state["births"]

@@ -1,9 +1,9 @@
-"""Many affine subspaces of a box, with what each leaves unchanged worked out once.
+"""Posterior moments in many affine subspaces of a box, with the constant parts stored.
 
-A subspace fixes all coordinates but a few: x = (z_s, y). The squared distance of x to an observed
+A subspace fixes all but a few coordinates: x = (z_s, y). The squared distance of x to an observed
 point is |z_s - x_i|^2 over the fixed coordinates plus |y - x_i|^2 over the few active ones. The
-first part is kept for every (subspace, point), so moments cost O(t d + t^2) per point, whatever the
-dimension of the box.
+first part is stored for each subspace and point. Moments then cost O(t d + t^2) per point,
+independent of the dimension of the box.
 
 Source: tranthe2020, Section 3 (the subspaces of MS-UCB); the caching is ours.
 """
@@ -24,34 +24,33 @@ from gpbandits_env.posterior.box import BoxPosterior
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import pieces
 
-# Fixed parts are stored in blocks of about so many numbers (32 MB in single precision): growing
-# never copies what is there.
+# Fixed parts are stored in blocks of about this many numbers (32 MB in single precision), so that
+# new ones need no copies.
 BLOCK = 1 << 23
-# They are turned to double precision so many numbers (1 MB) at a time, which stay in cache.
+# They are converted to double precision this many numbers (1 MB) at a time, which fit the cache.
 STRIP = 1 << 17
 
 
 class Subspaces:
-    """Posterior moments in subspaces {(z_s, y)} of a box that share their active coordinates.
+    """Posterior moments in subspaces {(z_s, y)} of a box with the same active coordinates.
 
-    `follow` catches up with a posterior in any state. A new observation costs O(S D) for S
-    subspaces; a new subspace O(t D); a kernel with other lengthscales O(S t D), if they are one
-    per coordinate, else nothing.
+    `follow` updates to a posterior in any state. A new observation costs O(S D) for S subspaces,
+    and a new subspace costs O(t D). New lengthscales cost O(S t D) if there is one per coordinate,
+    and nothing otherwise.
 
-    Memory: the fixed parts, 4 S (D - d) bytes in single precision, and distances, 8 S t bytes.
-    In single precision the fixed parts are rounded when they are added (and stay in the box); what
-    is computed from the rounded ones is exact.
+    Memory: the fixed parts need 4 S (D - d) bytes in single precision, and the distances 8 S t
+    bytes. In single precision, the fixed parts are rounded when they are added, and stay in the
+    box. The moments at the rounded points are exact.
 
     Args:
         box: the whole box.
-        active: (d,) the coordinates that move, 0 <= d <= D; distinct.
-        single: whether fixed parts are kept in single precision.
+        active: (d,) the active coordinates, 0 <= d <= D, all distinct.
+        single: whether fixed parts are stored in single precision.
 
     Attributes:
-        posterior: the one that was followed last, whose moments are given.
-
+        posterior: the posterior of the last call of `follow`, whose moments are returned.
     Raises:
-        InvalidInput: coordinates out of range or repeated.
+        InvalidInput: a coordinate is out of range or repeated.
     """
 
     posterior: BoxPosterior
@@ -74,7 +73,7 @@ class Subspaces:
 
     @property
     def size(self) -> int:
-        """S, the number of subspaces."""
+        """The number S of subspaces."""
         return self._fixed.count
 
     @property
@@ -86,7 +85,7 @@ class Subspaces:
         """Append subspaces of fixed coordinates (N, D - d), in the order of ``inactive``.
 
         Raises:
-            InvalidInput: another shape, or outside the box; nothing has changed then.
+            InvalidInput: the shape is wrong, or a part lies outside the box. Nothing is changed.
         """
         rows = self._fixed.extend(finite_array(fixed, "fixed parts", ndim=2))
         with OneThread():
@@ -102,7 +101,7 @@ class Subspaces:
     def moments(self, y: Array, rows: IntArray) -> tuple[Array, Array]:
         """Posterior mean and variance (B,) at active coordinates y (B, d) in subspaces rows (B,).
 
-        O(B t (d + t)), in pieces; equal to those of the posterior followed at `points`.
+        They equal those of the posterior at `points`. Cost: O(B t (d + t)), in pieces.
         """
         kernel = self._kernel.radial
         if kernel is None:
@@ -149,15 +148,15 @@ class Subspaces:
     def _whole(
         self, y: Array, rows: IntArray, of: Callable[[Array], tuple[Array, ...]]
     ) -> list[Array]:
-        """Values at whole points, in pieces, for kernels that are no function of one distance."""
+        """Values at whole points, in pieces, for kernels that do not depend on one distance."""
         parts = pieces(max(len(rows), 1), self._box.dim)
         found = [of(self.points(y[part], rows[part])) for part in parts]
         return [np.concatenate(values) for values in zip(*found, strict=True)]
 
     def follow(self, posterior: BoxPosterior) -> None:
-        """Catch up with a posterior on the whole box; call it after each change.
+        """Update to a posterior on the whole box; call it after each change of the posterior.
 
-        Kernels that are not functions of one scaled distance work at the cost of whole points.
+        A kernel that is not a function of one scaled distance costs as much as at whole points.
         """
         if posterior.version == self._version and posterior is self.posterior:
             return
@@ -179,7 +178,7 @@ class Subspaces:
         self._version = posterior.version
 
     def _set_units(self) -> None:
-        """Units in which distances are kept: those of the box under one lengthscale."""
+        """Set the units of the distances: those of the box if there is one lengthscale."""
         box, kernel = self._box, self._kernel.radial
         inverse = np.ones(box.dim)
         self._factor = 1.0
@@ -194,7 +193,7 @@ class Subspaces:
 
 
 class FixedParts:
-    """S points (S, width) between two corners, as float32 or float64, that only grow in number."""
+    """Points (S, width) between two corners, as float32 or float64; points can only be added."""
 
     def __init__(self, low: Array, high: Array, kind: np.dtype[Any]) -> None:
         self._low, self._high, self._kind = low, high, kind
@@ -209,17 +208,17 @@ class FixedParts:
         return self.count * self.width * self._kind.itemsize
 
     def extend(self, z: Array) -> slice:
-        """Append points, rounded to the precision but not out of the box; return their rows.
+        """Append points, rounded to the precision within the box; return their rows.
 
         Raises:
-            InvalidInput: they have another width, or lie outside.
+            InvalidInput: the width is wrong, or a point lies outside.
         """
         if z.shape[1] != self.width:
             raise InvalidInput(f"fixed parts must have shape (N, {self.width}), got {z.shape}")
         if (z < self._low).any() or (z > self._high).any():
             raise InvalidInput("fixed parts must lie in the box")
         rounded = z.astype(self._kind)
-        # A comparison with double precision, or the bounds would be rounded too.
+        # The comparison is in double precision; otherwise the bounds would be rounded too.
         exact, limit = rounded.astype(np.float64), self._kind.type(np.inf)
         for outside, inward in ((exact > self._high, -limit), (exact < self._low, limit)):
             rounded[outside] = np.nextafter(rounded[outside], inward)
@@ -231,7 +230,7 @@ class FixedParts:
         return slice(start, self.count)
 
     def take(self, rows: IntArray) -> Array:
-        """The points (B, width) of some rows, fresh, in double precision."""
+        """The points of some rows, a new array (B, width) in double precision."""
         out = np.empty((len(rows), self.width))
         block, inside = np.divmod(rows, self._rows)
         for number in np.unique(block).tolist():
@@ -246,7 +245,7 @@ class FixedParts:
             yield where, part.astype(np.float64)
 
     def _parts(self, start: int, stop: int, most: int) -> Iterator[tuple[NDArray[Any], slice]]:
-        """Views of blocks that cover rows, at most so many at a time, and the rows of each."""
+        """Views of blocks that cover the rows, each of at most ``most`` rows, and their rows."""
         while start < stop:
             number, first = divmod(start, self._rows)
             size = min(self._rows - first, stop - start, most)
@@ -269,37 +268,37 @@ class Distances:
 
     @property
     def columns(self) -> int:
-        """How many points the table covers, t."""
+        """The number t of points in the table."""
         return len(self._data)
 
     def set_units(self, centre: Array, inverse: Array) -> None:
-        """The centre of points and the factor on them; a new factor drops all columns."""
+        """Set the center and the factor of points; a new factor drops all columns."""
         if not np.array_equal(inverse, self._inverse):
             self.keep_columns(0)
         self._centre, self._inverse = centre, inverse
-        # A pass over all fixed parts is saved where it would change nothing.
+        # A pass over all fixed parts is skipped if it would change nothing.
         self._shifted, self._stretched = bool(centre.any()), bool((inverse != 1.0).any())
 
     def take(self, rows: IntArray) -> Array:
-        """(B, t) of some rows, fresh."""
+        """The distances of some rows, a new array (B, t)."""
         return self._table[rows, : self.columns]
 
     def keep_columns(self, count: int) -> None:
-        """Drop all columns but the first ``count``."""
+        """Keep only the first ``count`` columns."""
         self._data = self._data[:count]
 
     def add_rows(self, rows: slice) -> None:
-        """The distances of new fixed parts, O(N t width)."""
+        """Add the distances of new fixed parts, O(N t width)."""
         self._fill(rows, 0)
 
     def add_columns(self, data: Array) -> None:
-        """The distances of all fixed parts to new data (k, width), O(S k width)."""
+        """Add the distances of all fixed parts to new data (k, width), O(S k width)."""
         start = self.columns
         self._data = np.concatenate([self._data, (data - self._centre) * self._inverse])
         self._fill(slice(0, self._fixed.count), start)
 
     def _fill(self, rows: slice, first: int) -> None:
-        """The distances of a range of rows to the data from ``first`` on."""
+        """Compute the distances of a range of rows to the data from ``first`` on."""
         self._reserve(rows.stop, self.columns)
         data = self._data[first:]
         if not len(data) or rows.start == rows.stop:

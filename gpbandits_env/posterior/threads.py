@@ -1,8 +1,8 @@
 """One BLAS thread for short calls.
 
-A round takes some ten microseconds, as long as threads need to meet: with two it was measured up to
-four times slower. The context manager of threadpoolctl costs as much as a round, so OpenBLAS is
-called directly; other BLAS libraries are left alone.
+A round takes about ten microseconds, which is also the time that threads need to synchronize: with
+two threads it was measured up to four times slower. The context manager of threadpoolctl costs as
+much as a round, so OpenBLAS is called directly. Other BLAS libraries are not affected.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 def _controls() -> tuple[Callable[[], int], Callable[[int], Any]]:
     """The two functions of NumPy's own OpenBLAS that get and set its number of threads."""
     found = ThreadpoolController().select(internal_api="openblas").lib_controllers
-    # SciPy brings a second one, which is not used here.
+    # SciPy has its own OpenBLAS, which is not used here.
     for library in sorted(found, key=lambda item: "numpy" not in item.filepath):
         for prefix, suffix in product(("", "scipy_"), ("", "64_", "_64")):
             get = getattr(library.dynlib, f"{prefix}openblas_get_num_threads{suffix}", None)
@@ -30,19 +30,19 @@ def _controls() -> tuple[Callable[[], int], Callable[[int], Any]]:
 
 
 blas_threads, _set_threads = _controls()
-_holders: list[None] = []  # one for each OneThread that is entered; the list's calls are atomic
+_holders: list[None] = []  # one entry per context that is entered; list calls are atomic
 _before = 1
-# Whether there have ever been more: then one thread may be what a thread of Python holds meanwhile.
+# Whether there was ever more than one BLAS thread: a number of one may then be temporary.
 changed = False
 _restoring = False
 _lock = Lock()
 
 
 class OneThread:
-    """Context in which NumPy's OpenBLAS uses one thread; 0.3 to 1.2 microseconds.
+    """A context in which NumPy's OpenBLAS uses one thread; it costs 0.3 to 1.2 microseconds.
 
-    The number is that of the whole process. It is restored when no thread of Python holds it any
-    more, so that one that leaves does not change what another one computes.
+    The number of threads is that of the whole process. It is restored when the last Python thread
+    leaves the context, so that a thread that leaves does not affect the others.
     """
 
     __slots__ = ()
@@ -51,9 +51,9 @@ class OneThread:
         global _before, changed
         _holders.append(None)
         if _restoring:
-            with _lock:  # wait for it
+            with _lock:  # wait for the restore
                 pass
-        # From here on nobody restores: who would has yet to look at the holders.
+        # From here on no thread restores: one that is about to will find a holder.
         threads = blas_threads()
         if threads > 1:
             _before, changed = threads, True

@@ -1,8 +1,9 @@
-"""Factors of posterior covariances: W, the inverse of a Cholesky factor, grown by rows and applied.
+"""The inverse Cholesky factor W of a covariance matrix, extended by rows and applied to points.
 
-With K + s^2 I = L L^T, W = L^-1 is kept instead of L: W k_t(x) for many x is then a matrix product,
-several times faster than a triangular solve, and appending k points costs O(k t^2). Its rounding is
-that of a solve: cond(L) times 1e-16. Covariances may be singular to rounding.
+With K + s^2 I = L L^T, W = L^-1 is stored instead of L. Then W k_t(x) for many x is a matrix
+product, which is several times faster than a triangular solve, and appending k points costs
+O(k t^2). The rounding error is that of a solve: cond(L) times 1e-16. Covariances may be singular up
+to rounding.
 """
 
 import math
@@ -20,21 +21,21 @@ from gpbandits_env.linalg import cholesky, symmetric_root
 from gpbandits_env.posterior.base import Layout, Stateful, amount
 from gpbandits_env.posterior.threads import OneThread
 
-# The least squared pivot of a factor, as a part of the largest prior variance.
+# The least squared pivot of a factor, relative to the largest prior variance.
 FLOOR = 1e-12
-# So many observations are taken in together.
+# The number of observations that are processed together.
 BLOCK = 64
-# Cross-covariances (n, t) are worked on in pieces of so many numbers (half a MB), which stay in
-# cache; but of no fewer points, or the products would wait for W.
+# Cross-covariances (n, t) are processed in pieces of this many numbers (half a MB), which fit the
+# cache, and of at least FEWEST points, because otherwise reading W dominates the products.
 PIECE, FEWEST = 1 << 16, 96
-# Triangular products go by strips of so many columns.
+# Triangular products are computed in strips of this many columns.
 STRIP = 128
-# What is kept of each point of a box.
+# The quantities stored for each point of a box.
 COLUMNS = ("rewards", "stamps", "beta")
 
 
 class Whitening:
-    """W = L^-1, (t, t) and lower triangular, in storage that doubles; t is ``count``."""
+    """The lower triangular W = L^-1, (t, t), in storage that doubles; t is ``count``."""
 
     def __init__(self, matrix: Array | None = None, reserved: int = 16) -> None:
         self.count = 0 if matrix is None else len(matrix)
@@ -44,26 +45,26 @@ class Whitening:
 
     @property
     def matrix(self) -> Array:
-        """W (t, t): a view, good until the next change."""
+        """W, (t, t), a view that is valid until the next change."""
         return self._block[: self.count, : self.count]
 
     @property
     def reserved(self) -> int:
-        """How many points there is room for; products round by how rows are laid out."""
+        """The number of points that fit the storage; rounding depends on the memory layout."""
         return len(self._block)
 
     def extend(self, cross: Array, gram: Array, floor: float) -> tuple[Array, Array, Array, float]:
-        """Append k points of covariances ``cross`` (k, t) and ``gram`` (k, k), overwritten.
+        """Append k points with covariances ``cross`` (k, t) and ``gram`` (k, k), both overwritten.
 
         Returns:
-            The new rows of L left of its diagonal block (k, t), then what `whitener` says of it.
+            The new rows of L left of the diagonal block, (k, t), and the results of `whitener`.
         """
         old, new = self.count, self.count + len(gram)
         white = self.matrix
         left = cross @ white.T
         gram -= left @ left.T
         corner, pivots, jitter = whitener(gram, floor)
-        corner = np.tril(corner)  # No dust of rounding above: those entries of W are never cleared.
+        corner = np.tril(corner)  # removes rounding above the diagonal, which is never cleared
         if new > len(self._block):
             block = np.zeros((max(new, 2 * len(self._block)),) * 2)
             block[:old, :old] = white
@@ -74,17 +75,18 @@ class Whitening:
         return left, corner, pivots, jitter
 
     def truncate(self, count: int) -> None:
-        """Drop all points but the first ``count``; what is left is as it was, to the bit."""
+        """Keep only the first ``count`` points, without changing them."""
         self.count = count
-        if count == 0:  # The storage too is as at first.
+        if count == 0:  # the storage returns to its first size too
             self._block = np.zeros((16, 16))
 
 
 class BoxData(Stateful):
-    """Observed points, rewards, times and whitened surprises, in storage that doubles.
+    """Observed points, rewards, times and whitened residuals, in storage that doubles.
 
-    Time is counted in lost correlation: an observation at clock c' is correlated with the present,
-    clock c, by exp(c' - c) of what it was then. Only differences count, so nothing underflows.
+    Time is measured by the decay of correlation: between an observation at clock c' and the
+    present clock c it is multiplied by exp(c' - c). Only differences are used, so that nothing
+    underflows.
     """
 
     STATE: ClassVar[Mapping[str, Layout]] = {"clock": amount}
@@ -96,26 +98,26 @@ class BoxData(Stateful):
 
     @property
     def points(self) -> Array:
-        """(t, d), a view."""
+        """The points, a view (t, d)."""
         return self._points[: self.count]
 
     @property
     def rewards(self) -> Array:
-        """(t,), a view."""
+        """The rewards, a view (t,)."""
         return self._columns[0, : self.count]
 
     @property
     def stamps(self) -> Array:
-        """(t,) the clock when each was observed, a view."""
+        """The clock at each observation, a view (t,)."""
         return self._columns[1, : self.count]
 
     @property
     def beta(self) -> Array:
-        """(t,) W (y - m), 0 for hallucinated points, a view."""
+        """W (y - m), with 0 for hallucinated points, a view (t,)."""
         return self._columns[2, : self.count]
 
     def extend(self, points: Array, rewards: Array | float, beta: Array | float) -> None:
-        """Append observations of the present clock."""
+        """Append observations at the present clock."""
         start, end = self.count, self.count + len(points)
         if end > len(self._points):
             size = max(end, 2 * len(self._points))
@@ -129,13 +131,13 @@ class BoxData(Stateful):
         self.count = end
 
     def fade(self) -> Array | None:
-        """(t,) what is left of each point's correlation; None if all is."""
-        if not self.count or self.stamps[0] == self.clock:  # The first is the oldest.
+        """The decay of each point's correlation, (t,); None without decay."""
+        if not self.count or self.stamps[0] == self.clock:  # the first is the oldest
             return None
         return np.exp(self.stamps - self.clock)
 
     def faded(self, tolerance: float) -> int:
-        """How many points, the oldest, have shrunk below the tolerance."""
+        """The number of oldest points whose correlation is below the tolerance."""
         return int(np.searchsorted(self.stamps, self.clock + np.log(tolerance)))
 
     def drop(self, oldest: int) -> None:
@@ -150,7 +152,7 @@ class BoxData(Stateful):
         return {**super().snapshot(), **{key: getattr(self, key).copy() for key in self.GROWN}}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Back to a snapshot that was checked."""
+        """Return to the state of a checked snapshot."""
         self.count = 0
         self.extend(state["points"], state["rewards"], state["beta"])
         self.stamps[:] = state["stamps"]
@@ -158,11 +160,12 @@ class BoxData(Stateful):
 
 
 class Predictor:
-    r"""From prior to posterior moments at points of known covariances k (n, t) with t observations.
+    r"""Posterior moments from prior moments and covariances k (n, t) with the t observations.
 
-    With v = W (k o fade): the mean grows by v^T beta, the variance shrinks by |v|^2. All in matrix
-    products, O(n t^2). W (t, t) is the inverse of the Cholesky factor of the data's covariance,
-    beta (t,) is W (y - m), fade (t,) the correlation of each observation with now, None if all 1.
+    With v = W (k o fade), the mean increases by v^T beta and the variance decreases by |v|^2. These
+    are matrix products, O(n t^2). W (t, t) is the inverse Cholesky factor of the data's covariance,
+    beta (t,) is W (y - m), and fade (t,) is the correlation of each observation's time with the
+    present, None if all are 1.
     """
 
     def __init__(self, white: Array, beta: Array, fade: Array | None) -> None:
@@ -171,13 +174,13 @@ class Predictor:
 
     @cached_property
     def alpha(self) -> Array:
-        """(t,) weights of the covariances in the mean."""
+        """The weights of the covariances in the mean, (t,)."""
         return self.beta @ self.white
 
     def moments(self, mean: Array, var: Array, columns: Callable[[slice], Array]) -> None:
-        """Turn the prior's mean and variance (n,) into the posterior's, in place and in pieces.
+        """Convert the prior mean and variance (n,) to the posterior's, in place and in pieces.
 
-        ``columns`` gives the covariances (k, t) of a range of points with the data.
+        ``columns`` returns the covariances (k, t) of a range of points with the data.
         """
         if len(self.beta):
             with OneThread():
@@ -193,9 +196,9 @@ class Predictor:
         moments: tuple[Array, Array, Array, Array],
         pull: Callable[[slice], tuple[Array, Pulled]],
     ) -> tuple[Array, Array, Array, Array]:
-        """The same for mean and variance (n,) and the gradients of both (n, d); returns them.
+        """The same for mean and variance (n,) and for their gradients (n, d), which are returned.
 
-        ``pull`` gives a range's covariances (k, t) and the contraction of their gradients.
+        ``pull`` returns the covariances (k, t) of a range and the contraction of their gradients.
         """
         mean, var, mean_slope, var_slope = moments
         if len(self.beta):
@@ -224,7 +227,7 @@ class Predictor:
         return v
 
     def _unwhitened(self, v: Array) -> Array:
-        """The product v W, likewise."""
+        """The product v W, without those zeros."""
         t = len(self.white)
         if t <= STRIP:
             return v @ self.white
@@ -236,18 +239,19 @@ class Predictor:
 
 
 def pieces(points: int, columns: int) -> list[slice]:
-    """Ranges of points whose covariances with so many columns fit the cache."""
+    """Ranges of points whose covariances with ``columns`` data fit the cache."""
     step = max(FEWEST, PIECE // max(columns, 1))
     return [slice(start, start + step) for start in range(0, points, step)]
 
 
 def whitener(gram: Array, floor: float) -> tuple[Array, Array, float]:
-    """L^-1 for the Cholesky factor L of ``gram`` (k, k), no squared pivot of L below ``floor``.
+    """L^-1 for the Cholesky factor L of ``gram`` (k, k), with squared pivots of at least ``floor``.
 
-    A pivot is lifted only when it must be: repeated arms without noise make ``gram`` singular.
+    A pivot is raised only if necessary: repeated arms without noise make ``gram`` singular. Cost:
+    O(k^3).
 
     Returns:
-        L^-1 (k, k), the squared pivots (k,), and the largest amount added to one. Cost O(k^3).
+        L^-1 (k, k), the squared pivots (k,), and the largest amount added to one of them.
     """
     try:
         lower: NDArray[Any] = np.linalg.cholesky(gram)
@@ -279,7 +283,7 @@ def _floored_cholesky(gram: Array, floor: float) -> tuple[Array, float]:
 
 
 def root(covariance: Array) -> Array:
-    """A square root R, R R^T = covariance, for drawing; what rounding made negative counts as 0."""
+    """A square root R with R R^T = covariance, for draws; negative eigenvalues count as 0."""
     try:
         return cholesky(covariance, "posterior covariance")[0]
     except NotPositiveDefinite:

@@ -213,7 +213,7 @@ def test_it_wants_noise_and_stands_still(posterior):
         with pytest.raises(InvalidInput):
             made(KERNELS["se"], **settings)
     posterior.advance(0.0)
-    with pytest.raises(InvalidInput, match="cannot fade"):
+    with pytest.raises(InvalidInput, match="does not support drift"):
         posterior.advance(0.1)
 
 
