@@ -119,12 +119,12 @@ def test_one_interface_for_every_kind(domain, given, made):
 @pytest.mark.parametrize(
     ("domain", "given", "why"),
     [
-        (BOX, {"kind": "rows"}, "in a box the posterior has one representation"),
-        (BOX, {"kind": "nystrom", "rng": RNG}, "in a box the posterior has one representation"),
+        (BOX, {"kind": "rows"}, "in a box the posterior must be 'auto'"),
+        (BOX, {"kind": "nystrom", "rng": RNG}, "in a box the posterior must be 'auto'"),
         (Arms.grid(30), {"kind": "nystrom"}, "rng"),
-        (Arms.grid(30), {"qbar": 2.0}, "qbar is a setting of the posterior 'nystrom'"),
+        (Arms.grid(30), {"qbar": 2.0}, "only the posterior 'nystrom' has a qbar"),
         (Arms.grid(30), {"kind": "nystrm"}, "did you mean 'nystrom'"),
-        (None, {}, "on Arms or in a Box"),
+        (None, {}, "must be Arms or a Box"),
     ],
 )
 def test_kinds_without_a_meaning_are_refused(domain, given, why):
