@@ -128,7 +128,7 @@ class Laws:
         elif box:
             quick = self.quick(case, problem.domain.dim)
             if given.get("posterior") == "rows":
-                with pytest.raises(InvalidInput, match="one representation"):
+                with pytest.raises(InvalidInput, match="must be 'auto'"):
                     agents.make(name, problem, **given, **quick)
                 given = {key: value for key, value in given.items() if key != "posterior"}
         return agents.make(name, problem, seed=seed, **given, **quick, **more)
