@@ -1,4 +1,4 @@
-"""Running studies: trials, the engines that run them, scenario files."""
+"""Runs studies: trials, the engines that run them, and scenario files."""
 
 from gpbandits_env.scenarios.study.engines import Engine as Engine
 from gpbandits_env.scenarios.study.run import Outcome as Outcome

@@ -1,4 +1,4 @@
-"""One thread of linear algebra for trials, whichever threads of Python run them."""
+"""Limits linear algebra to one thread per trial, in whichever Python thread it runs."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -15,14 +15,14 @@ _limits = ExitStack()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS and OpenMP to one thread; to find the libraries takes about 2 ms.
+    """Limit BLAS and OpenMP to one thread; finding the libraries takes about 2 ms.
 
-    BLAS has one number of threads for the whole process, which is restored when nobody holds it
-    any more. That of OpenMP belongs to each thread of Python.
+    BLAS has one number of threads for the whole process, which is restored when the last user of
+    the limit ends. OpenMP has a number for each Python thread.
     """
     found = ThreadpoolController()
     blas, openmp = (found.select(user_api=kind) for kind in ("blas", "openmp"))
-    # OneThread counts the holders of NumPy's BLAS, agents in other threads among them.
+    # OneThread counts the users of the limit on NumPy's BLAS, including agents in other threads.
     with OneThread(), _held(blas), openmp.limit(limits=1):
         yield
 

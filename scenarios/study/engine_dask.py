@@ -21,21 +21,21 @@ from gpbandits_env.scenarios.study.trackers import start_quietly
 from gpbandits_env.scenarios.study.worker import begin
 
 PATIENCE = "30s"
-# Seconds without a result after which we check that there are workers.
+# Seconds without a result after which we check that the cluster has workers.
 WATCH = 10.0
-# Seconds for the goodbye to a cluster, which may be gone.
+# Seconds for disconnecting from a cluster, which may be gone.
 FAREWELL = 5
-# A worker may have several threads. Trials do not disturb each other there, but they would be no
-# faster at the same time, and each would count the time of the others as its own.
+# A worker may have several threads. Trials in them do not affect each other's results, but they
+# would not be faster, and each would count the time of the others as its own.
 _ONE_AT_A_TIME = Lock()
 _log = logging.getLogger(__name__)
 
 
 @contextmanager
 def opened(jobs: int, address: str | None) -> Iterator[Pool]:
-    """The scheduler's cluster, or without address a new one of ``jobs`` processes.
+    """The cluster of a scheduler or, without an address, a new one of ``jobs`` processes.
 
-    What it still runs is cancelled at the end.
+    Tasks that are still running at the end are cancelled.
 
     Raises:
         InvalidInput: no scheduler answers at the address.
@@ -46,23 +46,23 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
 
 @contextmanager
 def _cluster(jobs: int) -> Iterator[Any]:
-    """A cluster of this machine, and its client."""
+    """Start a cluster on this machine, and its client."""
     start_quietly(resource_tracker)
     cluster: Any = distributed.LocalCluster
     with (
         cluster(
             n_workers=jobs,
             threads_per_worker=1,
-            # No dashboard; but a scheduler serves its health by HTTP: anywhere but at 8787.
+            # There is no dashboard, but a scheduler serves its health by HTTP: avoid port 8787.
             dashboard_address=None,
             scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-            # Else every task that Ctrl-C cancels, and every death that we tell of, is a line.
+            # Otherwise every task that Ctrl-C cancels and every death that we report logs a line.
             silence_logs=logging.CRITICAL,
         ) as made,
         _joined(made.scheduler_address) as client,
     ):
         client.register_worker_callbacks(partial(begin, os.getpid()))
-        client.cluster = made  # ours, to start workers in
+        client.cluster = made  # our own cluster, in which we can start workers
         yield client
 
 
@@ -71,7 +71,7 @@ def _joined(address: str) -> Iterator[Any]:
     """The client of a scheduler."""
     made: Any = distributed.Client
     try:
-        # A client that fails lingers for a minute, so that it is not made in vain.
+        # A failed client stays alive for a minute, so check the address before making one.
         get_address_host_port(address)
         check_reachable(address)
         client = made(address, timeout=PATIENCE, set_as_default=False)
@@ -80,7 +80,7 @@ def _joined(address: str) -> Iterator[Any]:
     try:
         yield client
     finally:
-        # The scheduler forgets the tasks of a client that leaves; it may be gone itself.
+        # The scheduler drops the tasks of a client that disconnects; it may be gone itself.
         with silence_logging_cmgr(logging.CRITICAL), suppress(Exception):
             client.close(FAREWELL)
 
@@ -88,8 +88,8 @@ def _joined(address: str) -> Iterator[Any]:
 class DaskCluster(Pool):
     """A Dask cluster.
 
-    Dask begins a task again whose worker died, four times; it then blames the death on all tasks
-    that the worker had, those too that it had not begun. So suspects come one by one in the end.
+    Dask restarts a task whose worker died, up to four times. It blames the death on all tasks of
+    the worker, including those that had not started. So suspects run one by one at the end.
     """
 
     slots, suspects, revivals = 1000, 1, 1
@@ -130,7 +130,7 @@ class DaskCluster(Pool):
             future.release()
 
     def _look(self, warned: bool) -> bool:
-        """Warn, once, of a cluster without workers; returns whether that was done."""
+        """Warn once if the cluster has no workers; return whether the warning was given."""
         try:
             idle = not self._client.scheduler_info()["workers"]
         except Exception as error:
@@ -141,7 +141,7 @@ class DaskCluster(Pool):
             self._client.cluster.scale(0)
             self._client.cluster.scale(lost)
         elif idle and not warned:
-            _log.warning("the Dask scheduler has no workers; waiting for some to come")
+            _log.warning("the Dask scheduler has no workers; waiting until some connect")
             return True
         return warned
 

@@ -1,7 +1,7 @@
 """Tasks in this process, or in processes of this machine by joblib's loky.
 
-Each worker is a pool of one process, so that when one dies it is known what it had, and the others
-run on.
+Each worker is a pool of one process. So when one dies, its tasks are
+known, and the others continue.
 """
 
 import os
@@ -20,17 +20,17 @@ from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, run_ti
 from gpbandits_env.scenarios.study.runner import PlannedTrial
 from gpbandits_env.scenarios.study.trackers import start_quietly
 
-# How often a task is begun again whose worker died.
+# How often a task is restarted whose worker died.
 REVIVALS = 3
 # Seconds after which an idle process ends.
 IDLE = 60.0
-# So that BLAS makes no threads that it may not use.
+# BLAS then starts no threads that it may not use.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "BLIS")}
 
 
 @contextmanager
 def opened(jobs: int, address: str | None) -> Iterator[Pool]:
-    """So many processes, which are killed at the end, whatever they do; this one, if it is one."""
+    """A pool of ``jobs`` processes, which are killed at the end; for 1 job, this process."""
     if jobs == 1:
         yield Here()
         return
@@ -42,7 +42,7 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
 
 
 class Here(Pool):
-    """This process, which runs a portion when its result is waited for."""
+    """This process, which runs a portion when its result is requested."""
 
     slots, suspects, revivals = 1, 1, REVIVALS
 
@@ -58,7 +58,7 @@ class Here(Pool):
 
 
 class Processes(Pool):
-    """Processes of this machine; when one dies, the next portion has a new one."""
+    """Processes of this machine; when one dies, the next portion gets a new one."""
 
     def __init__(self, jobs: int) -> None:
         self.slots = self.suspects = jobs
@@ -108,10 +108,10 @@ class Processes(Pool):
 
 @contextmanager
 def _signals_blocked() -> Iterator[None]:
-    """Start processes deaf to what a terminal sends: a blocked signal is blocked in children too.
+    """Start processes that ignore signals of a terminal: children inherit blocked signals.
 
-    Here it is answered at the end of the block. The workers unblock it when they are ready, but
-    joblib's tracker, which cleans up behind a killed driver, never hears of a terminal's end.
+    This process handles such a signal at the end of the block. Workers unblock it when they are
+    ready, but joblib's tracker, which cleans up after a killed driver, never receives it.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

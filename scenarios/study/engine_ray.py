@@ -19,9 +19,9 @@ LOOPBACK = "127.0.0.1"
 
 @contextmanager
 def opened(jobs: int, address: str | None) -> Iterator[Pool]:
-    """The cluster at the address, or without one a new one of ``jobs`` processes.
+    """The cluster at the address or, without an address, a new one of ``jobs`` processes.
 
-    What it still runs is cancelled at the end.
+    Tasks that are still running at the end are cancelled.
 
     Raises:
         InvalidInput: no cluster answers at the address.
@@ -31,7 +31,7 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
     try:
         yield cluster
     finally:
-        # Of a cluster that is gone nothing can be cancelled.
+        # If the cluster is gone, there is nothing to cancel.
         with suppress(Exception):
             for left in cluster.running:
                 ray.cancel(left, force=True)
@@ -40,9 +40,9 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
 
 
 class RayCluster(Pool):
-    """A Ray cluster; Ray begins a task again whose worker died, three times."""
+    """A Ray cluster; Ray restarts a task whose worker died, up to three times."""
 
-    # Ray looks at all tasks that it knows of in every call.
+    # Ray goes through all submitted tasks in every call.
     slots, suspects, revivals = 1000, 1000, 0
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class RayCluster(Pool):
             return ray.wait(list(handles))[0]
 
     def result(self, handle: Any) -> tuple[Results, float]:
-        self.running.discard(handle)  # so that Ray can free the result
+        self.running.discard(handle)  # lets Ray free the result
         with _cluster_errors():
             try:
                 found: tuple[Results, float] = ray.get(handle)
@@ -71,7 +71,7 @@ class RayCluster(Pool):
 
 @contextmanager
 def _cluster_errors() -> Iterator[None]:
-    """Say in one line that the cluster is gone."""
+    """Turn errors of Ray into one line that says that the cluster is gone."""
     try:
         yield
     except (exceptions.RayError, ConnectionError) as error:
@@ -90,7 +90,7 @@ def _connect(jobs: int, address: str | None) -> None:
             check_reachable(_found() if address == "auto" else address)
             if address.startswith("ray://") and find_spec("grpc") is None:
                 raise MissingExtra(
-                    f"{address!r} is of Ray's client, which needs a package of its own: pip "
+                    f"{address!r} is an address for Ray's client, which needs another package: pip "
                     "install 'ray[client]'; or give HOST:PORT on a machine of the cluster"
                 )
         with _loopback_as_given() if address is None else nullcontext():
@@ -110,10 +110,10 @@ def _connect(jobs: int, address: str | None) -> None:
 
 @contextmanager
 def _loopback_as_given() -> Iterator[None]:
-    """Have Ray take 127.0.0.1 for what it is, as it does on macOS and Windows.
+    """Make Ray use 127.0.0.1 as given, as it does on macOS and Windows.
 
-    Elsewhere it puts the machine's address in its place, for clusters of many machines, and a
-    cluster of this machine would listen to the network.
+    On other systems Ray replaces it by the machine's address, for clusters of several machines, and
+    a cluster of this machine would listen to the network.
     """
     try:
         from ray._private import ray_constants
@@ -129,7 +129,7 @@ def _loopback_as_given() -> Iterator[None]:
 
 
 def _found() -> str:
-    """Where "auto" is: RAY_ADDRESS, a cluster of this machine, or where one was, in that order."""
+    """The address of "auto": RAY_ADDRESS, a cluster of this machine, or the last one, in order."""
     try:
         from ray._private.services import get_ray_address_from_environment
     except ImportError:  # it is Ray's own business, and may move
@@ -138,5 +138,5 @@ def _found() -> str:
 
 
 def _short(error: Exception) -> str:
-    """The first line of what Ray says, which may be pages."""
+    """The first line of an error of Ray, whose text may be very long."""
     return f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"

@@ -12,7 +12,7 @@ from gpbandits_env.scenarios.study.pool import Results
 from gpbandits_env.scenarios.study.pool import results as pool_results
 from gpbandits_env.scenarios.study.runner import PlannedTrial
 
-# The package that each cluster needs; the extra has the cluster's name.
+# The package that each cluster needs; the extra has the name of the cluster.
 CLUSTERS = {"dask": "distributed", "ray": "ray"}
 NAMES = ("local", *CLUSTERS)
 
@@ -23,12 +23,12 @@ class Engine:
 
     Args:
         name: "local" (processes of this machine), "dask" or "ray".
-        address: of a running cluster's scheduler, e.g. "tcp://host:8786" for Dask, "auto" or
+        address: that of a running cluster's scheduler, e.g. "tcp://host:8786" for Dask, "auto" or
             "host:6379" for Ray, from one of its machines ("ray://host:10001", from elsewhere,
             needs Ray's own extra ``ray[client]`` here); None starts a cluster of this machine.
     Raises:
-        UnknownName: no such engine.
-        InvalidInput: an address for the local engine, or an empty one.
+        UnknownName: there is no such engine.
+        InvalidInput: the local engine got an address, or the address is empty.
         MissingExtra: the engine's package is not installed.
     """
 
@@ -39,13 +39,13 @@ class Engine:
         one_of(self.name, NAMES, "engine")
         if self.name == "local" and self.address is not None:
             raise InvalidInput(
-                f"the local engine has no address (got {self.address!r}); give it with "
+                f"the local engine takes no address (got {self.address!r}); use it with "
                 "--engine dask or --engine ray"
             )
         if self.address is not None and not self.address.strip():
             raise InvalidInput(
                 f"the address of a cluster is empty (got {self.address!r}); leave it out to "
-                "start a cluster of this machine"
+                "start a cluster on this machine"
             )
         if self.name in CLUSTERS:
             try:
@@ -66,18 +66,19 @@ def default_jobs() -> int:
 def results(
     tasks: Sequence[PlannedTrial], jobs: int, engine: Engine = LOCAL
 ) -> Iterator[Iterator[Results]]:
-    """The results of the tasks as they are done, in lists of what was done at the same time.
+    """Yield the results of the tasks as they finish, in lists of those that finish together.
 
-    A task is run again if the worker that had it died. If that happens time and again the task's
-    result is a failure, and the others go on.
+    A task is run again if its worker dies. If that happens repeatedly, the result of the task is a
+    failure, and the other tasks continue.
 
     Args:
-        tasks: what to run.
-        jobs: worker processes; 1 runs here. A cluster that has an address has its own number.
+        tasks: the trials to run.
+        jobs: the number of worker processes; 1 runs in this process. A cluster with an address has
+            its own number of workers.
         engine: where to run.
     Raises:
-        InvalidInput: no cluster at the address.
-        ClusterLost: the cluster has gone away meanwhile, or its workers cannot run trials.
+        InvalidInput: no cluster answers at the address.
+        ClusterLost: the connection to the cluster is lost, or its workers cannot run trials.
     """
     module = import_module(f"gpbandits_env.scenarios.study.engine_{engine.name}")
     with module.opened(jobs, engine.address) as pool, closing(pool_results(tasks, pool)) as found:

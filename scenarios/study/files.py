@@ -1,6 +1,6 @@
-"""Scenarios of your own, declared in a TOML file.
+"""User scenarios, declared in a TOML file.
 
-Everything is tried before anything runs: the environment and every agent are made once at every
+Everything is checked before anything runs: the environment and every agent are made once at every
 point of the grid. An error names the file and the key. Modules that a file names (an agent
 "module:Class", an environment "module:gpbandits/Name-v0") are also looked for in its folder, and a
 file of readings that it names is relative to its folder.
@@ -26,9 +26,9 @@ from gpbandits_env.scenarios.study.rehearsal import rehearse
 from gpbandits_env.scenarios.study.runner import look_in
 from gpbandits_env.specs import user_code_is_refused
 
-# A scenario file is some pages long.
+# The largest size of a scenario file.
 MOST_BYTES = 2**22
-# The keys of a file: the fields of a scenario, but that its environment is a table with an id.
+# The keys of a file are the fields of a scenario, except that its environment is one table.
 KEYS = ("environment", *(f.name for f in fields(Scenario) if not f.name.startswith("env")))
 
 
@@ -36,8 +36,8 @@ def load(path: Path) -> Scenario:
     """The scenario of a TOML file, checked.
 
     Raises:
-        MissingData: there is no such file.
-        InvalidInput: not TOML, or a key or value that does not fit; the message names it.
+        MissingData: the file does not exist.
+        InvalidInput: it is not TOML, or a key or value does not fit; the message names it.
     """
     try:
         check_regular(path, MOST_BYTES)
@@ -48,7 +48,7 @@ def load(path: Path) -> Scenario:
         raise
     except RecursionError:
         raise InvalidInput(f"{path}: nested too deeply to be read") from None
-    except (OSError, ValueError) as error:  # no text, no TOML, a date or a number that is none
+    except (OSError, ValueError) as error:  # not text, not TOML, or an invalid date or number
         raise InvalidInput(f"{path}: {error}") from None
     if not user_code_is_refused():
         look_in(str(path.resolve().parent))
@@ -62,7 +62,7 @@ def load(path: Path) -> Scenario:
 
 
 def _placed(declared: Any, folder: Path) -> Any:
-    """The plain dict of a file, with the files that it names looked for in its own folder."""
+    """The plain dict of a file, with the paths in it relative to its own folder."""
     if not isinstance(declared, Mapping):
         return declared
     places = {key: _in(folder, declared.get(key)) for key in ("environment", "grid")}
@@ -90,19 +90,19 @@ def find(name: str) -> Scenario | Picture:
     """The scenario of an id, or of a file whose name ends in .toml.
 
     Raises:
-        UnknownName: no such id.
-        MissingData: no such file.
-        InvalidInput: the file declares no scenario; see `load`.
+        UnknownName: there is no such id.
+        MissingData: there is no such file.
+        InvalidInput: the file declares no valid scenario; see `load`.
     """
     return load(Path(name)) if name.endswith(".toml") else registry.get(name)
 
 
 def read(declared: Any, name: str = "scenario") -> Scenario:
-    """The scenario of a plain dict in the form of the files; ``name`` if it has no id.
+    """The scenario of a plain dict with the keys of a file; ``name`` is used if it has no id.
 
     Raises:
-        InvalidInput: a key that is missing, or a value of another type.
-        UnknownName: a key that no file has.
+        InvalidInput: a key is missing, or a value has the wrong type.
+        UnknownName: a key is unknown.
     """
     if not isinstance(declared, Mapping):
         raise InvalidInput(f"a scenario must be a table, got {shown(declared)}")
@@ -124,7 +124,7 @@ def read(declared: Any, name: str = "scenario") -> Scenario:
 
 
 def _entry(entry: Any, where: str) -> Any:
-    """The table of an agent that there is, with a label."""
+    """The table of an existing agent, with a label."""
     name = entry.get("agent") if isinstance(entry, Mapping) else None
     if not isinstance(name, str):
         return entry
@@ -140,23 +140,23 @@ def _entry(entry: Any, where: str) -> Any:
 
 TEMPLATE = """\
 # A scenario of your own: `gpbandits run {name}` runs it.
-# Every line may be changed; a comment says what its key means.
+# You can change every line; the comments explain the keys.
 
 title = "a drifting function with sudden breaks"
 horizon = 200                   # rounds in a trial
 trials = 6                      # independent environment instances, the same for all agents
 
 [environment]
-id = "gpbandits/Drifting-v0"    # 'docs/environments.md' has all; arguments follow
+id = "gpbandits/Drifting-v0"    # see docs/environments.md; its arguments follow
 grid = [25, 25]                 # arms: a grid on [0, 1]^2
 noise_var = 0.01                # variance of the noise on a reward
-batch_size = 1                  # actions a round
+batch_size = 1                  # actions per round
 
 [environment.kernel]            # se, matern12, matern32, matern52, linear, sum, product, ...
 type = "se"
 lengthscale = 0.2
 
-[environment.drift]             # how the function moves: 'docs/drift.md' has all
+[environment.drift]             # how the function moves: see docs/drift.md
 type = "then"                   # one after the other, every round:
 drifts = [
     {{ type = "markov", epsilon = 0.005 }},         # a steady drift,
@@ -177,7 +177,7 @@ agent = "r-gp-ucb"
 settings = {{ reset_every = 50 }}
 
 [[agents]]
-label = "ei-fading"             # any agent with a posterior can let its data fade
+label = "ei-fading"             # any agent with a posterior can forget old data
 agent = "ei"
 settings = {{ epsilon = 0.01 }}
 
@@ -199,5 +199,5 @@ agent = "random"
 
 
 def template(name: str) -> str:
-    """A commented scenario file of that name, which runs as it stands."""
+    """A commented scenario file with a name; it runs as it is."""
     return TEMPLATE.format(name=name)

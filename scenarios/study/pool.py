@@ -1,9 +1,9 @@
-"""How tasks go to workers, and what happens when a worker dies: the same for every engine.
+"""Sends tasks to workers and handles the death of a worker, in the same way for every engine.
 
-joblib's own loop cannot do this: with every backend, `joblib.Parallel` ends altogether when a
-worker dies and does not say which task killed it, and its Ray backend returns nothing before
-everything is done. So each engine is a small `Pool`: on this machine processes of joblib's loky,
-else a cluster's own interface.
+joblib's own loop cannot do this. With every backend, `joblib.Parallel` stops completely when a
+worker dies, and does not say which task killed it. Its Ray backend returns nothing before
+everything is done. So each engine is a small `Pool`: processes of joblib's loky on this machine,
+otherwise the interface of the cluster.
 """
 
 import socket
@@ -18,8 +18,8 @@ from gpbandits_env.scenarios.study.runner import PlannedTrial, died, run_tasks
 
 Results: TypeAlias = list[TrialRecord | TrialFailure]
 
-# Seconds of work that a worker is given at a time, of more tasks than one if they are short:
-# sending one that takes milliseconds takes as long.
+# Seconds of work that a worker gets at a time. Short tasks are sent together, because sending a
+# task takes milliseconds too.
 PORTION, MOST = 0.1, 100
 PATIENCE = 10.0  # seconds for a connection to be accepted
 
@@ -32,9 +32,9 @@ class Pool(Protocol):
     """Workers of one kind.
 
     Attributes:
-        slots: portions that it is given at a time.
-        suspects: the same, of tasks that may have killed a worker.
-        revivals: how often a task is begun again that was alone when its worker died.
+        slots: the number of portions that it gets at a time.
+        suspects: the same for tasks that may have killed a worker.
+        revivals: how often a task is restarted that was alone when its worker died.
     """
 
     slots: int
@@ -42,22 +42,22 @@ class Pool(Protocol):
     revivals: int
 
     def submit(self, tasks: Sequence[PlannedTrial]) -> Any:
-        """Begin `run_timed` of a portion; a handle of it."""
+        """Start `run_timed` of a portion, and return its handle."""
 
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
-        """Those that are done, one at least."""
+        """Wait until at least one handle is done, and return those that are."""
 
     def result(self, handle: Any) -> tuple[Results, float]:
-        """What `run_timed` returned.
+        """The result of `run_timed`.
 
         Raises:
             WorkerDied: the worker did not survive it.
-            ClusterLost: the cluster has gone away, or its workers cannot run tasks.
+            ClusterLost: the connection to the cluster is lost, or its workers cannot run tasks.
         """
 
 
 class Queue:
-    """The numbers of the tasks that wait for a pool, and how many it gets at a time."""
+    """The numbers of the tasks that wait for a pool, and the size of its portions."""
 
     def __init__(self, tasks: int, pool: Pool) -> None:
         self._waiting, self._alone = deque(range(tasks)), deque[int]()
@@ -65,13 +65,13 @@ class Queue:
         self._pace: float | None = None
 
     def gives(self, running: int) -> bool:
-        """Whether there is a portion for a pool that runs so many."""
+        """Whether there is a portion for a pool that runs ``running`` portions."""
         if self._waiting:
             return running < self._pool.slots
         return bool(self._alone) and running < self._pool.suspects
 
     def take(self) -> list[int]:
-        """The next portion, at least one; a suspect comes alone, when all others were given."""
+        """The next portion of at least one task. Suspects come last, one at a time."""
         if not self._waiting:
             return [self._alone.popleft()]
         few = 1 if self._pace is None else int(PORTION / max(self._pace, PORTION / MOST))
@@ -79,11 +79,11 @@ class Queue:
         return [self._waiting.popleft() for _ in range(max(1, min(few, fair)))]
 
     def done_in(self, seconds: float) -> None:
-        """A portion took so long a task."""
+        """Note the mean time per task of a portion."""
         self._pace = seconds if self._pace is None else 0.5 * (self._pace + seconds)
 
     def died(self, portion: Sequence[int]) -> bool:
-        """A worker died of a portion: whether it is given up, rather than begun again."""
+        """Note that a worker died; return whether the portion is given up, not restarted."""
         if len(portion) == 1:
             self._deaths[portion[0]] += 1
             if self._deaths[portion[0]] > self._pool.revivals:
@@ -93,7 +93,7 @@ class Queue:
 
 
 def results(tasks: Sequence[PlannedTrial], pool: Pool) -> Generator[Results, None, None]:
-    """The results of the tasks as they are done, in lists of what was done at the same time."""
+    """Yield the results of the tasks as they finish, in lists of those that finish together."""
     queue = Queue(len(tasks), pool)
     running: dict[Any, list[int]] = {}
     found: Results = []
@@ -120,20 +120,20 @@ def results(tasks: Sequence[PlannedTrial], pool: Pool) -> Generator[Results, Non
 
 
 def run_timed(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:
-    """The results of tasks, and the seconds that one took."""
+    """The results of tasks, and the mean seconds per task."""
     start = perf_counter()
     found = run_tasks(tasks)
     return found, (perf_counter() - start) / len(tasks)
 
 
 def check_reachable(address: str) -> None:
-    """Nothing, if HOST:PORT or SCHEME://HOST:PORT accepts a connection, or has no port.
+    """Check that HOST:PORT or SCHEME://HOST:PORT accepts a connection, if it has a port.
 
-    A cluster's own client would try for minutes.
+    The client of a cluster would try for minutes.
 
     Raises:
-        OSError: nobody answers there.
-        ValueError: it is no address.
+        OSError: nothing answers there.
+        ValueError: it is not an address.
     """
     found = urlsplit(address if "://" in address else f"//{address}")
     if found.hostname and found.port:

@@ -1,6 +1,6 @@
-"""Before anything runs: every part of a scenario is made once, so that mistakes are found early.
+"""Makes every part of a scenario once before anything runs, so that mistakes are found early.
 
-It also writes down what fixes the results: the scenario with all defaults, and the problems.
+It also records what determines the results: the scenario with all defaults, and the problems.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from gpbandits_env.scenarios.study.environments import lent
 from gpbandits_env.scenarios.study.runner import make_agent
 from gpbandits_env.specs import user_module
 
-# Parts of an environment that are read by themselves first, so that an error can name them.
+# Parts of an environment that are read separately first, so that an error can name them.
 PARTS = {"kernel": kernel_from_dict, "drift": as_drift}
 
 
@@ -30,7 +30,7 @@ def rehearse(cell: Cell) -> Problem:
     """Make a cell's environment and every agent once, and return the agents' problem.
 
     Raises:
-        GPBanditsError: one cannot be made; the message names its place, as in a scenario file.
+        GPBanditsError: one cannot be made; the message names its place as in a scenario file.
     """
     at = f" (at {dict(cell.params)})" if cell.params else ""
     with _environment(cell, at) as env:
@@ -48,7 +48,7 @@ def rehearse(cell: Cell) -> Problem:
 @contextmanager
 def _environment(cell: Cell, at: str) -> Iterator[gym.Env[Any, Any]]:
     env_id, given = cell.scenario.env, cell.scenario.env_kwargs
-    if ":" in env_id:  # "module:gpbandits/Name-v0": the module registers what the file names
+    if ":" in env_id:  # "module:gpbandits/Name-v0": the module registers the environment
         user_module(env_id.partition(":")[0], "environment.id")
     for key, parse in PARTS.items():
         try:
@@ -69,14 +69,14 @@ def _at(where: str, error: GPBanditsError) -> GPBanditsError:
 
 
 def resolved(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
-    """Everything that fixes the result, as a plain JSON dict; all streams depend on the seed.
+    """Everything that determines the results, as a plain JSON dict; all streams depend on the seed.
 
     Raises:
-        InvalidInput: an environment's keyword or an agent's setting is not JSON-able.
+        InvalidInput: a keyword of the environment or a setting of an agent is not JSON-able.
     """
     plain = scenario.to_dict(seed)
     for entry in plain["agents"].values():
-        # The settings that an agent has when none are given fix the result as well.
+        # The default settings of an agent determine the results as well.
         known = agents.settings_of(entry["agent"])
         entry["defaults"] = {name: _plain(value) for name, value in known.items()}
     plain["bounds"] = [BOUNDS.to_dict(BOUNDS.from_dict(spec)) for spec in scenario.bounds]
@@ -96,7 +96,7 @@ def _plain(value: Any) -> Any:
 
 
 def describe(problem: Problem) -> dict[str, Any]:
-    """A digest of an agents' problem, which a change of data or of defaults changes."""
+    """A digest of the agents' problem, which changes if data or defaults change."""
     mean = problem.prior_mean
     return {
         "domain": _digest(problem.domain.to_dict()),

@@ -1,4 +1,4 @@
-"""A whole study: plan what is missing, have it run, write it down."""
+"""Runs a study: plans the missing trials, runs them, and stores their results."""
 
 import json
 import os
@@ -36,9 +36,9 @@ from gpbandits_env.scenarios.study.runner import (
 
 @dataclass(frozen=True, repr=False)
 class Outcome(Displayed):
-    """What a run has come to: trials that the store has, out of those wanted, and failures.
+    """The outcome of a run: how many of the requested trials are stored, and the failures.
 
-    A trial is one agent in one environment instance; ``interrupted`` if Ctrl-C ended the run.
+    A trial is one agent in one environment instance. ``interrupted``: whether Ctrl-C ended the run.
     """
 
     path: Path
@@ -56,7 +56,7 @@ class Outcome(Displayed):
         }
 
     def report(self, metric: str | None = None) -> Report:
-        """What the study found; see `results.report.report`."""
+        """The report of the study; see `results.report.report`."""
         with Store.open(self.path) as store:
             return summarize(store, metric)
 
@@ -76,23 +76,23 @@ def run_study(
     fresh: bool = False,
     progress: bool = True,
 ) -> Outcome:
-    """Run what a store does not hold yet, and keep it there.
+    """Run the trials that a results file does not contain yet, and store them there.
 
-    A store may be extended: by more trials, and by more agents. With everything else the same,
-    the result does not depend on ``jobs``, the engine, or how often the run was stopped.
+    More trials and more agents can be added to an existing file. The results do not depend on
+    ``jobs``, the engine, or how often the run was interrupted.
 
     Args:
-        scenario: what to run.
-        path: the store; made if it is not there, resumed if it is.
-        jobs: worker processes; None for one a processor.
-        engine: where they run: this machine, or a Dask or Ray cluster.
+        scenario: the scenario to run.
+        path: the results file, which is resumed if it exists.
+        jobs: the number of worker processes; None for one per processor.
+        engine: where trials run: this machine, or a Dask or Ray cluster.
         seed: the base seed of all streams.
-        fresh: begin anew, deleting the store that is there.
-        progress: show a progress bar on stderr.
+        fresh: whether to start again, and delete an existing results file.
+        progress: whether to show a progress bar on stderr.
     Raises:
-        StoreError: the file is of another study, or cannot be read or written.
-        ClusterLost: the cluster went away; what it had finished is kept.
-        InvalidInput, UnknownName, MissingData: the scenario cannot be run; nothing was.
+        StoreError: the file contains another study, or cannot be read or written.
+        ClusterLost: the connection to the cluster is lost; finished trials are kept.
+        InvalidInput, UnknownName, MissingData: the scenario cannot be run; no trial was run.
     """
     jobs = engines.default_jobs() if jobs is None else whole(jobs, "jobs")
     whole(seed, "seed", 0, None)
@@ -136,10 +136,10 @@ def plan(cells: Sequence[Cell], trials: int, seed: int) -> list[PlannedTrial]:
 
 
 def _open(path: Path, meta: Mapping[str, Any], fresh: bool) -> Store:
-    if not os.path.exists(path) or Store.is_empty(path):  # a name too long does not exist
+    if not os.path.exists(path) or Store.is_empty(path):  # a name that is too long does not exist
         return Store.create(path, meta)
     if fresh:
-        Store.open(path).close()  # never delete what is not a store
+        Store.open(path).close()  # never delete a file that is not a results file
         try:
             path.unlink()
         except OSError as error:
@@ -155,18 +155,18 @@ def _open(path: Path, meta: Mapping[str, Any], fresh: bool) -> Store:
 
 
 def _merge(store: Store, meta: Mapping[str, Any]) -> None:
-    """Check that the store is of the same study, and widen it to what is wanted now."""
+    """Check that the file contains the same study, and extend it to what is requested now."""
     old, new = store.scenario, meta["scenario"]
     difference = _difference(old, new)
     name = "gpbandits-env"
     before, now = store.described("versions").get(name), meta["versions"][name]
     if not difference and before != now:
-        difference = f"its version of {name} is {_short(before)}, this one's is {_short(now)}"
+        difference = f"it has version {_short(before)} of {name}, and this run has {_short(now)}"
     if not difference and store.meta("problems") != meta["problems"]:
         difference = "its environment's data or defaults were different"
     if difference:
         raise StoreError(
-            f"{store.path} holds another study: {difference}; use another --out to keep it, "
+            f"{store.path} contains another study: {difference}; use another --out to keep it, "
             "or --fresh to replace it"
         )
     wider = {"agents": old["agents"] | new["agents"], "trials": max(old["trials"], new["trials"])}
@@ -178,11 +178,11 @@ def _merge(store: Store, meta: Mapping[str, Any]) -> None:
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
     for key in IDENTITY:
         if old.get(key) != new.get(key):
-            return f"its {key} is {_short(old.get(key))}, asked for is {_short(new.get(key))}"
+            return f"its {key} is {_short(old.get(key))}, requested is {_short(new.get(key))}"
     for label in old["agents"].keys() & new["agents"].keys():
         a, b = ({**s["agents"][label], "note": ""} for s in (old, new))
         if a != b:
-            return f"its agent {label!r} is {_short(a)}, asked for is {_short(b)}"
+            return f"its agent {label!r} is {_short(a)}, requested is {_short(b)}"
     return ""
 
 
@@ -211,7 +211,7 @@ def _run(
     total: int,
     progress: bool,
 ) -> bool:
-    """Run the tasks, and store each as it is done; True when Ctrl-C ended it."""
+    """Run the tasks, and store each when it is done; return True if Ctrl-C ended the run."""
     title = tasks[0].cell.scenario.id if tasks else "all done"
     done = total - len(tasks)
     bar = tqdm(total=total, initial=done, unit="trial", desc=title, disable=not progress)

@@ -1,4 +1,4 @@
-"""Running a trial: one agent in one environment instance, here or as the task of a worker."""
+"""Runs a trial (one agent in one environment instance), here or in a worker."""
 
 import json
 import re
@@ -30,12 +30,12 @@ from gpbandits_env.scenarios.study.environments import lent
 from gpbandits_env.seeding import seed_for
 from gpbandits_env.specs import FAMILIES
 
-# The folders of the scenario files that were read: modules that they name are found there.
+# The folders of the scenario files that were read, in which modules that they name are found.
 FOLDERS: list[str] = []
 
 
 def look_in(folder: str) -> None:
-    """Find modules in a folder too, after all others: no file there hides an installed module."""
+    """Find modules in a folder too, last of all, so that it hides no installed module."""
     for places in (sys.path, FOLDERS):
         if folder not in places:
             places.append(folder)
@@ -47,11 +47,11 @@ class PlannedTrial:
 
     Args:
         cell: the scenario at one point of its grid.
-        key: which trial.
-        seed: the study's base seed, which all streams depend on.
-        folders: further places of modules, those of the user's own.
-        classes: those of a notebook or script that the scenario names, by their own name in
-            ``__main__``; they travel with the task, because a worker has another ``__main__``.
+        key: the trial.
+        seed: the base seed of the study, on which all streams depend.
+        folders: further folders in which the user's modules are found.
+        classes: the classes of a notebook or script that the scenario names, by their name in
+            ``__main__``. They are sent with the task, because a worker has another ``__main__``.
         members: what a notebook or script registered and the scenario names: family, name, class.
     """
 
@@ -65,9 +65,9 @@ class PlannedTrial:
     def stream(self, purpose: str, label: str = "") -> int:
         """The seed of a stream: "world" (the environment), "initial" (points, noise) or "agent".
 
-        That of an agent depends on its label and on all parameters. The others depend on what
-        shapes the environment only: all agents of a trial, and all settings of an agent that the
-        grid sweeps, face the same environment instance and the same initial points.
+        The seed of an agent depends on its label and on all parameters. The other seeds depend only
+        on the parameters of the environment. So all agents of a trial, and all settings of an agent
+        that the grid sweeps, face the same environment instance and the same initial points.
         """
         params = self.cell.params if label else self.cell.instance_params
         named = json.dumps(dict(params), sort_keys=True)
@@ -93,7 +93,7 @@ def main_members(cell: Cell) -> tuple[tuple[str, str, Any], ...]:
 
 
 def _text(cell: Cell) -> str:
-    """What a cell says of its environment and its agents, as JSON."""
+    """The environment and the agents of a cell, as JSON."""
     here = cell.scenario
     entries = [[entry.agent, dict(entry.settings)] for entry in here.agents]
     return json.dumps([entries, dict(here.env_kwargs)], default=str)
@@ -106,7 +106,7 @@ def check_sendable(cells: Sequence[Cell]) -> None:
     for name, found in named.items():
         try:
             dumps(found)
-        except Exception as error:  # whatever the user's own class refers to
+        except Exception as error:  # a user's class may refer to anything
             raise InvalidInput(
                 f"{name} cannot be sent to worker processes ({type(error).__name__}: {error}); "
                 "use jobs=1, or put the class into a module and name it 'module:Class'"
@@ -114,7 +114,7 @@ def check_sendable(cells: Sequence[Cell]) -> None:
 
 
 def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
-    """The agent of an entry, for that environment."""
+    """Make the agent of an entry for an environment."""
     try:
         return agents.make(entry.agent, env, seed=seed, **entry.settings)
     except TypeError as error:
@@ -154,8 +154,8 @@ def run_rounds(
     """One agent in one environment instance, which has been reset.
 
     In a selective environment the agent says which of its actions would be informative, and only
-    these are evaluated. An agent with a method ``reveal`` (an oracle, the genie of
-    bogunovic2016) is shown each round's function after the round.
+    these are evaluated. An oracle, i.e. an agent with a method ``reveal`` (the genie of
+    bogunovic2016), gets the function of each round after the round.
 
     Args:
         env: the environment.
@@ -204,15 +204,15 @@ def run_rounds(
 
 
 def model_order(agent: Any) -> int:
-    """The data points that an agent's posterior holds; 0 for an agent without a posterior."""
+    """The number of data points in an agent's posterior; 0 for an agent without a posterior."""
     return int(getattr(getattr(agent, "posterior", None), "size", 0))
 
 
 def run_tasks(tasks: Sequence[PlannedTrial]) -> list[TrialRecord | TrialFailure]:
-    """Run the trials of several tasks; one that raises, or would exit, becomes a failure.
+    """Run the trials of several tasks; a trial that raises or exits becomes a failure.
 
-    BLAS is held to one thread, here rather than by the caller, so that every engine has it; once
-    for all, because to find out which libraries are loaded takes about 2 ms.
+    BLAS is limited to one thread here, so that the limit holds in every engine, and once for all
+    tasks, because finding the loaded libraries takes about 2 ms.
     """
     with one_blas_thread():
         return [_run_or_fail(task) for task in tasks]
@@ -232,13 +232,13 @@ def _run_or_fail(task: PlannedTrial) -> TrialRecord | TrialFailure:
 
 
 def died(task: PlannedTrial, why: object) -> TrialFailure:
-    """The failure of a trial that no worker process has survived, from the last death."""
+    """The failure of a trial that every worker process has died of; ``why`` is the last death."""
     words = "WorkerDied: its worker process died whenever it ran this trial (out of memory?)"
     return TrialFailure(task.key, words, f"{words}: {why}\n")
 
 
 def run_trial(scenario: Scenario, label: str, trial: int, seed: int = 0) -> TrialRecord:
-    """Run a single trial of a scenario without parameter grid; what it raises comes through."""
+    """Run a single trial of a scenario without a grid; its exceptions are not caught."""
     cell = scenario.cells()[0]
     with one_blas_thread():
         return _run(PlannedTrial(cell, TrialKey(cell.index, label, trial), seed))

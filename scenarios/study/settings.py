@@ -9,26 +9,26 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.declare import plain
 from gpbandits_env.scenarios.scenario import Scenario
 
-# The fields of a scenario that may be set; all other names are the environment's or an agent's.
+# The fields of a scenario that can be set; all other names belong to the environment or an agent.
 OWN = ("horizon", "initial", "initial_counts", "metric", "selective", "trials")
 ENVIRONMENT = "environment."
 
 
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
-    """Names and values of texts "NAME=VALUE"; values are written as in TOML.
+    """The names and values of texts "NAME=VALUE", with values as in TOML.
 
     A value that is not TOML is a string, so that words need no quotes. "environment.epsilon" is the
     same as "epsilon".
 
     Raises:
-        InvalidInput: a text without a name or a value, or a name that is given twice.
+        InvalidInput: a text has no name or no value, or a name is given twice.
     """
     found: dict[str, Any] = {}
     for text in texts:
         name, _, value = (part.strip() for part in text.partition("="))
         name = name.removeprefix(ENVIRONMENT)
         if "" in name.split(".") or name == "agents" or not value:
-            raise InvalidInput(f"--set takes NAME=VALUE, e.g. noise_var=0.1, got {text!r}")
+            raise InvalidInput(f"--set needs NAME=VALUE, e.g. noise_var=0.1, got {text!r}")
         if name in found:
             raise InvalidInput(f"--set {name} is given twice")
         try:
@@ -41,15 +41,15 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
-    """The scenario with other settings, each of which it lists as a departure.
+    """The scenario with other settings, each of which is listed as a departure.
 
     Args:
-        scenario: what to change.
+        scenario: the scenario to change.
         settings: name -> value: a field of `OWN`, an argument of the environment
             ("kernel.lengthscale"), a setting of every agent ("agents.epsilon") or of one
-            ("agents.LABEL.epsilon"). What the grid sweeps is swept no longer.
+            ("agents.LABEL.epsilon"). The grid no longer sweeps a setting that is set.
     Raises:
-        InvalidInput: a value that does not fit, or part of something that the grid sweeps.
+        InvalidInput: a value does not fit, or a name is part of something that the grid sweeps.
     """
     if not settings:
         return scenario
@@ -61,7 +61,7 @@ def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
 
 
 def _without(grid: Any, settings: Mapping[str, Any]) -> Any:
-    """The grid without what is set."""
+    """The grid without the names that are set."""
     table = isinstance(grid, Mapping)
     swept = dict.fromkeys(name for point in ([grid] if table else grid) for name in point)
     for name in settings:

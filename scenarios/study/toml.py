@@ -33,7 +33,7 @@ def as_toml(scenario: Scenario, file: str) -> str:
 
 
 def differences(scenario: Scenario, text: str) -> list[str]:
-    """The names of what shapes the results and is not the same in the file."""
+    """The names of entries that determine the results and differ in the file."""
     back = _normal(read(tomllib.loads(text)).to_dict())
     here = _normal(scenario.to_dict())
     keys = (*IDENTITY, "agents", "trials", "metric")
@@ -55,7 +55,7 @@ def _entries(scenario: Scenario) -> dict[str, Any]:
 
 
 def _is_table(value: Any) -> bool:
-    """Whether it is written under a header: a table, or a list of tables."""
+    """Whether a value is written under a header: a table, or a list of tables."""
     if isinstance(value, Mapping):
         return True
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
@@ -73,7 +73,7 @@ def _table(name: str, value: Any) -> Iterator[str]:
 
 
 def _value(value: Any, depth: int) -> str:
-    """A value as TOML writes it."""
+    """A value in TOML's notation."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (int, float)):
@@ -101,5 +101,5 @@ def _key(name: str) -> str:
 
 
 def _normal(value: Any) -> Any:
-    """Plain data as JSON has it."""
+    """Plain JSON data."""
     return json.loads(json.dumps(value, default=lambda v: v.to_dict()))

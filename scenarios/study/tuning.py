@@ -1,7 +1,7 @@
-"""What an agent on recorded readings learns beforehand: epsilon, and R-GP-UCB's block length.
+"""Learns epsilon and the block length N of R-GP-UCB from recorded readings before a run.
 
-From the training rows of a scenario alone, as in bogunovic2016, Section 5.2: epsilon by marginal
-likelihood, N by cross-validation.
+Only the training rows of a scenario are used, as in bogunovic2016, Section 5.2: epsilon maximizes
+the marginal likelihood, and N is chosen by cross-validation.
 """
 
 from collections.abc import Sequence
@@ -27,15 +27,15 @@ BLOCKS = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50, 70, 100, 144)
 
 @dataclass(frozen=True)
 class Tuning:
-    """What was learned from the training rows.
+    """The values learned from the training rows.
 
     Attributes:
-        epsilon: of largest marginal likelihood, per row; each day independent.
+        epsilon: the value per row of largest marginal likelihood, with independent days.
         interval: its 95% likelihood-ratio interval.
         continuous: the same epsilon with the days taken as one series.
         noise_var: the noise variance that was assumed.
-        regret: of R-GP-UCB, mean over the rounds of all held-out days, per block length.
-        rows: how many rows trained it, and of how many days.
+        regret: block length -> mean regret of R-GP-UCB over the rounds of all held-out days.
+        rows: the number of training rows, and the number of their days.
     """
 
     epsilon: float
@@ -47,17 +47,17 @@ class Tuning:
 
     @property
     def block(self) -> int:
-        """The block length of least cross-validated regret."""
+        """The block length with the smallest cross-validated regret."""
         return min(self.regret, key=lambda n: self.regret[n])
 
     def text(self) -> str:
-        """For a terminal."""
+        """A summary for a terminal."""
         low, high = self.interval
         lines = [
             f"{self.rows[0]} training rows of {self.rows[1]} days, noise_var {self.noise_var:g}",
             f"epsilon  {self.epsilon:.4f}  95% interval {low:.4f} to {high:.4f}, each day "
             f"independent; {self.continuous:.4f} as one series",
-            f"N        {self.block}  by the regret of R-GP-UCB on one day, the others training:",
+            f"N        {self.block}  by the regret of R-GP-UCB on each day, trained on the others:",
             *(f"         {n:>4}  {value:.4g}" for n, value in self.regret.items()),
         ]
         return "\n".join(lines)
@@ -69,15 +69,15 @@ def tune(scenario: Scenario, blocks: Sequence[int] = BLOCKS) -> Tuning:
     The folds of the cross-validation are the training days: each is run with the mean and the
     covariance of the others.
 
-    Cost: seconds to a minute for hundreds of rows of some tens of sensors.
+    Cost: seconds to a minute for hundreds of rows of tens of sensors.
 
     Args:
-        scenario: on a named data set, with a ``model_noise_var`` and the agent "r-gp-ucb" or
-            "tv-gp-ucb", whose beta is used.
+        scenario: a scenario on a named data set, with a ``model_noise_var`` and the agent
+            "r-gp-ucb" or "tv-gp-ucb", whose beta is used.
         blocks: the block lengths to choose among; those longer than a day are left out.
     Raises:
-        InvalidInput: another kind of scenario, or fewer than two training days.
-        MissingData: the data set is not there.
+        InvalidInput: it is another kind of scenario, or has fewer than two training days.
+        MissingData: the data set is missing.
     """
     if scenario.env != "gpbandits/Replay-v0":
         raise InvalidInput(f"{scenario.id} does not replay readings: there is nothing to tune")
@@ -85,7 +85,7 @@ def tune(scenario: Scenario, blocks: Sequence[int] = BLOCKS) -> Tuning:
     noise_var = float(scenario.env_kwargs["model_noise_var"])
     parts = [train[days == day] for day in np.unique(days)]
     if len(parts) < 2:
-        raise InvalidInput(f"{scenario.id}: tuning needs two training days or more")
+        raise InvalidInput(f"{scenario.id}: tuning needs at least two training days")
     mean, covariance = train.mean(axis=0), np.cov(train.T)
     model = Model(Empirical(covariance), noise_var, mean)
     series = [Series(part) for part in parts]
@@ -121,7 +121,7 @@ def training_rows(scenario: Scenario) -> tuple[Array, IntArray]:
 
 
 def _held_out(parts: Sequence[Array], block: int, noise_var: float, beta: Any) -> float:
-    """Regret a round of R-GP-UCB on each part, the others before it in the table; their mean."""
+    """The regret per round of R-GP-UCB, the mean over parts, each trained on the others."""
     total, rounds = 0.0, 0
     for i, part in enumerate(parts):
         others = np.concatenate([*parts[:i], *parts[i + 1 :]])
@@ -130,7 +130,7 @@ def _held_out(parts: Sequence[Array], block: int, noise_var: float, beta: Any) -
             max_episode_steps=len(part),
             disable_env_checker=True,
             readings=np.concatenate([others, part]),
-            # The tenth of a row keeps the boundary where it is, whatever the rounding.
+            # The tenth of a row keeps the boundary in place in spite of rounding.
             train_fraction=(len(others) + 0.1) / (len(others) + len(part)),
             model_noise_var=noise_var,
         )

@@ -194,7 +194,7 @@ def test_no_command_writes_over_an_input_or_over_another_kind_of_file(
 def test_a_changed_setting_is_one_line_and_exit_code_2(cli, store):
     result = cli("run", "srinivas2010/se-1d", "--trials", 2, "--horizon", 9, "--out", store)
     assert result.exit_code == 2
-    assert "its horizon is 8, asked for is 9; use another --out" in result.stderr
+    assert "its horizon is 8, requested is 9; use another --out" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -31,10 +31,10 @@ def test_values_are_written_as_in_toml_and_words_need_no_quotes():
 @pytest.mark.parametrize(
     ("texts", "says"),
     [
-        (["noise_var"], "takes NAME=VALUE"),
-        (["=3"], "takes NAME=VALUE"),
-        (["agents.=3"], "takes NAME=VALUE"),
-        (["agents=3"], "takes NAME=VALUE"),
+        (["noise_var"], "needs NAME=VALUE"),
+        (["=3"], "needs NAME=VALUE"),
+        (["agents.=3"], "needs NAME=VALUE"),
+        (["agents=3"], "needs NAME=VALUE"),
         (["grid=" + "[" * 5000], "nested too deeply"),
         (["epsilon=1", "environment.epsilon=2"], "epsilon is given twice"),
     ],

@@ -99,7 +99,7 @@ def test_a_record_is_consistent_with_itself(tiny):
 
 
 @pytest.mark.parametrize(("change", "words"), [
-    ({"horizon": 13}, "its horizon is 12, asked for is 13"),
+    ({"horizon": 13}, "its horizon is 12, requested is 13"),
     ({"env_kwargs": {"grid": [31]}}, "its env_kwargs is"),
     ({"grid": {"noise_var": (0.01,)}}, "its points is"),
     ({"agents": (AgentEntry("ei", "mpi"),)}, "its agent 'ei' is"),
@@ -117,7 +117,7 @@ def test_another_study_is_refused_and_nothing_changes(run, tiny, change, words):
 
 def test_another_seed_is_refused(run):
     run()
-    with pytest.raises(StoreError, match="its seed is 0, asked for is 1"):
+    with pytest.raises(StoreError, match="its seed is 0, requested is 1"):
         run(seed=1)
 
 
