@@ -1,7 +1,7 @@
 """Findings about the last round: how agents compare by a metric. Smaller is better."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -15,6 +15,12 @@ class FinalFinding(Finding):
     """A claim about the last round, by the metric that ``metric`` names."""
 
     metric: str
+
+    @property
+    def measured(self) -> str:
+        """By which metric, where it is not the usual one of such claims."""
+        usual = next(f.default for f in fields(self) if f.name == "metric")
+        return "" if self.metric == usual else f", in {self.metric.replace('_', ' ')}"
 
     def final(self, results: CellResults) -> Mapping[str, Array]:
         """The metric at the last round: agent -> (trials,)."""
@@ -40,7 +46,8 @@ class Below(FinalFinding):
 
     @property
     def statement(self) -> str:
-        return f"{self.a} below {self.b} by more than {self.errors:g} standard errors"
+        errors = f"{self.errors:g} standard errors"
+        return f"{self.a} below {self.b} by more than {errors}{self.measured}"
 
     def judge(self, results: CellResults) -> Check:
         final = self.final(results)
@@ -173,7 +180,7 @@ class NearlyBest(FinalFinding):
     def statement(self) -> str:
         return (
             f"{self.agent} is the best of {', '.join((self.agent, *self.rivals))}, or within "
-            f"{self.errors:g} standard error of the best"
+            f"{self.errors:g} standard error of the best{self.measured}"
         )
 
     def judge(self, results: CellResults) -> Check:

@@ -1,6 +1,6 @@
 """Every finding of the five papers on one page: what the paper says, and what was found here."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,18 +53,24 @@ def judged(root: Path) -> Iterator[Judged]:
 
 
 def _reading(root: Path, readings: list[Scenario], check: dict[str, Any]) -> str:
-    """The first of these scenarios in which the same claim holds; empty if there is none."""
+    """The first of these scenarios in which the same claim holds; empty if there is none.
+
+    A reading may measure it by another metric, too: the claim then holds if it does by one of them.
+    """
     for r in readings:
-        kept = kept_of(root, r.id)
-        same = [
-            c["holds"]
-            for cell in (kept["cells"] if kept else ())
-            for c in cell["findings"]
-            if c["statement"].partition(";")[0] == check["statement"].partition(";")[0]
-        ]
-        if same and all(same):
+        kept, by_metric = kept_of(root, r.id), defaultdict[str, list[bool]](list)
+        for c in (c for cell in (kept["cells"] if kept else ()) for c in cell["findings"]):
+            if _claim(c) == _claim(check):
+                by_metric[c["statement"].partition(";")[0]].append(c["holds"])
+        if any(all(held) for held in by_metric.values()):
             return r.id
     return ""
+
+
+def _claim(check: dict[str, Any]) -> str:
+    """What a finding claims, without its metric and without what was noticed about the trials."""
+    claim: str = check["statement"].partition(";")[0].partition(", in ")[0]
+    return claim
 
 
 def findings(root: Path) -> str:
