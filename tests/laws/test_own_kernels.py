@@ -206,6 +206,6 @@ def test_without_its_spectral_sampler_a_box_says_what_to_implement():
 
 def test_a_lengthscale_per_coordinate_is_refused_where_there_is_none():
     problem = Problem(Box([0.0, 0.0], [1.0, 2.0]), Periodic(), 0.1)
-    with pytest.raises(InvalidInput, match="leave out ard"):
+    with pytest.raises(InvalidInput, match="omit ard"):
         agents.make("ei", problem, learn={"ard": True})
     agents.make("ei", problem, learn={"what": ["noise_var"], "ard": True})
