@@ -2,7 +2,8 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from threading import RLock
@@ -26,6 +27,14 @@ _others = RLock()
 NU = {"se": np.inf, "matern12": 0.5, "matern32": 1.5, "matern52": 2.5}
 
 
+@contextmanager
+def alone_and_quiet() -> Iterator[None]:
+    """While another library runs: no other thread may use one, and its warnings are ignored."""
+    with _others, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
 class Adapter(Agent):
     """An agent whose choice is made by another library.
 
@@ -45,9 +54,8 @@ class Adapter(Agent):
         seed = int(self.rng.integers(2**31))
         if not len(self._rewards):
             return self._domain.sample(np.random.default_rng(seed), self.batch_size)
-        with _others, warnings.catch_warnings():
-            # Warnings of fits that stop early, lengthscales at their limits, experimental options.
-            warnings.simplefilter("ignore")
+        # Warnings of fits that stop early, lengthscales at their limits, experimental options.
+        with alone_and_quiet():
             return self.choose(seed)
 
     @abstractmethod
@@ -110,8 +118,7 @@ class StationaryModel:
 def imported(module: str, extra: str) -> Any:
     """A module of an optional dependency; raises `MissingExtra` if it is not installed."""
     try:
-        with _others, warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # warnings at import
+        with alone_and_quiet():
             return import_module(module)
     except ImportError:
         raise require_extra(module.split(".")[0], extra) from None

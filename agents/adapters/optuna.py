@@ -9,7 +9,6 @@ order; 2. the first batch, before any data, is drawn at random; 3. the study is 
 between trials (CMA-ES, genetic algorithms, QMC) are not supported.
 """
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.adapters.base import Adapter, imported
+from gpbandits_env.agents.adapters.base import Adapter, alone_and_quiet, imported
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.problem import Problem
@@ -76,8 +75,7 @@ class OptunaSampler(Adapter):
         if self._sampler == "TPESampler" and self.batch_size > 1:
             options.setdefault("constant_liar", True)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
+            with alone_and_quiet():
                 return getattr(samplers, self._sampler)(seed=seed, **options)
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"{self._sampler} does not take {options}: {error}") from None
