@@ -10,7 +10,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Self
@@ -30,6 +30,7 @@ from gpbandits_env.scenarios.results.store_check import (
     checksum,
     checksums,
 )
+from gpbandits_env.scenarios.results.store_connection import connect, copied
 from gpbandits_env.scenarios.results.store_errors import (
     check_resolved,
     clear_errors,
@@ -48,9 +49,8 @@ from gpbandits_env.scenarios.results.store_format import (
     unpack,
 )
 
-# Seconds for which a run waits for others that read or write its file, and seconds between two
-# attempts (Ctrl-C works in between).
-PATIENCE, RETRY = 600.0, 5.0
+# Seconds for which a run waits for others that read or write its file.
+PATIENCE = 600.0
 REPLACE_CHECKSUM = "INSERT OR REPLACE INTO checksums VALUES (?, ?)"
 # The arguments of `unpack`: for any array, and for 1-D float64, whose length is not stored.
 ARRAY = "SELECT dtype, shape, data FROM arrays"
@@ -84,7 +84,7 @@ class Store(Displayed):
             if path.exists() and not cls.is_empty(path):
                 raise StoreError(f"{path} already exists")
             path.parent.mkdir(parents=True, exist_ok=True)
-            store = cls(path, _connect(path, "rwc"))
+            store = cls(path, connect(path, "rwc"))
         store._patience = PATIENCE
         with store._transaction() as db:
             # A fresh file gets all of this or nothing: a kill leaves an empty file at worst.
@@ -114,7 +114,7 @@ class Store(Displayed):
             check_regular(path)
             if not path.exists():
                 raise StoreError(f"{path}: no such file; 'gpbandits run' makes one")
-            store = cls(path, _connect(path, "rw") if write else _copied(path))
+            store = cls(path, connect(path, "rw") if write else copied(path))
             try:
                 version = check_format(store._db, path)
                 check_sound(store._db, path, version)
@@ -137,7 +137,7 @@ class Store(Displayed):
         if not path.is_file():
             return False
         try:
-            store = cls(path, _connect(path, "rw"))
+            store = cls(path, connect(path, "rw"))
             with store:
                 store._one("SELECT count(*) FROM sqlite_master")
             return path.stat().st_size == 0
@@ -375,40 +375,6 @@ class Store(Displayed):
     def _one(self, sql: str, *values: Any) -> Any:
         row = self._db.execute(sql, values).fetchone()
         return None if row is None else row[0]
-
-
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    # Transactions are explicit. The rollback journal (SQLite's default) keeps the file consistent
-    # after a kill or a power cut, works on network file systems and read-only mounts, and leaves
-    # one file. (A write-ahead log would leave a second file after a kill.)
-    uri = f"{path.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, timeout=RETRY, isolation_level=None)
-
-
-def _copied(path: Path) -> sqlite3.Connection:
-    """A private copy of a file, in memory or, if it is large, in SQLite's temporary folder.
-
-    A killed run may have left a journal, which SQLite must write back to the file before reading.
-    """
-    try:
-        return _copy(path, "ro")
-    except sqlite3.OperationalError as error:
-        if not any(sign in str(error) for sign in ("readonly", "unable to open")):
-            raise
-        return _copy(path, "rw")
-
-
-def _copy(path: Path, mode: str) -> sqlite3.Connection:
-    copy = sqlite3.connect("", isolation_level=None)
-    try:
-        with closing(_connect(path, mode)) as source:
-            source.execute("BEGIN")
-            source.execute("SELECT count(*) FROM sqlite_master")  # takes the lock or raises
-            source.backup(copy)
-    except BaseException:
-        copy.close()
-        raise
-    return copy
 
 
 def _insert(db: sqlite3.Connection, record: TrialRecord) -> None:
