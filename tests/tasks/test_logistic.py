@@ -50,7 +50,8 @@ def test_dropout_keeps_the_expected_input_and_never_drops_the_ones():
     assert dropped[-1] == pytest.approx(kept[-1], rel=1e-4)
     assert dropped[:-1].mean(axis=0) == pytest.approx(kept[:-1].mean(axis=0), rel=0.01)
     assert dropped[:-1].std(axis=0).min() > 0
-    assert kept[:-1].std(axis=0).max() < 1e-8
+    # Equal inputs get equal weights, up to float32 rounding, which depends on the processor.
+    assert kept[:-1].std(axis=0).max() < 1e-6
 
 
 def test_every_digit_is_seen_once_an_epoch():
