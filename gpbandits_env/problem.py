@@ -8,6 +8,7 @@ from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.kernels import Kernel
+from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,6 +29,7 @@ class Problem(Displayed):
             Theorem 3).
         epsilon: how fast the function drifts (bogunovic2016, eq. (4)), in [0, 1]; None if it is
             static or the rate is unknown.
+        temporal: the temporal kernel of the drift, if it is known and is not that of epsilon.
     Raises:
         InvalidInput: no domain or kernel, a number out of range, or a prior mean of another shape.
     """
@@ -40,6 +42,7 @@ class Problem(Displayed):
     prior_mean: float | Array = 0.0
     max_norm: float | None = None
     epsilon: float | None = None
+    temporal: TemporalKernel | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
@@ -52,6 +55,10 @@ class Problem(Displayed):
             whole(self.horizon, "horizon")
         if self.epsilon is not None and positive(self.epsilon, "epsilon", zero=True) > 1:
             raise InvalidInput(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
+        if self.temporal is not None:
+            if self.epsilon is not None:
+                raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
+            object.__setattr__(self, "temporal", temporal_from_dict(self.temporal))
         if self.max_norm is not None:
             positive(self.max_norm, "max_norm", zero=True)
         mean = finite_array(self.prior_mean, "prior_mean")

@@ -167,11 +167,12 @@ class Family(Generic[T]):
         if "type" not in spec:
             raise InvalidInput(f"a {self.kind} needs a 'type': one of {sorted(self.members)}")
         cls = self._class(spec["type"])
-        given = {key: self._member(value) for key, value in spec.items() if key != "type"}
-        for key in given:
+        given: dict[str, Any] = {}
+        for key in (key for key in spec if key != "type"):
             if key not in (names := [f.name for f in fields(cls)]):  # type: ignore[arg-type]
                 raise unknown(f"field of the {self.kind} {spec['type']!r}", key, names)
             kind = kinds_of(cls)[key]  # type: ignore[arg-type]
+            given[key] = self._family_of(kind)._member(spec[key])
             check_kind(f"{self.kind} {spec['type']!r}: {key}", given[key], kind)
         try:
             return cls(**given)
@@ -189,9 +190,15 @@ class Family(Generic[T]):
         own = self.base is not None and isinstance(value, self.base)
         return own or type(value) in self.members.values()
 
+    def _family_of(self, kind: Any) -> "Family[Any]":
+        """The family of a field that is declared as the base class of another family."""
+        others = (f for f in FAMILIES.values() if f.base is not None and f.base is kind)
+        return next(others, self)
+
     def _plain(self, value: Any) -> Any:
-        if self._holds(value):
-            return self.to_dict(value)
+        for family in (self, *FAMILIES.values()):
+            if family._holds(value):
+                return family.to_dict(value)
         if isinstance(value, np.ndarray):
             return value.tolist()
         if isinstance(value, (tuple, list)):

@@ -7,6 +7,7 @@ from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
+from gpbandits_env.temporal import Matern32Time
 
 KERNEL, ARMS = SquaredExponential(0.2), Arms.grid(4)
 
@@ -49,3 +50,11 @@ def test_numbers_out_of_range_are_refused(wrong):
 def test_a_box_has_a_constant_prior_mean():
     with pytest.raises(InvalidInput, match="prior_mean"):
         Problem(Box(0.0, [1.0] * 4), KERNEL, 0.1, prior_mean=np.zeros(4))
+
+
+def test_a_temporal_kernel_is_read_and_excludes_epsilon():
+    given = {"type": "matern32", "lengthscale": 20.0}
+    problem = Problem(ARMS, KERNEL, 0.1, temporal=given)
+    assert problem.temporal == Matern32Time(20.0)
+    with pytest.raises(InvalidInput, match="not both"):
+        problem.replaced(epsilon=0.1)

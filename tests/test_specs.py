@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.specs import Family
+from gpbandits_env.specs import FAMILIES, Family
 
 SHAPES: Family = Family("shape")
 
@@ -106,3 +106,29 @@ def test_a_name_is_registered_once():
     with pytest.raises(ValueError, match="'dot' is registered twice"):
         SHAPES.register("dot")(type("Dot", (), {"__module__": "elsewhere"}))
     assert SHAPES.members["dot"] is Dot
+
+
+def test_a_field_of_another_family_is_read_by_that_family():
+    @dataclass(frozen=True)
+    class Ink:
+        pass
+
+    inks: Family = Family("ink", Ink)
+
+    @inks.register("dot")
+    @dataclass(frozen=True)
+    class Blot(Ink):
+        depth: float = 1.0
+
+    @SHAPES.register("inked")
+    @dataclass(frozen=True)
+    class Inked:
+        ink: Ink
+
+    try:
+        spec = {"type": "inked", "ink": {"type": "dot", "depth": 2.0}}
+        made = SHAPES.from_dict(spec)
+        assert made == Inked(Blot(2.0))
+        assert SHAPES.to_dict(made) == spec
+    finally:
+        del FAMILIES["ink"], SHAPES.members["inked"]

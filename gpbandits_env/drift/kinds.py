@@ -1,13 +1,16 @@
-"""The built-in drifts: functions that decay, jump, recur or turn into one another."""
+"""The built-in drifts: functions that decay, jump, recur or follow any covariance in time."""
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, Memory
 from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.linalg import symmetric_root
+from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
 
 
 @DRIFTS.register("markov")
@@ -172,6 +175,56 @@ class Rotation(_Fixed):
         angle = 0.5 * np.pi * (place - int(place))
         here, there = memory[i], memory[(i + 1) % self.functions]
         return np.cos(angle) * here + np.sin(angle) * there
+
+
+@DRIFTS.register("temporal")
+@dataclass(frozen=True)
+class TemporalDrift(Drift):
+    r"""A path with any covariance in time: Cov(f_t(x), f_s(z)) = k(x, z) T(t - 1, s - 1).
+
+    The memory is the state of the temporal kernel, one vector for each of its n states. A round
+    costs at most n draws, and fewer where states do not change at random; a periodic kernel draws
+    nothing after the start.
+
+    Args:
+        kernel: T, a temporal kernel; round 1 is at time 0.
+    Source: Hartikainen and Sarkka (2010); see `TemporalKernel`.
+    """
+
+    kernel: TemporalKernel
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kernel", temporal_from_dict(self.kernel))
+        unit = self.kernel.stationary and abs(self.kernel.spread(0.0) - 1.0) <= 1e-12
+        object.__setattr__(self, "keeps_marginal", unit)
+
+    def start(self, fresh: Fresh) -> Memory:
+        return _mixed(symmetric_root(self.kernel.covariance(0.0)), fresh)
+
+    def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
+        carry, root = self._first_step if self.kernel.stationary else self._step(t - 1.0)
+        carried = carry @ np.stack(memory)
+        shocks = _mixed(root, fresh)
+        return tuple(carried + np.stack(shocks)) if len(shocks) else tuple(carried)
+
+    @cached_property
+    def _first_step(self) -> tuple[Array, Array]:
+        return self._step(0.0)
+
+    def _step(self, time: float) -> tuple[Array, Array]:
+        """The transition of one round from a time, and a root of the covariance of its noise."""
+        return self.kernel.transition(1.0), symmetric_root(self.kernel.noise(time, 1.0))
+
+    def values(self, memory: Memory, t: int) -> Array:
+        return self.kernel.row(t - 1.0) @ np.stack(memory)
+
+
+def _mixed(root: Array, fresh: Fresh) -> Memory:
+    """Independent draws, mixed by a root (n, n) of their covariance; none for columns of 0."""
+    used = root[:, np.abs(root).max(axis=0) > 0.0]
+    if not used.size:
+        return ()
+    return tuple(used @ np.stack([fresh() for _ in range(used.shape[1])]))
 
 
 def markov_step(values: Array, fresh: Fresh, epsilon: float) -> Array:

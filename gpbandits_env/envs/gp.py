@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import finite_array, listed, whole
 from gpbandits_env.domains import Arms, Box, two_corners
-from gpbandits_env.drift import Drift, MarkovDrift, as_drift
+from gpbandits_env.drift import Drift, MarkovDrift, TemporalDrift, as_drift
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
 from gpbandits_env.errors import InvalidInput, one_of
@@ -86,7 +86,10 @@ class GPArguments(Arguments):
         domain, kernel = self.domain(), self.covariance()
         if epsilon is None and isinstance(drift, MarkovDrift):
             epsilon = drift.epsilon
-        problem = Problem(domain, kernel, self.noise_var, self.batch_size, epsilon=epsilon)
+        temporal = drift.kernel if epsilon is None and isinstance(drift, TemporalDrift) else None
+        problem = Problem(
+            domain, kernel, self.noise_var, self.batch_size, epsilon=epsilon, temporal=temporal
+        )
         whole(self.features, "features")
         kernel.check_points(domain.span)
         draws: GPOnArms | GPOnBox
@@ -146,12 +149,13 @@ class DriftingArguments(GPArguments):
 
     Args:
         drift: the drift of a GP draw: a dict with a "type" (markov, varying-markov, change-points,
-            seasonal, rotation, blend, then), a `Drift`, or your own function
+            seasonal, rotation, temporal, blend, then), a `Drift`, or your own function
             ``step(f, fresh, t, rng) -> f_next``.
         function: "gp", or a test function (`TEST_FUNCTIONS`).
         motion: the motion of a test function: a dict with a "type" (orbit, line, turn, stretch).
         dim: the dimension of a test function of any dimension, unless the domain determines it.
         epsilon: the drift in the agents' model; by default that of a Markov drift, otherwise none.
+            Agents also know the kernel of a temporal drift.
     """
 
     drift: Any = None

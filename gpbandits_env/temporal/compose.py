@@ -81,13 +81,13 @@ class TemporalProduct(TemporalKernel):
         return reduce(np.multiply, [kernel(t, s) for kernel in self.kernels])
 
     def transition(self, dt: float) -> Array:
-        return reduce(np.kron, [kernel.transition(dt) for kernel in self.kernels])
+        return _crossed([kernel.transition(dt) for kernel in self.kernels])
 
     def covariance(self, t: float) -> Array:
-        return reduce(np.kron, [kernel.covariance(t) for kernel in self.kernels])
+        return _crossed([kernel.covariance(t) for kernel in self.kernels])
 
     def row(self, t: float) -> Array:
-        return reduce(np.kron, [kernel.row(t) for kernel in self.kernels])
+        return _crossed([kernel.row(t) for kernel in self.kernels])
 
     @property
     def stationary(self) -> bool:
@@ -110,6 +110,14 @@ def _check_states(states: int) -> None:
             f"a temporal kernel may have at most {MOST_STATES} states, got {states}: use fewer "
             "harmonics or fewer factors"
         )
+
+
+def _crossed(factors: list[Array]) -> Array:
+    """The Kronecker product of vectors or of matrices."""
+    product: Array = factors[0]
+    for factor in factors[1:]:
+        product = np.asarray(np.kron(product, factor), dtype=np.float64)
+    return product
 
 
 def _joined(blocks: list[Array]) -> Array:

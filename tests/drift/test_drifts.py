@@ -13,6 +13,7 @@ from gpbandits_env.drift import (
     Path,
     Rotation,
     Seasonal,
+    TemporalDrift,
     Then,
     VaryingMarkovDrift,
     as_drift,
@@ -20,6 +21,16 @@ from gpbandits_env.drift import (
 )
 from gpbandits_env.drift.path import BLOCK
 from gpbandits_env.errors import GPBanditsError, InvalidInput, UnknownName
+from gpbandits_env.temporal import (
+    MarkovTime,
+    Matern32Time,
+    Matern52Time,
+    PeriodicTime,
+    QuasiPeriodicTime,
+    StaticTime,
+    TemporalSum,
+    WienerTime,
+)
 
 POINTS = np.linspace(0, 1, 4)
 K = np.exp(-((POINTS[:, None] - POINTS) ** 2) / (2 * 0.3**2))
@@ -37,6 +48,7 @@ EVERY = [
     Rotation(9, functions=3),
     Blend((MarkovDrift(0.2), Seasonal(5)), (1.0, 3.0)),
     Then((MarkovDrift(0.1), ChangePoints(rate=0.1))),
+    TemporalDrift(QuasiPeriodicTime(5.0, 0.8, harmonics=2, epsilon=0.05)),
 ]
 # A new drift is tried with its defaults.
 EVERY += [new() for new in DRIFTS.members.values() if new not in {type(d) for d in EVERY}]
@@ -90,6 +102,37 @@ def test_markov_ends_are_static_and_independent():
     paths = many_paths(MarkovDrift(1.0), 2)
     correlation = paths[:, 0].T @ paths[:, 1] / len(paths)
     np.testing.assert_allclose(correlation, 0.0, atol=4.5 / np.sqrt(len(paths)))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        MarkovTime(0.15),
+        Matern32Time(3.0),
+        Matern52Time(5.0),
+        WienerTime(0.2),
+        PeriodicTime(4.5, 0.7, harmonics=2),
+        TemporalSum((PeriodicTime(6.0, harmonics=1), MarkovTime(0.3), StaticTime()), (0.5, 1, 0.2)),
+    ],
+    ids=lambda kernel: kernel.type_name,
+)
+def test_paths_have_the_covariance_of_their_temporal_kernel(kernel):
+    drift = as_drift({"type": "temporal", "kernel": kernel.to_dict()})
+    paths = many_paths(drift, 6, trials=1000)
+    times = np.arange(6.0)
+    expected = np.einsum("ts,xz->txsz", kernel(times, times), K)
+    estimate = np.einsum("itx,isz->txsz", paths, paths) / len(paths)
+    scale = np.sqrt(np.einsum("tt,ss->ts", *[kernel(times, times)] * 2))[:, None, :, None]
+    assert np.abs((estimate - expected) / scale).max() <= 5.0 * np.sqrt(2 / len(paths))
+    assert drift.keeps_marginal == (kernel.type_name not in ("wiener", "sum"))
+
+
+def test_a_periodic_path_draws_nothing_after_the_start():
+    count = []
+    drift = TemporalDrift(PeriodicTime(12.0, harmonics=2))
+    memory = drift.start(lambda: count.append(1) or np.ones(3))
+    drift.step(memory, lambda: count.append(1) or np.ones(3), 1, np.random.default_rng(0))
+    assert len(count) == 5
 
 
 def test_varying_markov_reads_its_rates_in_turn():
@@ -228,6 +271,7 @@ def test_100_000_rounds_keep_their_variance():
         (lambda: Blend((MarkovDrift(0.1), MarkovDrift(0.2)), (1.0,)), "one weight per drift"),
         (lambda: Then((MarkovDrift(0.1), Seasonal(4))), "blend"),
         (lambda: as_drift({"type": "markov", "epsilon": 0.1, "rate": 2}), "rate"),
+        (lambda: as_drift({"type": "temporal", "kernel": {"type": "seasonal"}}), "temporal kernel"),
         (lambda: as_drift(7), "drift"),
         (lambda: path_of(as_drift(lambda f, *_: f[:2]), 0).advance(), "shape"),
         (lambda: path_of(as_drift(lambda f, *_: f * np.nan), 0).advance(), "NaN"),

@@ -196,3 +196,16 @@ def test_a_replay_plays_the_rows_in_order_and_again():
 def test_bad_worlds_are_refused(name, kwargs, says):
     with pytest.raises(GPBanditsError, match=says):
         gym.make(f"gpbandits/{name}-v0", **kwargs)
+
+
+def test_agents_know_the_temporal_kernel_of_the_drift():
+    kernel = {"type": "quasi-periodic", "period": 12.0, "harmonics": 2, "epsilon": 0.01}
+    drift = {"type": "temporal", "kernel": kernel}
+    env = gym.make("gpbandits/Drifting-v0", grid=20, drift=drift)
+    problem = env.unwrapped.problem
+    assert problem.temporal.to_dict() == kernel | {"lengthscale": 1.0}
+    assert problem.epsilon is None
+    rows = functions(env, 3, 20)
+    assert np.abs(rows[12] - rows[0]).max() < np.abs(rows[6] - rows[0]).max()
+    told = gym.make("gpbandits/Drifting-v0", grid=20, drift=drift, epsilon=0.1).unwrapped.problem
+    assert (told.epsilon, told.temporal) == (0.1, None)
