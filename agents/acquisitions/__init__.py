@@ -1,5 +1,6 @@
 """Acquisitions, which score points, and the rules that make one in each round."""
 
+from gpbandits_env.agents.acquisitions.feasibility import Feasibility
 from gpbandits_env.agents.acquisitions.functions import (
     LCB,
     UCB,
@@ -16,6 +17,7 @@ __all__ = [
     "LCB",
     "UCB",
     "Acquisition",
+    "Feasibility",
     "LogEI",
     "LogPI",
     "Mean",

@@ -24,6 +24,9 @@ KNOWN = 1e-100
 # The reciprocal of a smaller gap overflows.
 SMALLEST_GAP = float(np.finfo(float).tiny)
 
+# The least gap in the ratio of regret to sigma under constraints, relative to sigma.
+LEAST_GAP = 0.1
+
 # Scores that do not distinguish between actions.
 UNDECIDED = (-math.inf, 0.0)
 SQRT_2 = math.sqrt(2.0)
@@ -57,6 +60,40 @@ class Acquisition(ABC):
     def score_and_gradient(self, mean: Array, var: Array) -> tuple[Array, Array, Array]:
         """The score and its two derivatives; cheaper than two calls where they share terms."""
         return self.score(mean, var), *self.gradient(mean, var)
+
+    def in_logarithms(self, floor: float) -> "Acquisition":
+        """A logarithmic acquisition with the same order, to which log-probabilities are added.
+
+        Args:
+            floor: the score that counts as 0; -inf stands for any lower score. It is not used if
+                the acquisition is logarithmic or has a natural zero.
+        """
+        return self if self.logarithmic else LogExcess(self, floor)
+
+
+@dataclass(frozen=True)
+class LogExcess(Acquisition):
+    """The logarithm of another score minus a floor; -inf at and below the floor.
+
+    Args:
+        inner: the other score.
+        floor: the score that counts as 0.
+    """
+
+    logarithmic: ClassVar[bool] = True
+
+    inner: Acquisition
+    floor: float
+
+    def score(self, mean: Array, var: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            return np.log(np.maximum(self.inner.score(mean, var) - self.floor, 0.0))
+
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
+        score, in_mean, in_var = self.inner.score_and_gradient(mean, var)
+        excess = score - self.floor
+        factor = np.divide(1.0, excess, out=np.zeros_like(excess), where=excess > SMALLEST_GAP)
+        return factor * in_mean, factor * in_var
 
 
 @dataclass(frozen=True)
@@ -120,6 +157,37 @@ class RegretToSigma(Acquisition):
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
         gap, sd, known = _standard(mean, var, self.level)
         return np.where(known, 0.0, 1.0 / sd), np.where(known, 0.0, -0.5 * gap / sd / sd**2)
+
+    def in_logarithms(self, floor: float) -> "Acquisition":
+        return LogSigmaToRegret(self.level)
+
+
+@dataclass(frozen=True)
+class LogSigmaToRegret(Acquisition):
+    """The logarithm of sigma / (level - mu), which orders points as `RegretToSigma` does.
+
+    **CHOICE**: a gap below a tenth of sigma counts as that much. Under constraints the level is the
+    maximum over the feasible points, and means of points that are hardly feasible may be above it.
+
+    Args:
+        level: the maximum of a posterior sample over its feasible points.
+    """
+
+    logarithmic: ClassVar[bool] = True
+
+    level: float
+
+    def score(self, mean: Array, var: Array) -> Array:
+        gap, sd, known = _standard(mean, var, self.level)
+        score: Array = np.log(sd) - np.log(np.maximum(-gap, LEAST_GAP * sd))
+        score[known] = -np.inf
+        return score
+
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
+        gap, sd, known = _standard(mean, var, self.level)
+        flat = known | (-gap <= LEAST_GAP * sd)
+        in_mean = np.divide(-1.0, gap, out=np.zeros_like(gap), where=~flat)
+        return in_mean, np.where(flat, 0.0, 0.5 / sd**2)
 
 
 @dataclass(frozen=True)
@@ -195,6 +263,19 @@ class LogPI(Acquisition):
         gap, sd, known = _standard(mean, var, self.incumbent + self.margin)
         slope = np.where(known, 0.0, hazard(gap / sd) / sd)
         return slope, -0.5 * slope * gap / sd**2
+
+
+@dataclass(frozen=True)
+class Indifferent(Acquisition):
+    """The score 0 everywhere, in logarithms; under constraints only the feasibility counts."""
+
+    logarithmic: ClassVar[bool] = True
+
+    def score(self, mean: Array, var: Array) -> Array:
+        return np.zeros_like(mean)
+
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
+        return np.zeros_like(mean), np.zeros_like(var)
 
 
 @dataclass(frozen=True)

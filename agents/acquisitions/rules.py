@@ -6,7 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from gpbandits_env.agents.acquisitions.functions import UCB, Acquisition, LogEI, LogPI
+from gpbandits_env.agents.acquisitions.functions import (
+    UCB,
+    Acquisition,
+    Indifferent,
+    LogEI,
+    LogPI,
+)
 from gpbandits_env.agents.acquisitions.schedules import Beta, schedule_for
 from gpbandits_env.agents.search.base import Search
 from gpbandits_env.arrays import positive
@@ -133,7 +139,9 @@ class Improvement(AcquisitionRule):
         incumbent: "posterior-mean", the largest posterior mean at an observed point; "observed",
             the largest reward in the posterior's data; or "max-mean", the largest posterior mean of
             any action. Before any data, all three are the largest prior mean; so is the first if
-            the correlation with all data has decayed to 0.
+            the correlation with all data has decayed to 0. Under constraints, the first two are the
+            largest posterior mean at an observed point that is likely feasible; before there is
+            such a point, only the probability of feasibility counts (Gardner et al. 2014).
         margin: the least improvement that counts, at least 0, in units of the reward.
     Raises:
         UnknownName: there is no such variant or incumbent.
@@ -154,16 +162,23 @@ class Improvement(AcquisitionRule):
         positive(self.margin, "margin", zero=True)
 
     def level(self, now: Round) -> float:
-        """The incumbent of a round."""
+        """The incumbent of a round; -inf if no observed point is likely feasible."""
         if self.incumbent == "max-mean":
             return now.search.largest_mean(now.posterior)
-        if self.incumbent == "observed" and now.best_reward > -np.inf:
+        feasibility = now.search.feasibility
+        if self.incumbent == "observed" and feasibility is None and now.best_reward > -np.inf:
             return now.best_reward
         observed = now.posterior.mean_at_observed()  # empty if all data have decayed
+        if feasibility is not None and len(observed):
+            likely = feasibility.likely(now.posterior.observed)
+            return float(observed.max(where=likely, initial=-np.inf))
         return float(np.max(observed if len(observed) else now.posterior.prior_mean))
 
-    def at(self, now: Round) -> LogEI | LogPI:
-        return VARIANTS[self.variant](self.level(now), self.margin)
+    def at(self, now: Round) -> Acquisition:
+        level = self.level(now)
+        if level == -np.inf:
+            return Indifferent()
+        return VARIANTS[self.variant](level, self.margin)
 
 
 def rule_named(

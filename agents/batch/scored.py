@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpbandits_env.agents.acquisitions import LogEI, LogPI
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Improvement, Round
 from gpbandits_env.agents.batch.base import (
     RULES,
@@ -65,7 +66,9 @@ class KrigingBeliever(BatchRule):
                 actions.append(search.best(acquisition, posterior))
                 if i + 1 < now.m:
                     level = float(posterior.mean_at(actions[-1])[0])
-                    acquisition = replace(acquisition, incumbent=max(acquisition.incumbent, level))
+                    if isinstance(acquisition, (LogEI, LogPI)):
+                        most = max(acquisition.incumbent, level)
+                        acquisition = replace(acquisition, incumbent=most)
                     posterior.hallucinate(actions[-1])
         return np.concatenate(actions)
 
@@ -97,8 +100,11 @@ class Boltzmann(BatchRule):
 
     def choose(self, now: Round) -> NDArray[Any]:
         actions, mean, var = now.search.options(now.posterior)
-        acquisition = now.acquisition()
+        acquisition, feasibility = now.acquisition(), now.search.feasibility
         score = acquisition.score(mean, var)
+        if feasibility is not None:
+            acquisition = acquisition.in_logarithms(float(score.min()))
+            score = acquisition.score(mean, var) + feasibility.log_probability(actions)
         weights = policy(score, acquisition.logarithmic, self.scale * np.log(1.0 + now.t))
         drawn = now.rng.choice(len(weights), now.m, p=weights)
         return actions[drawn]

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.acquisitions import Acquisition, Mean, leader
+from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, leader
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior
@@ -20,7 +20,13 @@ class Search(ABC):
     """Finds actions under a posterior: arms (m,), or points (m, d) of a box.
 
     Hallucinated points affect the variance, never the mean. Each call receives the posterior.
+
+    Attributes:
+        feasibility: if given, acquisitions are multiplied by the probability of feasibility, and
+            samples are maximized over their feasible points.
     """
+
+    feasibility: Feasibility | None = None
 
     @abstractmethod
     def best(self, acquisition: Acquisition, posterior: Any, allowed: Any = None) -> NDArray[Any]:
@@ -40,7 +46,11 @@ class Search(ABC):
     def sampled(
         self, posterior: Any, rng: np.random.Generator, size: int
     ) -> tuple[NDArray[Any], Array]:
-        """The maximizers of ``size`` joint posterior samples, and their maxima (size,)."""
+        """The maximizers of ``size`` joint posterior samples, and their maxima (size,).
+
+        A maximum is -inf if no point is feasible in the samples of the constraints; the action is
+        then that of the smallest violation.
+        """
 
     @abstractmethod
     def options(self, posterior: Any) -> tuple[NDArray[Any], Array, Array]:
@@ -65,6 +75,10 @@ class ArmSearch(Search):
         allowed: NDArray[np.bool_] | None = None,
     ) -> IntArray:
         score = acquisition.score(posterior.mean, posterior.var)
+        if self.feasibility is not None:
+            acquisition = acquisition.in_logarithms(float(score.min()))
+            score = acquisition.score(posterior.mean, posterior.var)
+            score += self.feasibility.log_probability(np.arange(len(score)))
         if allowed is not None:
             if not allowed.any():
                 raise InvalidInput("the region to search contains no arm")
@@ -79,14 +93,21 @@ class ArmSearch(Search):
     def sampled(
         self, posterior: ArmPosterior | NystromPosterior, rng: np.random.Generator, size: int
     ) -> tuple[IntArray, Array]:
-        values = posterior.sample(rng, size)
+        values, own = posterior.sample(rng, size), np.arange(size)
+        if self.feasibility is None:
+            arms = values.argmax(axis=1)
+            return arms, values[own, arms]
+        slacks = self.feasibility.drawn(rng, size)
+        values, feasible = slacks.ranked(values, np.arange(posterior.arms.size))
         arms = values.argmax(axis=1)
-        return arms, values[np.arange(size), arms]
+        return arms, np.where(feasible[own, arms], values[own, arms], -np.inf)
 
     def options(self, posterior: ArmPosterior | NystromPosterior) -> tuple[IntArray, Array, Array]:
         return np.arange(posterior.arms.size), posterior.mean.copy(), posterior.var.copy()
 
     def largest_mean(self, posterior: ArmPosterior | NystromPosterior) -> float:
+        if self.feasibility is not None:
+            return super().largest_mean(posterior)
         return float(posterior.mean.max())
 
 

@@ -24,7 +24,15 @@ from gpbandits_env.agents.search.candidates import (
     near,
     spread,
 )
-from gpbandits_env.agents.search.climb import Surface, along, climb, pulled, score_at, surface
+from gpbandits_env.agents.search.climb import (
+    Surface,
+    along,
+    climb,
+    confined,
+    pulled,
+    score_at,
+    surface,
+)
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, shown
@@ -125,6 +133,9 @@ class BoxSearch(Search):
         held = self._candidates(posterior)
         y, points, mean = self._drawn, held.points, held.mean
         score = acquisition.score(mean, held.var)
+        if self.feasibility is not None:
+            acquisition = acquisition.in_logarithms(float(score.min()))
+            score = acquisition.score(mean, held.var) + self.feasibility.among(points)
         if allowed is not None:
             inside = allowed.among(points)
             y, points, mean, score = y[inside], points[inside], mean[inside], score[inside]
@@ -134,11 +145,11 @@ class BoxSearch(Search):
         if not count:
             return points[first]
         starts = y[distinct(self.box, y, score[None], count)[0]]
-        climbed = pulled(surface(acquisition, posterior, allowed), self.through)
+        climbed = pulled(surface(acquisition, posterior, allowed, self.feasibility), self.through)
         if self.box.dim <= MOST_SOBOL or count == 1:
             found, values = self._climb(climbed, starts, self.settings.evaluations)
         else:
-            alone = score_at(acquisition, posterior, allowed)
+            alone = score_at(acquisition, posterior, allowed, self.feasibility)
             found, values = self._climb_and_cross(climbed, alone, starts)
         top = int(values.argmax())
         return self._lift(found[[top]]) if values[top] > score[first] else points[first]
@@ -150,13 +161,21 @@ class BoxSearch(Search):
         y = self._draw(posterior)
         points = self._lift(y)
         values = paths(points)
+        surface: Surface = paths.climb
+        if self.feasibility is not None:
+            slacks = self.feasibility.drawn(rng, size)
+            values, feasible = slacks.ranked(values, points)
+            surface = confined(surface, slacks.holds)
         own, first = np.arange(size), values.argmax(axis=1)
         count = min(self.settings.sample_starts, len(points))
         if not count or not size:
-            return points[first], values[own, first]
+            tops = values[own, first]
+            if self.feasibility is not None:
+                tops[~feasible[own, first]] = -np.inf
+            return points[first], tops
         starts = y[distinct(self.box, y, values, count).ravel()]
         budget = self.settings.evaluations * count * size // max(self.settings.starts, 1)
-        climbed = pulled(lambda x, rows: paths.climb(x, rows // count), self.through)
+        climbed = pulled(lambda x, rows: surface(x, rows // count), self.through)
         found, tops = climb(climbed, starts, self.box.low, self.box.high, evaluations=budget)
         tops = tops.reshape(size, count)
         top = tops.argmax(axis=1)

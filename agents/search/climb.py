@@ -20,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.acquisitions import Acquisition
+from gpbandits_env.agents.acquisitions import Acquisition, Feasibility
 from gpbandits_env.agents.embeddings.base import BoxMap
 from gpbandits_env.agents.search.base import Region
 from gpbandits_env.arrays import Array, IntArray
@@ -245,26 +245,50 @@ def chained(
     return values, mean_slope
 
 
-def surface(acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None) -> Surface:
-    """The acquisition and its gradient; -inf outside a region, so that no ascent enters it."""
+def surface(
+    acquisition: Acquisition,
+    posterior: BoxPosterior,
+    allowed: Region | None,
+    feasibility: Feasibility | None = None,
+) -> Surface:
+    """The acquisition and its gradient; -inf outside a region, so that no ascent leaves it.
+
+    With a feasibility the acquisition is logarithmic, and log-probabilities are added to it.
+    """
 
     def climbed(x: Array, rows: IntArray) -> tuple[Array, Array]:
         values, slope = chained(acquisition, *posterior.gradients(x))
-        if allowed is None:
+        if feasibility is None:
             return values, slope
-        inside = allowed(x)
-        return np.where(inside, values, -np.inf), np.where(inside[:, None], slope, 0.0)
+        chance, its_slope = feasibility.value_and_gradient(x)
+        return values + chance, slope + its_slope
 
-    return climbed
+    return climbed if allowed is None else confined(climbed, lambda x, rows: allowed(x))
+
+
+def confined(climbed: Surface, inside: Callable[[Array, IntArray], NDArray[np.bool_]]) -> Surface:
+    """A surface that is -inf, without a gradient, where ``inside`` does not hold."""
+
+    def within(x: Array, rows: IntArray) -> tuple[Array, Array]:
+        values, slope = climbed(x, rows)
+        here = inside(x, rows)
+        return np.where(here, values, -np.inf), np.where(here[:, None], slope, 0.0)
+
+    return within
 
 
 def score_at(
-    acquisition: Acquisition, posterior: BoxPosterior, allowed: Region | None
+    acquisition: Acquisition,
+    posterior: BoxPosterior,
+    allowed: Region | None,
+    feasibility: Feasibility | None = None,
 ) -> Callable[[Array], Array]:
-    """The acquisition without its gradient; -inf outside a region."""
+    """The same without the gradient."""
 
     def score(x: Array) -> Array:
         found = acquisition.score(*posterior.moments(x))
+        if feasibility is not None:
+            found += feasibility.log_probability(x)
         return found if allowed is None else np.where(allowed(x), found, -np.inf)
 
     return score

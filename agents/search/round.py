@@ -20,11 +20,11 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.acquisitions import Acquisition, Mean, leader
+from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, leader
 from gpbandits_env.agents.embeddings.base import BoxMap
 from gpbandits_env.agents.search.base import Search, Within
 from gpbandits_env.agents.search.candidates import HeldCandidates
-from gpbandits_env.agents.search.climb import chained
+from gpbandits_env.agents.search.climb import surface
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
@@ -101,6 +101,9 @@ class RoundSearch(Search):
     ) -> Array:
         held, settings = self._candidates(posterior), self.settings
         score = acquisition.score(held.mean, held.var)
+        if self.feasibility is not None:
+            acquisition = acquisition.in_logarithms(float(score.min()))
+            score = acquisition.score(held.mean, held.var) + self.feasibility.among(held.points)
         if allowed is not None:
             if not allowed.any():
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")
@@ -110,7 +113,7 @@ class RoundSearch(Search):
         # A region is known only at the candidates.
         if allowed is not None or not settings.refine:
             return point
-        slope, box = slope_of(acquisition, posterior), self.box
+        slope, box = slope_of(acquisition, posterior, self.feasibility), self.box
         found, value = adam(slope, point, box.low, box.high, settings.refine, settings.rate)
         return found if value[0] > score[first] else point
 
@@ -127,14 +130,22 @@ class RoundSearch(Search):
             values = posterior.paths(rng, size)(held.points)
         else:
             values = held.draw(rng, size)
+        own, feasible = np.arange(size), None
+        if self.feasibility is not None:
+            values, feasible = self.feasibility.drawn(rng, size).ranked(values, held.points)
         first = values.argmax(axis=1)
-        return held.points[first], values[np.arange(size), first]
+        tops = values[own, first]
+        if feasible is not None:
+            tops[~feasible[own, first]] = -np.inf
+        return held.points[first], tops
 
     def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         held = self._candidates(posterior)
         return held.points.copy(), held.mean.copy(), held.var.copy()
 
     def largest_mean(self, posterior: BoxPosterior) -> float:
+        if self.feasibility is not None:
+            return super().largest_mean(posterior)
         return float(self._candidates(posterior).mean.max())
 
     def renew(self) -> None:
@@ -161,9 +172,12 @@ class RoundSearch(Search):
         return {**self.__dict__, "_held": None}
 
 
-def slope_of(acquisition: Acquisition, posterior: BoxPosterior) -> Slope:
-    """The values and gradients of an acquisition at points."""
-    return lambda x: chained(acquisition, *posterior.gradients(x))
+def slope_of(
+    acquisition: Acquisition, posterior: BoxPosterior, feasibility: Feasibility | None = None
+) -> Slope:
+    """The values and gradients of an acquisition at points; see `climb.surface`."""
+    climbed = surface(acquisition, posterior, None, feasibility)
+    return lambda x: climbed(x, np.arange(len(x)))
 
 
 def apart(box: Box, points: Array) -> Array:

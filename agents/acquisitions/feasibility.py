@@ -1,0 +1,129 @@
+r"""The probability that a point is feasible, which a search multiplies with any acquisition.
+
+Set ``search.feasibility`` to a `Feasibility` before the agent chooses, and to None afterwards if
+the next choice has none. Nothing else changes: `ArmSearch`, `BoxSearch` (also through a map) and
+`RoundSearch` then maximize the logarithm of the acquisition plus the log-probability, and posterior
+samples are maximized where samples of all slacks are positive. A new reason why points fail is one
+more slack with a posterior of its own:
+
+    agent.search.feasibility = Feasibility([*slacks_of_constraints, slack_of_success])
+
+Source: Gardner, Kusner, Xu, Weinberger & Cunningham (2014), "Bayesian Optimization with Inequality
+Constraints", eq. (5); Eriksson & Poloczek (2021), "Scalable Constrained Bayesian Optimization",
+Section 3, for samples.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gpbandits_env.agents.acquisitions.functions import LogPI
+from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.posterior import ArmPosterior, BoxPosterior, Posterior
+
+# The probability that a slack is positive, in logarithms.
+POSITIVE = LogPI(0.0)
+HALF = float(np.log(0.5))
+
+
+class Feasibility:
+    r"""The probability that the slacks g_1, ..., g_J of all constraints are positive at a point.
+
+    .. math:: P(x) = \prod_j \Phi(\mu_j(x) / \sigma_j(x))
+
+    The slack of a constraint c(x) <= b is b - c(x). Slacks are independent.
+
+    Args:
+        slacks: the posteriors of the slacks, on the domain of the searched posterior.
+
+    Cost: that of the moments of every posterior.
+    """
+
+    def __init__(self, slacks: Sequence[Posterior]) -> None:
+        self.slacks = list(slacks)
+        self._seen: tuple[NDArray[Any], Array] | None = None
+
+    def log_probability(self, points: NDArray[Any]) -> Array:
+        """The log-probability at arms (n,) or points (n, d), a new array (n,)."""
+        total = np.zeros(len(points))
+        for slack in self.slacks:
+            total += POSITIVE.score(*slack.moments(points))
+        return total
+
+    def among(self, candidates: NDArray[Any]) -> Array:
+        """The same; the result is kept while the candidates are the same array."""
+        if self._seen is None or self._seen[0] is not candidates:
+            self._seen = candidates, self.log_probability(candidates)
+        return self._seen[1]
+
+    def likely(self, points: NDArray[Any]) -> NDArray[np.bool_]:
+        """Whether each constraint holds with probability at least 1/2 at points, (n,)."""
+        likely = np.ones(len(points), dtype=np.bool_)
+        for slack in self.slacks:
+            likely &= slack.mean_at(points) >= 0.0
+        return likely
+
+    def value_and_gradient(self, points: Array) -> tuple[Array, Array]:
+        """The log-probability (n,) at points (n, d) of a box, and its gradient (n, d)."""
+        total, slope = np.zeros(len(points)), np.zeros(points.shape)
+        for slack in self.slacks:
+            assert isinstance(slack, BoxPosterior)
+            mean, var, mean_slope, var_slope = slack.gradients(points)
+            value, in_mean, in_var = POSITIVE.score_and_gradient(mean, var)
+            total += value
+            slope += in_mean[:, None] * mean_slope + in_var[:, None] * var_slope
+        return total, slope
+
+    def drawn(self, rng: np.random.Generator, size: int) -> "DrawnSlacks":
+        """Joint samples of every slack."""
+        return DrawnSlacks(self.slacks, rng, size)
+
+
+class DrawnSlacks:
+    """Samples of slacks, for ``size`` samples of the function.
+
+    Args:
+        slacks: the posteriors of the slacks.
+        rng: the generator.
+        size: the number of samples.
+    """
+
+    def __init__(self, slacks: Sequence[Posterior], rng: np.random.Generator, size: int) -> None:
+        self._size = size
+        self._draws: list[Any] = []
+        for slack in slacks:
+            on_arms = isinstance(slack, ArmPosterior)
+            self._draws.append((slack.sample if on_arms else slack.paths)(rng, size))  # type: ignore[attr-defined]
+
+    def violation(self, points: NDArray[Any]) -> Array:
+        """How far each sample violates its constraints at points (n, ...), summed: (size, n).
+
+        It is 0 where all constraints hold.
+        """
+        total = np.zeros((self._size, len(points)))
+        for draw in self._draws:
+            slack = draw[:, points] if isinstance(draw, np.ndarray) else draw(points)
+            total += np.maximum(-slack, 0.0)
+        return total
+
+    def holds(self, points: Array, which: IntArray) -> NDArray[np.bool_]:
+        """Whether all constraints of sample ``which`` (n,) hold at points (n, d) of a box, (n,)."""
+        holds = np.ones(len(points), dtype=np.bool_)
+        for draw in self._draws:
+            holds &= draw.climb(points, which)[0] >= 0.0
+        return holds
+
+    def ranked(self, values: Array, points: NDArray[Any]) -> tuple[Array, NDArray[np.bool_]]:
+        """Samples of the function (size, n) such that points that violate a constraint come last.
+
+        Among these, a smaller violation comes first.
+
+        Returns:
+            The ranked values, a new array (size, n), and which points are feasible, (size, n).
+        """
+        violation = self.violation(points)
+        feasible = violation == 0.0
+        lowest = values.min(axis=1, keepdims=True)
+        return np.where(feasible, values, lowest - violation), feasible
