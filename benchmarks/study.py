@@ -11,7 +11,7 @@ import tempfile
 import time
 
 from gpbandits_env.scenarios import Scenario, get
-from gpbandits_env.scenarios.results.machine import machine, versions
+from gpbandits_env.scenarios.results.references import machine, versions
 
 TARGET_SECONDS = 60.0
 

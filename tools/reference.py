@@ -7,7 +7,7 @@ import click
 
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.cli.reference import run_again
+from gpbandits_env.scenarios.cli.compare import run_again
 from gpbandits_env.scenarios.reporting import pictures
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.store import Store

@@ -8,12 +8,10 @@ from typing import Any
 
 from gpbandits_env.datasets.dataset import Dataset, data_folders, fetch
 from gpbandits_env.datasets.gisette import GISETTE
-from gpbandits_env.datasets.i880 import I880
-from gpbandits_env.datasets.intel import INTEL
-from gpbandits_env.datasets.intel_raw import INTEL_RAW
-from gpbandits_env.datasets.metr_la import BAY, WEEK, WHOLE
+from gpbandits_env.datasets.intel import INTEL, INTEL_RAW
 from gpbandits_env.datasets.mnist import MNIST
 from gpbandits_env.datasets.tables import Readings
+from gpbandits_env.datasets.traffic import BAY, I880, WEEK, WHOLE
 from gpbandits_env.errors import InvalidInput, MissingData, one_of
 
 

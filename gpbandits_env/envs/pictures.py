@@ -1,7 +1,6 @@
 """Pictures: the function, what was observed, the optimum, and an agent's belief.
 
-The colors are those of Okabe and Ito (2008) and the maps viridis and cividis, which color-blind
-readers can tell apart. Figures are made without pyplot, so there is no global state and no window.
+Figures are made without pyplot, so there is no global state and no window.
 """
 
 from typing import Any
@@ -15,8 +14,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
-from gpbandits_env.envs.maps import draw_maps
-from gpbandits_env.envs.marks import (
+from gpbandits_env.envs.maps import (
     DOTS,
     GREEN,
     INK,
@@ -25,6 +23,7 @@ from gpbandits_env.envs.marks import (
     RING,
     actions_of,
     best_of,
+    draw_maps,
     draw_star,
     points_of,
     rewards_of,

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, flag, numbers, whole
 from gpbandits_env.display import Displayed
-from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.envs.bandit import Bandit, Parameters, drawn, instance_with
 from gpbandits_env.envs.episode import (
     BROKEN,
     BoolArray,
@@ -26,7 +26,6 @@ from gpbandits_env.envs.episode import (
     one_arm,
     split_action,
 )
-from gpbandits_env.envs.parameters import Parameters, drawn, instance_with
 from gpbandits_env.envs.rendering import METADATA, Viewer, check_render_mode
 from gpbandits_env.errors import InvalidInput, NotReset
 from gpbandits_env.functions import Function

@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, IntArray, flag, whole
-from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.envs.bandit import Bandit, Parameters, drawn, instance_with
 from gpbandits_env.envs.episode import (
     BROKEN,
     BoolArray,
@@ -25,7 +25,6 @@ from gpbandits_env.envs.episode import (
     not_fitting,
     split_action,
 )
-from gpbandits_env.envs.parameters import Parameters, drawn, instance_with
 from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_render_mode
 from gpbandits_env.envs.single import Info, Observation
 from gpbandits_env.errors import InvalidInput, NotReset, shown

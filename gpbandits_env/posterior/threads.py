@@ -1,11 +1,12 @@
-"""One BLAS thread for short calls.
+"""One BLAS thread: for short calls (`OneThread`), and for a whole trial (`one_blas_thread`).
 
 A round takes about ten microseconds, which is also the time that threads need to synchronize: with
 two threads it was measured up to four times slower. The context manager of threadpoolctl costs as
-much as a round, so OpenBLAS is called directly. Other BLAS libraries are not affected.
+much as a round, so `OneThread` calls OpenBLAS directly. Other BLAS libraries are not affected.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from ctypes import c_int
 from itertools import product
 from threading import Lock
@@ -73,3 +74,37 @@ def _restore() -> None:
             _set_threads(_before)
             _before = 1
         _restoring = False
+
+
+_limit_lock = Lock()
+_limited = 0
+_limits = ExitStack()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS and OpenMP to one thread; finding the libraries takes about 2 ms.
+
+    BLAS has one number of threads for the whole process, which is restored when the last user of
+    the limit ends. OpenMP has a number for each Python thread.
+    """
+    found = ThreadpoolController()
+    blas, openmp = (found.select(user_api=kind) for kind in ("blas", "openmp"))
+    # OneThread counts the users of the limit on NumPy's BLAS, including agents in other threads.
+    with OneThread(), _held(blas), openmp.limit(limits=1):
+        yield
+
+
+@contextmanager
+def _held(blas: ThreadpoolController) -> Iterator[None]:
+    global _limited
+    with _limit_lock:
+        _limited += 1
+        _limits.enter_context(blas.limit(limits=1))
+    try:
+        yield
+    finally:
+        with _limit_lock:
+            _limited -= 1
+            if not _limited:
+                _limits.close()

@@ -25,9 +25,6 @@ from gpbandits_env.theory.batch import regret_order_initialised as regret_order_
 from gpbandits_env.theory.batch import regret_order_ts_rsr as regret_order_ts_rsr
 from gpbandits_env.theory.batch import rho_bound as rho_bound
 from gpbandits_env.theory.batch import simple_regret_order as simple_regret_order
-from gpbandits_env.theory.betas import beta_continuous as beta_continuous
-from gpbandits_env.theory.betas import beta_finite as beta_finite
-from gpbandits_env.theory.betas import beta_rkhs as beta_rkhs
 from gpbandits_env.theory.compression import bkb_qbar as bkb_qbar
 from gpbandits_env.theory.compression import compression_budget as compression_budget
 from gpbandits_env.theory.compression import compression_orders as compression_orders
@@ -51,6 +48,9 @@ from gpbandits_env.theory.information import information_gain_bound as informati
 from gpbandits_env.theory.information import running_information_gain as running_information_gain
 from gpbandits_env.theory.information import spectral_bound as spectral_bound
 from gpbandits_env.theory.information import theorem4_bound as theorem4_bound
+from gpbandits_env.theory.regret_bounds import beta_continuous as beta_continuous
+from gpbandits_env.theory.regret_bounds import beta_finite as beta_finite
+from gpbandits_env.theory.regret_bounds import beta_rkhs as beta_rkhs
 from gpbandits_env.theory.regret_bounds import regret_bound as regret_bound
 from gpbandits_env.theory.regret_bounds import regret_bound_theorem1 as regret_bound_theorem1
 from gpbandits_env.theory.regret_bounds import regret_bound_theorem2 as regret_bound_theorem2

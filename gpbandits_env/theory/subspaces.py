@@ -12,8 +12,8 @@ from scipy.special import gammaln
 
 from gpbandits_env.arrays import Array, IntArray, positive, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.theory.betas import beta_continuous
 from gpbandits_env.theory.checks import probability, rounds
+from gpbandits_env.theory.regret_bounds import beta_continuous
 
 SIDE = 2.0
 """The side of [-1, 1]^D."""

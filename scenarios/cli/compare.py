@@ -1,17 +1,26 @@
-"""`gpbandits compare` compares agents, `gpbandits published` compares with a paper's table."""
+"""Commands that compare: agents, our results with a paper's table or with the reference."""
 
 import json
+import sys
+import tempfile
 from pathlib import Path
 
 import click
 
+from gpbandits_env.errors import InvalidInput, StoreError
+from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.reporting.comparison_plot import draw
 from gpbandits_env.scenarios.reporting.published import counts, lines
 from gpbandits_env.scenarios.reporting.published import gather as gather_published
-from gpbandits_env.scenarios.reporting.tables import aligned
+from gpbandits_env.scenarios.reporting.tables import aligned, text
 from gpbandits_env.scenarios.reporting.tables import markdown as as_markdown
+from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.comparison import Suite, agents_of, compare, gather
+from gpbandits_env.scenarios.results.report import Report, report
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import Picture, Scenario
+from gpbandits_env.scenarios.study.run import run_study
 
 
 @click.command("compare")
@@ -98,3 +107,64 @@ def published(files: tuple[Path, ...], agent: str, markdown: bool) -> None:
     as_table = as_markdown(head, body, right=range(2, len(head)))
     click.echo(as_table if markdown else "\n".join(aligned([head, *body])))
     click.echo(f"\n{counts(rows, agent)}.")
+
+
+@click.command()
+@click.argument("scenario")
+@click.option("--check", is_flag=True, help="Compare with the reference results.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes; by default one per processor.")
+@click.option("--trials", type=click.IntRange(1), help="Fewer trials, for a quick test.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Results file to keep; an existing one is resumed.",
+)
+def reference(
+    scenario: str, check: bool, jobs: int | None, trials: int | None, out: Path | None
+) -> None:
+    """Run SCENARIO with its agents and alternatives, and compare with its reference results.
+
+    \b
+    Examples:
+      gpbandits reference srinivas2010/se-1d --check
+    """
+    found = registry.get(scenario)
+    tool = f"to make new ones, run 'python -m tools.reference {scenario}' in a checkout"
+    if not check:
+        raise InvalidInput(f"give --check to compare with the reference results; {tool}")
+    if isinstance(found, Picture):
+        raise InvalidInput(f"{scenario} is an illustration: it has no results to check")
+    kept = references.load(scenario)
+    if kept is None:
+        raise InvalidInput(f"there are no reference results of {scenario}; {tool}")
+    with tempfile.TemporaryDirectory() as folder:
+        now = references.to_reference(
+            run_again(found, out or Path(folder) / "reference.sqlite", jobs, trials)
+        )
+    if kept["digest"] == now["digest"]:
+        click.echo("the results are bit-identical to the reference")
+        return
+    if [cell["agents"] for cell in kept["cells"]] == [cell["agents"] for cell in now["cells"]]:
+        click.echo("all means are bit-identical to those of the reference")
+        return
+    deviations = references.compare(kept, now)
+    for deviation in deviations:
+        click.echo(f"differs: {deviation}", err=True)
+    if deviations:
+        sys.exit(1)
+    click.echo("all means are within one standard error of the reference")
+
+
+def run_again(scenario: Scenario, path: Path, jobs: int | None, trials: int | None) -> Report:
+    """Run all agents of a scenario, and print and return the report.
+
+    Raises:
+        StoreError: a trial did not finish.
+    """
+    outcome = run_study(scenario.select(["all"], trials), path, jobs=jobs)
+    if outcome.done < outcome.total:
+        raise StoreError(f"{outcome.total - outcome.done} trials did not finish")
+    with Store.open(path) as store:
+        result = report(store)
+    click.echo(text(result, pairs=False))
+    return result

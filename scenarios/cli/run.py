@@ -1,4 +1,4 @@
-"""`gpbandits run` and `gpbandits new`."""
+"""The commands that run a scenario, write one out, and animate one: `run`, `new`, `animate`."""
 
 import re
 import sys
@@ -13,8 +13,8 @@ from gpbandits_env import agents as library
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.cli.group import no_user_code_option
-from gpbandits_env.scenarios.cli.stopping import exit_code
+from gpbandits_env.scenarios.cli.group import exit_code, no_user_code_option
+from gpbandits_env.scenarios.reporting.animation import animate as draw
 from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.style import SUFFIXES, files_of
@@ -23,10 +23,15 @@ from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 from gpbandits_env.scenarios.study.engines import NAMES, Engine
-from gpbandits_env.scenarios.study.files import find, template
+from gpbandits_env.scenarios.study.files import (
+    as_toml,
+    differences,
+    find,
+    parse_settings,
+    template,
+    with_settings,
+)
 from gpbandits_env.scenarios.study.run import Outcome, run_study
-from gpbandits_env.scenarios.study.settings import parse_settings, with_settings
-from gpbandits_env.scenarios.study.toml import as_toml, differences
 
 LONGEST = 100  # characters of a file name, which contains the settings
 
@@ -205,3 +210,28 @@ def _declared(id: str) -> Scenario:
     if isinstance(found, Picture):
         raise InvalidInput(f"{id} is an illustration: it has no scenario to write out")
     return found
+
+
+@click.command()
+@click.argument("scenario")
+@click.option("--agent", required=True, help="A label of the scenario, or the name of an agent.")
+@click.option("--rounds", type=click.IntRange(1), default=60, show_default=True, help="Frames.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
+@click.option(
+    "--fps", type=click.IntRange(1, 50), default=5, show_default=True, help="Frames per second."
+)
+@click.option("--out", type=click.Path(path_type=Path), help="GIF file to write.")
+@no_user_code_option
+def animate(scenario: str, agent: str, rounds: int, seed: int, fps: int, out: Path | None) -> None:
+    """Animate an agent in the first environment instance of SCENARIO, as a GIF file.
+
+    \b
+    Examples:
+      gpbandits animate bogunovic2016/se --agent tv-gp-ucb
+      gpbandits animate my_scenario.toml --agent r-gp-ucb --rounds 120 --out r.gif
+    """
+    found = find(scenario)
+    if isinstance(found, Picture):
+        raise InvalidInput(f"{scenario} is an illustration: it has no agents to animate")
+    path = out or Path(f"{found.id}-{agent}".replace("/", "-") + ".gif")
+    click.echo(f"animation  {draw(found, agent, path, rounds, seed, fps)}")

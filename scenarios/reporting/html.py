@@ -10,7 +10,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gpbandits_env.files import check_output, write_text
 from gpbandits_env.scenarios.metrics import KNOWN
-from gpbandits_env.scenarios.reporting import setup
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.tables import pairs_of, rows_of
 from gpbandits_env.scenarios.results.report import AgentResult, CellReport, Report, report
@@ -63,7 +62,7 @@ def _study(path: Path, metric: str | None) -> dict[str, Any]:
         found = report(store, metric)
         (drawn,) = plot(store, Path(folder) / "plot", suffixes=(".svg",))
         picture = drawn.read_text(encoding="utf-8")
-        said = setup.environments(store)
+        said = environments_of(store)
         # What all cells have in common is said once.
         common = {k: v for k, v in said[0].items() if all(other.get(k) == v for other in said)}
         return {
@@ -73,7 +72,7 @@ def _study(path: Path, metric: str | None) -> dict[str, Any]:
             "trials": max(agent.trials for cell in found.cells for agent in cell.agents),
             "common": common,
             "own": [{k: v for k, v in e.items() if k not in common} for e in said],
-            "agents": setup.agents(found.scenario),
+            "agents": agents_of(found.scenario),
             # To stand in a page, without the XML declaration and document type.
             "plot": picture[picture.index("<svg") :],
             "versions": store.described("versions"),
@@ -110,3 +109,55 @@ def _standings(cells: Sequence[CellReport]) -> list[list[str]]:
     several = [label for label, found in ranks.items() if len(found) > 1]
     order = sorted(several, key=lambda label: float(np.mean(ranks[label])))
     return [[k, str(len(ranks[k])), f"{np.mean(ranks[k]):.2f}", str(first[k])] for k in order]
+
+
+# Longer values, such as a table of readings, are cut.
+LONGEST = 160
+
+
+def environments_of(store: Store) -> list[dict[str, str]]:
+    """Each cell's environment as the study made it, its kernel, noise variance and batch size.
+
+    What the cell changes (its point of the grid) is not in the call.
+    """
+    scenario = store.scenario
+    problems, kernels = store.meta("problems") or [], store.meta("kernels") or []
+    found = []
+    for cell, point in enumerate(scenario["points"]):
+        made = {**scenario["env_kwargs"], **point}
+        kernel = kernels[cell] if cell < len(kernels) else made.get("kernel")
+        said = {"environment": f"{scenario['env']}({words(scenario['env_kwargs'])})"}
+        if kernel is not None:
+            said["kernel"] = kernel if isinstance(kernel, str) else words(kernel)
+        if cell < len(problems):
+            # Where readings are replayed, the environment itself adds none or other noise.
+            said["noise variance of the agents' model"] = f"{problems[cell]['noise_var']:.6g}"
+            said["batch size"] = str(problems[cell]["batch_size"])
+        if initial := scenario.get("initial"):
+            said["before round 1"] = f"{initial['points']} random points are observed"
+        found.append(said)
+    return found
+
+
+def agents_of(scenario: dict[str, Any]) -> list[list[str]]:
+    """Of each agent of a study: its label, name, given settings, other settings in use, note."""
+    rows = []
+    for label, entry in scenario["agents"].items():
+        given = entry["settings"]
+        others = {
+            name: value
+            for name, value in entry.get("defaults", {}).items()
+            if name not in given and value is not None and value is not False
+        }
+        rows.append([label, entry["agent"], words(given), words(others), entry["note"]])
+    return rows
+
+
+def words(values: dict[str, Any]) -> str:
+    """Settings as they are written in a call."""
+    return ", ".join(f"{name}={_short(value)}" for name, value in values.items())
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 4]} ..."

@@ -1,19 +1,57 @@
 """Reference results: our mean and standard error of every agent, kept with the code.
 
 There is one JSON file per scenario, with the literal setting and every CHOICE. It is made by
-`python -m tools.reference SCENARIO` and checked by `gpbandits reference SCENARIO --check`.
+`python -m tools.reference SCENARIO` and checked by `gpbandits reference SCENARIO --check`. Besides
+its scenario, a result depends on the versions, the processor and the BLAS, which are kept with it.
 """
 
 import json
+import platform
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from threadpoolctl import threadpool_info
+
+import gpbandits_env
 from gpbandits_env.files import write_text
-from gpbandits_env.scenarios.results.machine import machine, versions
 from gpbandits_env.scenarios.results.report import CellReport, Report
+
+PACKAGES = ("numpy", "scipy", "gymnasium", "joblib")
+
+
+def versions() -> dict[str, str]:
+    """The versions of this library, of Python and of the packages that results depend on."""
+    found = {"gpbandits-env": gpbandits_env.__version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:  # vendored without metadata
+            found[name] = "unknown"
+    return found
+
+
+def machine() -> dict[str, Any]:
+    """Processor and BLAS builds. Results are bit-identical only if these are the same."""
+    blas = sorted(
+        f"{lib['internal_api']} {lib['version']} {lib.get('architecture', '')}".strip()
+        for lib in threadpool_info()
+        if lib["user_api"] == "blas"
+    )
+    return {"system": platform.platform(), "processor": _processor(), "blas": blas}
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
 
 # On another processor or BLAS build, rounding differs in the last bit, so that ties may be broken
 # differently: the means may change, by less than their standard error.

@@ -26,13 +26,10 @@ from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey, Tria
 from gpbandits_env.scenarios.results.store_check import (
     check_format,
     check_keys,
+    check_resolved,
     check_sound,
     checksum,
     checksums,
-)
-from gpbandits_env.scenarios.results.store_connection import connect, copied
-from gpbandits_env.scenarios.results.store_errors import (
-    check_resolved,
     clear_errors,
     damaged,
     decoding,
@@ -42,6 +39,8 @@ from gpbandits_env.scenarios.results.store_format import (
     CHECKSUMS,
     FORMAT,
     SCHEMA,
+    connect,
+    copied,
     dtype,
     inflate,
     pack,

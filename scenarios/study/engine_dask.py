@@ -15,9 +15,15 @@ from distributed.comm.addressing import get_address_host_port
 from distributed.utils import silence_logging_cmgr
 
 from gpbandits_env.errors import ClusterLost, InvalidInput
-from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable, run_timed
+from gpbandits_env.scenarios.study.pool import (
+    Pool,
+    Results,
+    WorkerDied,
+    check_reachable,
+    run_timed,
+    start_quietly,
+)
 from gpbandits_env.scenarios.study.runner import PlannedTrial
-from gpbandits_env.scenarios.study.trackers import start_quietly
 from gpbandits_env.scenarios.study.worker import begin
 
 PATIENCE = "30s"

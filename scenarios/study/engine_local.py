@@ -16,9 +16,8 @@ from joblib.externals.loky.backend import resource_tracker
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 from gpbandits_env.scenarios.study import worker
-from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, run_timed
+from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, run_timed, start_quietly
 from gpbandits_env.scenarios.study.runner import PlannedTrial
-from gpbandits_env.scenarios.study.trackers import start_quietly
 
 # How often a task is restarted whose worker died.
 REVIVALS = 3

@@ -1,4 +1,4 @@
-"""User scenarios, declared in a TOML file.
+"""Scenarios as text: read from a TOML file, changed by ``--set NAME=VALUE``, and written out.
 
 Everything is checked before anything runs: the environment and every agent are made once at every
 point of the grid. An error names the file and the key. Modules that a file names (an agent
@@ -6,9 +6,12 @@ point of the grid. An error names the file and the key. Modules that a file name
 file of readings that it names is relative to its folder.
 """
 
+import json
+import re
 import tomllib
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, fields, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +21,10 @@ from gpbandits_env.datasets import is_file_name
 from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, one_of, shown
 from gpbandits_env.files import check_regular
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.declare import check_keys
+from gpbandits_env.scenarios.declare import check_keys, plain
 from gpbandits_env.scenarios.declare import read as read_table
 from gpbandits_env.scenarios.findings.finding import FINDINGS, Finding
-from gpbandits_env.scenarios.scenario import Picture, Scenario, label_of
+from gpbandits_env.scenarios.scenario import IDENTITY, Picture, Scenario, label_of
 from gpbandits_env.scenarios.study.rehearsal import rehearse
 from gpbandits_env.scenarios.study.runner import look_in
 from gpbandits_env.specs import user_code_is_refused
@@ -138,66 +141,165 @@ def _entry(entry: Any, where: str) -> Any:
     return {"label": label_of(name), **entry}
 
 
-TEMPLATE = """\
-# A scenario of your own: `gpbandits run {name}` runs it.
-# You can change every line; the comments explain the keys.
+def template(name: str) -> str:
+    """A commented scenario file with a name; it runs as it is."""
+    text = files("gpbandits_env.scenarios").joinpath("study/template.toml").read_text("utf-8")
+    return text.replace("{name}", name)
 
-title = "a drifting function with sudden breaks"
-horizon = 200                   # rounds in a trial
-trials = 6                      # independent environment instances, the same for all agents
 
-[environment]
-id = "gpbandits/Drifting-v0"    # see docs/environments.md; its arguments follow
-grid = [25, 25]                 # arms: a grid on [0, 1]^2
-noise_var = 0.01                # variance of the noise on a reward
-batch_size = 1                  # actions per round
+# The fields of a scenario that can be set; all other names belong to the environment or an agent.
+OWN = ("horizon", "initial", "initial_counts", "metric", "selective", "trials")
+ENVIRONMENT = "environment."
 
-[environment.kernel]            # se, matern12, matern32, matern52, linear, sum, product, ...
-type = "se"
-lengthscale = 0.2
 
-[environment.drift]             # how the function moves: see docs/drift.md
-type = "then"                   # one after the other, every round:
-drifts = [
-    {{ type = "markov", epsilon = 0.005 }},         # a steady drift,
-    {{ type = "change-points", times = [100] }},    # and one break
-]
+def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+    """The names and values of texts "NAME=VALUE", with values as in TOML.
 
-[[agents]]                      # 'gpbandits agents' lists them
-agent = "gp-ucb"
-settings = {{ beta = {{ type = "log", c1 = 0.8, c2 = 4.0 }} }}
+    A value that is not TOML is a string, so that words need no quotes. "environment.epsilon" is the
+    same as "epsilon".
 
-[[agents]]
-label = "tv-gp-ucb"             # its name in tables and plots
-agent = "tv-gp-ucb"
-settings = {{ epsilon = 0.01 }}
+    Raises:
+        InvalidInput: a text has no name or no value, or a name is given twice.
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, _, value = (part.strip() for part in text.partition("="))
+        name = name.removeprefix(ENVIRONMENT)
+        if "" in name.split(".") or name == "agents" or not value:
+            raise InvalidInput(f"--set needs NAME=VALUE, e.g. noise_var=0.1, got {text!r}")
+        if name in found:
+            raise InvalidInput(f"--set {name} is given twice")
+        try:
+            found[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            found[name] = value
+        except RecursionError:
+            raise InvalidInput(f"--set {name}: its value is nested too deeply") from None
+    return found
 
-[[agents]]
-agent = "r-gp-ucb"
-settings = {{ reset_every = 50 }}
 
-[[agents]]
-label = "ei-fading"             # any agent with a posterior can forget old data
-agent = "ei"
-settings = {{ epsilon = 0.01 }}
+def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
+    """The scenario with other settings, each of which is listed as a departure.
 
-[[agents]]
-agent = "random"
+    Args:
+        scenario: the scenario to change.
+        settings: name -> value: a field of `OWN`, an argument of the environment
+            ("kernel.lengthscale"), a setting of every agent ("agents.epsilon") or of one
+            ("agents.LABEL.epsilon"). The grid no longer sweeps a setting that is set.
+    Raises:
+        InvalidInput: a value does not fit, or a name is part of something that the grid sweeps.
+    """
+    if not settings:
+        return scenario
+    own = {name: value for name, value in settings.items() if name in OWN}
+    inner = {name: value for name, value in settings.items() if name not in OWN}
+    changed = replace(scenario, grid=_without(scenario.grid, settings), **own).changed(inner)
+    notes = tuple(f"{name} is set to {plain(value)}" for name, value in settings.items())
+    return replace(changed, departures=(*scenario.departures, *notes))
 
-# initial = 10                  # above [environment]: random points that all agents observe first
-# selective = true              # above [environment]: skip what an agent calls uninformative
 
-# [[panels]]                    # what the plot shows; the regrets against rounds by default
-# y = "simple_regret"           # or another metric, model_order, evaluations
-# x = "seconds"                 # rounds, seconds, total_seconds, evaluations
+def _without(grid: Any, settings: Mapping[str, Any]) -> Any:
+    """The grid without the names that are set."""
+    table = isinstance(grid, Mapping)
+    swept = dict.fromkeys(name for point in ([grid] if table else grid) for name in point)
+    for name in settings:
+        for other in swept:
+            if name.startswith(f"{other}."):
+                raise InvalidInput(f"--set {name}: the grid sweeps {other}, set that instead")
+    if table:
+        return {name: values for name, values in grid.items() if name not in settings}
+    points = [{k: v for k, v in point.items() if k not in settings} for point in grid]
+    distinct = [point for i, point in enumerate(points) if point and point not in points[:i]]
+    return tuple(distinct)
 
-# [grid]                        # a sweep: every combination is run
-# noise_var = [0.01, 0.1]       # an argument of the environment
-# "drift.drifts.0.epsilon" = [0.005, 0.05]      # a number is the place in a list, from 0
-# "agents.tv-gp-ucb.epsilon" = [0.005, 0.01, 0.02]
+
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+HEAD = """\
+# {id}, written out by `gpbandits new --from {id}`: `gpbandits run {file}` runs it.
+# The seeds of all trials depend on the id: with the same id, the results are the same.
 """
 
 
-def template(name: str) -> str:
-    """A commented scenario file with a name; it runs as it is."""
-    return TEMPLATE.format(name=name)
+def as_toml(scenario: Scenario, file: str) -> str:
+    """The text of a file of that name that declares the scenario."""
+    lines = [HEAD.format(id=scenario.id, file=file)]
+    for name, value in _entries(scenario).items():
+        if not _is_table(value):
+            lines.append(f"{_key(name)} = {_value(value, 0)}")
+    for name, value in _entries(scenario).items():
+        if _is_table(value):
+            lines += _table(name, value)
+    return "\n".join(lines) + "\n"
+
+
+def differences(scenario: Scenario, text: str) -> list[str]:
+    """The names of entries that determine the results and differ in the file."""
+    back = _normal(read(tomllib.loads(text)).to_dict())
+    here = _normal(scenario.to_dict())
+    keys = (*IDENTITY, "agents", "trials", "metric")
+    return [key for key in keys if here.get(key) != back.get(key)]
+
+
+def _entries(scenario: Scenario) -> dict[str, Any]:
+    """The keys of the file: the fields that are not at their defaults, as plain data."""
+    found: dict[str, Any] = {}
+    for field in fields(scenario):
+        value = getattr(scenario, field.name)
+        if field.name == "env":
+            found["environment"] = {"id": value, **scenario.env_kwargs}
+        elif field.name == "findings":
+            found["findings"] = [FINDINGS.to_dict(finding) for finding in value]
+        elif field.name != "env_kwargs" and (field.default is MISSING or value != field.default):
+            found[field.name] = plain(value)
+    return {name: value for name, value in found.items() if value not in ((), [], {})}
+
+
+def _is_table(value: Any) -> bool:
+    """Whether a value is written under a header: a table, or a list of tables."""
+    if isinstance(value, Mapping):
+        return True
+    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
+
+
+def _table(name: str, value: Any) -> Iterator[str]:
+    header, tables = (
+        (f"[{name}]", [value]) if isinstance(value, Mapping) else (f"[[{name}]]", value)
+    )
+    for table in tables:
+        yield f"\n{header}"
+        for key, item in table.items():
+            if item is not None and item not in ("", {}, ()):
+                yield f"{_key(key)} = {_value(item, 0)}"
+
+
+def _value(value: Any, depth: int) -> str:
+    """A value in TOML's notation."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, Mapping):
+        items = [f"{_key(k)} = {_value(v, depth + 1)}" for k, v in value.items() if v is not None]
+        return f"{{ {', '.join(items)} }}" if items else "{}"
+    if isinstance(value, Sequence):
+        items = [_value(item, depth + 1) for item in value]
+        line = f"[{', '.join(items)}]"
+        if depth or len(line) < 88:
+            return line
+        return "\n".join(["[", *(f"    {item}," for item in items), "]"])
+    if hasattr(value, "to_dict"):
+        return _value(value.to_dict(), depth)
+    if hasattr(value, "tolist"):
+        return _value(value.tolist(), depth)
+    raise InvalidInput(f"a scenario file cannot hold a {type(value).__name__}")
+
+
+def _key(name: str) -> str:
+    return name if BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _normal(value: Any) -> Any:
+    """Plain JSON data."""
+    return json.loads(json.dumps(value, default=lambda v: v.to_dict()))

@@ -7,6 +7,7 @@ otherwise the interface of the cluster.
 """
 
 import socket
+import sys
 from collections import Counter, deque
 from collections.abc import Collection, Generator, Iterable, Sequence
 from time import perf_counter
@@ -138,3 +139,19 @@ def check_reachable(address: str) -> None:
     found = urlsplit(address if "://" in address else f"//{address}")
     if found.hostname and found.port:
         socket.create_connection((found.hostname, found.port), PATIENCE).close()
+
+
+# The warning of a tracker that finds something to clean up.
+SAYING = "ignore:resource_tracker:UserWarning"
+
+
+def start_quietly(tracker: Any) -> None:
+    """Start the tracker of a module ``resource_tracker`` without the warnings that it prints.
+
+    It prints them after its driver was killed, into whatever the terminal shows next.
+    """
+    sys.warnoptions.append(SAYING)  # a new interpreter gets it on its command line
+    try:
+        tracker.ensure_running()
+    finally:
+        sys.warnoptions.remove(SAYING)

@@ -16,8 +16,8 @@ from gpbandits_env.errors import ClusterLost, StoreError
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.results.export import to_dataframe
-from gpbandits_env.scenarios.results.machine import machine, versions
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
+from gpbandits_env.scenarios.results.references import machine, versions
 from gpbandits_env.scenarios.results.report import Report
 from gpbandits_env.scenarios.results.report import report as summarize
 from gpbandits_env.scenarios.results.store import Store

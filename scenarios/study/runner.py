@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.posterior.threads import one_blas_thread
 from gpbandits_env.regret import instantaneous
 from gpbandits_env.scenarios.results.records import (
     MOST_ACTIONS,
@@ -25,7 +26,6 @@ from gpbandits_env.scenarios.results.records import (
     TrialRecord,
 )
 from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Scenario
-from gpbandits_env.scenarios.study.blas import one_blas_thread
 from gpbandits_env.scenarios.study.environments import lent
 from gpbandits_env.seeding import seed_for
 from gpbandits_env.specs import FAMILIES

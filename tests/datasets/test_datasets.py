@@ -5,7 +5,7 @@ import pytest
 from scipy.io import savemat
 
 from gpbandits_env import datasets
-from gpbandits_env.datasets.metr_la import without_zeros
+from gpbandits_env.datasets.traffic import without_zeros
 from gpbandits_env.errors import InvalidInput, MissingData, MissingExtra, UnknownName
 
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.datasets import load
-from gpbandits_env.datasets.intel import LABELS
-from gpbandits_env.datasets.intel_raw import from_lines
+from gpbandits_env.datasets.intel import LABELS, from_lines
 from gpbandits_env.errors import InvalidInput, MissingData
 
 

@@ -185,7 +185,7 @@ def test_an_open_reader_does_not_hold_up_a_run(tiny, tmp_path):
 
 
 def test_a_run_waits_for_a_program_that_reads_its_file(tiny, tmp_path, monkeypatch):
-    monkeypatch.setattr("gpbandits_env.scenarios.results.store_connection.RETRY", 0.1)
+    monkeypatch.setattr("gpbandits_env.scenarios.results.store_format.RETRY", 0.1)
     records = many(tiny, tmp_path / "a.sqlite", 3)
     other = sqlite3.connect(tmp_path / "a.sqlite", isolation_level=None, check_same_thread=False)
     other.execute("BEGIN")

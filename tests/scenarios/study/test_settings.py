@@ -10,9 +10,13 @@ from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Scenario
-from gpbandits_env.scenarios.study.files import read
-from gpbandits_env.scenarios.study.settings import parse_settings, with_settings
-from gpbandits_env.scenarios.study.toml import as_toml, differences
+from gpbandits_env.scenarios.study.files import (
+    as_toml,
+    differences,
+    parse_settings,
+    read,
+    with_settings,
+)
 
 SE = registry.get("bogunovic2016/se")
 WITH_TRIALS = [s for s in registry.scenarios().values() if isinstance(s, Scenario)]

@@ -1,6 +1,9 @@
-"""Highway speeds by loop detectors: METR-LA (a week, or four months) and PEMS-BAY.
+"""Highway speeds by loop detectors: METR-LA (a week, or four months), PEMS-BAY, and the I-880.
 
-They replace the I-880 data of srinivas2010 and bogunovic2016, which are not public.
+srinivas2010 and bogunovic2016 used 357 sensors on the I-880 South on working days of one month, 6
+to 11 AM. These data came from the PeMS of the California Department of Transportation and are not
+public: METR-LA and PEMS-BAY replace them, and users who have them must provide them in the layout
+of `I880`.
 """
 
 from pathlib import Path
@@ -137,4 +140,43 @@ BAY = Dataset(
     load_bay,
     ZENODO + "PEMS-BAY.csv",
     "md5:c8dea58987a5882e946217c22fdb8256",
+)
+
+SENSORS = 357
+
+
+def load_i880() -> Readings:
+    """The readings, (rows, 357), in the order of the file.
+
+    Raises:
+        MissingData: the file is missing.
+        InvalidInput: the file has another layout (see ``I880.how_to_get``).
+    """
+    path = I880.locate()
+    table = read_table(path)
+    values = table.values
+    labels = list(table.names or map(str, range(values.shape[1])))
+    days = np.zeros(len(values), dtype=np.int64)
+    if labels[0].lower() == "day":
+        days = np.unique(values[:, 0], return_inverse=True)[1]
+        if (np.diff(days) < 0).any():
+            raise InvalidInput(f"{path}: the days must not fall from one row to the next")
+        values, labels = values[:, 1:], labels[1:]
+    if values.shape[1] != SENSORS:
+        raise InvalidInput(f"{path}: there must be {SENSORS} sensors, got {values.shape[1]}")
+    return Readings(
+        "i880", values, days, tuple(labels), "mph", "Caltrans PeMS, I-880 South", "the provider's"
+    )
+
+
+I880 = Dataset(
+    "i880",
+    "highway speed, I-880 South, 357 sensors, one month (srinivas2010, bogunovic2016)",
+    ("i880.csv", "i880.csv.gz"),
+    "i880",
+    "These data are not public: with an account at https://pems.dot.ca.gov, export the speeds of "
+    "357 sensors on the I-880 South, working days 6-11 AM, one row a reading in time order, one "
+    "column a sensor, comma separated; a first line of names is optional, and so is a first "
+    "column named 'day' with the number of the day.",
+    load_i880,
 )

@@ -1,19 +1,84 @@
-"""A mixture of environments, for meta-learning."""
+"""Wrappers for RL libraries: a scaled round, options for every reset, and mixtures."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.utils import RecordConstructorArgs
 from gymnasium.utils.seeding import np_random as seeded
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import finite_array
+from gpbandits_env.arrays import finite_array, whole
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 
 Env = gym.Env[Any, Any]
+
+
+class ResetOptions(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Passes the same options to every reset, for libraries that reset without options.
+
+    With ``{"draw": function}`` each episode draws its own parameters:
+
+        ResetOptions(env, {"draw": lambda rng: {"epsilon": rng.uniform(0.0, 0.1)}})
+
+    Args:
+        env: an environment of this library.
+        options: those of `gpbandits_env.envs.BanditEnv.reset`; options given to a reset override
+            them.
+    Raises:
+        InvalidInput: the options are not a dict.
+    """
+
+    def __init__(self, env: Env, options: Mapping[str, Any]) -> None:
+        if not isinstance(options, Mapping):
+            raise InvalidInput(f"reset options must be a dict, got {shown(options)}")
+        RecordConstructorArgs.__init__(self, options=options)
+        super().__init__(env)
+        self.options = dict(options)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset the environment with these options."""
+        return self.env.reset(seed=seed, options={**self.options, **(options or {})})
+
+
+class ScaledRound(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
+    """The observation's ``round`` as a share of the horizon, (1,) float32 in [0, 1].
+
+    It is for neural networks, which need bounded inputs. The agents of this library need the number
+    itself: give them the environment without this wrapper.
+
+    Args:
+        env: an environment of this library.
+        horizon: the number of rounds; by default the environment's ``max_episode_steps``.
+    Raises:
+        InvalidInput: the horizon is unknown, or the observation has no round.
+    """
+
+    def __init__(self, env: Env, horizon: int | None = None) -> None:
+        RecordConstructorArgs.__init__(self, horizon=horizon)
+        super().__init__(env)
+        if horizon is None:
+            horizon = None if env.spec is None else env.spec.max_episode_steps
+        if horizon is None or horizon == -1:
+            raise InvalidInput("ScaledRound needs a horizon: ScaledRound(env, horizon=100)")
+        self.horizon = whole(horizon, "horizon")
+        space = env.observation_space
+        if not isinstance(space, spaces.Dict) or "round" not in space.spaces:
+            raise InvalidInput(f"ScaledRound needs an observation with a 'round', got {space}")
+        share = spaces.Box(0.0, 1.0, (1,), np.float32)
+        self.observation_space = spaces.Dict({**space.spaces, "round": share})
+
+    def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
+        """The observation with the scaled round, which stays 1 beyond the horizon."""
+        share = np.minimum(observation["round"] / self.horizon, 1.0).astype(np.float32)
+        return {**observation, "round": share}
+
+
 # The seeds of the members' resets are smaller than this.
 SEEDS = 2**31
 
