@@ -28,8 +28,9 @@ def test_the_figures_are_all_there():
         for function in (*tranthe2020.FUNCTIONS, "schwefel"):
             assert {f"{function}-{dim}", f"{function}-{dim}-shifted"} <= names
     assert {"subspaces", "dimension", "network-100", "network-500", "ramp-loss"} <= names
-    literal = (*tranthe2020.FUNCTIONS, *tranthe2020.OTHER_FORMS)
-    assert {f"{function}-20-literal" for function in literal} <= names
+    literal = {f"{f}-{d}-literal" for f in tranthe2020.FUNCTIONS for d in (20, 50, 100)}
+    literal |= {f"{f}-20-literal" for f in tranthe2020.OTHER_FORMS}
+    assert literal <= names
     assert len(names) == 35 + len(literal)
 
 
