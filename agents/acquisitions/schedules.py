@@ -35,6 +35,7 @@ CHECKS: Mapping[str, Callable[[Any, str], Any]] = {
     **dict.fromkeys(("a", "b", "r", "c2"), positive),
     **dict.fromkeys(("scale", "value", "c1", "norm_bound", "gamma"), partial(positive, zero=True)),
     **dict.fromkeys(("arms", "dim"), whole),
+    "power": partial(whole, maximum=2),
     "subspace_dim": partial(whole, minimum=0),
 }
 
@@ -213,15 +214,26 @@ class Constant(Schedule):
 @SCHEDULES.register("log")
 @dataclass(frozen=True)
 class LogTime(Schedule):
-    """scale * c1 log(c2 t), clipped at 0: bogunovic2016, Section 5 (c1 = 0.8, c2 = 4)."""
+    """scale * (c1 log(c2 t))^power, where a negative logarithm counts as 0.
+
+    Args:
+        c1: the factor of the logarithm, at least 0.
+        c2: the factor of t, above 0.
+        scale: a factor, at least 0.
+        power: 1 as in the paper, or 2, with which c1 log(c2 t) multiplies the standard deviation,
+            as in some public code.
+    Source: bogunovic2016, Section 5 (c1 = 0.8, c2 = 4).
+    """
 
     c1: float = 0.8
     c2: float = 4.0
     scale: float = 1.0
+    power: int = 1
 
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
         rounds = np.asarray(t, dtype=np.float64)
-        return self.scale * np.maximum(0.0, self.c1 * np.log(self.c2 * rounds))
+        logarithm = np.maximum(0.0, self.c1 * np.log(self.c2 * rounds))
+        return np.asarray(self.scale * logarithm**self.power)
 
 
 @SCHEDULES.register("subspaces")

@@ -10,7 +10,7 @@ from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, ConfidenceBound, Round
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, rolled_back
 from gpbandits_env.arrays import Array, positive, whole
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
 
 
@@ -29,23 +29,29 @@ class LargestVariance(BatchRule):
 @RULES.register("initialised")
 @dataclass(frozen=True)
 class Initialised(BatchRule):
-    r"""Maximum variance in the first rounds, then another rule.
+    r"""Maximum variance or uniform points in the first rounds, then another rule.
 
     After T_init points of largest variance, rho_m is bounded:
 
     .. math:: \rho_m \le \exp(m \gamma_{T_{init}} / T_{init})
 
+    Uniform points are drawn from the domain of the posterior: an agent with an embedding draws
+    them inside the embedding.
+
     Args:
         rounds: the number of first rounds, at least 0.
         then: the other rule, as a dict.
+        first: "variance" or "uniform".
     Source: ren2024, Appendix B; Desautels et al. (2014), Algorithm 3.
     """
 
     rounds: int
     then: BatchRule
+    first: str = "variance"
 
     def __post_init__(self) -> None:
         whole(self.rounds, "rounds", 0)
+        one_of(self.first, ("variance", "uniform"), "kind of first rounds")
         if not isinstance(self.then, BatchRule):
             raise InvalidInput(f"then must be a batch rule, given as a dict, got {self.then!r}")
 
@@ -53,7 +59,11 @@ class Initialised(BatchRule):
         self.then.check(rule, problem)
 
     def choose(self, now: Round) -> NDArray[Any]:
-        return (LargestVariance() if now.t <= self.rounds else self.then).choose(now)
+        if now.t > self.rounds:
+            return self.then.choose(now)
+        if self.first == "uniform":
+            return now.posterior.domain.sample(now.rng, now.m)
+        return LargestVariance().choose(now)
 
 
 @RULES.register("explore")

@@ -1,5 +1,6 @@
 """Batches by an acquisition: chosen one after the other, or drawn from a distribution."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,9 +16,12 @@ from gpbandits_env.agents.batch.base import (
     needs_acquisition,
     rolled_back,
 )
-from gpbandits_env.arrays import Array, positive
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
+
+# What the acquisition is divided by in a Boltzmann policy.
+SPREADS: dict[str, Callable[[Array], Any]] = {"sd": np.std, "range": np.ptp}
 
 
 @RULES.register("hallucinate")
@@ -78,22 +82,29 @@ class KrigingBeliever(BatchRule):
 class Boltzmann(BatchRule):
     r"""Stochastic policy (SP): each action is drawn independently from a Boltzmann distribution.
 
-    .. math:: P(x) \propto \exp(b_t \, a(x)), \quad b_t = c \log(1 + t) / \mathrm{sd}(a)
+    .. math:: P(x) \propto \exp(b_t \, a(x)), \quad b_t = c \log(1 + t_0 + t) / s(a)
 
-    **CHOICE**: b_t is ours. sd(a) is the standard deviation of the acquisition a over all arms, or
+    **CHOICE**: b_t is ours. s(a) is the standard deviation of the acquisition a over all arms, or
     in a box over a new set of candidates. The expected improvement enters as it is, not as its
-    logarithm.
+    logarithm. With ``scale=3, over="range", earlier=14`` b_t is that of the public code of ren2024
+    after 15 initial points; that code takes the posterior mean for a.
 
     Args:
         scale: the factor c, above 0.
+        over: what s(a) is: "sd", or "range" for the largest minus the smallest value.
+        earlier: t_0, at least 0, which adds to the number of the round.
     Source: Garcia-Barcos & Martinez-Cantin (2019), Fully distributed Bayesian optimization with
         stochastic policies, Section 3.
     """
 
     scale: float = 1.0
+    over: str = "sd"
+    earlier: int = 0
 
     def __post_init__(self) -> None:
         positive(self.scale, "scale")
+        one_of(self.over, SPREADS, "spread of the rule 'boltzmann'")
+        whole(self.earlier, "earlier", 0)
 
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         needs_acquisition(self, rule)
@@ -105,24 +116,26 @@ class Boltzmann(BatchRule):
         if feasibility is not None:
             acquisition = acquisition.in_logarithms(float(score.min()))
             score = acquisition.score(mean, var) + feasibility.log_probability(actions)
-        weights = policy(score, acquisition.logarithmic, self.scale * np.log(1.0 + now.t))
+        sharpness = self.scale * np.log(1.0 + self.earlier + now.t)
+        weights = policy(score, acquisition.logarithmic, sharpness, self.over)
         drawn = now.rng.choice(len(weights), now.m, p=weights)
         return actions[drawn]
 
 
-def policy(score: Array, logarithmic: bool, sharpness: float) -> Array:
-    """The probabilities (n,), proportional to exp(sharpness a / sd(a)).
+def policy(score: Array, logarithmic: bool, sharpness: float, over: str = "sd") -> Array:
+    """The probabilities (n,), proportional to exp(sharpness a / s(a)).
 
     Args:
         score: the acquisition a, (n,), or its logarithm.
         logarithmic: whether the score is the logarithm of a.
-        sharpness: b_t sd(a).
+        sharpness: b_t s(a).
+        over: what s(a) is, one of `SPREADS`.
     """
     top = score.max()
     if logarithmic:
         value = np.exp(score - top) if np.isfinite(top) else np.zeros_like(score)
     else:
         value = score - top
-    spread = value.std()
+    spread = SPREADS[over](value)
     weights: Array = np.exp(sharpness * (value - value.max()) / (spread if spread > 0 else 1.0))
     return weights / weights.sum()

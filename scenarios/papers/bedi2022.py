@@ -7,6 +7,7 @@ posterior that is fitted with a small regularizer, under which the paper's model
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from gpbandits_env.scenarios.findings import AtMost, Finding, LessTime, ModelOrder
@@ -126,9 +127,23 @@ FIGURE = (
 COSTLY = (FIGURE[0], Panel("average_regret", "evaluations", log=True), FIGURE[2])
 
 
-def nystrom(fitted: Mapping[str, float] = MATCHED) -> tuple[AgentEntry, ...]:
-    """The three agents of BKB."""
-    return tuple(AgentEntry(f"bkb-{a}", f"bkb-{a}", dict(fitted), "BKB, qbar = 5") for a in DENSE)
+# The factor of BKB's dictionaries in its theory, for this many rounds: `theory.bkb_qbar`.
+QBAR = {2000: 813.0, 10_000: 929.0}
+
+
+def nystrom(
+    fitted: Mapping[str, float] = MATCHED, qbar: float | None = None
+) -> tuple[AgentEntry, ...]:
+    """The three agents of BKB; without a qbar it is the small constant 5 of the agents."""
+    settings: dict[str, Any] = dict(fitted)
+    if qbar is not None:
+        settings["posterior"] = {"type": "nystrom", "qbar": qbar}
+    note = f"BKB, qbar = {5 if qbar is None else qbar:g}"
+    return tuple(AgentEntry(f"bkb-{a}", f"bkb-{a}", settings, note) for a in DENSE)
+
+
+def _dictionary_grows(acquisition: str) -> Finding:
+    return ModelOrder(f"bkb-{acquisition}", above=SETTLED, reason="BKB's dictionaries")
 
 
 def findings(table: str, setting: _Setting, evaluation: float) -> tuple[Finding, ...]:
@@ -146,7 +161,7 @@ def findings(table: str, setting: _Setting, evaluation: float) -> tuple[Finding,
         found += [AtMost(label, full, reason=cost) for label in thin]
         found += [ModelOrder(label, at_most=SETTLED, reason=setting.settles) for label in thin]
         found.append(ModelOrder(full, above=SETTLED))
-        found.append(ModelOrder(f"bkb-{a}", above=SETTLED, reason="BKB's dictionaries"))
+        found.append(_dictionary_grows(a))
         found += [LessTime(g, full, seconds[1] / seconds[0], **faster) for g in thin]
         found.append(LessTime(full, f"bkb-{a}", seconds[0] / seconds[2], **faster))
     return tuple(found)
@@ -232,7 +247,7 @@ def _figure(
     )
 
 
-SCENARIOS = (
+_FIGURES = (
     *_figure(
         "example",
         (10, 5, 10),
@@ -298,4 +313,31 @@ SCENARIOS = (
             "much: the gate ends their exploring sooner",
         ),
     ),
+)
+
+
+def _dictionaries(figure: Scenario) -> Scenario:
+    """BKB alone in a figure's problems, with dictionaries as large as its theory requires."""
+    qbar = QBAR[figure.horizon]
+    return replace(
+        figure,
+        id=f"{figure.id}-qbar",
+        title=f"{figure.title}, with BKB's dictionaries as in its theory",
+        agents=nystrom(qbar=qbar),
+        alternatives=(),
+        bounds=(),
+        findings=tuple(_dictionary_grows(a) for a in DENSE),
+        choices=(
+            f"qbar is that of Calandriello et al. (2019), Theorem 1, for {figure.horizon:,} "
+            f"rounds, delta = 0.1 and accuracy 1/2: {qbar:g}",
+            *(c for c in figure.choices if not c.startswith("qbar")),
+        ),
+        departures=(),
+        reading_of=figure.id,
+    )
+
+
+SCENARIOS = (
+    *_FIGURES,
+    *(_dictionaries(s) for s in _FIGURES if s.horizon in QBAR and not s.reading_of),
 )

@@ -95,6 +95,9 @@ def test_in_a_whole_box_theorem_2_stands_in_for_theorem_1():
 def test_logarithms_are_clipped_at_0():
     assert LogTime(0.8, 0.4)(np.array([1, 2, 3])).tolist()[:2] == [0.0, 0.0]
     assert LogTime(0.8, 0.4)(3) == pytest.approx(0.8 * np.log(1.2))
+    assert LogTime(0.8, 0.4, power=2)(np.array([1, 3])) == pytest.approx(
+        [0, (0.8 * np.log(1.2)) ** 2]
+    )
 
 
 @pytest.mark.parametrize(

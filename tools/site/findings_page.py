@@ -46,20 +46,26 @@ def judged(root: Path) -> Iterator[Judged]:
             where = ", ".join(f"{k} = {v}" for k, v in cell["params"].items())
             for check in cell["findings"]:
                 outcome = {True: HOLDS, False: FAILS, None: OPEN}[check["holds"]]
-                reading = _reading(root, readings, check) if outcome == FAILS else ""
+                at = cell["params"]
+                reading = _reading(root, readings, check, at) if outcome == FAILS else ""
                 numbers = ", ".join(f"{k} {v:.4g}" for k, v in check["numbers"].items())
                 outcome = READING if reading else outcome
                 yield Judged(s.id, where, check["statement"], outcome, numbers, reading)
 
 
-def _reading(root: Path, readings: list[Scenario], check: dict[str, Any]) -> str:
+def _reading(
+    root: Path, readings: list[Scenario], check: dict[str, Any], params: dict[str, Any]
+) -> str:
     """The first of these scenarios in which the same claim holds; empty if there is none.
 
+    Where a reading has the same point of the grid, the claim must hold there, otherwise everywhere.
     A reading may measure it by another metric, too: the claim then holds if it does by one of them.
     """
     for r in readings:
         kept, by_metric = kept_of(root, r.id), defaultdict[str, list[bool]](list)
-        for c in (c for cell in (kept["cells"] if kept else ()) for c in cell["findings"]):
+        cells = kept["cells"] if kept else []
+        same = [cell for cell in cells if cell["params"] == params]
+        for c in (c for cell in same or cells for c in cell["findings"]):
             if _claim(c) == _claim(check):
                 by_metric[c["statement"].partition(";")[0]].append(c["holds"])
         if any(all(held) for held in by_metric.values()):

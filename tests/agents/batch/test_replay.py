@@ -58,15 +58,19 @@ def expected_improvement(normal, mean, var, incumbent):
 
 
 @pytest.mark.parametrize("scale", [1.0, 3.0])
-def test_sp(turns, m, settings, normal, scale):
+@pytest.mark.parametrize("over", ["sd", "range"])
+def test_sp(turns, m, settings, normal, scale, over):
     """Garcia-Barcos and Martinez-Cantin (2019): drawn with P ~ exp(b_t a)."""
     played = []
-    rule = {"type": "boltzmann", "scale": scale}
+    earlier = 0 if over == "sd" else 14
+    rule = {"type": "boltzmann", "scale": scale, "over": over, "earlier": earlier}
     for turn in turns("sp", m, batch=rule, **settings):
         told = turn.dense.arms
         incumbent = turn.mean[told].max() if told else turn.mean.max()
         value = expected_improvement(normal, turn.mean, turn.var(), incumbent)
-        weight = np.exp(scale * log(1 + turn.t) * (value - value.max()) / value.std())
+        spread = value.std() if over == "sd" else value.max() - value.min()
+        sharp = scale * log(1 + earlier + turn.t)
+        weight = np.exp(sharp * (value - value.max()) / spread)
         cumulative = np.cumsum(weight / weight.sum())
         for arm, uniform in zip(turn.actions, turn.before.random(m), strict=True):
             assert (cumulative[arm - 1] if arm else 0.0) - 1e-9 <= uniform
@@ -178,6 +182,17 @@ def test_initialised(turns, m, settings, then):
                 turn.best(i, turn.mean + sqrt(beta(turn.t)) * sd)
             else:
                 assert turn.actions[i] == turn.samples[0][i].argmax()
+
+
+def test_initialised_with_uniform_points(turns, m, settings):
+    """Three rounds of uniform arms, then the other rule."""
+    rule = {"type": "initialised", "rounds": 3, "first": "uniform", "then": {"type": "hallucinate"}}
+    for turn in turns("gp-ucb", m, rounds=6, batch=rule, **settings):
+        if turn.t <= 3:
+            assert np.array_equal(turn.actions, turn.before.integers(N, size=m))
+        else:
+            for i in range(m):
+                turn.best(i, turn.mean + sqrt(beta(turn.t) * turn.var(turn.actions[:i])))
 
 
 def test_max_variance(turns, settings):

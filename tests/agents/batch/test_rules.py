@@ -111,6 +111,7 @@ def test_what_makes_no_sense_is_refused_with_the_reason(world):
         ({"batch": {**two_rounds, "then": "thompson"}}, "as a dict"),
         ({"batch": {"type": "dpp", "steps": -1}}, "steps"),
         ({"batch": {"type": "boltzmann", "scale": 0.0}}, "scale"),
+        ({"batch": {"type": "boltzmann", "earlier": -1}}, "earlier"),
         ({"batch": {"type": "explore", "width": -2.0}}, "width"),
         ({"rho": 0.0}, "rho"),
     ]:
@@ -118,3 +119,9 @@ def test_what_makes_no_sense_is_refused_with_the_reason(world):
             agents.make("bucb", problem, **settings)
     with pytest.raises(InvalidInput, match="beta"):
         agents.make("ei", problem, batch="explore")
+    for unknown, kind in [
+        ({"type": "boltzmann", "over": "variance"}, "spread"),
+        ({**two_rounds, "then": {"type": "hallucinate"}, "first": "sobol"}, "first rounds"),
+    ]:
+        with pytest.raises(UnknownName, match=kind):
+            agents.make("bucb", problem, batch=unknown)

@@ -16,7 +16,8 @@ from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.study.rehearsal import resolved
 
-ALL = bedi2022.SCENARIOS
+ALL = [s for s in bedi2022.SCENARIOS if not s.id.endswith("-qbar")]
+DICTIONARIES = [s for s in bedi2022.SCENARIOS if s.id.endswith("-qbar")]
 
 
 def small(name, grid, horizon=30, trials=2, **changes):
@@ -50,6 +51,19 @@ def test_findings_speak_of_agents_that_can_run(scenario):
     resolved(scenario)
     posteriors = {e.settings.get("posterior", "rows") for e in scenario.agents}
     assert posteriors == {"rows"}
+
+
+def test_dictionaries_are_those_of_the_theory():
+    assert [s.reading_of for s in DICTIONARIES] == [s.id for s in ALL if not s.reading_of]
+    for scenario in DICTIONARIES:
+        qbar = round(theory.bkb_qbar(scenario.horizon, 0.1))
+        kind = {"type": "nystrom", "qbar": float(qbar)}
+        assert [e.label for e in scenario.agents] == ["bkb-ucb", "bkb-ei", "bkb-mpi"]
+        assert all(e.settings == {"posterior": kind} for e in scenario.agents)
+        main = get(scenario.reading_of)
+        assert (scenario.env_kwargs, scenario.grid) == (main.env_kwargs, main.grid)
+        assert not any("5" in choice for choice in scenario.choices if choice.endswith("stated: 5"))
+        resolved(scenario)
 
 
 @pytest.mark.parametrize(
