@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.agent import BROKEN
+from gpbandits_env.agents.optimize.belief import importance, params_of
 from gpbandits_env.agents.optimize.dimensions import number
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
 from gpbandits_env.agents.optimize.records import Record, RecordStatus, Suggestion, measured
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.agents.search.candidates import spread
-from gpbandits_env.arrays import flag, listed, positive, whole
+from gpbandits_env.arrays import Array, flag, listed, positive, whole
+from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.seeding import stream
@@ -32,7 +34,7 @@ def initial_for(space: Space) -> int:
     return 2 * len(space.dimensions) + 2
 
 
-class Campaign:
+class Campaign(Displayed):
     """An agent, its suggestions and their results.
 
     The first ``n_initial`` suggestions are spread over the space (a shifted Sobol sequence). Later
@@ -100,6 +102,18 @@ class Campaign:
             self._file = CampaignFile(file)
             self._file.refuse_old()
             self._save()
+
+    def _facts(self) -> Mapping[str, Any]:
+        best, statuses = self.best, [record.status for record in self.records]
+        return {
+            "dimensions": ", ".join(self.space.dimensions),
+            "agent": self._declared["agent"],
+            "maximize": self.maximize,
+            "done": statuses.count("done"),
+            "pending": statuses.count("pending") or None,
+            "failed": statuses.count("failed") or None,
+            "best": None if best is None else best.value,
+        }
 
     def ask(self, n: int = 1, *, time: float | None = None) -> list[Suggestion]:
         """The next n suggestions, which are pending until they have a value or fail.
@@ -218,6 +232,37 @@ class Campaign:
         """The evaluated parameters with the best posterior mean."""
         found = self._in_space.recommended(self._records_of("done"))
         return None if found is None else dict(found.params)
+
+    def predict(self, points: Any) -> tuple[Array, Array]:
+        """What the agent believes of the function, in the units of its values.
+
+        Args:
+            points: n points, each a dict by name or a list of values, or one such point.
+        Returns:
+            The posterior mean and the standard deviation of the function (n,); those of a measured
+            value include the noise.
+        Raises:
+            InvalidInput: a point has another number of values, or lies outside the space.
+            UnknownName: there is no dimension of some name.
+        """
+        params = params_of(self.space, points)
+        unit = np.array([self.space.encode(one) for one in params])
+        mean, var = self._in_space.moments(unit.reshape(len(params), self.space.dim))
+        return self._sign * mean, np.sqrt(var)
+
+    def importance(self, *, total: bool = False) -> dict[str, float]:
+        """How much each dimension matters: Sobol indices of the posterior mean, in [0, 1].
+
+        They refer to values that are spread over the whole space (logarithmically where a dimension
+        is logarithmic), and are 0 before the first value.
+
+        Args:
+            total: False for the first-order index, the share of the variance that a dimension
+                explains alone; True for the total index, which adds its interactions.
+        """
+        return importance(
+            self.space, lambda unit: self._in_space.moments(unit)[0], flag(total, "total")
+        )
 
     def snapshot(self) -> dict[str, Any]:
         """The state of the campaign and its arguments, as plain data with arrays."""

@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import OptimizeResult
 
+from gpbandits_env.agents.optimize.belief import is_value, params_of, rows
 from gpbandits_env.agents.optimize.campaign import Campaign, initial_for
+from gpbandits_env.agents.optimize.found import Found
 from gpbandits_env.agents.optimize.records import measured
 from gpbandits_env.agents.optimize.run import Map, Run
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.registry import OVERRIDES, settings_of
-from gpbandits_env.arrays import listed, positive
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.arrays import positive
+from gpbandits_env.errors import InvalidInput, unknown
 
 # Names of the same arguments in other libraries.
 ELSEWHERE = {
@@ -40,14 +41,14 @@ def minimize(
     batch: int = 1,
     parallel: Map = map,
     seed: int | None = None,
-    callback: Callable[[OptimizeResult], Any] | None = None,
+    callback: Callable[[Found], Any] | None = None,
     noise: float | None = None,
     x0: Sequence[Any] | None = None,
     y0: Sequence[float] | None = None,
     file: str | Path | None = None,
     on_error: str = "raise",
     **settings: Any,
-) -> OptimizeResult:
+) -> Found:
     """Find the minimizer of a function in few calls.
 
     Args:
@@ -79,8 +80,8 @@ def minimize(
 
     Returns:
         x and fun, the best evaluated point and its value; x_iters and func_vals, all points and
-        values in order, including x0 and y0; nfev, success, message; campaign and its agent. With
-        noise, prefer ``campaign.recommended``, the point with the best posterior mean.
+        values in order, including x0 and y0; nfev, success, message; campaign and its agent; see
+        `Found`. With noise, prefer ``recommended``, the point with the best posterior mean.
     Raises:
         InvalidInput: a point is out of bounds or a number is out of range, in which case nothing
             was called; or ``fun`` did not return a number, which ends the run like an exception.
@@ -101,14 +102,14 @@ def maximize(
     batch: int = 1,
     parallel: Map = map,
     seed: int | None = None,
-    callback: Callable[[OptimizeResult], Any] | None = None,
+    callback: Callable[[Found], Any] | None = None,
     noise: float | None = None,
     x0: Sequence[Any] | None = None,
     y0: Sequence[float] | None = None,
     file: str | Path | None = None,
     on_error: str = "raise",
     **settings: Any,
-) -> OptimizeResult:
+) -> Found:
     """Find the maximizer of a function in few calls; the arguments are those of `minimize`.
 
     The campaign maximizes: all values have the sign of the function, and -inf is a failed call.
@@ -126,7 +127,7 @@ def _search(
     noise: float | None,
     options: dict[str, Any],
     settings: dict[str, Any],
-) -> OptimizeResult:
+) -> Found:
     _check_arguments("maximize" if options["maximize"] else "minimize", agent, settings)
     if noise is not None:
         settings = {"noise_var": max(positive(noise, "noise", zero=True) ** 2, 1e-6), **settings}
@@ -158,47 +159,17 @@ def _given(
     """The points x0 by name, and their values y0, which are empty if x0 is to be evaluated."""
     if x0 is None and y0 is not None:
         raise InvalidInput("y0 gives the values of x0: give x0 too")
-    points = [space.check(_by_name(space, x)) for x in _points(space, x0)]
+    try:
+        points = params_of(space, x0)
+    except InvalidInput as error:
+        raise type(error)(f"x0: {error}") from None
     if y0 is None:
         return points, []
     try:
-        told = (y0,) if len(points) == 1 and _is_value(y0) else _rows(y0, "y0")
+        told = (y0,) if len(points) == 1 and is_value(y0) else rows(y0, "y0")
         values = [measured(value, worst=worst) for value in told]
     except InvalidInput as error:
         raise InvalidInput(f"y0: {error}") from None
     if len(values) != len(points):
         raise InvalidInput(f"y0 has {len(values)} values for the {len(points)} points of x0")
     return points, values
-
-
-def _rows(given: Any, name: str) -> tuple[Any, ...]:
-    """The items of a list, or of an array-like such as a table's column or a tensor."""
-    array = hasattr(given, "__array__") and not isinstance(given, np.generic)
-    return listed(np.asarray(given) if array else given, name)
-
-
-def _points(space: Space, x0: Any) -> list[Any]:
-    """The points of x0: none, one or several."""
-    if x0 is None or isinstance(x0, Mapping):
-        return [] if x0 is None else [x0]
-    rows = _rows(x0, "x0")
-    if not all(map(_is_value, rows)):
-        return list(rows)
-    return [[row] for row in rows] if len(space.dimensions) == 1 else [rows] if rows else []
-
-
-def _is_value(item: Any) -> bool:
-    """Whether an item is one value, and not a point of several values."""
-    return not isinstance(item, Mapping) and (isinstance(item, str) or np.ndim(item) == 0)
-
-
-def _by_name(space: Space, x: Any) -> Mapping[str, Any]:
-    if isinstance(x, Mapping):
-        return x
-    try:
-        return dict(zip(space.dimensions, listed(x, "a point"), strict=True))
-    except ValueError:
-        raise InvalidInput(
-            f"x0 must be a list of points, each with {len(space.dimensions)} values or a dict by "
-            f"name, got the point {shown(x)}"
-        ) from None

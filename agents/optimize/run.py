@@ -5,11 +5,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-import numpy as np
-from scipy.optimize import OptimizeResult
-
 from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.dimensions import Real
+from gpbandits_env.agents.optimize.found import Found, shaped
 from gpbandits_env.agents.optimize.records import Suggestion
 from gpbandits_env.arrays import whole
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -42,7 +39,7 @@ class Run:
     n_calls: int
     batch: int
     parallel: Map
-    callback: Callable[[OptimizeResult], Any] | None
+    callback: Callable[[Found], Any] | None
     on_error: str
     made: int = 0  # the number of values so far
     campaign: Campaign = field(init=False)
@@ -59,7 +56,7 @@ class Run:
 
     def finish(
         self, campaign: Campaign, named: bool, waiting: Sequence[Mapping[str, Any]]
-    ) -> OptimizeResult:
+    ) -> Found:
         """Make all calls; an exception that ends them carries the result so far.
 
         Args:
@@ -112,25 +109,8 @@ class Run:
 
     def _shaped(self, params: Mapping[str, Any]) -> Any:
         """A point in the form that the function takes."""
-        if self.named:
-            return dict(params)
-        kinds = self.campaign.space.dimensions.values()
-        values = list(params.values())
-        return np.array(values) if all(isinstance(kind, Real) for kind in kinds) else values
+        return shaped(self.campaign.space, params, named=self.named)
 
-    def _result(self, message: str) -> OptimizeResult:
+    def _result(self, message: str) -> Found:
         """The result so far."""
-        campaign, best = self.campaign, self.campaign.best
-        values = [np.nan if r.value is None else r.value for r in campaign.records]
-        made: Any = OptimizeResult  # a dict; SciPy declares no fields
-        return made(
-            x=None if best is None else self._shaped(best.params),
-            fun=np.nan if best is None else best.value,
-            x_iters=[self._shaped(record.params) for record in campaign.records],
-            func_vals=np.array(values),
-            nfev=self.made,
-            success=best is not None,
-            message=message,
-            agent=campaign.agent,
-            campaign=campaign,
-        )
+        return Found.of(self.campaign, self.made, message, named=self.named)

@@ -64,6 +64,7 @@ class Space:
     Attributes:
         dimensions: the dimensions by name.
         dim: the number d of coordinates.
+        parts: the coordinates of each dimension.
         cube: the cube [0, 1]^d.
         domain: `Arms` if there are at most 4096 combinations, else the cube.
     Raises:
@@ -74,8 +75,8 @@ class Space:
         self.dimensions = _named(dimensions)
         ends = np.cumsum([0, *(d.width for d in self.dimensions.values())]).tolist()
         self.dim: int = ends[-1]
-        parts = [slice(a, b) for a, b in pairwise(ends)]
-        self._parts = list(zip(self.dimensions.items(), parts, strict=True))
+        self.parts = [slice(a, b) for a, b in pairwise(ends)]
+        self._parts = list(zip(self.dimensions.items(), self.parts, strict=True))
         self.cube = Cube(np.zeros(self.dim), np.ones(self.dim), tuple(self.dimensions.values()))
         self.domain: Domain = self.cube
         sizes = [dimension.size for dimension in self.dimensions.values()]

@@ -12,7 +12,8 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
 from gpbandits_env.agents.registry import agent_class, make
-from gpbandits_env.arrays import whole
+from gpbandits_env.arrays import Array, whole
+from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Matern52
 from gpbandits_env.problem import Problem
@@ -85,6 +86,19 @@ class SpaceAgent:
         top = posterior.observed[int(posterior.mean_at_observed().argmax())]
         away = np.abs(self._points_of(records) - top).reshape(len(records), -1).sum(axis=1)
         return records[int(away.argmin())]
+
+    def moments(self, unit: Array) -> tuple[Array, Array]:
+        """Posterior mean and variance (n,) at points (n, d) of the unit cube that stand for values.
+
+        They are those of the rewards, which are to be maximized.
+        """
+        domain = self.space.domain
+        if isinstance(domain, Arms):
+            away = (np.abs(domain.coordinates - point).sum(axis=1) for point in unit)
+            actions = np.array([int(gaps.argmin()) for gaps in away], dtype=np.int64)
+        else:
+            actions = domain.check(unit)
+        return self.agent.posterior.moments(self.agent.action_map.points(actions))
 
     def snapshot(self) -> dict[str, Any]:
         """The state, as a copy in plain data."""

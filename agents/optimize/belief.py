@@ -1,0 +1,118 @@
+"""What an agent believes about the function, in the user's dimensions: predictions and importance.
+
+Source: Saltelli et al. (2010), "Variance based sensitivity analysis of model output", Table 2 (b)
+and (f), for the Sobol indices.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from scipy.stats import qmc
+
+from gpbandits_env.agents.optimize.space import Space
+from gpbandits_env.arrays import Array, IntArray, listed
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+
+# The number of points of each of the two samples from which Sobol indices are estimated.
+SAMPLES = 2048
+
+
+def params_of(space: Space, points: Any) -> list[dict[str, Any]]:
+    """Checked values by name of one point or of several, each a dict or a list of values.
+
+    Raises:
+        InvalidInput: a point has another number of values, or lies outside the space.
+        UnknownName: there is no dimension of some name.
+    """
+    return [space.check(by_name(space, point)) for point in points_of(space, points)]
+
+
+def points_of(space: Space, points: Any) -> list[Any]:
+    """Points in any form as a list: none, one or several."""
+    if points is None or isinstance(points, Mapping):
+        return [] if points is None else [points]
+    given = rows(points, "points")
+    if not all(map(is_value, given)):
+        return list(given)
+    return [[row] for row in given] if len(space.dimensions) == 1 else [given] if given else []
+
+
+def rows(given: Any, name: str) -> tuple[Any, ...]:
+    """The items of a list, or of an array-like such as a table's column or a tensor."""
+    array = hasattr(given, "__array__") and not isinstance(given, np.generic)
+    return listed(np.asarray(given) if array else given, name)
+
+
+def is_value(item: Any) -> bool:
+    """Whether an item is one value, and not a point of several values."""
+    return not isinstance(item, Mapping) and (isinstance(item, str) or np.ndim(item) == 0)
+
+
+def by_name(space: Space, point: Any) -> Mapping[str, Any]:
+    """A point as values by name."""
+    if isinstance(point, Mapping):
+        return point
+    try:
+        return dict(zip(space.dimensions, listed(point, "a point"), strict=True))
+    except ValueError:
+        raise InvalidInput(
+            f"a point must have {len(space.dimensions)} values, or be a dict by name, got {point}"
+        ) from None
+
+
+def importance(space: Space, mean: Callable[[Array], Array], total: bool) -> dict[str, float]:
+    """The Sobol index of each dimension for a function of unit points; see `Campaign`.
+
+    The indices are exact if the space has at most 4096 combinations. Otherwise they are estimated
+    from `SAMPLES` (d + 2) points of a Sobol sequence, with an error of about 0.01.
+    """
+    if isinstance(space.domain, Arms):
+        found = _of_combinations(space, space.domain, mean, total)
+    else:
+        found = _of_samples(space, mean, total)
+    return dict(zip(space.dimensions, found, strict=True))
+
+
+def _of_combinations(
+    space: Space, arms: Arms, mean: Callable[[Array], Array], total: bool
+) -> list[float]:
+    f = mean(arms.coordinates)
+    whole = float(f.var())
+    if whole == 0.0:
+        return [0.0] * len(space.dimensions)
+    found = []
+    for part in space.parts:
+        own = np.zeros(space.dim, dtype=np.bool_)
+        own[part] = True
+        kept = arms.coordinates[:, ~own if total else own]
+        explained = float(_group_means(f, kept).var()) / whole
+        found.append(1.0 - explained if total else explained)
+    return found
+
+
+def _group_means(f: Array, by: Array) -> Array:
+    """For each value of f (n,), the mean over those with the same coordinates ``by`` (n, k)."""
+    if not by.shape[1]:
+        return np.full(len(f), f.mean())
+    group: IntArray = np.unique(by, axis=0, return_inverse=True)[1].ravel()
+    return (np.bincount(group, f) / np.bincount(group))[group]
+
+
+def _of_samples(space: Space, mean: Callable[[Array], Array], total: bool) -> list[float]:
+    both = qmc.Sobol(2 * space.dim, rng=np.random.default_rng(0)).random(SAMPLES)
+    a, b = space.cube.snap(both[:, : space.dim]), space.cube.snap(both[:, space.dim :])
+    f_a, f_b = mean(a), mean(b)
+    whole = float(np.concatenate([f_a, f_b]).var())
+    found = []
+    for part in space.parts:
+        mixed = a.copy()
+        mixed[:, part] = b[:, part]
+        f_mixed = mean(mixed)
+        if total:
+            share = 0.5 * float(np.mean((f_a - f_mixed) ** 2))  # (f), Jansen
+        else:
+            share = float(np.mean((f_b - f_b.mean()) * (f_mixed - f_a)))  # (b), Saltelli
+        found.append(min(max(share / whole, 0.0), 1.0) if whole > 0.0 else 0.0)
+    return found

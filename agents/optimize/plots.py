@@ -1,0 +1,189 @@
+"""Plots of a campaign: convergence, and slices and pairs of dimensions with the agent's belief.
+
+Each function returns a figure of matplotlib, which a notebook shows and ``figure.savefig`` saves.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from gpbandits_env.agents.optimize.belief import params_of
+from gpbandits_env.agents.optimize.campaign import Campaign
+from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer
+from gpbandits_env.agents.optimize.found import Found
+from gpbandits_env.arrays import Array
+from gpbandits_env.errors import InvalidInput, one_of, shown
+
+# The number of values along a dimension in a slice, and in each direction of a pair.
+ALONG, ACROSS = 101, 41
+# The largest number of dimensions in a plot of pairs, unless they are named.
+MOST_PAIRED = 5
+
+
+def convergence(found: Found | Campaign) -> Figure:
+    """All values in the order of their evaluation, and the best so far.
+
+    Args:
+        found: a result or a campaign with at least one value.
+    Raises:
+        InvalidInput: there is no value yet.
+    """
+    campaign = _campaign(found)
+    values = np.array([np.nan if r.value is None else r.value for r in campaign.records])
+    sign = 1.0 if campaign.maximize else -1.0
+    best = sign * np.maximum.accumulate(np.nan_to_num(sign * values, nan=-np.inf))
+    best[~np.isfinite(best)] = np.nan
+    figure, (axes,) = _panels(1, 1, 5.0, 3.2)
+    number = np.arange(1, len(values) + 1)
+    axes.plot(number, values, ".", color="0.6", label="values")
+    axes.step(number, best, where="post", color="C0", label="best so far")
+    lost = number[[record.status == "failed" for record in campaign.records]]
+    if len(lost):
+        floor = np.full(len(lost), np.nanmin(values))
+        axes.plot(lost, floor, "x", color="C3", label="failed")
+    axes.set(xlabel="evaluation", ylabel="value")
+    axes.legend(frameon=False)
+    return figure
+
+
+def slices(found: Found | Campaign, at: Any = None) -> Figure:
+    """The belief along each dimension through one point, with two standard deviations.
+
+    Args:
+        found: a result or a campaign with at least one value.
+        at: the point, a dict by name or a list of values; by default the recommended point.
+    Raises:
+        InvalidInput: there is no value yet, or the point lies outside the space.
+    """
+    campaign = _campaign(found)
+    center = _center(campaign, at)
+    names = list(campaign.space.dimensions)
+    columns = min(len(names), 3)
+    figure, panels = _panels(-(-len(names) // columns), columns, 3.2, 2.6)
+    for axes, name in zip(panels, names, strict=False):
+        _slice(axes, campaign, center, name)
+    for axes in panels[len(names) :]:
+        axes.set_axis_off()
+    panels[0].set_ylabel("value")
+    return figure
+
+
+def pairs(found: Found | Campaign, names: Sequence[str] | None = None, at: Any = None) -> Figure:
+    """The posterior mean over each pair of dimensions through one point, and the evaluations.
+
+    Args:
+        found: a result or a campaign with at least one value.
+        names: the dimensions, at least two; by default those with the largest total importance, at
+            most 5.
+        at: the values of the other dimensions, as in `slices`.
+    Raises:
+        InvalidInput: there is no value yet, there are fewer than two dimensions, or the point lies
+            outside the space.
+        UnknownName: there is no dimension of some name.
+    """
+    campaign = _campaign(found)
+    center = _center(campaign, at)
+    if names is None:
+        shares = campaign.importance(total=True)
+        chosen = sorted(shares, key=lambda name: -shares[name])[:MOST_PAIRED]
+        names = [name for name in campaign.space.dimensions if name in chosen]
+    for name in names:
+        one_of(name, campaign.space.dimensions, "dimension")
+    if len(names) < 2:
+        raise InvalidInput(f"a plot of pairs needs at least two dimensions, got {shown(names)}")
+    last = len(names) - 1
+    figure, panels = _panels(last, last, 2.6, 2.3)
+    for i in range(last):
+        for j in range(last):
+            axes, below, across = panels[i * last + j], names[i + 1], names[j]
+            if j > i:
+                axes.set_axis_off()
+                continue
+            _pair(axes, campaign, center, (across, below))
+            axes.set(xlabel=across if i == last - 1 else "", ylabel=below if j == 0 else "")
+    return figure
+
+
+def _campaign(found: Found | Campaign) -> Campaign:
+    campaign = found if isinstance(found, Campaign) else found.campaign
+    if campaign.best is None:
+        raise InvalidInput("there is nothing to plot yet: no evaluation has a value")
+    return campaign
+
+
+def _center(campaign: Campaign, at: Any) -> Mapping[str, Any]:
+    if at is None:
+        assert campaign.best is not None
+        return campaign.recommended or campaign.best.params
+    given = params_of(campaign.space, at)
+    if len(given) != 1:
+        raise InvalidInput(f"at must be one point, got {len(given)}")
+    return given[0]
+
+
+def _panels(rows: int, columns: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    figure = Figure(figsize=(columns * width, rows * height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+
+
+def _values(dimension: Dimension, most: int) -> list[Any]:
+    """Values along a dimension: all of them if they are few."""
+    if dimension.size is not None and dimension.size <= most:
+        return dimension.values()
+    spread = [dimension.decode(np.array([part])) for part in np.linspace(0.0, 1.0, most)]
+    return list(dict.fromkeys(spread))
+
+
+def _positions(dimension: Dimension, values: Sequence[Any]) -> Array:
+    """Where values stand on an axis: options at 0, 1, 2, ..., numbers at their value."""
+    if isinstance(dimension, Choice):
+        options = dimension.values()
+        return np.array([float(options.index(value)) for value in values])
+    return np.array(values, dtype=np.float64)
+
+
+def _label(axes: Axes, dimension: Dimension, which: str) -> None:
+    if isinstance(dimension, Choice):
+        ticks = range(len(dimension.values()))
+        getattr(axes, f"set_{which}ticks")(ticks, [str(o) for o in dimension.values()])
+    elif getattr(dimension, "log", False):
+        getattr(axes, f"set_{which}scale")("log")
+
+
+def _slice(axes: Axes, campaign: Campaign, center: Mapping[str, Any], name: str) -> None:
+    dimension = campaign.space.dimensions[name]
+    values = _values(dimension, ALONG)
+    mean, sd = campaign.predict([{**center, name: value} for value in values])
+    x = _positions(dimension, values)
+    _label(axes, dimension, "x")
+    if isinstance(dimension, (Choice, Integer)) and len(values) < ALONG // 3:
+        axes.errorbar(x, mean, 2 * sd, fmt="o", color="C0", markersize=4, capsize=3)
+    else:
+        axes.fill_between(x, mean - 2 * sd, mean + 2 * sd, color="C0", alpha=0.2, linewidth=0)
+        axes.plot(x, mean, color="C0")
+    axes.axvline(float(_positions(dimension, [center[name]])[0]), color="0.5", linestyle=":")
+    axes.set_xlabel(name)
+
+
+def _pair(
+    axes: Axes, campaign: Campaign, center: Mapping[str, Any], names: tuple[str, str]
+) -> None:
+    x_kind, y_kind = (campaign.space.dimensions[name] for name in names)
+    x, y = _values(x_kind, ACROSS), _values(y_kind, ACROSS)
+    points = [{**center, names[0]: a, names[1]: b} for b in y for a in x]
+    mean = campaign.predict(points)[0].reshape(len(y), len(x))
+    at = _positions(x_kind, x), _positions(y_kind, y)
+    axes.pcolormesh(*at, mean, shading="nearest", cmap="viridis", rasterized=True)
+    for kind, which in ((x_kind, "x"), (y_kind, "y")):
+        _label(axes, kind, which)
+    done = [record.params for record in campaign.records if record.value is not None]
+    seen = [
+        _positions(kind, [params[name] for params in done])
+        for kind, name in zip((x_kind, y_kind), names, strict=True)
+    ]
+    axes.plot(*seen, ".", color="white", markersize=4, markeredgecolor="black", markeredgewidth=0.4)
