@@ -15,6 +15,7 @@ from gpbandits_env.posterior import threads
 from gpbandits_env.posterior.base import Layout, Posterior, amount, check_state, count, gain
 from gpbandits_env.posterior.covariances import one_per_arm
 from gpbandits_env.posterior.representation import Representation
+from gpbandits_env.posterior.states import TemporalStates
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import BLOCK, FLOOR, observed_gain, whitener
 
@@ -34,7 +35,8 @@ class ArmPosterior(Posterior):
         v = \mathrm{cov}(\cdot, x) / s, \quad s^2 = \sigma^2(x) + s_{noise}^2
 
     Nothing is refitted. The cost per observation is O(n r) in coefficient space (rank r). In data
-    space it is O(n t) up to about t = n / 2, then O(n^2).
+    space it is O(n t) up to about t = n / 2, then O(n^2). With a temporal kernel, the mean and the
+    variance of all arms are computed anew when time passes; see `TemporalStates`.
 
     Without noise, or with very little, 2e-12 of the largest prior variance is added to that of the
     noise, so that repeated arms and rounded covariances do no harm. `jitter` states the amount.
@@ -95,6 +97,9 @@ class ArmPosterior(Posterior):
         # rounding, var need not be clipped at 0.
         safe = float(prior_var.min()) / (SAFE * level or 1.0) - 1.0
         self._positive_for = min(safe * self._noise / (level or 1.0), REFRESH_EVERY)
+        self._moving = representation if isinstance(representation, TemporalStates) else None
+        if self._moving is not None:
+            self.temporal, self._positive_for = self._moving.temporal, 0.0
         self._mean, self._var, self._scratch = np.empty((3, n))
         self._zeros, self._counts, self._kept_var = np.zeros((3, n))
         self._make_views()
@@ -103,7 +108,7 @@ class ArmPosterior(Posterior):
 
     @property
     def representation(self) -> str:
-        """Which representation is in use: "rows" or "coefficients"."""
+        """Which representation is in use: "rows", "coefficients" or "states"."""
         return self._representation.name
 
     @property
@@ -191,6 +196,11 @@ class ArmPosterior(Posterior):
         self.put(state)
 
     def drift(self, epsilon: float, dt: float) -> None:
+        if self._moving is not None:
+            moments = self._moving.evolve(epsilon, dt)
+            np.add(self.prior_mean, moments[0], out=self._mean)
+            np.maximum(moments[1], 0.0, out=self._var)
+            return
         rho = (1.0 - epsilon) ** (0.5 * dt)
         if rho == 1.0 or self.size == 0:
             return

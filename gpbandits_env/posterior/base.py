@@ -16,6 +16,7 @@ from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
+from gpbandits_env.temporal import TemporalKernel
 
 # The check of an entry: a function of value and name; one or several shapes of an array, in which
 # a letter is the same size everywhere; or a letter, for an integer up to that size.
@@ -76,6 +77,7 @@ class Posterior(Stateful, ABC):
         jitter: the largest amount that was added to a variance before a division; 0.0 if none was.
         information_gain: I(y; f) in nats: 1/2 sum log(1 + var / noise_var) over the observations,
             with the variance just before each (srinivas2010, Lemma 5.3); infinite without noise.
+        temporal: T, the covariance in time, which multiplies D; None where it is 1.
     """
 
     domain: Domain
@@ -85,6 +87,7 @@ class Posterior(Stateful, ABC):
     size: int
     jitter: float
     information_gain: float
+    temporal: TemporalKernel | None = None
 
     def condition(self, points: ArrayLike, rewards: ArrayLike) -> None:
         """Condition on rewards (k,) at points (k,) or (k, d), and drop hallucinated points.
@@ -170,7 +173,8 @@ class Posterior(Stateful, ABC):
     def advance(self, epsilon: float, dt: float = 1.0) -> None:
         """Let time pass: correlations with past data are multiplied by (1 - epsilon)^(dt / 2).
 
-        The observations of a batch have the same time; call `advance` between batches. epsilon = 1
+        With a temporal kernel, they also change as it says, so that epsilon is usually 0. The
+        observations of a batch have the same time; call `advance` between batches. epsilon = 1
         returns to the prior. Hallucinated points are dropped.
 
         Args:
@@ -183,12 +187,15 @@ class Posterior(Stateful, ABC):
         if drift > 1.0:
             raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
         self.rollback()
-        if drift > 0.0 and passed > 0.0:
+        if passed > 0.0 and (drift > 0.0 or self.temporal is not None):
             self.drift(drift, passed)
 
     @abstractmethod
     def drift(self, epsilon: float, dt: float) -> None:
-        """Like `advance`, for checked positive numbers and without hallucinated points."""
+        """Like `advance`, for checked numbers, dt > 0, and without hallucinated points.
+
+        Epsilon is positive, unless there is a temporal kernel.
+        """
 
     @abstractmethod
     def forget(self) -> None:

@@ -15,7 +15,9 @@ from gpbandits_env.posterior.covariances import MATRIX_BYTES, check_prior, prior
 from gpbandits_env.posterior.dense_rows import DenseRows
 from gpbandits_env.posterior.nystrom import NystromPosterior
 from gpbandits_env.posterior.representation import Representation
+from gpbandits_env.posterior.states import TemporalStates
 from gpbandits_env.samplers import Factor, KroneckerFactor, factor_for
+from gpbandits_env.temporal import TemporalKernel
 
 REPRESENTATIONS = ("auto", "rows", "coefficients")
 KINDS = (*REPRESENTATIONS, "nystrom")
@@ -25,6 +27,8 @@ LARGEST_RANK, LARGEST_RANK_CHOSEN = 512, 2048
 # then differ from the dense formula by less than 1e-9 over 1500 rounds.
 HARMLESS = 1e-10
 SMALLEST_TOLERANCE, LARGEST_TOLERANCE = 1e-14, 1e-12
+# The covariance of so many numbers takes 134 MB.
+MOST_STATES = 4096
 # One thread of a current processor per microsecond: bytes read, and operations in a product.
 BYTES, FLOPS = 9e4, 4e4
 
@@ -36,6 +40,7 @@ def posterior_on(
     prior_mean: ArrayLike = 0.0,
     representation: str = "auto",
     horizon: int | None = None,
+    temporal: TemporalKernel | None = None,
 ) -> ArmPosterior:
     """The posterior of a GP on arms, before any data.
 
@@ -48,6 +53,8 @@ def posterior_on(
             on the arms), or "auto", the cheaper of the two. Both are exact to 1e-8; "coefficients"
             omits a variance of at most 1e-10 noise_var per arm.
         horizon: for "auto", the expected number of observations; 1000 if it is unknown.
+        temporal: if given, the covariance in time. The representation is then "auto", a Kalman
+            filter (see `TemporalStates`) on at most 4096 numbers.
     Raises:
         UnknownName: there is no such representation.
         InvalidInput: a number is out of range, the kernel does not fit the points, or
@@ -58,6 +65,13 @@ def posterior_on(
     check_prior(arms, kernel)
     noise_var = positive(noise_var, "noise_var", zero=True)
     expected = USUAL_HORIZON if horizon is None else whole(horizon, "horizon")
+    if temporal is not None:
+        if representation != "auto":
+            raise InvalidInput(
+                f"with a temporal kernel the posterior must be 'auto', got {representation!r}"
+            )
+        states = _states(arms, kernel, noise_var, temporal)
+        return ArmPosterior(arms, kernel, noise_var, prior_mean, states)
     inside: Representation | None = None
     if representation != "rows":
         inside = _coefficients(arms, kernel, noise_var, representation == "coefficients", expected)
@@ -76,6 +90,7 @@ def posterior_for(
     qbar: float | None = None,
     horizon: int | None = None,
     rng: np.random.Generator | None = None,
+    temporal: TemporalKernel | None = None,
 ) -> Posterior:
     """The posterior of a GP on arms or in a box, before any data.
 
@@ -99,7 +114,9 @@ def posterior_for(
     if not isinstance(domain, Arms):
         raise InvalidInput(f"the domain of a posterior must be Arms or a Box, got {shown(domain)}")
     if kind != "nystrom":
-        return posterior_on(domain, kernel, noise_var, prior_mean, kind, horizon)
+        return posterior_on(domain, kernel, noise_var, prior_mean, kind, horizon, temporal)
+    if temporal is not None:
+        raise InvalidInput("a Nystrom posterior supports no temporal kernel; use posterior='auto'")
     return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, rng=rng)
 
 
@@ -108,8 +125,7 @@ def _coefficients(
 ) -> Representation | None:
     """Coefficients, if there is a factor and they are requested or cheaper; else None."""
     rank = min(arms.size, LARGEST_RANK_CHOSEN) if chosen else min(arms.size // 2, LARGEST_RANK)
-    scale = float(kernel.diagonal(arms.coordinates).max())
-    tolerance = min(HARMLESS * noise_var / (scale or 1.0), LARGEST_TOLERANCE)
+    tolerance = _tolerance(arms, kernel, noise_var)
     usable = rank >= 1 and tolerance >= SMALLEST_TOLERANCE
     factor = factor_for(arms, kernel, rank, tolerance) if usable else None
     if chosen and factor is None:
@@ -121,6 +137,34 @@ def _coefficients(
     if factor is None or not (chosen or _cost(factor) < _rows_cost(arms.size, expected)):
         return None
     return Coefficients(factor)
+
+
+def _states(
+    arms: Arms, kernel: Kernel, noise_var: float, temporal: TemporalKernel
+) -> TemporalStates:
+    """The Kalman filter of a temporal kernel.
+
+    Raises:
+        InvalidInput: it would need more than `MOST_STATES` numbers.
+    """
+    size = temporal.states
+    rank = min(arms.size, MOST_STATES // size)
+    tolerance = max(_tolerance(arms, kernel, noise_var), SMALLEST_TOLERANCE)
+    factor = factor_for(arms, kernel, rank, tolerance) if rank else None
+    if factor is None:
+        raise InvalidInput(
+            f"the temporal kernel {temporal.type_name!r} has {size} states, and the kernel "
+            f"{kernel.type_name!r} has a numerical rank above {rank} on these {arms.size} arms: a "
+            f"filter supports a product of at most {MOST_STATES}; use fewer harmonics, a Markov "
+            "kernel (epsilon), a smoother kernel in space, or fewer arms"
+        )
+    return TemporalStates(factor, temporal)
+
+
+def _tolerance(arms: Arms, kernel: Kernel, noise_var: float) -> float:
+    """The variance that a factor may omit, relative to the largest prior variance."""
+    scale = float(kernel.diagonal(arms.coordinates).max())
+    return min(HARMLESS * noise_var / (scale or 1.0), LARGEST_TOLERANCE)
 
 
 def _folds(n: int) -> tuple[int, int]:
