@@ -124,11 +124,7 @@ class Panel:
 
 
 def metric_named(name: str) -> Metric:
-    """The metric with a name.
-
-    Raises:
-        UnknownName: there is no such metric.
-    """
+    """The metric with a name."""
     return KNOWN[one_of(name, KNOWN, "metric")]
 
 

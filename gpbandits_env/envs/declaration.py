@@ -40,12 +40,7 @@ class Arguments(ABC):
         """
 
     def changed(self, changes: Mapping[str, Any]) -> Bandit:
-        """The bandit with some of these arguments changed.
-
-        Raises:
-            UnknownName: an argument that the environment does not have.
-            InvalidInput: as `bandit`.
-        """
+        """The bandit with some of these arguments changed; an unknown one is an UnknownName."""
         for key in changes:
             one_of(key, ["draw", *(field.name for field in fields(self))], "reset option")
         made: Arguments = replace(self, **changes)
@@ -68,12 +63,7 @@ class Maker:
         self.arguments = arguments
 
     def __call__(self, *args: Any, **kwargs: Any) -> BanditEnv:
-        """Make one environment.
-
-        Raises:
-            UnknownArgument: an argument that the environment does not have.
-            InvalidInput: an argument is missing or wrong.
-        """
+        """Make one environment; an argument that it does not have is an UnknownArgument."""
         own = _options(BanditEnv, kwargs)
         return BanditEnv(self._bandit(kwargs, own), *args, **own)
 

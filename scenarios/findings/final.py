@@ -158,11 +158,7 @@ class WithinPublished(FinalFinding):
 @FINDINGS.register("nearly-best")
 @dataclass(frozen=True)
 class NearlyBest(FinalFinding):
-    """An agent is the best, or within ``errors`` paired standard errors of its best rival.
-
-    Raises:
-        InvalidInput: there are no rivals.
-    """
+    """An agent is the best, or within ``errors`` paired standard errors of its best rival."""
 
     agent: str
     rivals: tuple[str, ...]

@@ -85,10 +85,7 @@ def write(
 ) -> list[Path]:
     """Write a figure under each suffix: all files, or none if one cannot be written.
 
-    Raises:
-        InvalidInput: a file would be written over one of those that were read, or over a file
-            that is no such picture.
-        StoreError: a file cannot be written.
+    A file replaces only a picture of its kind, and none of the files in ``reads``.
     """
     files = files_of(stem, suffixes)
     _spell_out(figure)

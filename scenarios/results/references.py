@@ -116,11 +116,7 @@ def _cell(cell: CellReport) -> dict[str, Any]:
 
 
 def save(kept: dict[str, Any], folder: Path) -> Path:
-    """Write reference results to a folder, and return the file.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
+    """Write reference results to a folder, and return the file."""
     path = folder / reference_path(kept["scenario"])
     return write_text(path, json.dumps(kept, indent=2) + "\n", "text")
 
