@@ -61,5 +61,6 @@ from gpbandits_env.theory.subspaces import covering_term as covering_term
 from gpbandits_env.theory.subspaces import new_subspaces as new_subspaces
 from gpbandits_env.theory.subspaces import regret_order_subspaces as regret_order_subspaces
 from gpbandits_env.theory.subspaces import subspaces_by as subspaces_by
+from gpbandits_env.theory.time_varying import least_regret as least_regret
 from gpbandits_env.theory.time_varying import resetting_regret_order as resetting_regret_order
 from gpbandits_env.theory.time_varying import time_varying_regret_order as time_varying_regret_order

@@ -165,6 +165,31 @@ def regret_bound_resetting(
     return learned + 2.0 + t * psi
 
 
+def least_regret(epsilon: ArrayLike, correlation: float = 0.0, variance: float = 1.0) -> Array:
+    r"""The expected regret per round on two arms, from round 2 on, below which no agent can be.
+
+    .. math:: E[r_t] \ge \sqrt{\frac{v (1 - \rho)}{\pi}} \left(1 - \sqrt{1 - \epsilon}\right)
+        \ge \sqrt{\frac{v (1 - \rho)}{\pi}} \, \frac{\epsilon}{2}
+
+    It is the regret of the agent that knows f_{t-1} and chooses its maximizer: the difference of
+    the two values changes its sign with the correlation sqrt(1 - epsilon) between rounds. This
+    gives the lower bound of order T epsilon its constant.
+
+    Args:
+        epsilon: the drift, in [0, 1]; a number or an array.
+        correlation: rho, the prior correlation of the two arms, in [-1, 1].
+        variance: v, the prior variance of each arm.
+    Source: bogunovic2016, Theorem 4.1 and Appendix F; the constant is ours, exact for two arms.
+    """
+    eps = nonnegative(epsilon, "epsilon")
+    if (eps > 1.0).any():
+        raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
+    if not -1.0 <= correlation <= 1.0:
+        raise InvalidInput(f"correlation must lie in [-1, 1], got {correlation!r}")
+    spread = math.sqrt(positive(variance, "variance") * (1.0 - correlation) / math.pi)
+    return np.asarray(spread * (1.0 - np.sqrt(1.0 - eps)))
+
+
 def _block_length(factor: float, root: float, epsilon: float, horizon: int) -> int:
     if not 0.0 <= epsilon <= 1.0:
         raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")

@@ -1,7 +1,7 @@
 """Theory curves that a plot can draw over a result.
 
 They are computed when a study starts and kept in its results file, so that plots need that file
-only. All of them assume one action per round and finitely many arms.
+only. All of them assume finitely many arms, and all but those of ren2024 one action per round.
 """
 
 from abc import ABC, abstractmethod
@@ -249,3 +249,63 @@ class ModelOrderBound(Bound):
 
     def curve(self, problem: Problem, horizon: int) -> Array:
         return _compressed(problem, horizon, self.epsilon)[0]
+
+
+# -- ren2024: batches -----------------------------------------------------------------------------
+
+
+class BatchOrder(Bound):
+    """An order of the regret of batches, per action and without the paper's constants."""
+
+    metric: str = "average_regret"
+
+    def curve(self, problem: Problem, horizon: int) -> Array:
+        if not isinstance(problem.domain, Arms):
+            raise InvalidInput("the bounds of ren2024 are about batches among finitely many arms")
+        arms, m = problem.domain, problem.batch_size
+        gain = theory.information_gain_bound(arms, problem.kernel, problem.noise_var, m * horizon)
+        return theory.simple_regret_order(self._order(gain, m, arms.size), m)
+
+    @abstractmethod
+    def _order(self, gain: Array, batch_size: int, arms: int) -> Array:
+        """The order of the cumulative regret after each round, (T,)."""
+
+
+@BOUNDS.register("ren-theorem1")
+@dataclass(frozen=True)
+class BatchTheorem1(BatchOrder):
+    """The order of TS-RSR's expected regret, with the greedy bound on gamma.
+
+    ``rho`` is rho_m, at least 1. The paper bounds it after initial observations only.
+
+    Source: ren2024, Theorem 1.
+    """
+
+    rho: float = 1.0
+    metric: str = "average_regret"
+
+    @property
+    def title(self) -> str:
+        return rf"order of Theorem 1, $\rho_m$ = {self.rho:g}"
+
+    def _order(self, gain: Array, batch_size: int, arms: int) -> Array:
+        return theory.regret_order_ts_rsr(gain, batch_size, arms, self.rho)
+
+
+@BOUNDS.register("ren-corollary1")
+@dataclass(frozen=True)
+class BatchCorollary1(BatchOrder):
+    """The order of TS-RSR's expected regret after ``initial`` observations of largest variance.
+
+    Source: ren2024, Corollary 1.
+    """
+
+    initial: int
+    metric: str = "average_regret"
+
+    @property
+    def title(self) -> str:
+        return rf"order of Corollary 1, $T_{{init}}$ = {self.initial}"
+
+    def _order(self, gain: Array, batch_size: int, arms: int) -> Array:
+        return theory.regret_order_initialised(gain, batch_size, arms, self.initial)

@@ -10,6 +10,7 @@ from gpbandits_env.scenarios.findings import AtMost, Below, Finding, Level
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
 PICTURES = "gpbandits_env.scenarios.reporting.pictures"
+THEORY = "gpbandits_env.scenarios.reporting.theory_pictures"
 DELTA = 0.1
 BOUND = {"type": "theorem1", "delta": DELTA}
 MARGIN = 0.01
@@ -163,6 +164,12 @@ SCENARIOS = (
             "`i880.csv` in the folder that `GPBANDITS_DATA` names (`gpbandits data`); a public "
             "week stands in for it in srinivas2010/traffic",
         ),
+    ),
+    Picture(
+        id="srinivas2010/fig-1",
+        source="srinivas2010, Fig. 1 and Theorems 1 to 3",
+        title="regret orders of three kernels, and three bounds above a run",
+        draw=f"{THEORY}:regret_bounds",
     ),
     Picture(
         id="srinivas2010/fig-2",

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpbandits_env.scenarios.findings import Below, Finding, NearlyBest
 from gpbandits_env.scenarios.metrics import Panel
-from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
 METRIC = "log10_simple_regret"
 INITIAL, HORIZON = 20, 200
@@ -359,4 +359,10 @@ SCENARIOS = (
     *(_literal_reading(f, d) for d in DIMENSIONS[1:] for f in FUNCTIONS),
     *FIGURES,
     *REAL,
+    Picture(
+        id="tranthe2020/theory",
+        source="tranthe2020, Lemma 4 and Theorem 1",
+        title="the covering term of the subspaces, and regret orders",
+        draw="gpbandits_env.scenarios.reporting.theory_pictures:subspaces",
+    ),
 )

@@ -92,3 +92,24 @@ def test_regret_bounds_are_eqs_17_18_and_20():
 def test_bad_input_is_refused(call):
     with pytest.raises(InvalidInput):
         call()
+
+
+@pytest.mark.parametrize("correlation", [-0.5, 0.0, 0.9])
+def test_the_least_regret_of_two_arms_is_that_of_an_agent_that_knows_the_last_function(correlation):
+    rng, n, variance = np.random.default_rng(0), 400_000, 2.0
+    factor = np.linalg.cholesky(variance * np.array([[1.0, correlation], [correlation, 1.0]]))
+    before, fresh = rng.standard_normal((2, n, 2)) @ factor.T
+    for epsilon in (0.1, 0.5, 1.0):
+        now = np.sqrt(1.0 - epsilon) * before + np.sqrt(epsilon) * fresh
+        regret = now.max(axis=1) - now[np.arange(n), before.argmax(axis=1)]
+        least = tv.least_regret(epsilon, correlation, variance)
+        assert abs(regret.mean() - least) < 5.0 * regret.std() / np.sqrt(n)
+        assert least >= np.sqrt(variance * (1.0 - correlation) / np.pi) * epsilon / 2.0
+
+
+def test_what_the_least_regret_does_not_accept():
+    for wrong in (-0.1, 1.1):
+        with pytest.raises(InvalidInput, match="epsilon"):
+            tv.least_regret(wrong)
+    with pytest.raises(InvalidInput, match="correlation"):
+        tv.least_regret(0.1, 1.5)

@@ -4,12 +4,19 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
+from gpbandits_env import agents, theory
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios import get
 from gpbandits_env.scenarios.findings import WithinPublished
+from gpbandits_env.scenarios.findings.bounds import BatchCorollary1, BatchTheorem1
 from gpbandits_env.scenarios.papers import ren2024
 from gpbandits_env.scenarios.papers.published import REN2024
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study.environments import make_env
 
 LN2 = np.log(2.0)
 # Table 5-7: m, T, and whether the kernel is Matern 3/2 of lengthscale ln 2.
@@ -108,3 +115,49 @@ def test_runs_from_end_to_end(run, name):
     assert not found.failures
     (cell,) = found.cells
     assert [a.label for a in cell.agents] == list(ren2024.NAMES)
+
+
+def test_the_orders_of_batches_are_those_of_the_theory_per_action():
+    arms, m, rounds = Arms.grid(30), 3, 7
+    problem = Problem(arms, SquaredExponential(0.2), 0.01, m)
+    gain = theory.information_gain_bound(arms, problem.kernel, 0.01, m * rounds)
+    total = theory.regret_order_ts_rsr(gain, m, 30, 2.0)
+    assert total.shape == (rounds,)
+    per_action = m * np.arange(1, rounds + 1)
+    assert BatchTheorem1(2.0).curve(problem, rounds) == pytest.approx(total / per_action)
+    started = theory.regret_order_initialised(gain, m, 30, 12)
+    assert BatchCorollary1(12).curve(problem, rounds) == pytest.approx(started / per_action)
+    box = Problem(Box([0.0], [1.0]), SquaredExponential(0.2), 0.01, m)
+    with pytest.raises(InvalidInput, match="finitely many arms"):
+        BatchTheorem1().curve(box, rounds)
+
+
+def test_first_rounds_of_largest_variance_run_beside_a_plain_start(run):
+    scenario = get("ren2024/initialised")
+    kwargs = {**scenario.env_kwargs, "grid": [5, 5]}
+    outcome = run("a.sqlite", replace(scenario, env_kwargs=kwargs, horizon=6, trials=2))
+    with Store.open(outcome.path) as store:
+        chosen = {e.label: store.arrays(0, e.label, "actions") for e in scenario.agents}
+        assert len(store.bounds(0)) == 2
+    for name in ("ts-rsr", "bucb"):
+        assert not np.array_equal(chosen[name], chosen[f"{name}/initialised"])
+    # Variances do not depend on rewards: the first rounds are the same for all agents and trials.
+    first = chosen["ts-rsr/initialised"][:, :5]
+    assert np.array_equal(first, chosen["bucb/initialised"][:, :5])
+    assert np.array_equal(first[0], first[1])
+
+
+@pytest.mark.parametrize("name", ren2024.SCALES)
+def test_the_problems_as_the_code_has_them(name):
+    main, code = get(f"ren2024/{name}"), get(f"ren2024/{name}-code")
+    assert code.reading_of == main.id
+    assert [e.label for e in code.agents] == list(ren2024.PAPERS)
+    env = make_env(main.env, main.env_kwargs, 5)
+    env.reset(seed=0)
+    points = env.unwrapped.problem.domain.sample(np.random.default_rng(0), 100_000)
+    spread = env.unwrapped.function(points).std()
+    assert np.sqrt(code.env_kwargs["noise_var"]) == pytest.approx(1e-3 * spread, rel=0.01)
+    bucb = agents.make("bucb", env, **next(e for e in code.agents if e.label == "bucb").settings)
+    t = np.arange(1, 51)
+    width = 0.2 * np.log(1000 * t**2 * np.pi**2 / (6 * 0.01))
+    assert bucb.rule.schedule(t) == pytest.approx(width**2)
