@@ -18,7 +18,7 @@ PACKAGES = {
     "agents": "gpbandits_env/agents",
     "scenarios": "gpbandits_env/scenarios",
 }
-KINDS = (".py", ".typed", ".html", ".json")
+KINDS = (".py", ".typed", ".html", ".json", ".toml")
 
 
 @pytest.fixture(scope="module")
