@@ -21,7 +21,11 @@ MOST = 10**15
 
 
 def finite_array(value: ArrayLike, name: str, ndim: int | None = None) -> Array:
-    """A float64 array of finite numbers of at most 1e150, with ``ndim`` dimensions if given."""
+    """A float64 array of finite numbers, at most 1e150 in size, with ``ndim`` dimensions if given.
+
+    Raises:
+        InvalidInput: the value is not numeric, not finite, too large, or has another dimension.
+    """
     if (
         type(value) is np.ndarray
         and value.dtype is FLOAT

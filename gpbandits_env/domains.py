@@ -125,6 +125,8 @@ class Arms(Domain):
             read as (n, 1).
         axes: when the arms are the product grid of these d one-dimensional arrays (last one
             fastest), the arrays; `Arms.grid` sets them.
+    Raises:
+        InvalidInput: no arms, or coordinates that are not finite.
     """
 
     coordinates: Array
@@ -262,6 +264,8 @@ class Box(Domain):
     Args:
         low: (d,) the lower corner.
         high: (d,) the upper corner, above the lower one in every coordinate.
+    Raises:
+        InvalidInput: corners that are not finite, not of one shape, or out of order.
     """
 
     low: Array
@@ -340,7 +344,11 @@ class Box(Domain):
 
 
 def domain_from_dict(spec: Mapping[str, Any]) -> Domain:
-    """The domain of a plain dict: {"type": "grid" | "arms" | "box", ...}."""
+    """The domain of a plain dict: {"type": "grid" | "arms" | "box", ...}.
+
+    Raises:
+        InvalidInput: the type is unknown, or fields are missing or unknown.
+    """
     builders: dict[str, Any] = {"grid": Arms.grid, "arms": lambda points: Arms(points), "box": Box}
     if not isinstance(spec, Mapping):
         raise InvalidInput(f"a domain must be a dict with a 'type', got {shown(spec)}")

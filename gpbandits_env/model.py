@@ -20,6 +20,8 @@ class Model:
         noise_var: the variance of the noise, at least 0, in reward units squared.
         prior_mean: m, a number, or (n,) one for each arm.
         epsilon: the drift per unit of time, in [0, 1]; 0 for a static function.
+    Raises:
+        InvalidInput: a number out of range.
     Source: bogunovic2016, eqs. (3)-(4).
     """
 

@@ -30,6 +30,8 @@ class Problem(Displayed):
         epsilon: how fast the function drifts (bogunovic2016, eq. (4)), in [0, 1]; None if it is
             static or the rate is unknown.
         temporal: the temporal kernel of the drift, if it is known and is not that of epsilon.
+    Raises:
+        InvalidInput: no domain or kernel, a number out of range, or a prior mean of another shape.
     """
 
     domain: Domain

@@ -39,7 +39,11 @@ def kinds_of(cls: Any) -> dict[str, Any]:
 
 
 def check_kind(name: str, value: Any, kind: Any) -> None:
-    """Check that a value is of its declared type: a string, a number; others pass."""
+    """Check that a value is a string, a number, ... as declared; other types are not checked.
+
+    Raises:
+        InvalidInput: the value has another type.
+    """
     options = get_args(kind) if isinstance(kind, UnionType) else (kind,)
     if value is None and type(None) in options:
         return
@@ -58,7 +62,10 @@ def no_user_code(cure: str) -> Iterator[None]:
     """Within this context, a name like "module:Class" is refused and imports nothing.
 
     It is for files from untrusted sources, because importing a module runs its code. The refusal
-    applies to the current thread; ``cure`` is what its error advises.
+    applies to the current thread.
+
+    Args:
+        cure: what the error advises a user who trusts the file to do.
     """
     before = _CURE.set(cure)
     try:
@@ -75,7 +82,9 @@ def user_code_is_refused() -> bool:
 def user_module(module: str, where: str) -> Any:
     """Import the module of a name like "module:Class"; nothing else imports user code.
 
-    The message of an error begins with ``where``.
+    Raises:
+        InvalidInput: the module cannot be imported, or `no_user_code` forbids it; the message
+            begins with ``where``.
     """
     if cure := _CURE.get():
         raise InvalidInput(f"{where}: code of the module {module!r} is not loaded; {cure}")

@@ -28,6 +28,8 @@ class ResetOptions(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         env: an environment of this library.
         options: those of `gpbandits_env.envs.BanditEnv.reset`; options given to a reset override
             them.
+    Raises:
+        InvalidInput: the options are not a dict.
     """
 
     def __init__(self, env: Env, options: Mapping[str, Any]) -> None:

@@ -78,6 +78,9 @@ def put(target: Any, path: str, value: Any) -> Any:
 
     A part of the path is a key of a table, which is made if it is missing, or the number of an item
     of a list, from 0: "drift.drifts.0.epsilon".
+
+    Raises:
+        InvalidInput: a list does not have the item.
     """
     return _put(target, path.split("."), value, path)
 

@@ -124,7 +124,11 @@ class Panel:
 
 
 def metric_named(name: str) -> Metric:
-    """The metric with a name."""
+    """The metric with a name.
+
+    Raises:
+        UnknownName: there is no such metric.
+    """
     return KNOWN[one_of(name, KNOWN, "metric")]
 
 

@@ -32,5 +32,9 @@ def scenarios() -> dict[str, Scenario | Picture]:
 
 
 def get(id: str) -> Scenario | Picture:
-    """The scenario with an id; the error for an unknown id suggests the nearest ones."""
+    """The scenario with an id.
+
+    Raises:
+        UnknownName: there is no such id; the message suggests the nearest ones.
+    """
     return scenarios()[one_of(id, scenarios(), "scenario", "'gpbandits list' lists them")]

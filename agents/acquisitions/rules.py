@@ -38,6 +38,8 @@ class AcquisitionRule(ABC):
         Args:
             problem: the problem of the agent.
             arms: the number of arms of the posterior; None in a box.
+        Raises:
+            InvalidInput: the problem does not state such a constant.
         """
         return self
 

@@ -36,6 +36,8 @@ class RExp3(Agent):
         low: the smallest reward expected.
         high: the largest reward expected.
         candidates: in a box, the number of points to choose among.
+    Raises:
+        InvalidInput: a setting is out of range.
     Source: Besbes, Gur and Zeevi (2014), Algorithm 1.
     """
 

@@ -57,7 +57,11 @@ def rule_for(spec: Batch) -> BatchRule:
 
 
 def needs_acquisition(batch: BatchRule, rule: AcquisitionRule | None) -> None:
-    """Check that the agent has an acquisition, for rules that score actions."""
+    """Check that the agent has an acquisition, for rules that score actions.
+
+    Raises:
+        InvalidInput: the agent has no acquisition.
+    """
     if rule is None:
         raise InvalidInput(
             f"the rule {batch.type_name!r} needs an acquisition, and this agent has none, because "  # type: ignore[attr-defined]

@@ -99,6 +99,8 @@ class Compression:
     Args:
         epsilon: the budget in nats; with 0 every observation is informative, in spite of rounding.
         noise_var: s^2.
+    Raises:
+        InvalidInput: the budget is positive and the noise variance is 0.
     """
 
     def __init__(self, epsilon: float, noise_var: float) -> None:

@@ -235,7 +235,11 @@ class Window(Forgetting):
 def forgetting_for(
     epsilon: float | None, reset_every: int | None, window: int | None
 ) -> Forgetting | None:
-    """The rule for these settings, of which at most one may be given; None keeps all data."""
+    """The rule for these settings, of which at most one may be given; None keeps all data.
+
+    Raises:
+        InvalidInput: two of them are given, or a number is out of range.
+    """
     given = {"epsilon": epsilon, "reset_every": reset_every, "window": window}
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:

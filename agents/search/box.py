@@ -52,6 +52,8 @@ class Gradient:
         sample_starts: the number of ascents for each posterior sample; each has a budget of
             evaluations / starts.
         near_best: whether points near the best observed ones are candidates too.
+    Raises:
+        InvalidInput: a setting is out of range.
     """
 
     starts: int = 10
@@ -80,6 +82,8 @@ class Drawn:
     Args:
         count: the number of points spread over the box, at least 1. Points near the best observed
             ones are added.
+    Raises:
+        InvalidInput: count is out of range.
     """
 
     count: int = 1024

@@ -55,6 +55,8 @@ class RoundCandidates:
         tops: the largest number of ascents of the posterior mean, at least 0. They start from the
             best candidate and from observed points above it, and their ends are candidates too.
         climb: the number of steps of each of these ascents.
+    Raises:
+        InvalidInput: a setting is out of range.
     """
 
     candidates: int = 1000

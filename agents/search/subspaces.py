@@ -40,6 +40,8 @@ class Growth:
         candidates: the number of points screened per round over all subspaces, at least 2 in each.
         refine: K, the number of screened points from which an ascent starts.
         evaluations: the budget of acquisition evaluations for all ascents of a round together.
+    Raises:
+        InvalidInput: a setting is out of range.
     """
 
     n0: int = 1

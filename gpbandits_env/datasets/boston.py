@@ -24,6 +24,8 @@ class Housing:
     Args:
         properties: (506, 13), in the units of the source; read-only.
         values: (506,) the median value of a home, in 1000 dollars; read-only.
+    Raises:
+        InvalidInput: the shapes are wrong, or a number is not finite.
     """
 
     properties: Array
@@ -39,6 +41,11 @@ class Housing:
 
 @cache
 def load_boston() -> Housing:
-    """The table from the data folder or from the package mlxtend; read once per process."""
+    """The table from the data folder or from the package mlxtend; read once per process.
+
+    Raises:
+        MissingExtra: the package mlxtend is not installed.
+        InvalidInput: the file has other content.
+    """
     table = packaged_table("boston_housing.csv", "boston")
     return Housing(table[:, :PROPERTIES], table[:, -1])

@@ -52,7 +52,11 @@ def load(name: str, options: Mapping[str, Any] | None = None) -> Readings:
 
 
 def status() -> list[Status]:
-    """Every data set, where its file was found, and how to get it if it was not."""
+    """Every data set, where its file was found, and how to get it if it was not.
+
+    Raises:
+        InvalidInput: ``GPBANDITS_DATA`` does not name a folder.
+    """
     return [Status(d.name, d.summary, d.find(), d.how_to_get) for d in DATASETS.values()]
 
 

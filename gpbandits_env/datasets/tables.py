@@ -56,7 +56,11 @@ class Readings:
 
 
 def check_table(table: ArrayLike, name: str) -> Array:
-    """The table (rows, n) as finite float64 numbers, or an error that names row and column."""
+    """The table (rows, n) as finite float64 numbers, or an error that names row and column.
+
+    Raises:
+        InvalidInput: it is not a table of numbers, it is empty, or a number is not finite.
+    """
     values = numbers(table, name)
     if values.ndim != 2 or not values.size:
         raise InvalidInput(f"{name} must have shape (rows, arms), got {values.shape}")
@@ -74,8 +78,14 @@ def check_table(table: ArrayLike, name: str) -> Array:
 def interpolated(values: Array, name: str, at: Array | None = None) -> Array:
     """The table (rows, n) with each NaN replaced by linear interpolation down its column.
 
-    Before the first reading of a column and after its last one, that reading is held. The times of
-    the rows are ``at``, or the row numbers; ``name`` is the table's name in messages.
+    Before the first reading of a column and after its last one, that reading is held.
+
+    Args:
+        values: (rows, n).
+        name: the name of the table, for messages.
+        at: (rows,) the times of the rows; by default the row numbers.
+    Raises:
+        InvalidInput: a column has no reading.
     """
     filled = np.array(values)
     when = np.arange(float(len(filled))) if at is None else at

@@ -34,6 +34,9 @@ def load_metr_la(mornings: bool = False, working_days: bool = False) -> Readings
     Args:
         mornings: 6 to 11 AM only: rows 72..131 of each day's 288.
         working_days: Monday to Friday only.
+    Raises:
+        MissingData: the file is not there.
+        InvalidInput: it is not a table of finite numbers.
     """
     path = WEEK.locate()
     table = read_table(path, header=True)
@@ -43,12 +46,20 @@ def load_metr_la(mornings: bool = False, working_days: bool = False) -> Readings
 
 
 def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
-    """All four months of METR-LA; readings of 0, which mean "none", are interpolated in time."""
+    """All four months of METR-LA; readings of 0, which mean "none", are interpolated in time.
+
+    Args:
+        mornings: 6 to 11 AM only.
+        working_days: Monday to Friday only.
+    Raises:
+        MissingData: the file is not there.
+        InvalidInput: it has another layout.
+    """
     return _timed(WHOLE, (mornings, working_days))
 
 
 def load_bay(mornings: bool = False, working_days: bool = False) -> Readings:
-    """PEMS-BAY: six months of 325 sensors; the arguments are those of `load_metr_la`."""
+    """PEMS-BAY: six months of 325 sensors; arguments and errors are those of `load_full`."""
     return _timed(BAY, (mornings, working_days))
 
 
@@ -62,7 +73,11 @@ def _timed(dataset: Dataset, keep: tuple[bool, bool]) -> Readings:
 
 
 def without_zeros(values: Array, name: str) -> Array:
-    """The readings (rows, n) with each 0 replaced by linear interpolation down its column."""
+    """The readings (rows, n) with each 0 replaced by linear interpolation down its column.
+
+    Raises:
+        InvalidInput: a column has no reading.
+    """
     return interpolated(np.where(values == 0.0, np.nan, values), name)
 
 
@@ -131,7 +146,12 @@ SENSORS = 357
 
 
 def load_i880() -> Readings:
-    """The readings, (rows, 357), in the order of the file (see ``I880.how_to_get``)."""
+    """The readings, (rows, 357), in the order of the file.
+
+    Raises:
+        MissingData: the file is missing.
+        InvalidInput: the file has another layout (see ``I880.how_to_get``).
+    """
     path = I880.locate()
     table = read_table(path)
     values = table.values

@@ -22,6 +22,8 @@ class Blend(Drift):
     Args:
         drifts: the drift of each part.
         weights: the share of each part in the variance, up to a common factor; equal by default.
+    Raises:
+        InvalidInput: there are fewer than 2 parts, or not one weight per part.
     """
 
     drifts: tuple[Drift, ...]
@@ -62,6 +64,8 @@ class Then(Drift):
 
     Args:
         drifts: the drifts, in the order in which they are applied between two rounds.
+    Raises:
+        InvalidInput: there are fewer than 2 drifts.
     """
 
     drifts: tuple[Drift, ...]

@@ -26,6 +26,8 @@ class MarkovDrift(Drift):
     Args:
         epsilon: in [0, 1]; 0 gives a static function, 1 a new independent draw every round.
     Source: bogunovic2016, eqs. (3)-(4).
+    Raises:
+        InvalidInput: epsilon is outside [0, 1].
     """
 
     epsilon: float
@@ -45,6 +47,8 @@ class VaryingMarkovDrift(Drift):
     Args:
         epsilons: the rates, each in [0, 1].
         rounds: the number of rounds for which each rate holds; a number or one per rate.
+    Raises:
+        InvalidInput: there are no rates, a rate is outside [0, 1], or the lengths do not agree.
     """
 
     epsilons: tuple[float, ...]
@@ -80,6 +84,8 @@ class ChangePoints(Drift):
     Args:
         times: the rounds t >= 2 that start with a new function.
         rate: the additional probability in [0, 1] of a new function in every round.
+    Raises:
+        InvalidInput: a time is below 2, or the rate is outside [0, 1].
     """
 
     times: tuple[int, ...] = ()
@@ -115,6 +121,8 @@ class Seasonal(_Fixed):
     Args:
         period: P > 0, in rounds.
         weights: w_1, w_2, ... up to a common factor; more harmonics make faster changes.
+    Raises:
+        InvalidInput: the period is not positive, or all weights are 0.
     """
 
     period: float
@@ -147,6 +155,8 @@ class Rotation(_Fixed):
     Args:
         period: the number of rounds of a full cycle.
         functions: the number of independent functions, at least 2.
+    Raises:
+        InvalidInput: the period is not positive, or there are fewer than 2 functions.
     """
 
     period: float

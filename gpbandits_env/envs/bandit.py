@@ -45,7 +45,11 @@ class Bandit:
         return float(np.sqrt(self.noise_var))
 
     def action_space(self, selective: bool = False, discrete: bool = False) -> spaces.Space[Any]:
-        """A batch of actions, or one arm; if selective, a pair of these and which to observe."""
+        """A batch of actions, or one arm; if selective, a pair of these and which to observe.
+
+        Raises:
+            InvalidInput: a discrete action, but several actions per round or a box.
+        """
         m = self.problem.batch_size
         space: spaces.Space[Any] = self.problem.domain.action_space(m)
         if discrete:
@@ -88,7 +92,12 @@ Parameters = Mapping[str, Any]
 def drawn(options: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """The parameters that the options of a reset fix, and those that their "draw" function draws.
 
-    The function takes a child of the generator and returns a dict of further values.
+    Args:
+        options: values by name; under "draw" a function that takes a generator and returns a dict
+            of further values.
+        rng: the function, if there is one, gets a child of this generator.
+    Raises:
+        InvalidInput: "draw" is not such a function.
     """
     fixed = {key: value for key, value in options.items() if key != "draw"}
     if "draw" not in options:
@@ -107,7 +116,10 @@ def drawn(options: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any
 def instance_with(made: Bandit, parameters: Parameters) -> Bandit:
     """The bandit of one instance of an environment, with other parameters.
 
-    They may change neither the actions, nor the rewards beyond the observation space.
+    Raises:
+        UnknownName: a parameter that the environment does not have.
+        InvalidInput: a value out of range; actions that would differ; or rewards that may lie
+            outside the observation space of the environment.
     """
     if not parameters:
         return made

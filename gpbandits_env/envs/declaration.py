@@ -40,7 +40,12 @@ class Arguments(ABC):
         """
 
     def changed(self, changes: Mapping[str, Any]) -> Bandit:
-        """The bandit with some of these arguments changed; an unknown one is an UnknownName."""
+        """The bandit with some of these arguments changed.
+
+        Raises:
+            UnknownName: an argument that the environment does not have.
+            InvalidInput: as `bandit`.
+        """
         for key in changes:
             one_of(key, ["draw", *(field.name for field in fields(self))], "reset option")
         made: Arguments = replace(self, **changes)
@@ -63,7 +68,12 @@ class Maker:
         self.arguments = arguments
 
     def __call__(self, *args: Any, **kwargs: Any) -> BanditEnv:
-        """Make one environment; an argument that it does not have is an UnknownArgument."""
+        """Make one environment.
+
+        Raises:
+            UnknownArgument: an argument that the environment does not have.
+            InvalidInput: an argument is missing or wrong.
+        """
         own = _options(BanditEnv, kwargs)
         return BanditEnv(self._bandit(kwargs, own), *args, **own)
 

@@ -213,7 +213,11 @@ def rows_ahead(batch_size: int) -> int:
 
 
 def check_noise(state: Mapping[str, Any], batch_size: int, round_: int) -> None:
-    """Check where a single environment's noise is: a reset begins it, a round takes one row."""
+    """Check where a single environment's noise is: a reset begins it, a round takes one row.
+
+    Raises:
+        ValueError: it is elsewhere.
+    """
     left, due = state["ahead"].shape[1], -round_ % rows_ahead(batch_size)
     if left != due:
         raise ValueError(f"its noise is drawn {left} rounds ahead in round {round_}, not {due}")
@@ -225,6 +229,9 @@ def check_regret(
     """Check that there can be such a cumulative and simple regret after so many rounds.
 
     Unless ``skipped`` actions are evaluated, some or all of it may be unknown.
+
+    Raises:
+        ValueError: there cannot.
     """
     count = round_ * bandit.problem.batch_size
     low, high = bandit.process.bounds()
@@ -252,7 +259,11 @@ def generator_at(state: dict[str, Any]) -> np.random.Generator:
 
 
 def alike(new: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
-    """A copy of a snapshot's array that replaces an array of the same shape and type."""
+    """A copy of a snapshot's array that replaces an existing one.
+
+    Raises:
+        ValueError: the two differ in shape or type.
+    """
     if new.shape != old.shape or new.dtype != old.dtype:
         raise ValueError(f"an array {new.dtype} of shape {new.shape} instead of {old.shape}")
     return new.copy()
@@ -266,7 +277,11 @@ def not_fitting(error: Exception) -> InvalidInput:
 
 
 def check_options(options: dict[str, Any] | None) -> dict[str, Any]:
-    """The options of a reset; InvalidInput if they are not a dict."""
+    """The options of a reset.
+
+    Raises:
+        InvalidInput: the options are not a dict.
+    """
     if options is not None and not isinstance(options, Mapping):
         raise InvalidInput(f"reset options must be a dict, got {shown(options)}")
     return dict(options or {})
@@ -281,6 +296,10 @@ def split_action(action: Any, shape: tuple[int, ...]) -> tuple[Any, BoolArray]:
     """Split the action of a selective environment into the actions and the mask of observed ones.
 
     A boolean mask is returned without a copy.
+
+    Raises:
+        InvalidInput: it is not a pair, or its second item is not an array of the given shape of
+            booleans or whole numbers 0 and 1.
     """
     if not isinstance(action, (tuple, list)) or len(action) != 2:
         raise InvalidInput(

@@ -19,7 +19,11 @@ METADATA: dict[str, Any] = {**SIDE_BY_SIDE, "render_modes": ["human", "ansi", "r
 
 
 def check_render_mode(mode: str | None, metadata: dict[str, Any] = METADATA) -> str | None:
-    """The render mode, checked."""
+    """The render mode, checked.
+
+    Raises:
+        UnknownName: there is no such mode.
+    """
     return None if mode is None else one_of(mode, metadata["render_modes"], "render mode")
 
 
@@ -48,7 +52,11 @@ class Viewer:
             del self.seen[:-RECENT]
 
     def attach(self, agent: Any) -> None:
-        """Show this agent's belief; None shows none."""
+        """Show this agent's belief; None shows none.
+
+        Raises:
+            InvalidInput: the agent has no ``belief``.
+        """
         if agent is not None and not callable(getattr(agent, "belief", None)):
             raise InvalidInput(f"an attached agent needs belief() -> (mean, sd), got {agent!r}")
         self.agent = agent

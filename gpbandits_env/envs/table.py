@@ -107,6 +107,8 @@ class ReplayArguments(TableArguments):
         starts: the test rows at which an episode may begin, of which one is drawn uniformly; by
             default the first row.
         epsilon: the drift in the agents' model, e.g. as learned from the training rows.
+    Raises:
+        InvalidInput: as for `Table`, or the table does not have the columns or starts.
     Source: bogunovic2016, Section 5.2.
     """
 
@@ -134,9 +136,13 @@ def example_readings() -> Array:
 
 
 def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
-    """The first rows, for the covariance, and the others, for the test, of values (rows, n).
+    """The first rows, for the covariance, and the others, for the test.
 
-    The number of first rows is rounded down; at least two rows and one are needed.
+    Args:
+        values: (rows, n).
+        train_fraction: the share of the first rows, between 0 and 1; their number is rounded down.
+    Raises:
+        InvalidInput: there are fewer than two rows for the covariance, or none for the test.
     """
     share = positive(train_fraction, "train_fraction")
     # The small term keeps 2/3 of 7200 at 4800 in spite of rounding.

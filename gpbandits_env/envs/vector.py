@@ -54,6 +54,8 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         autoreset_mode: a `gymnasium.vector.AutoresetMode` or its value: "NextStep"; "SameStep",
             where the step that ends an episode begins the next one, and the info has the last
             observation and info under "final_obs" and "final_info"; or "Disabled".
+    Raises:
+        InvalidInput: a number is out of range, or a render mode or autoreset mode is unknown.
     """
 
     def __init__(

@@ -112,7 +112,11 @@ class AnalyticProcess(RewardProcess):
         return RoundPath(self.at, drawn if active is None else {**drawn, "active": active})
 
     def restore(self, state: dict[str, Any]) -> RoundPath:
-        """See `RewardProcess.restore`; ValueError if the state does not fit."""
+        """See `RewardProcess.restore`.
+
+        Raises:
+            ValueError: the state does not belong to such a process.
+        """
         drawn: dict[str, Any] = {"shift": np.array(state["shift"])}
         drawn["first"] = float(state["first"])
         if "active" in state:

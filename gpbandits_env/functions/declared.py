@@ -110,7 +110,11 @@ TEST_FUNCTIONS: dict[str, TestFunction] = {
 
 
 def function_named(name: str) -> TestFunction:
-    """A test function by name."""
+    """A test function by name.
+
+    Raises:
+        UnknownName: there is no such function.
+    """
     return TEST_FUNCTIONS[one_of(name, TEST_FUNCTIONS, "test function")]
 
 
@@ -132,7 +136,11 @@ def add_test_function(name: str, function: TestFunction) -> None:
 
 
 def dimension(name: str, *dims: int | None) -> int:
-    """The number of coordinates on which the function and ``dims`` agree; 2 if none is given."""
+    """The number of coordinates on which the function and ``dims`` agree; 2 if none is given.
+
+    Raises:
+        InvalidInput: they do not agree.
+    """
     given = function_named(name)
     wanted = [whole(d, "dim") for d in (given.dim, *dims) if d is not None]
     size = wanted[0] if wanted else 2

@@ -27,7 +27,10 @@ ANYTHING = 1e100
 class GPOnArms(StaticProcess):
     """Draws f = Phi xi of GP(0, k) on arms, with white xi, exact to the stated sampler error.
 
-    ``sampler`` is "auto", "dense", "lowrank", "kronecker" or "circulant".
+    Args:
+        arms: the n arms.
+        kernel: the covariance k.
+        sampler: "auto", "dense", "lowrank", "kronecker" or "circulant".
     """
 
     def __init__(self, arms: Arms, kernel: Kernel, sampler: str = "auto") -> None:
@@ -89,8 +92,13 @@ class GPOnBox(StaticProcess):
     """Draws of a GP in a box, by exact product features or random Fourier features.
 
     Random features are drawn once, from a separate random stream. All functions therefore have the
-    same covariance, which differs from the kernel by ``sampler.error``. ``sampler`` is "auto" or a
-    box sampler, and ``features`` the number of random features.
+    same covariance, which differs from the kernel by ``sampler.error``.
+
+    Args:
+        box: the domain.
+        kernel: the covariance k.
+        sampler: "auto" or one of the box samplers' names.
+        features: the number of random features, if they are used.
     """
 
     def __init__(

@@ -18,10 +18,15 @@ KEPT = 16 * 2**20
 class BoxMaximum:
     """Finds the maximum of f(x) = phi(x) . xi over a box, for one xi after another.
 
-    L-BFGS-B with analytic gradients starts from at most ``starts`` points of a Sobol set that
-    exceed their neighbors. It ends at a local maximum, to within `accuracy`. This is the global
-    maximum if the Sobol set is dense enough: for functions that vary over a twentieth of the box in
-    one or two dimensions, or a fifth in three.
+    L-BFGS-B with analytic gradients starts from the points of a Sobol set that exceed their
+    neighbors. It ends at a local maximum, to within `accuracy`. This is the global maximum if the
+    Sobol set is dense enough: for functions that vary over a twentieth of the box in one or two
+    dimensions, or a fifth in three.
+
+    Args:
+        sampler: the features phi.
+        box: the domain.
+        starts: the largest number of local searches.
     """
 
     def __init__(self, sampler: BoxSampler, box: Box, starts: int = 16) -> None:

@@ -52,6 +52,8 @@ class _Translation(Motion):
     Args:
         radius: the largest shift, as a fraction of half the side of the box, in (0, 1).
         period: the number of rounds of a full cycle.
+    Raises:
+        InvalidInput: a number is out of range.
     """
 
     radius: float = 0.3
@@ -109,6 +111,8 @@ class Turn(Motion):
 
     Args:
         period: the number of rounds of a full turn.
+    Raises:
+        InvalidInput: the period is not positive.
     """
 
     period: float = 100.0
@@ -140,6 +144,8 @@ class Stretch(Motion):
     Args:
         factor: the largest magnification, above 1.
         period: the number of rounds of a full cycle.
+    Raises:
+        InvalidInput: a number is out of range.
     """
 
     factor: float = 1.5
@@ -165,7 +171,11 @@ class Stretch(Motion):
 
 
 def stays_inside(motion: Motion | None, point: Array, what: str) -> None:
-    """Check that a motion (or none) keeps a point (d,) in the cube; the error names ``what``."""
+    """Check that a motion (or none) keeps a point (d,) in the cube.
+
+    Raises:
+        InvalidInput: at some phase the point is outside; the message names the function ``what``.
+    """
     for phase in np.arange(TRIED) / TRIED if motion else (0.0,):
         gone = point if motion is None else motion.back(point[None], float(phase))
         if (np.abs(gone) > 1.0 + 1e-12).any():

@@ -116,7 +116,14 @@ class RoundPath(RewardPath):
 
 
 class TableProcess(StaticProcess):
-    """Each row of a table (rows, n) is a function on the arms; rows are drawn with replacement."""
+    """Each row of a table is a function on the arms; rows are drawn uniformly with replacement.
+
+    Args:
+        arms: the n arms.
+        table: (rows, n) values.
+    Raises:
+        InvalidInput: the table has no rows, not n columns, or numbers that are not finite.
+    """
 
     def __init__(self, arms: Arms, table: Array) -> None:
         self.domain: Arms = arms
@@ -130,9 +137,15 @@ class TableProcess(StaticProcess):
 
 
 class ReplayProcess(RewardProcess):
-    """The rows of a table (rows, n) in order, one per round; the first row follows the last.
+    """The rows of a table in order, one per round; the first row follows the last.
 
-    ``starts`` are the rows at which an episode may begin, of which one is drawn uniformly.
+    Args:
+        arms: the n arms.
+        table: (rows, n) values.
+        starts: the rows at which an episode may begin; one is drawn uniformly.
+    Raises:
+        InvalidInput: the table has no rows, not n columns, or numbers that are not finite; or a
+            start is not a row.
     """
 
     def __init__(self, arms: Arms, table: Array, starts: Sequence[int] = (0,)) -> None:

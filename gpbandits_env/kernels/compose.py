@@ -62,6 +62,8 @@ class Sum(_Combination):
 
     Args:
         terms: the kernels; their parameters are named "terms.0.lengthscale" and so on.
+    Raises:
+        InvalidInput: there are no terms, or a term is not a kernel.
     """
 
     terms: tuple[Kernel, ...]
@@ -105,6 +107,8 @@ class Product(_Combination):
 
     Args:
         factors: the kernels; their parameters are named "factors.0.lengthscale" and so on.
+    Raises:
+        InvalidInput: there are no factors, or a factor is not a kernel.
     """
 
     factors: tuple[Kernel, ...]

@@ -40,6 +40,8 @@ class Stationary(Kernel):
     Args:
         lengthscale: ell > 0, a number or one per coordinate, in the units of x.
         variance: v > 0, in the units of f squared.
+    Raises:
+        InvalidInput: a parameter is not a finite number above 0.
     """
 
     lengthscale: float | tuple[float, ...]

@@ -17,6 +17,8 @@ class Observations:
         rewards: (n,) the observed rewards.
         times: (n,) the times, in rounds or any other unit (epsilon is per that unit); all zero by
             default, which means a static function.
+    Raises:
+        InvalidInput: the shapes do not agree, there are no data, or a number is not finite.
     """
 
     points: Array
@@ -45,6 +47,8 @@ class Series:
     Args:
         values: (T, n), one row per time.
         times: (T,) the times, in increasing order; 0, 1, ... by default.
+    Raises:
+        InvalidInput: the shapes do not agree, the times decrease, or a number is not finite.
     """
 
     values: Array

@@ -192,6 +192,9 @@ class SeriesLikelihood:
     With K = U diag(lam) U^T, the rotated series (Y U)_i are independent first-order Markov
     processes of variance lam_i, observed with noise. Each needs a scalar Kalman filter, and all run
     at once. Cost: O(n T) per call for T times and n arms, after one eigendecomposition.
+
+    Raises:
+        InvalidInput: there are no series, or their numbers of arms differ.
     """
 
     def __init__(self, model: Model, series: Sequence[Series]) -> None:

@@ -24,6 +24,8 @@ class InputScaling:
     Args:
         low: (D,) the corner that becomes (-1, ..., -1).
         high: (D,) the corner that becomes (1, ..., 1).
+    Raises:
+        InvalidInput: low is not below high.
     """
 
     low: Array

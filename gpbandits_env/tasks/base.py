@@ -26,6 +26,8 @@ class Axis:
         scale: "linear"; "log", which is logarithmic in the cube; or "integer", which is rounded to
             the nearest integer before the task is evaluated.
         count: the number of equal coordinates.
+    Raises:
+        InvalidInput: the scale is unknown, or a logarithmic axis does not start above 0.
     """
 
     name: str

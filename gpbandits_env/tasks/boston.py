@@ -114,6 +114,8 @@ class Boston(Task):
     Args:
         root: whether the loss is the root mean squared error, as in the public code of ren2024, or
             the mean squared error.
+    Raises:
+        InvalidInput: root is not a bool.
     """
 
     root: bool = False

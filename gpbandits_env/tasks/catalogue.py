@@ -63,7 +63,11 @@ class Analytic(Task):
 
 
 def corners(box: Any, dim: int | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Two corners from (low, high), each a number for every coordinate or one per coordinate."""
+    """Two corners from (low, high), each a number for every coordinate or one per coordinate.
+
+    Raises:
+        InvalidInput: there are not two corners, or they do not determine the dimension.
+    """
     if isinstance(box, Box):
         return tuple(box.low.tolist()), tuple(box.high.tolist())
     low, high = (finite_array(corner, "box") for corner in two_corners(box))

@@ -118,6 +118,8 @@ class OutputWeights(Task):
 
     Args:
         hidden: the number of hidden units h; the 10 h coordinates are W2, row by row.
+    Raises:
+        InvalidInput: hidden is not an integer above 0.
     """
 
     hidden: int = 10

@@ -52,7 +52,11 @@ Vector = tuple[float, float]
 
 @cache
 def engine() -> ModuleType:
-    """The package Box2D; MissingExtra if it is not installed."""
+    """The package Box2D.
+
+    Raises:
+        MissingExtra: the package is not installed.
+    """
     try:
         with warnings.catch_warnings():
             # Newer Python versions warn about types that the wrapper generator of Box2D makes.
@@ -66,9 +70,13 @@ def engine() -> ModuleType:
 def pushed(hand: Vector, angle: float, speed: Vector, steps: int) -> Vector:
     """Where the disc comes to rest, after a push in a Box2D simulation of its own; about 1 ms.
 
-    There is no gravity: the table acts through friction joints to a static body at the origin. The
-    disc starts at the origin, and the hand at its position and angle (in radians); the controller
-    keeps the target speed for ``steps`` steps.
+    There is no gravity: the table acts through friction joints to a static body at the origin.
+
+    Args:
+        hand: the initial position of the hand; the disc starts at the origin.
+        angle: the angle of the hand, in radians.
+        speed: the target speed of the controller.
+        steps: the number of steps of pushing.
     """
     box2d = engine()
     simulation = box2d.b2World(gravity=(0.0, 0.0), doSleep=True)
@@ -127,6 +135,8 @@ class Push(Task):
     Args:
         turned: whether the angle is the fourth coordinate.
         goal: a fixed goal; by default it is drawn uniformly from [-5, 5]^2 at each reset.
+    Raises:
+        InvalidInput: the goal is not on the table.
     """
 
     turned: bool = False

@@ -41,6 +41,8 @@ class RampLoss(Task):
             loss of weights that large reflects only their norm and chance.
         data: the patterns (see `load_gisette`): "made" (1,000), "made-train", "train" (6,000) or
             "valid".
+    Raises:
+        InvalidInput: a number is out of range.
     """
 
     cost: float = 1.0

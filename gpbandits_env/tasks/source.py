@@ -59,6 +59,8 @@ class TaskProcess(StaticProcess):
         task: a prepared task.
         scaled: whether the domain is in the cube [-1, 1]^d instead of natural units.
         arms: arms inside the box or the cube; by default the domain is the whole box or cube.
+    Raises:
+        InvalidInput: arms are given for a task with its own noise, which a table cannot represent.
     """
 
     def __init__(self, task: Task, scaled: bool = False, arms: Arms | None = None) -> None:

@@ -39,6 +39,8 @@ def regret_order_ts_rsr(gain: ArrayLike, batch_size: int, arms: int, rho: float 
 
     Returns:
         The curve (N // m,) for T = 1, 2, ..., from a gain of N >= m entries.
+    Raises:
+        InvalidInput: a number is out of range, or the gain curve is shorter than one batch.
     Source: ren2024, Theorem 1.
     """
     readings, gains = _in_rounds(gain, batch_size)
@@ -60,6 +62,8 @@ def regret_order_initialised(
 
     Returns:
         The curve (N // m,) for T = 1, 2, ... rounds after the start, from a gain of N >= m entries.
+    Raises:
+        InvalidInput: a number is out of range, or the gain curve is shorter than one batch.
     Source: ren2024, Corollary 1.
     """
     readings, gains = _in_rounds(gain, batch_size)

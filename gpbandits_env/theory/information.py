@@ -71,6 +71,8 @@ def greedy_design(
 
     Returns:
         The observed arms (T,), and the information gain after each observation (T,).
+    Raises:
+        InvalidInput: a number is out of range, or the kernel does not accept the arms.
     Source: srinivas2010, eq. (4).
     """
     positive(noise_var, "noise_var")

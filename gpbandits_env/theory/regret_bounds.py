@@ -86,6 +86,8 @@ def regret_bound(
 
     ``beta`` holds the widths, (T,) or a number; they must not decrease with T.
 
+    Raises:
+        InvalidInput: the curves differ in length, or a number is out of range.
     Source: srinivas2010, Lemma 5.4.
     """
     gains = curve(gain)

@@ -156,7 +156,11 @@ def reference(
 
 
 def run_again(scenario: Scenario, path: Path, jobs: int | None, trials: int | None) -> Report:
-    """Run all agents of a scenario, and print and return the report."""
+    """Run all agents of a scenario, and print and return the report.
+
+    Raises:
+        StoreError: a trial did not finish.
+    """
     outcome = run_study(scenario.select(["all"], trials), path, jobs=jobs)
     if outcome.done < outcome.total:
         raise StoreError(f"{outcome.total - outcome.done} trials did not finish")

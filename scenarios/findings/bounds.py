@@ -33,7 +33,11 @@ class Bound(ABC):
 
     @abstractmethod
     def curve(self, problem: Problem, horizon: int) -> Array:
-        """The curve, (horizon,); InvalidInput if the theory does not cover this kind of problem."""
+        """The curve, (horizon,), in the units of ``metric``.
+
+        Raises:
+            InvalidInput: the theory does not cover this kind of problem.
+        """
 
 
 BOUNDS: Family[Bound] = Family("bound")

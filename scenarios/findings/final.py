@@ -158,7 +158,11 @@ class WithinPublished(FinalFinding):
 @FINDINGS.register("nearly-best")
 @dataclass(frozen=True)
 class NearlyBest(FinalFinding):
-    """An agent is the best, or within ``errors`` paired standard errors of its best rival."""
+    """An agent is the best, or within ``errors`` paired standard errors of its best rival.
+
+    Raises:
+        InvalidInput: there are no rivals.
+    """
 
     agent: str
     rivals: tuple[str, ...]

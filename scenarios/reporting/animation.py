@@ -41,12 +41,16 @@ def animate(
     A round whose end empties the agent's memory (R-GP-UCB) is marked "reset".
 
     Args:
-        scenario: the scenario; of a grid, the first point is taken.
+        scenario: where; of a grid of parameters, the first point.
         agent: a label of the scenario, or a registered agent.
         path: the file, ending in .gif, which is returned.
-        rounds: the number of frames.
-        seed: the seed of the environment and the agent.
+        rounds: frames.
+        seed: of the environment and the agent.
         frames_per_second: the speed.
+    Raises:
+        InvalidInput: no such suffix, or a number out of range.
+        UnknownName: no such agent.
+        StoreError: the file cannot be written.
     """
     if path.suffix != ".gif":
         raise InvalidInput(f"{path}: an animation is a file ending in .gif")
@@ -158,9 +162,14 @@ HIT: dict[str, Any] = {"facecolor": "none", "edgecolor": VERMILION, "linewidth":
 
 @dataclass(frozen=True)
 class Moment:
-    """A round: the function at n arms, the best arm, the actions (m,) and their noisy rewards (m,).
+    """A round: the function at n arms, what was done and observed there, and what was believed.
 
-    ``belief`` is the mean and standard deviation (n,) before these rewards; None without a belief.
+    Args:
+        values: (n,) the function.
+        best: the best arm.
+        actions: (m,) arms.
+        rewards: (m,) noisy.
+        belief: mean and standard deviation (n,) before the round's rewards; None without.
     """
 
     values: Array
@@ -180,7 +189,11 @@ def frames(
 ) -> Iterator[NDArray[np.uint8]]:
     """One picture (height, width, 3) per round, all on the same axes.
 
-    The arms are at x (n,); the label and the color are those of the agent.
+    Args:
+        moments: the rounds.
+        x: (n,) where the arms are.
+        label: the agent.
+        colour: of its belief.
     """
     order = np.argsort(x)
     history = np.stack([moment.values[order] for moment in moments])

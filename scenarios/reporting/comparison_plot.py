@@ -28,9 +28,12 @@ def draw(
 
     Args:
         suite: the comparison.
-        stem: the path of the files without the suffix.
-        agents: label -> agent, which determines its color (see `agents_of`); by default the label.
+        stem: the files' path less the suffix.
+        agents: label -> agent, which decides its colour (see `agents_of`); the label if not given.
         reads: the results files, which no picture replaces.
+    Raises:
+        InvalidInput: a file would be written over one of ``reads``.
+        StoreError: a file cannot be written.
     """
     with _drawn(suite, agents) as drawn:
         return write(drawn, stem, reads=reads)

@@ -19,7 +19,11 @@ from gpbandits_env.scenarios.results.store import Store
 def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
     """The page of some results files, in their order, ranked by a metric or each by its own.
 
-    With several studies, a summary of all of them comes first.
+    Several studies have a summary of all of them first.
+
+    Raises:
+        UnknownName: no such metric.
+        StoreError: a file cannot be read or holds no finished trial.
     """
     studies = [_study(Path(path), metric) for path in paths]
     templates = Environment(
@@ -41,7 +45,13 @@ def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
 
 
 def save_page(paths: Sequence[str | Path], target: Path, metric: str | None = None) -> Path:
-    """Write the page of some results files; it replaces only a web page."""
+    """Write the page of some results files.
+
+    Raises:
+        StoreError: a file cannot be read, or the page cannot be written.
+        InvalidInput: the page would be written over one of the files, or over no web page.
+        UnknownName: no such metric.
+    """
     reads = [Path(path) for path in paths]
     check_output(target, "html", reads)
     return write_text(target, page(paths, metric), "html", reads)

@@ -43,7 +43,11 @@ EVERY, DAY, TRAINING_DAYS = 10, 24 * 60, 3
 def save(
     picture: Picture, path: Path, seed: int = 0, suffixes: Sequence[str] = (".png", ".svg")
 ) -> list[Path]:
-    """Draw a picture to one file per suffix; the suffix of ``path`` is ignored."""
+    """Draw a picture to one file a suffix; that of ``path`` does not count.
+
+    Raises:
+        StoreError: a file cannot be written.
+    """
     with new_figure(11.0, 3.6) as figure:
         module, _, name = picture.draw.partition(":")
         getattr(import_module(module), name)(figure, seed)

@@ -44,20 +44,20 @@ def plot(
     suffixes: Sequence[str] = (".png", ".svg"),
     panels: Sequence[Panel] = (),
 ) -> list[Path]:
-    """Draw the panels of a scenario, three per row, and one or more rows for each cell.
+    """Draw the scenario's panels, three a row, a row or more for each cell.
 
     Args:
-        store: an open results file.
-        stem: the path of the files without the suffix; by default next to the results file.
-        log: whether regret is drawn on a logarithmic axis.
-        bounds: whether the theory curves are drawn too.
+        store: an open store.
+        stem: the files' path less the suffix; None puts them next to the store.
+        log: logarithmic regret, where it is not logarithmic anyhow.
+        bounds: lay the theory curves over.
         suffixes: the kinds of file.
-        panels: other panels; by default those of the scenario, or the metrics against rounds
-            (without simple regret where the optimum moves).
+        panels: other panels; without, the scenario's own, or the metrics against rounds (no
+            simple regret where the optimum moves).
     Returns:
         The files.
     Raises:
-        StoreError: there is nothing to plot, or a file cannot be written.
+        StoreError: nothing to plot, or a file cannot be written.
     """
     with _drawn(store, log, bounds, panels) as drawn:
         return write(drawn, stem or store.path.with_suffix(""), suffixes, [store.path])
@@ -66,7 +66,11 @@ def plot(
 def figure(
     store: Store, *, log: bool = False, bounds: bool = False, panels: Sequence[Panel] = ()
 ) -> "Figure":
-    """The same as a Matplotlib figure, which a notebook shows; see `plot`."""
+    """The same as a Matplotlib figure, which a notebook shows; see `plot`.
+
+    Raises:
+        StoreError: nothing to plot.
+    """
     with _drawn(store, log, bounds, panels) as drawn:
         return drawn
 

@@ -38,7 +38,12 @@ class Row:
 
 
 def gather(paths: Sequence[str | Path]) -> list[Row]:
-    """The rows of some results files; InvalidInput if a paper has no table for one of them."""
+    """The rows of some results files whose paper's table we have.
+
+    Raises:
+        StoreError: a file cannot be read.
+        InvalidInput: no paper's figures for what a file holds, or no finished trial of its agents.
+    """
     rows = []
     for path in paths:
         with Store.open(path) as store:

@@ -85,7 +85,10 @@ def write(
 ) -> list[Path]:
     """Write a figure under each suffix: all files, or none if one cannot be written.
 
-    A file replaces only a picture of its kind, and none of the files in ``reads``.
+    Raises:
+        InvalidInput: a file would be written over one of those that were read, or over a file
+            that is no such picture.
+        StoreError: a file cannot be written.
     """
     files = files_of(stem, suffixes)
     _spell_out(figure)

@@ -35,8 +35,11 @@ LARGEST_INTEGER = 2**63 - 1
 def export_csv(store: Store, path: Path) -> int:
     """Write all rounds of a results file as CSV, and return the number of rows.
 
-    Words that a spreadsheet would evaluate as a formula get a leading apostrophe. An existing file
-    is replaced only if it is an exported table.
+    Words that a spreadsheet would evaluate as a formula get a leading apostrophe.
+
+    Raises:
+        InvalidInput: the path is that of the results, or of a file that is not an exported table.
+        StoreError: the file cannot be written.
     """
     columns, count = columns_of(store), 0
     with (
@@ -53,7 +56,13 @@ def export_csv(store: Store, path: Path) -> int:
 
 
 def export_parquet(store: Store, path: Path) -> int:
-    """Write all rounds of a results file as Parquet, and return the number of rows."""
+    """Write all rounds of a results file as Parquet, and return the number of rows.
+
+    Raises:
+        MissingExtra: pyarrow is not installed.
+        InvalidInput: the path is that of the results, or of a file that is not a Parquet table.
+        StoreError: the file cannot be written.
+    """
     try:
         import pyarrow
         import pyarrow.parquet

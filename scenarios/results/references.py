@@ -116,7 +116,11 @@ def _cell(cell: CellReport) -> dict[str, Any]:
 
 
 def save(kept: dict[str, Any], folder: Path) -> Path:
-    """Write reference results to a folder, and return the file."""
+    """Write reference results to a folder, and return the file.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
     path = folder / reference_path(kept["scenario"])
     return write_text(path, json.dumps(kept, indent=2) + "\n", "text")
 

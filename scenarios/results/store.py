@@ -72,7 +72,11 @@ class Store(Displayed):
 
     @classmethod
     def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:
-        """Create a file and its folder; ``meta`` are JSON-able entries, including "scenario"."""
+        """Create a file and its folder; ``meta`` are JSON-able entries, including "scenario".
+
+        Raises:
+            StoreError: the file exists, or cannot be written.
+        """
         path = Path(path)
         with clear_errors(path):
             check_regular(path)
@@ -159,7 +163,11 @@ class Store(Displayed):
                 raise damaged(self.path, f"its {key} cannot be read") from None
 
     def described(self, key: str) -> dict[str, Any]:
-        """An entry of the meta table that is a dict: "versions" or "machine"."""
+        """An entry of the meta table that is a dict: "versions" or "machine".
+
+        Raises:
+            StoreError: the entry is missing or not a dict.
+        """
         if not isinstance(found := self.meta(key), dict):
             raise damaged(self.path, f"its {key} are missing")
         return found
@@ -171,7 +179,11 @@ class Store(Displayed):
 
     @property
     def scenario(self) -> dict[str, Any]:
-        """The resolved scenario, checked."""
+        """The resolved scenario.
+
+        Raises:
+            StoreError: the file is damaged.
+        """
         return check_resolved(self.meta("scenario"), self.path)
 
     def add(self, records: Iterable[TrialRecord | TrialFailure]) -> None:
@@ -226,7 +238,11 @@ class Store(Displayed):
         return [label for label in self.scenario["agents"] if label in found]
 
     def restrict(self, agents: Collection[str]) -> None:
-        """Restrict `labels` to these agents; an unknown one is an error and changes nothing."""
+        """Restrict `labels` to these agents from now on, so that only they are shown.
+
+        Raises:
+            UnknownName: the study has no such agent; nothing has changed then.
+        """
         for label in agents:
             one_of(label, self.scenario["agents"], "agent in this file")
         self._restricted = frozenset(agents)
@@ -237,7 +253,11 @@ class Store(Displayed):
         return [row[0] for row in self._all(sql, cell, agent)]
 
     def array(self, key: TrialKey, name: str) -> NDArray[Any]:
-        """One array of one trial (see `records.ROUND_FIELDS`); StoreError if it was not kept."""
+        """One array of one trial (see `records.ROUND_FIELDS`).
+
+        Raises:
+            StoreError: there is no such trial, or the array was not kept (e.g. actions).
+        """
         values, what = (*astuple(key), name), f"{name} of {key}"
         return self._stacked(f"{ARRAY} {OF_TRIAL}", values, what)[0]
 
@@ -246,7 +266,11 @@ class Store(Displayed):
         return self._one(f"SELECT 1 FROM arrays {OF_TRIAL}", *astuple(key), name) is not None
 
     def arrays(self, cell: int, agent: str, name: str) -> NDArray[Any]:
-        """One array of all trials of an agent, in order: (trials, T, ...)."""
+        """One array of all trials of an agent, in order: (trials, T, ...).
+
+        Raises:
+            StoreError: the agent has no trials there.
+        """
         return self._of_all(f"{ARRAY} {OF_AGENT}", (cell, agent, name))
 
     def forms(self, name: str) -> set[tuple[str, tuple[int, ...]]]:
@@ -259,6 +283,9 @@ class Store(Displayed):
         """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`).
 
         For older files, which did not measure evaluations, these are zeros.
+
+        Raises:
+            StoreError: the agent has no trials there.
         """
         sql, values = f"{FLOATS} FROM seconds {OF_AGENT}", (cell, agent, name)
         if name == "evaluate" and self._one(sql, *values) is None:

@@ -56,7 +56,11 @@ HOLDING: dict[str, dict[str, type[Any]]] = {
 
 
 def check_resolved(plain: Any, path: Path) -> dict[str, Any]:
-    """The scenario of a results file; StoreError if an entry is missing or has another type."""
+    """The scenario of a results file, checked.
+
+    Raises:
+        StoreError: an entry is missing or has another type.
+    """
     if not isinstance(plain, dict):
         raise damaged(path, "it does not say what was run")
     required = {key: kind for key, kind in SCENARIO.items() if key in plain or key not in OPTIONAL}

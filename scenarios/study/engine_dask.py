@@ -42,6 +42,9 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
     """The cluster of a scheduler or, without an address, a new one of ``jobs`` processes.
 
     Tasks that are still running at the end are cancelled.
+
+    Raises:
+        InvalidInput: no scheduler answers at the address.
     """
     with _cluster(jobs) if address is None else _joined(address) as client:
         yield DaskCluster(client)

@@ -22,6 +22,9 @@ def opened(jobs: int, address: str | None) -> Iterator[Pool]:
     """The cluster at the address or, without an address, a new one of ``jobs`` processes.
 
     Tasks that are still running at the end are cancelled.
+
+    Raises:
+        InvalidInput: no cluster answers at the address.
     """
     _connect(jobs, address)
     cluster = RayCluster()

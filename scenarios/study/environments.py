@@ -29,7 +29,11 @@ _kept = _Kept()
 
 
 def make_env(env: str, kwargs: Mapping[str, Any], horizon: int) -> gym.Env[Any, Any]:
-    """A new environment with a horizon; InvalidInput if it does not exist or refuses a keyword."""
+    """A new environment with a horizon.
+
+    Raises:
+        InvalidInput: the environment does not exist, or refuses the keywords.
+    """
     try:
         return gym.make(env, max_episode_steps=horizon, disable_env_checker=True, **kwargs)
     except GPBanditsError:  # some of these are a TypeError too
@@ -50,6 +54,9 @@ def lent(env: str, kwargs: Mapping[str, Any], horizon: int) -> Iterator[gym.Env[
     The thread keeps it for its next trial. An environment in use is never lent again, so that
     neither another thread nor a trial within a trial can change it. It is dropped after an error,
     which may have interrupted a step.
+
+    Raises:
+        InvalidInput: see `make_env`.
     """
     plain = json.dumps(dict(kwargs), sort_keys=True)
     key = (env, plain, horizon)

@@ -38,7 +38,9 @@ KEYS = ("environment", *(f.name for f in fields(Scenario) if not f.name.startswi
 def load(path: Path) -> Scenario:
     """The scenario of a TOML file, checked.
 
-    The message of an error names the key or the value that does not fit.
+    Raises:
+        MissingData: the file does not exist.
+        InvalidInput: it is not TOML, or a key or value does not fit; the message names it.
     """
     try:
         check_regular(path, MOST_BYTES)
@@ -88,12 +90,23 @@ def _full(folder: Path, readings: Any) -> Any:
 
 
 def find(name: str) -> Scenario | Picture:
-    """The scenario of an id, or of a file whose name ends in .toml (see `load`)."""
+    """The scenario of an id, or of a file whose name ends in .toml.
+
+    Raises:
+        UnknownName: there is no such id.
+        MissingData: there is no such file.
+        InvalidInput: the file declares no valid scenario; see `load`.
+    """
     return load(Path(name)) if name.endswith(".toml") else registry.get(name)
 
 
 def read(declared: Any, name: str = "scenario") -> Scenario:
-    """The scenario of a plain dict with the keys of a file; ``name`` is used if it has no id."""
+    """The scenario of a plain dict with the keys of a file; ``name`` is used if it has no id.
+
+    Raises:
+        InvalidInput: a key is missing, or a value has the wrong type.
+        UnknownName: a key is unknown.
+    """
     if not isinstance(declared, Mapping):
         raise InvalidInput(f"a scenario must be a table, got {shown(declared)}")
     check_keys(declared, KEYS)
@@ -144,6 +157,9 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
 
     A value that is not TOML is a string, so that words need no quotes. "environment.epsilon" is the
     same as "epsilon".
+
+    Raises:
+        InvalidInput: a text has no name or no value, or a name is given twice.
     """
     found: dict[str, Any] = {}
     for text in texts:
@@ -165,9 +181,13 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
 def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
     """The scenario with other settings, each of which is listed as a departure.
 
-    A name is a field of `OWN`, an argument of the environment ("kernel.lengthscale"), a setting of
-    every agent ("agents.epsilon") or of one ("agents.LABEL.epsilon"). The grid no longer sweeps a
-    setting that is set; a part of something that it sweeps cannot be set.
+    Args:
+        scenario: the scenario to change.
+        settings: name -> value: a field of `OWN`, an argument of the environment
+            ("kernel.lengthscale"), a setting of every agent ("agents.epsilon") or of one
+            ("agents.LABEL.epsilon"). The grid no longer sweeps a setting that is set.
+    Raises:
+        InvalidInput: a value does not fit, or a name is part of something that the grid sweeps.
     """
     if not settings:
         return scenario

@@ -49,7 +49,12 @@ class Pool(Protocol):
         """Wait until at least one handle is done, and return those that are."""
 
     def result(self, handle: Any) -> tuple[Results, float]:
-        """The result of `run_timed`; raises `WorkerDied` or `ClusterLost`."""
+        """The result of `run_timed`.
+
+        Raises:
+            WorkerDied: the worker did not survive it.
+            ClusterLost: the connection to the cluster is lost, or its workers cannot run tasks.
+        """
 
 
 class Queue:
@@ -125,8 +130,11 @@ def run_timed(tasks: Sequence[PlannedTrial]) -> tuple[Results, float]:
 def check_reachable(address: str) -> None:
     """Check that HOST:PORT or SCHEME://HOST:PORT accepts a connection, if it has a port.
 
-    The client of a cluster would try for minutes. Raises OSError if nothing answers, and ValueError
-    if it is not an address.
+    The client of a cluster would try for minutes.
+
+    Raises:
+        OSError: nothing answers there.
+        ValueError: it is not an address.
     """
     found = urlsplit(address if "://" in address else f"//{address}")
     if found.hostname and found.port:

@@ -29,7 +29,8 @@ PARTS = {"kernel": kernel_from_dict, "drift": as_drift}
 def rehearse(cell: Cell) -> Problem:
     """Make a cell's environment and every agent once, and return the agents' problem.
 
-    The message of an error names its place as in a scenario file.
+    Raises:
+        GPBanditsError: one cannot be made; the message names its place as in a scenario file.
     """
     at = f" (at {dict(cell.params)})" if cell.params else ""
     with _environment(cell, at) as env:
@@ -68,7 +69,11 @@ def _at(where: str, error: GPBanditsError) -> GPBanditsError:
 
 
 def resolved(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
-    """Everything that determines the results, as plain JSON; all streams depend on the seed."""
+    """Everything that determines the results, as a plain JSON dict; all streams depend on the seed.
+
+    Raises:
+        InvalidInput: a keyword of the environment or a setting of an agent is not JSON-able.
+    """
     plain = scenario.to_dict(seed)
     for entry in plain["agents"].values():
         # The default settings of an agent determine the results as well.

@@ -126,7 +126,8 @@ def initial_points(
 ) -> dict[str, NDArray[Any]]:
     """Evaluate ``count`` uniform points and give them to an agent as prior data, after the reset.
 
-    The result are the arrays of `records.INITIAL_FIELDS`.
+    Returns:
+        The arrays of `records.INITIAL_FIELDS`.
     """
     instance: Any = env.unwrapped
     rng = np.random.default_rng(seed)
