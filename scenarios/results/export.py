@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import StoreError, require_extra
+from gpbandits_env.errors import StoreError, optional
 from gpbandits_env.files import writing
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.results.curves import curves_of
-from gpbandits_env.scenarios.results.frames import pandas
 from gpbandits_env.scenarios.results.records import SECONDS_FIELDS, TrialKey
 from gpbandits_env.scenarios.results.store import Store
 
@@ -63,18 +62,14 @@ def export_parquet(store: Store, path: Path) -> int:
         InvalidInput: the path is that of the results, or of a file that is not a Parquet table.
         StoreError: the file cannot be written.
     """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise require_extra("pyarrow", "parquet") from None
+    pyarrow, parquet = (optional(name, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
     types = {str: pyarrow.string(), int: pyarrow.int64(), float: pyarrow.float64()}
     types[bool] = pyarrow.bool_()
     columns, count = columns_of(store), 0
     schema = pyarrow.schema([(name, types[kind]) for name, kind in columns.items()])
     with writing(path, "parquet", [store.path]) as part:
         try:
-            with pyarrow.parquet.ParquetWriter(part, schema) as writer:
+            with parquet.ParquetWriter(part, schema) as writer:
                 for rows, table in _tables(store, columns):
                     data = [
                         pyarrow.array(table[f.name], f.type)
@@ -110,16 +105,12 @@ def columns_of(store: Store) -> dict[str, type]:
 
 
 def to_dataframe(store: Store) -> Any:
-    """All rounds of a results file as a pandas `DataFrame`, with the columns of `export_csv`.
-
-    Raises:
-        MissingExtra: pandas is not installed.
-    """
-    frame, columns = pandas().DataFrame, columns_of(store)
-    tables = [frame(table) for _, table in _tables(store, columns)]
+    """All rounds of a results file as a pandas `DataFrame`, with the columns of `export_csv`."""
+    pandas, columns = optional("pandas", "pandas"), columns_of(store)
+    tables = [pandas.DataFrame(table) for _, table in _tables(store, columns)]
     if not tables:
-        return frame(columns=list(columns))
-    return pandas().concat(tables, ignore_index=True)[list(columns)]
+        return pandas.DataFrame(columns=list(columns))
+    return pandas.concat(tables, ignore_index=True)[list(columns)]
 
 
 def _tables(

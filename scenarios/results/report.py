@@ -10,12 +10,11 @@ from scipy import stats
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.display import Displayed, html_table
-from gpbandits_env.errors import StoreError
+from gpbandits_env.errors import StoreError, optional
 from gpbandits_env.scenarios.findings import FINDINGS, CellResults, Check
 from gpbandits_env.scenarios.findings.statistics import Paired, mean_and_error, paired
 from gpbandits_env.scenarios.metrics import metric_named, shown
 from gpbandits_env.scenarios.results.curves import curves_of, optimum_moves
-from gpbandits_env.scenarios.results.frames import pandas
 from gpbandits_env.scenarios.results.store import Store
 
 
@@ -135,7 +134,7 @@ class Report(Displayed):
                 errors = {f"{name}_se": value for name, value in se.items()}
                 label = {"agent": plain.pop("label"), "trials": plain.pop("trials")}
                 rows.append({**cell.params, **label, **mean, **errors, **plain})
-        return pandas().DataFrame(rows)
+        return optional("pandas", "pandas").DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """A plain JSON dict; numbers that are not finite become None."""

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import joblib
 
-from gpbandits_env.errors import InvalidInput, one_of, require_extra
+from gpbandits_env.errors import InvalidInput, one_of, optional
 from gpbandits_env.scenarios.study.pool import Results
 from gpbandits_env.scenarios.study.pool import results as pool_results
 from gpbandits_env.scenarios.study.runner import PlannedTrial
@@ -48,10 +48,7 @@ class Engine:
                 "start a cluster on this machine"
             )
         if self.name in CLUSTERS:
-            try:
-                import_module(CLUSTERS[self.name])
-            except ImportError:
-                raise require_extra(CLUSTERS[self.name], self.name) from None
+            optional(CLUSTERS[self.name], self.name)
 
 
 LOCAL = Engine()
