@@ -105,7 +105,11 @@ def columns_of(store: Store) -> dict[str, type]:
 
 
 def to_dataframe(store: Store) -> Any:
-    """All rounds of a results file as a pandas `DataFrame`, with the columns of `export_csv`."""
+    """All rounds of a results file as a pandas `DataFrame`, with the columns of `export_csv`.
+
+    Raises:
+        MissingExtra: pandas is not installed.
+    """
     pandas, columns = optional("pandas", "pandas"), columns_of(store)
     tables = [pandas.DataFrame(table) for _, table in _tables(store, columns)]
     if not tables:
