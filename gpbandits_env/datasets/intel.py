@@ -7,11 +7,11 @@ sending, and a mote with a weak battery reports wrong temperatures (122 degrees)
 """
 
 import gzip
+from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, TextIO, TypeAlias, cast
 
 import numpy as np
 from scipy.io import loadmat
@@ -102,25 +102,10 @@ COLDEST, WARMEST = 5.0, 50.0
 COLUMN = {int(label): i for i, label in enumerate(LABELS)}
 
 
-@dataclass
-class Tally:
-    """Counts of what was done with the lines.
-
-    Attributes:
-        used: lines that are in the table.
-        malformed: lines without eight fields of the right kind.
-        other_motes: lines of motes that are left out or do not exist.
-        weak: lines with a voltage below 2.3.
-        absurd: lines with a temperature below 5 or above 50 degrees.
-        filled: cells of the table that were interpolated.
-    """
-
-    used: int = 0
-    malformed: int = 0
-    other_motes: int = 0
-    weak: int = 0
-    absurd: int = 0
-    filled: int = 0
+# Counts of lines: "used" in the table; "malformed" ones, without eight fields of the right kind;
+# those of "other motes", which are left out or do not exist; "weak" ones, with a voltage below 2.3;
+# "absurd" ones, below 5 or above 50 degrees; and of the cells "filled" by interpolation.
+Tally: TypeAlias = Counter[str]
 
 
 def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 120) -> Readings:
@@ -154,7 +139,7 @@ def from_lines(
     if MINUTES % whole(every, "every"):
         raise InvalidInput(f"every must divide a day of {MINUTES} minutes, got {every}")
     positive(longest_gap, "longest_gap")
-    tally = Tally()
+    tally: Tally = Counter()
     table = _binned(lines, every, tally)
     slots = MINUTES // every
     kept = [
@@ -163,10 +148,10 @@ def from_lines(
     kept = kept if days is None else kept[: whole(days, "days")]
     if not kept:
         raise InvalidInput(
-            f"no day has all 46 motes without a gap above {longest_gap} minutes ({tally}); allow "
-            "a larger longest_gap, or check that the file is complete"
+            f"no day has all 46 motes without a gap above {longest_gap} minutes (lines: "
+            f"{dict(tally)}); allow a larger longest_gap, or check that the file is complete"
         )
-    tally.filled = int(sum(np.isnan(day).sum() for day in kept))
+    tally["filled"] = int(sum(np.isnan(day).sum() for day in kept))
     values = np.concatenate([interpolated(day, "a day") for day in kept])
     readings = Readings(
         "intel-berkeley-raw",
@@ -194,7 +179,7 @@ def _binned(lines: Iterable[str], every: int, tally: Tally) -> Array:
         cell[0] += temperature
         cell[1] += 1.0
     if not sums:
-        raise InvalidInput(f"the file has no valid reading ({tally})")
+        raise InvalidInput(f"the file has no valid reading (lines: {dict(tally)})")
     first = min(slot for slot, _ in sums) // (MINUTES // every)
     last = max(slot for slot, _ in sums) // (MINUTES // every)
     table = np.full(((last - first + 1) * (MINUTES // every), len(LABELS)), np.nan)
@@ -211,16 +196,16 @@ def _good(lines: Iterable[str], tally: Tally) -> Iterator[tuple[int, int, int, f
             when = datetime.fromisoformat(f"{fields[0]} {fields[1][:8]}")
             mote, temperature, voltage = int(fields[3]), float(fields[4]), float(fields[7])
         except (IndexError, ValueError):
-            tally.malformed += bool(fields)
+            tally["malformed"] += bool(fields)
             continue
         if mote in ABSENT or mote not in COLUMN:
-            tally.other_motes += 1
+            tally["other motes"] += 1
         elif not voltage >= LEAST_VOLTAGE:
-            tally.weak += 1
+            tally["weak"] += 1
         elif not COLDEST <= temperature <= WARMEST:
-            tally.absurd += 1
+            tally["absurd"] += 1
         else:
-            tally.used += 1
+            tally["used"] += 1
             yield when.toordinal(), when.hour * 60 + when.minute, COLUMN[mote], temperature
 
 

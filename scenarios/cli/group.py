@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
+from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -83,57 +84,24 @@ def _handlers(wanted: Mapping[signal.Signals, Any], instead_of: Any) -> Iterator
 
 # The value of EX_SOFTWARE in BSD's sysexits.h.
 UNFORESEEN = 70
-# Name -> its place ("module.function") and the first line of its help. The overview imports no
-# command, because most of them need SciPy, Gymnasium or matplotlib.
+# Name -> its place, "module.function". The overview imports no command, because most of them need
+# SciPy, Gymnasium or matplotlib.
 COMMANDS = {
-    "run": (
-        "run.run",
-        "Run SCENARIO (an id or a .toml file), print its table and findings, and plot it.",
-    ),
-    "report": (
-        "results.report",
-        "Print means, standard errors, ranks, comparisons and findings of the results in FILES.",
-    ),
-    "plot": (
-        "results.plot",
-        "Plot the results in FILE as PNG and SVG, with the panels that its scenario declares.",
-    ),
-    "export": ("results.export", "Write every round of FILE to a table with one row per action."),
-    "compare": (
-        "compare.compare_command",
-        "Compare agents over all scenarios in FILES: ranks, scores, profiles, pairwise results.",
-    ),
-    "published": (
-        "compare.published",
-        "Compare the results in FILES with the paper's table, including ranks.",
-    ),
-    "list": ("listing.list_scenarios", "List all scenarios, or show everything about one."),
-    "agents": ("inventory.list_agents", "List all agents that --agents accepts."),
-    "tasks": (
-        "inventory.list_tasks",
-        "List all tasks and test functions that gpbandits/Task-v0 accepts.",
-    ),
-    "data": ("inventory.data", "List the data sets: where they are, and how to get missing ones."),
-    "reference": (
-        "compare.reference",
-        "Run SCENARIO with its agents and alternatives, and compare with its reference results.",
-    ),
-    "tune": (
-        "diagnose.tune",
-        "Learn epsilon and the block length N from the training rows of SCENARIO.",
-    ),
-    "new": (
-        "run.new",
-        "Write a scenario FILE (TOML) to start from: a commented template or a paper's scenario.",
-    ),
-    "animate": (
-        "run.animate",
-        "Animate an agent in the first environment instance of SCENARIO, as a GIF file.",
-    ),
-    "diagnose": (
-        "diagnose.diagnose",
-        "Estimate whether the readings in FILE drift, how fast, and which model to use.",
-    ),
+    "run": "run.run",
+    "report": "results.report",
+    "plot": "results.plot",
+    "export": "results.export",
+    "compare": "compare.compare_command",
+    "published": "compare.published",
+    "list": "listing.list_scenarios",
+    "agents": "inventory.list_agents",
+    "tasks": "inventory.list_tasks",
+    "data": "inventory.data",
+    "reference": "compare.reference",
+    "tune": "diagnose.tune",
+    "new": "run.new",
+    "animate": "run.animate",
+    "diagnose": "diagnose.diagnose",
 }
 
 
@@ -146,7 +114,7 @@ class Group(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        module, _, function = COMMANDS[name][0].partition(".")
+        module, _, function = COMMANDS[name].partition(".")
         with dying_quietly():  # nothing has started yet
             loaded = import_module(f"gpbandits_env.scenarios.cli.{module}")
         found: click.Command = getattr(loaded, function)
@@ -154,7 +122,7 @@ class Group(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, help) for name, (_, help) in COMMANDS.items()])
+            formatter.write_dl([(name, summary(name)) for name in COMMANDS])
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run a command line. Exit with 2 on a user's mistake, and with 128 + n on signal n."""
@@ -177,6 +145,13 @@ class Group(click.Group):
         if standalone:
             sys.exit(code if isinstance(code, int) else 0)
         return code
+
+
+def summary(name: str) -> str:
+    """The first line of the help of a command, read from its source without importing it."""
+    module, _, function = COMMANDS[name].partition(".")
+    text = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
+    return text.partition(f"\ndef {function}(")[2].partition('"""')[2].partition("\n")[0]
 
 
 def _end(error: Exception) -> NoReturn:

@@ -32,7 +32,7 @@ def test_a_clean_file_becomes_a_table():
     # The mean of the readings at :00 and :30.
     assert readings.values[0, 0] == pytest.approx(20 + 15 / 240)
     assert readings.values[25, 3] == pytest.approx(20 + 75 / 240 + 0.3)
-    assert (tally.used, tally.filled) == (2 * 48 * 46, 0)
+    assert (tally["used"], tally["filled"]) == (2 * 48 * 46, 0)
 
 
 def test_defects_are_counted_and_left_out():
@@ -51,7 +51,7 @@ def test_defects_are_counted_and_left_out():
     clean, _ = from_lines(two_days(), every=60)
     readings, tally = from_lines([*two_days()[:100], *bad, *two_days()[100:]], every=60)
     np.testing.assert_array_equal(readings.values, clean.values)
-    counts = (tally.malformed, tally.other_motes, tally.weak, tally.absurd)
+    counts = tuple(tally[name] for name in ("malformed", "other motes", "weak", "absurd"))
     assert counts == (3, 2, 1, 3)
 
 
@@ -70,7 +70,7 @@ def test_short_gaps_are_interpolated_and_days_with_long_ones_left_out():
     ]
     readings, tally = from_lines(kept, every=60)
     assert len(readings.values) == 24
-    assert tally.filled == 2
+    assert tally["filled"] == 2
     clean, _ = from_lines(two_days(), every=60)
     np.testing.assert_allclose(readings.values, clean.values[:24], atol=1e-12)
     both, _ = from_lines(kept, every=60, longest_gap=600)

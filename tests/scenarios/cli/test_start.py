@@ -6,7 +6,7 @@ import sys
 import click
 import pytest
 
-from gpbandits_env.scenarios.cli.group import COMMANDS, Group
+from gpbandits_env.scenarios.cli.group import COMMANDS, Group, summary
 
 HEAVY = ("scipy", "gymnasium", "matplotlib", "sqlite3", "joblib")
 
@@ -63,4 +63,4 @@ def test_importing_the_package_registers_the_environments(code, tmp_path):
 def test_the_list_of_commands_says_what_their_help_begins_with(name):
     command = Group().get_command(click.Context(click.Command("gpbandits")), name)
     assert command.name == name
-    assert " ".join(command.help.split("\n\n")[0].split()) == COMMANDS[name][1]
+    assert " ".join(command.help.split("\n\n")[0].split()) == summary(name)
