@@ -15,15 +15,17 @@ from gpbandits_env.agents.data.compression import Budget, compression_for
 from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
 from gpbandits_env.agents.data.log import Fade, ObservationLog, forgetting_for
 from gpbandits_env.agents.search import SearchSpec, search_for
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.model import Model
 from gpbandits_env.posterior import Posterior, posterior_for
 from gpbandits_env.problem import Problem
+from gpbandits_env.temporal import MarkovTime, TemporalKernel, temporal_from_dict
 
-# A Nystrom posterior needs arms. In a box, this is the default number of candidates.
-NYSTROM_CANDIDATES = 1024
+# A Nystrom posterior and a temporal kernel need arms. In a box, this is the default number of
+# candidates.
+USUAL_CANDIDATES = 1024
 # The value of epsilon before the first fit, if it is learned and the problem does not state it.
 FIRST_EPSILON = 0.01
 
@@ -53,6 +55,9 @@ class GPAgent(Agent):
             point with probability min(1, qbar sigma~^2). It does not support epsilon, and in a box
             it needs candidates, by default 1024.
         epsilon: if given, the correlation with past data decays at this rate (see `data.log`).
+        temporal: if given, the covariance in time, as a dict (see `temporal`): {"type": "periodic",
+            "period": 24.0}, ... Rounds are one unit of time apart. A Markov kernel is epsilon. In a
+            box the others need candidates, by default 1024.
         reset_every: if given, all data are discarded after each block of this many rounds.
         window: if given, only the data of this many last rounds are used.
         compress: if given, the posterior uses only informative observations (see
@@ -92,6 +97,7 @@ class GPAgent(Agent):
         *,
         posterior: Mapping[str, Any] | str = "auto",
         epsilon: float | None = None,
+        temporal: TemporalKernel | Mapping[str, Any] | None = None,
         reset_every: int | None = None,
         window: int | None = None,
         compress: Mapping[str, Any] | Budget | float | None = None,
@@ -103,21 +109,24 @@ class GPAgent(Agent):
     ) -> None:
         super().__init__(problem, rng)
         learning = learning_for(learn, standardize)
+        epsilon, moving = drift_of(epsilon, temporal)
         if learning is not None and learning.drifts and epsilon is None:
             epsilon = FIRST_EPSILON if problem.epsilon is None else problem.epsilon
-        self._kind = posterior_kind(posterior, epsilon)
-        if self._kind["type"] == "nystrom" and candidates is None:
-            candidates = NYSTROM_CANDIDATES
+        drifts = {"epsilon": epsilon, "temporal": moving}
+        self._kind = posterior_kind(posterior, [k for k, v in drifts.items() if v is not None])
+        needs_arms = self._kind["type"] == "nystrom" or moving is not None
+        if needs_arms and candidates is None:
+            candidates = USUAL_CANDIDATES
         if action_map is None:
             action_map = action_map_for(problem, candidates, rng)
         elif candidates is not None:
             raise InvalidInput(
                 f"{type(self).__name__} searches the whole box and supports no candidates: leave "
-                "out candidates, and posterior='nystrom', which needs them"
+                "out candidates, and posterior='nystrom' and temporal, which need them"
             )
         self.action_map, inner = action_map, action_map.inner
-        self.forgetting = forgetting_for(epsilon, reset_every, window)
-        model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0)
+        self.forgetting = forgetting_for(epsilon, reset_every, window, moving)
+        model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, moving)
         self.refit = None if learning is None else self._refit(learning, model)
         self.log = ObservationLog(0 if self.forgetting is None else self.forgetting.rounds)
         if learning is not None:
@@ -201,10 +210,10 @@ class GPAgent(Agent):
         points = self.action_map.points(self.problem.domain.check(actions))
         return self.compression.informative(self.posterior, points)
 
-    def fade(self, epsilon: float) -> None:
-        """Let time pass without a round: past data lose correlation by sqrt(1 - epsilon)."""
-        self.posterior.advance(epsilon)
-        self.log.fade(epsilon)
+    def wait(self, dt: float) -> None:
+        """Let dt > 0 rounds pass without an observation; it has no effect unless data age."""
+        if self.forgetting is not None:
+            self.forgetting.wait(positive(dt, "dt"), self.posterior, self.log)
 
     @property
     def learned(self) -> list[dict[str, Any]]:
@@ -284,6 +293,7 @@ class GPAgent(Agent):
             qbar=self._kind.get("qbar"),
             horizon=self.problem.horizon,
             rng=self.rng,
+            temporal=model.temporal,
         )
 
     def _refit(self, learning: Learning, given: Model) -> Refit:
@@ -313,12 +323,28 @@ class GPAgent(Agent):
         self.log.replay(self.posterior)
 
 
-def posterior_kind(spec: Mapping[str, Any] | str, epsilon: float | None) -> dict[str, Any]:
+def drift_of(
+    epsilon: float | None, temporal: TemporalKernel | Mapping[str, Any] | None
+) -> tuple[float | None, TemporalKernel | None]:
+    """The settings ``epsilon`` and ``temporal``, of which a Markov kernel is the former.
+
+    Raises:
+        InvalidInput: both are given, or the kernel is invalid.
+    """
+    moving = None if temporal is None else temporal_from_dict(temporal)
+    if epsilon is not None and moving is not None:
+        raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
+    if isinstance(moving, MarkovTime):
+        return moving.epsilon, None
+    return epsilon, moving
+
+
+def posterior_kind(spec: Mapping[str, Any] | str, drifts: Sequence[str]) -> dict[str, Any]:
     """The setting ``posterior`` as a dict with a type.
 
     Raises:
-        InvalidInput: a dict has no type or an unknown field, or epsilon is given for a Nystrom
-            posterior.
+        InvalidInput: a dict has no type or an unknown field, or a setting for a drift, of which
+            ``drifts`` has the names, is given for a Nystrom posterior.
     """
     kind = {"type": spec} if isinstance(spec, str) else spec
     if not isinstance(kind, Mapping) or "type" not in kind or set(kind) - {"type", "qbar"}:
@@ -326,10 +352,10 @@ def posterior_kind(spec: Mapping[str, Any] | str, epsilon: float | None) -> dict
             "posterior must be 'auto', 'rows', 'coefficients', 'nystrom' or a dict such as "
             f'{{"type": "nystrom", "qbar": 5.0}}, got {spec!r}'
         )
-    if kind["type"] == "nystrom" and epsilon is not None:
+    if kind["type"] == "nystrom" and drifts:
         raise InvalidInput(
-            "a Nystrom posterior does not support epsilon: leave out epsilon (reset_every and "
-            "window are supported), or use another posterior"
+            f"a Nystrom posterior does not support {drifts[0]}: leave out {drifts[0]} (reset_every "
+            "and window are supported), or use another posterior"
         )
     return dict(kind)
 

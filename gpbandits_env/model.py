@@ -7,6 +7,7 @@ from typing import Any
 from gpbandits_env.arrays import Array, finite_array, frozen, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, kernel_from_dict
+from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,9 @@ class Model:
         noise_var: the variance of the noise, at least 0, in reward units squared.
         prior_mean: m, a number, or (n,) one for each arm.
         epsilon: the drift per unit of time, in [0, 1]; 0 for a static function.
+        temporal: another covariance in time, instead of epsilon.
     Raises:
-        InvalidInput: a number out of range.
+        InvalidInput: a number out of range, or both epsilon and a temporal kernel are given.
     Source: bogunovic2016, eqs. (3)-(4).
     """
 
@@ -29,11 +31,16 @@ class Model:
     noise_var: float
     prior_mean: float | Array = 0.0
     epsilon: float = 0.0
+    temporal: TemporalKernel | None = None
 
     def __post_init__(self) -> None:
         positive(self.noise_var, "noise_var", zero=True)
         if positive(self.epsilon, "epsilon", zero=True) > 1:
             raise InvalidInput(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
+        if self.temporal is not None:
+            if self.epsilon:
+                raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
+            object.__setattr__(self, "temporal", temporal_from_dict(self.temporal))
         mean = finite_array(self.prior_mean, "prior_mean")
         object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))
 
@@ -45,6 +52,7 @@ class Model:
             "noise_var": self.noise_var,
             "prior_mean": mean if isinstance(mean, float) else mean.copy(),
             "epsilon": self.epsilon,
+            "temporal": None if self.temporal is None else self.temporal.to_dict(),
         }
 
     @staticmethod

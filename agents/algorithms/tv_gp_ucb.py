@@ -1,7 +1,7 @@
 """TV-GP-UCB: GP-UCB whose correlation with past data decays as the function drifts.
 
 Paper: bogunovic2016, Algorithm 2, eqs. (7)-(8); Appendix B where epsilon is learned.
-Assumes: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}.
+Assumes: f_{t+1} = sqrt(1 - epsilon) f_t + sqrt(epsilon) g_{t+1}, or another temporal kernel.
 Departures: 1. ties go to the lowest index; 2. c1 log(c2 t) is clipped at 0; 3. the actions of a
 batch have the same time; 4. if epsilon is learned, data older than the window are dropped.
 """
@@ -19,6 +19,7 @@ from gpbandits_env.agents.gp_agent import FIRST_EPSILON, GPAgent
 from gpbandits_env.arrays import positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
+from gpbandits_env.temporal import TemporalKernel
 
 
 class TVGPUCB(GPAgent):
@@ -34,6 +35,8 @@ class TVGPUCB(GPAgent):
 
     Args:
         epsilon: the drift rate; by default that of the problem.
+        temporal: the covariance in time, if it is not that of epsilon (see `GPAgent`); by default
+            that of the problem.
         learn_every: if given, epsilon is learned by marginal likelihood once every ``learn_every``
             rounds, together with the hyperparameters that ``learn`` names. Until the first fit,
             ``epsilon`` is used.
@@ -42,8 +45,8 @@ class TVGPUCB(GPAgent):
         standardize: see `GPAgent`.
         beta: see `GPUCB`; 0.8 log(4 t) by default.
     Raises:
-        InvalidInput: epsilon is not given, and the problem does not state it; or epsilon is to be
-            learned with a noise variance of 0, where the likelihood is undefined.
+        InvalidInput: neither epsilon nor temporal is given, and the problem does not state one; or
+            epsilon is to be learned with a noise variance of 0, where the likelihood is undefined.
     Source: bogunovic2016, Algorithm 2.
     """
 
@@ -55,6 +58,7 @@ class TVGPUCB(GPAgent):
         rng: Generator,
         *,
         epsilon: float | None = None,
+        temporal: TemporalKernel | Mapping[str, Any] | None = None,
         learn_every: int | None = None,
         learn_window: int = 200,
         learn: Mapping[str, Any] | Sequence[str] | bool | None = None,
@@ -62,13 +66,17 @@ class TVGPUCB(GPAgent):
         beta: Beta = LOG_TIME,
         **parts: Any,
     ) -> None:
-        known = epsilon if epsilon is not None else problem.epsilon
-        if known is None and learn_every is None:
-            raise InvalidInput(
-                "tv-gp-ucb needs epsilon, and the problem does not state it: give epsilon, or give "
-                "learn_every to learn it"
-            )
-        self._epsilon = FIRST_EPSILON if known is None else positive(known, "epsilon", zero=True)
+        if temporal is None and epsilon is None and learn_every is None:
+            temporal = problem.temporal
+        if temporal is None:
+            epsilon = problem.epsilon if epsilon is None else epsilon
+            if epsilon is None and learn_every is None:
+                raise InvalidInput(
+                    "tv-gp-ucb needs epsilon or temporal, and the problem states neither: give one "
+                    "of them, or give learn_every to learn epsilon"
+                )
+            epsilon = FIRST_EPSILON if epsilon is None else positive(epsilon, "epsilon", zero=True)
+        self._epsilon = epsilon
         learning = learning_for(learn, standardize)
         window = whole(learn_window, "learn_window", 2)
         if learn_every is not None:
@@ -79,13 +87,14 @@ class TVGPUCB(GPAgent):
             problem,
             rng,
             ConfidenceBound(beta),
-            epsilon=self._epsilon,
+            epsilon=epsilon,
+            temporal=temporal,
             learn=learning,
             standardize=standardize,
             **parts,
         )
 
     @property
-    def epsilon(self) -> float:
-        """The drift rate in use, as given or as last learned."""
+    def epsilon(self) -> float | None:
+        """The drift rate in use, as given or as last learned; None with a temporal kernel."""
         return self._epsilon if self.refit is None else self.refit.model.epsilon

@@ -238,7 +238,8 @@ class Refit:
             likelihood = found.log_likelihood
             mean = float(found.model.prior_mean)
             epsilon = found.model.epsilon if learning.drifts else epsilon
-        return Model(kernel, noise, base + mean if mean else base, epsilon), mean, likelihood
+        model = Model(kernel, noise, base + mean if mean else base, epsilon, given.temporal)
+        return model, mean, likelihood
 
     def clear(self) -> None:
         """Return to the given model, and drop the record of fits."""

@@ -1,8 +1,8 @@
 """The log of an agent's observations, and what happens to old ones between rounds.
 
 Observations are logged in the order in which the posterior was conditioned on them. Old ones are
-kept or dropped, or the correlation with them decays. Every agent with a posterior has the settings
-`epsilon`, `reset_every` and `window` for this.
+kept or dropped, or the correlation with them changes. Every agent with a posterior has the settings
+`epsilon`, `temporal`, `reset_every` and `window` for this.
 """
 
 from abc import ABC, abstractmethod
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import Posterior
+from gpbandits_env.temporal import TemporalKernel
 
 
 class Entry(NamedTuple):
@@ -28,12 +29,14 @@ class Entry(NamedTuple):
         rewards: (k,).
         faded: epsilon of the decay before the next entry: correlations with this entry and all
             earlier ones were multiplied by sqrt(1 - epsilon).
+        elapsed: the time before the next entry, in rounds, for a temporal kernel.
     """
 
     round: int
     points: NDArray[Any]
     rewards: Array
     faded: float
+    elapsed: float = 0.0
 
 
 class ObservationLog:
@@ -53,6 +56,7 @@ class ObservationLog:
         self._entries: deque[Entry] = deque(maxlen=rounds)
         self._keeps, self._history = rounds != 0, history
         self._start, self.best_reward, self.observations = 0, -np.inf, 0
+        self._before = 0.0  # the time before the first entry
 
     def append(self, round_: int, points: NDArray[Any], rewards: Array) -> None:
         """Log observations that the posterior was just conditioned on; the arrays are copied."""
@@ -71,6 +75,14 @@ class ObservationLog:
             last = self._entries[-1]
             both = 1.0 - (1.0 - last.faded) * (1.0 - epsilon) if last.faded else epsilon
             self._entries[-1] = last._replace(faded=both)
+
+    def elapse(self, dt: float) -> None:
+        """Let time pass under a temporal kernel, in rounds."""
+        if self._entries:
+            last = self._entries[-1]
+            self._entries[-1] = last._replace(elapsed=last.elapsed + dt)
+        else:
+            self._before += dt
 
     def forget(self) -> None:
         """Record that the posterior was emptied: no logged observation is in its data any more."""
@@ -110,7 +122,7 @@ class ObservationLog:
     def clear(self) -> None:
         """Drop everything."""
         self._entries.clear()
-        self.observations = 0
+        self.observations, self._before = 0, 0.0
         self.forget()
 
     @property
@@ -138,13 +150,20 @@ class ObservationLog:
 
     def replay(self, posterior: Posterior) -> None:
         """Condition an empty posterior, of any model, on the data; in one call without decay."""
+        if posterior.temporal is not None:
+            posterior.advance(0.0, self._before)
+            for entry in self.data:
+                posterior.learn(entry.points, entry.rewards)
+                posterior.advance(entry.faded, entry.elapsed)
+            return
         posterior.replay((entry.points, entry.rewards, entry.faded) for entry in self.data)
 
     def snapshot(self) -> dict[str, Any]:
         """The state, as a copy in plain data."""
-        entries = [(e.round, e.points.copy(), e.rewards.copy(), e.faded) for e in self._entries]
+        entries = [(e.round, e.points.copy(), e.rewards.copy(), *e[3:]) for e in self._entries]
         return {
             "entries": entries,
+            "before": self._before,
             "start": self._start,
             "best_reward": self.best_reward,
             "observations": self.observations,
@@ -153,8 +172,13 @@ class ObservationLog:
     def restore(self, state: dict[str, Any]) -> None:
         """Return to the state of a snapshot."""
         entries: Sequence[Any] = state["entries"]
-        found = [Entry(int(t), np.array(p), np.array(r), float(e)) for t, p, r, e in entries]
+        # Files of earlier versions know of no elapsed time.
+        found = [
+            Entry(int(t), np.array(p), np.array(r), *map(float, passed))
+            for t, p, r, *passed in entries
+        ]
         start, best = int(state["start"]), float(state["best_reward"])
+        self._before = float(state.get("before", 0.0))
         self.observations = int(state["observations"])
         self._entries.clear()
         self._entries.extend(found)
@@ -166,13 +190,19 @@ class Forgetting(ABC):
 
     Attributes:
         rounds: the number of entries of the log that it needs.
+        ages: whether data age with time; otherwise only with rounds.
     """
 
     rounds: int = 0
+    ages: bool = False
 
     @abstractmethod
     def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
         """Prepare the posterior and the log, after the rewards of a round, for the next round."""
+
+    def wait(self, dt: float, posterior: Posterior, log: ObservationLog) -> None:
+        """Let time pass without a round, dt > 0 in rounds; it has no effect unless data age."""
+        return
 
 
 class Fade(Forgetting):
@@ -185,6 +215,8 @@ class Fade(Forgetting):
     Source: bogunovic2016, eqs. (7)-(8).
     """
 
+    ages = True
+
     def __init__(self, epsilon: float) -> None:
         if positive(epsilon, "epsilon", zero=True) > 1:
             raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
@@ -194,6 +226,24 @@ class Fade(Forgetting):
         if self.epsilon:
             posterior.drift(self.epsilon, 1.0)
             log.fade(self.epsilon)
+
+    def wait(self, dt: float, posterior: Posterior, log: ObservationLog) -> None:
+        epsilon = 1.0 - (1.0 - self.epsilon) ** dt
+        posterior.advance(epsilon)
+        log.fade(epsilon)
+
+
+class Elapse(Forgetting):
+    """Time passes as the posterior's temporal kernel says; a round takes one unit."""
+
+    ages = True
+
+    def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
+        self.wait(1.0, posterior, log)
+
+    def wait(self, dt: float, posterior: Posterior, log: ObservationLog) -> None:
+        posterior.advance(0.0, dt)
+        log.elapse(dt)
 
 
 class Restart(Forgetting):
@@ -233,17 +283,22 @@ class Window(Forgetting):
 
 
 def forgetting_for(
-    epsilon: float | None, reset_every: int | None, window: int | None
+    epsilon: float | None,
+    reset_every: int | None,
+    window: int | None,
+    temporal: TemporalKernel | None = None,
 ) -> Forgetting | None:
     """The rule for these settings, of which at most one may be given; None keeps all data.
 
     Raises:
         InvalidInput: two of them are given, or a number is out of range.
     """
-    given = {"epsilon": epsilon, "reset_every": reset_every, "window": window}
+    given = {"epsilon": epsilon, "reset_every": reset_every, "window": window, "temporal": temporal}
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
         raise InvalidInput(f"give at most one of {', '.join(given)}, got {' and '.join(named)}")
+    if temporal is not None:
+        return Elapse()
     if epsilon is not None:
         return Fade(epsilon)
     if reset_every is not None:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.data.log import Fade
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
@@ -22,7 +21,7 @@ from gpbandits_env.problem import Problem
 LENGTHSCALE, NOISE_VAR = 0.3, 1e-4
 LEARN_EVERY = 3
 # Settings by which old data lose weight; with them no model is learned by default.
-FORGETTING = ("epsilon", "reset_every", "window")
+FORGETTING = ("epsilon", "reset_every", "window", "temporal")
 
 
 class SpaceAgent:
@@ -66,7 +65,7 @@ class SpaceAgent:
         """Observe a reward after some time; the round itself takes no time."""
         self.wait(elapsed)
         agent, usual = self.agent, self.agent.forgetting
-        still = agent.forgetting = None if isinstance(usual, Fade) else usual
+        still = agent.forgetting = None if usual is not None and usual.ages else usual
         try:
             self.tell(record, reward)
         finally:
@@ -74,9 +73,9 @@ class SpaceAgent:
                 agent.forgetting = usual
 
     def wait(self, elapsed: float) -> None:
-        """Let time pass: correlations with past data shrink by (1 - epsilon)^(elapsed / 2)."""
-        if elapsed and isinstance(self.agent.forgetting, Fade):
-            self.agent.fade(1.0 - (1.0 - self.agent.forgetting.epsilon) ** elapsed)
+        """Let time pass; see `GPAgent.wait`."""
+        if elapsed:
+            self.agent.wait(elapsed)
 
     def recommended(self, records: Sequence[Record]) -> Record | None:
         """The record with the largest posterior mean among those with values."""

@@ -1,6 +1,7 @@
 """A small world, and what the papers say a learner of it should believe: numpy.linalg alone."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,12 +25,13 @@ class Dense:
     """mu_t and sigma_t^2 of srinivas2010, eqs. (1)-(2), from scratch at every call.
 
     ``weights(times, now)`` gives what is left of each observation's correlation; see bogunovic2016,
-    eqs. (7)-(8).
+    eqs. (7)-(8). With ``time`` it is this covariance of two times, (k,) and (m,) -> (k, m).
     """
 
     points: np.ndarray
     prior_mean: np.ndarray
     epsilon: float = 0.0
+    time: Callable | None = None
     arms: list = field(default_factory=list)
     rewards: list = field(default_factory=list)
     times: list = field(default_factory=list)
@@ -49,6 +51,8 @@ class Dense:
         gram = squared_exponential(self.points[arms], self.points[arms])
         cross = squared_exponential(self.points[arms], self.points)
         age = np.array(times, dtype=float)
+        if self.time is not None:
+            gram, cross = gram * self.time(age, age), cross * self.time(age, np.array([now]))
         gram *= (1 - self.epsilon) ** (np.abs(age[:, None] - age[None, :]) / 2)
         cross *= ((1 - self.epsilon) ** ((now - age) / 2))[:, None]
         return np.linalg.solve(gram + NOISE_VAR * np.eye(len(arms)), cross), cross
@@ -62,10 +66,11 @@ class Dense:
     def var(self, also=(), now=0.0):
         """Given also the arms chosen so far in this batch, whose time is now."""
         arms = [*self.arms, *map(int, also)]
+        level = 1.0 if self.time is None else self.time(np.array([now]), np.array([now]))[0, 0]
         if not arms:
-            return np.ones(len(self.points))
+            return np.full(len(self.points), level)
         weights, cross = self._weights(arms, [*self.times, *[now] * len(also)], now)
-        return 1.0 - (weights * cross).sum(axis=0)
+        return level - (weights * cross).sum(axis=0)
 
     def gain(self):
         """I(y; f) = 1/2 log det(I + K / s2)."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import ive
 
 from gpbandits_env import agents
 
@@ -32,6 +33,67 @@ def test_sw_gp_ucb_replays(replay, window):
 
 def test_any_gp_agent_can_forget(replay, world):
     replay("gp-ucb", ucb, dense=world.dense(epsilon=0.1), epsilon=0.1, beta=LOGARITHM)
+
+
+def lag(t, s):
+    return np.abs(np.subtract.outer(t, s))
+
+
+def season(t, s):
+    """Two harmonics of a season of 7 rounds, with a lengthscale so large that few are left."""
+    squares = ive(np.arange(3), 1.0) * [1.0, 2.0, 2.0]
+    waves = np.cos(2 * np.pi * lag(t, s)[..., None] * np.arange(3) / 7.0)
+    return waves @ squares / squares.sum()
+
+
+SEASON = {"type": "periodic", "period": 7.0, "harmonics": 2}
+IN_TIME = {
+    "matern32": (
+        {"type": "matern32", "lengthscale": 9.0},
+        lambda t, s: (1 + 3**0.5 * lag(t, s) / 9.0) * np.exp(-(3**0.5) * lag(t, s) / 9.0),
+    ),
+    "wiener": (
+        {"type": "wiener", "rate": 0.05},
+        # Round 1 is at time 0.
+        lambda t, s: 1.0 + 0.05 * (np.minimum.outer(t, s) - 1.0),
+    ),
+    "season and drift": (
+        {"type": "sum", "kernels": [SEASON, {"type": "markov", "epsilon": 0.2}]}
+        | {"weights": [0.7, 0.6]},
+        lambda t, s: 0.7 * season(t, s) + 0.6 * 0.8 ** (0.5 * lag(t, s)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", IN_TIME)
+def test_an_agent_with_a_temporal_kernel_replays(replay, world, name):
+    spec, time = IN_TIME[name]
+    dense = world.dense(time=time)
+    replay("gp-ucb", ucb, dense=dense, temporal=spec, beta=LOGARITHM)
+
+
+def test_tv_gp_ucb_knows_the_temporal_kernel_of_the_problem(world):
+    spec, _ = IN_TIME["season and drift"]
+    problem = world.problem(temporal=spec)
+    known, told = (
+        agents.make("tv-gp-ucb", problem, seed=0, **more) for more in ({}, {"temporal": spec})
+    )
+    for agent in (known, told):
+        for _ in range(9):
+            agent.tell(arms := agent.ask(), np.cos(arms))
+    assert known.epsilon is None
+    np.testing.assert_array_equal(known.belief(), told.belief())
+    assert agents.make("tv-gp-ucb", problem, epsilon=0.1).posterior.temporal is None
+
+
+def test_a_markov_kernel_is_epsilon(world):
+    spec = {"type": "markov", "epsilon": 0.03}
+    one = agents.make("gp-ucb", world.problem(), seed=0, temporal=spec)
+    two = agents.make("gp-ucb", world.problem(), seed=0, epsilon=0.03)
+    for agent in (one, two):
+        for _ in range(20):
+            agent.tell(arms := agent.ask(), np.sin(arms))
+    np.testing.assert_array_equal(one.belief(), two.belief())
 
 
 def test_thompson_sampling_draws_from_the_posterior(world):

@@ -11,6 +11,7 @@ from gpbandits_env.problem import Problem
 
 NYSTROM = {"posterior": {"type": "nystrom", "qbar": 3.0}}
 QUICK_LEARN = {"every": 3, "starts": 1, "first": 4}
+SEASON = {"type": "quasi-periodic", "period": 4.0, "harmonics": 1, "epsilon": 0.1}
 # Settings to try an agent with, beside its defaults; a new agent is tried with its defaults.
 VARIANTS = {
     "gp-ucb": [
@@ -19,8 +20,13 @@ VARIANTS = {
         {"batch": {"type": "initialised", "rounds": 2, "then": {"type": "boltzmann"}}, "window": 3},
     ],
     "ei": [{"incumbent": "observed"}, {"epsilon": 0.1}, {"standardize": True, "compress": 0.05}],
-    "mpi": [{"reset_every": 4}],
-    "ts": [{"window": 3}, {"epsilon": 0.1}, NYSTROM],
+    "mpi": [{"reset_every": 4}, {"temporal": SEASON, "learn": QUICK_LEARN}],
+    "ts": [
+        {"window": 3},
+        {"temporal": {"type": "wiener", "rate": 0.1}, "compress": 0.05},
+        {"epsilon": 0.1},
+        NYSTROM,
+    ],
     "bucb": [{"rho": 2.0, "compress": 0.05, "window": 3}],
     "ucbpe": [{"batch": {"type": "explore", "region": False}, "epsilon": 0.1}],
     "sp": [{"reset_every": 4, "learn": QUICK_LEARN}],
@@ -107,6 +113,7 @@ class Laws:
             return {"candidates": 16, "refine": 2, "evaluations": 40}
         known = agents.settings_of(name)
         nystrom = isinstance(given.get("posterior", known.get("posterior")), dict)
+        nystrom = nystrom or "temporal" in given
         if nystrom or "search" not in known:
             return {"candidates": 16} if "candidates" in known else {}
         return {"search": QUICK}

@@ -18,6 +18,7 @@ PLACES = {"arms": Arms.grid((5, 4)), "box": Box([0.0, 0.0], [1.0, 1.0])}
 OPTIONS = {
     "static": {},
     "drifting": {"epsilon": 0.05},
+    "seasonal": {"temporal": {"type": "periodic", "period": 3.0, "harmonics": 1}},
     "reset": {"reset_every": 2},
     "window": {"window": 2},
     "compressed": {"compress": 0.05},
@@ -55,7 +56,8 @@ def quick(name, place, given):
         return BOX_AGENTS[name]
     if place == "arms":
         return {}
-    return {"candidates": 12} if "posterior" in given else {"search": QUICK}
+    needs_arms = "posterior" in given or "temporal" in given
+    return {"candidates": 12} if needs_arms else {"search": QUICK}
 
 
 def tried(name, place, **given):
@@ -177,7 +179,7 @@ def page():
         "",
         "## Agents, batch rules and data options, on arms and in boxes",
         "",
-        "Each cell stands for twelve combinations: all six data options, on arms and in a box.",
+        "Each cell stands for fourteen combinations: all seven data options, on arms and in a box.",
         "",
         "- static: all data count alike",
         *settings,

@@ -9,6 +9,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.problem import Problem
+from gpbandits_env.temporal import Matern32Time, TemporalSum, WienerTime
 
 OBSERVED = [([0, 3], [0.4, -0.3], (0.2, 0.3)), ([1], [0.9], ()), ([3, 2], [0.6, 0.3], (0.1,))]
 
@@ -39,6 +40,38 @@ def test_a_posterior_conditioned_anew_is_the_one_before(fading):
     fresh = posterior_on(Arms.grid(6), SquaredExponential(0.3), 0.1)
     log.replay(fresh)
     assert fresh.size == log.observations == 0
+
+
+def test_time_that_passes_is_logged_for_a_temporal_kernel():
+    kernel = TemporalSum((WienerTime(0.3), Matern32Time(4.0)))
+    before, after = (
+        posterior_on(Arms.grid(6), SquaredExponential(0.3), 0.1, temporal=kernel) for _ in range(2)
+    )
+    log, again = ObservationLog(None), ObservationLog(None)
+    before.advance(0.0, 2.5)
+    log.elapse(2.5)
+    for round_, (arms, rewards, passed) in enumerate(OBSERVED):
+        before.condition(arms, rewards)
+        log.append(round_, np.array(arms), np.array(rewards))
+        for dt in passed:
+            before.advance(0.0, dt)
+            log.elapse(dt)
+    again.restore(log.snapshot())
+    again.replay(after)
+    assert after.mean == pytest.approx(before.mean, abs=1e-12)
+    assert after.var == pytest.approx(before.var, abs=1e-12)
+    log.clear()
+    assert log.snapshot() == ObservationLog(None).snapshot()
+
+
+def test_a_log_of_earlier_versions_has_no_elapsed_time():
+    state = logged(fading=True).snapshot()
+    old = {key: value for key, value in state.items() if key != "before"}
+    old["entries"] = [entry[:4] for entry in state["entries"]]
+    log = ObservationLog(None)
+    log.restore(old)
+    assert [entry.elapsed for entry in log.data] == [0.0, 0.0, 0.0]
+    assert [entry.faded for entry in log.data] == [entry[3] for entry in state["entries"]]
 
 
 def test_the_data_are_what_came_since_the_last_reset():

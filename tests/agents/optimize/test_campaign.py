@@ -13,6 +13,7 @@ import pytest
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, Space
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
+from gpbandits_env.temporal import temporal_from_dict
 
 MIXED = {
     "rate": Real(1e-5, 1.0, log=True),
@@ -117,6 +118,28 @@ def test_data_fade_by_the_clock(steps):
     assert mean == pytest.approx(cross.T @ np.linalg.solve(gram, y), abs=1e-8)
     var = 1 - (cross * np.linalg.solve(gram, cross)).sum(axis=0)
     assert sd == pytest.approx(np.sqrt(var), abs=1e-6)
+
+
+def test_a_season_goes_by_the_clock():
+    """At irregular times, mean and variance are those of the formula."""
+    day = {"type": "periodic", "period": 24.0, "harmonics": 3}
+    campaign = Campaign(
+        {"x": Choice(("a", "b", "c"))}, "gp-ucb", seed=0, n_initial=0, temporal=day,
+        standardize=False, kernel={"type": "se", "lengthscale": 0.3}, noise_var=0.01,
+    )  # fmt: skip
+    times, chosen, y = np.array([1.0, 13.5, 30.0, 49.0]), "abcb", np.array([1.0, 0.2, -0.4, 0.7])
+    for name, value, t in zip(chosen, y, times, strict=True):
+        campaign.observe({"x": name}, value, time=t)
+    now = 73.25
+    campaign.ask(time=now)
+    posterior, kernel = campaign.agent.posterior, temporal_from_dict(day)
+    gram = posterior.kernel(posterior.arms.coordinates)
+    seen = [campaign.space.action({"x": name}) for name in chosen]
+    noisy = gram[np.ix_(seen, seen)] * kernel(times, times) + 0.01 * np.eye(4)
+    cross = gram[seen] * kernel(times, np.array([now]))
+    assert posterior.mean == pytest.approx(cross.T @ np.linalg.solve(noisy, y), abs=1e-8)
+    var = 1.0 - (cross * np.linalg.solve(noisy, cross)).sum(axis=0)
+    assert posterior.var == pytest.approx(var, abs=1e-8)
 
 
 def test_values_of_any_scale_are_standardised():
