@@ -21,7 +21,7 @@ class Readings:
         unit: of a reading.
         source: who measured it, to be named in what is published.
         licence: the terms of use.
-        locations: (n, 2) east and north, in metres or degrees, if known.
+        locations: (n, 2) east and north in one unit of length, if known.
     Raises:
         InvalidInput: a reading that is not finite (the error says where), or shapes that differ.
     """

@@ -23,6 +23,7 @@ SOURCE = (
     "METR-LA: Jagadish et al. (2014); Li et al. (2018), DCRNN; https://zenodo.org/records/5724362"
 )
 START = np.datetime64("2012-03-01T00:00", "m")
+KILOMETERS_PER_DEGREE = 111.195  # of latitude, on a sphere of radius 6371 km
 FIVE_MINUTES = np.timedelta64(5, "m")
 
 Times = NDArray[np.datetime64]
@@ -99,7 +100,7 @@ def _readings(
 
 
 def _locations(path: Path, labels: list[str]) -> Array | None:
-    """The east and north coordinates of the sensors in degrees; None unless all are known."""
+    """Kilometers of the sensors to the east and north of their mean; None unless all are known."""
     if not path.is_file():
         return None
     table = read_table(path, header=True)
@@ -107,8 +108,12 @@ def _locations(path: Path, labels: list[str]) -> Array | None:
     rows = {str(int(sensor)): i for i, sensor in enumerate(columns["sensor_id"])}
     if not all(label in rows for label in labels):
         return None
-    places = np.stack([columns["longitude"], columns["latitude"]], axis=1)
-    return places[[rows[label] for label in labels]]
+    degrees = np.stack([columns["longitude"], columns["latitude"]], axis=1)
+    degrees = degrees[[rows[label] for label in labels]]
+    middle = degrees.mean(axis=0)
+    # A degree of longitude is shorter than one of latitude.
+    shares = np.array([np.cos(np.radians(middle[1])), 1.0])
+    return KILOMETERS_PER_DEGREE * shares * (degrees - middle)
 
 
 WEEK = Dataset(

@@ -37,12 +37,28 @@ def test_intel_sensors_stand_where_the_map_says(real_data):
     assert [where[i] for i in readings.labels] == [tuple(p) for p in readings.locations]
 
 
+def test_the_map_of_metr_la_has_true_distances(real_data):
+    """Against the haversine formula on the coordinates in the file."""
+    week = datasets.load("metr-la")
+    table = np.loadtxt(
+        real_data / "metr_la_week" / "graph_sensor_locations.csv", delimiter=",", skiprows=1
+    )
+    where = {str(int(sensor)): np.radians((north, east)) for _, sensor, north, east in table}
+    points = np.array([where[label] for label in week.labels])
+    assert np.degrees(points[0]).tolist() == pytest.approx([34.15497, -118.31829])
+    north, east = points[1:].T
+    half = np.sin((north - points[0, 0]) / 2) ** 2
+    half += np.cos(north) * np.cos(points[0, 0]) * np.sin((east - points[0, 1]) / 2) ** 2
+    true = 2 * 6371.0 * np.arcsin(np.sqrt(half))
+    drawn = np.linalg.norm(week.locations[1:] - week.locations[0], axis=1)
+    np.testing.assert_allclose(drawn, true, rtol=2e-3)
+
+
 def test_metr_la_week_and_its_mornings(real_data):
     week = datasets.load("metr-la")
     assert week.values.shape == (2016, 207)
     assert week.values[0, :3].tolist() == [64.375, 67.625, 67.125]
     assert week.labels[:2] == ("773869", "767541")
-    assert week.locations[0].tolist() == [-118.31829, 34.15497]
     mornings = datasets.load("metr-la", {"mornings": True})
     rows = np.concatenate([288 * d + np.arange(72, 132) for d in range(7)])
     assert np.array_equal(mornings.values, week.values[rows])

@@ -23,7 +23,12 @@ from gpbandits_env.scenarios.reporting.tables import markdown
 SHOWN: dict[str, tuple[dict[str, Any], str, dict[str, Any], int]] = {
     "StaticGP-v0": ({"grid": (60, 60)}, "gp-ucb", {}, 30),
     "MarkovGP-v0": ({"grid": 200, "epsilon": 0.02, "noise_var": 0.02}, "tv-gp-ucb", {}, 30),
-    "Drifting-v0": ({"grid": (60, 60)}, "tv-gp-ucb", {}, 45),
+    "Drifting-v0": (
+        {"grid": (60, 60), "drift": {"type": "rotation", "period": 120, "functions": 3}},
+        "tv-gp-ucb",
+        {"epsilon": 0.03},
+        45,
+    ),
     "Task-v0": ({"task": "bird"}, "ei", {"standardize": True, "learn": True}, 34),
     "HighDim-v0": ({"function": "camelback", "dim": 50}, "rembo", {"standardize": True}, 60),
     "Replay-v0": ({}, "tv-gp-ucb", {"epsilon": 0.1}, 12),
