@@ -206,6 +206,8 @@ class ModelOrder(Finding):
     def judge(self, results: CellResults) -> Check:
         order = results.model_order(self.agent)
         first = round((1.0 - self.part) * len(order))
+        if len(order) - first < 2:
+            return self.check(None, note="needs more rounds: a slope needs at least two")
         slope = float(np.polyfit(np.arange(first, len(order)), order[first:], 1)[0])
         numbers = {"slope": slope, "last": float(order[-1])}
         refused = first_refusal(order)

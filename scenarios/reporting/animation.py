@@ -207,7 +207,8 @@ def frames(
             figure.text(0.075, 0.955, f"round {t}", fontsize=12, color=INK)
             said = f"average regret {average:.2f}"
             figure.text(0.985, 0.955, said, fontsize=12, color=INK, ha="right")
-            yield _pixels(figure)
+            picture = _pixels(figure)
+        yield picture  # when the style is no longer in force
 
 
 def _range(moments: Sequence[Moment]) -> tuple[float, float]:

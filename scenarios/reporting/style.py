@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from gpbandits_env.arrays import Array
@@ -47,11 +48,15 @@ SETTINGS: dict[Any, Any] = {
     # The same data give the same SVG, byte for byte.
     "svg.hashsalt": "gpbandits",
 }
+_drawing = RLock()
 
 
 @contextmanager
 def new_figure(width: float, height: float) -> Iterator["Figure"]:
-    """An empty figure in the house style, in inches, drawn without a display."""
+    """An empty figure in the house style, in inches, drawn without a display.
+
+    The style is that of the whole process, so that one thread draws at a time.
+    """
     import matplotlib as mpl
     from matplotlib import font_manager
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -59,7 +64,7 @@ def new_figure(width: float, height: float) -> Iterator["Figure"]:
 
     there = set(font_manager.get_font_names())
     families = [LATIN, *(name for name in EAST_ASIAN if name in there)]
-    with mpl.rc_context({**SETTINGS, "font.family": families}):
+    with _drawing, mpl.rc_context({**SETTINGS, "font.family": families}):
         figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         yield figure

@@ -187,6 +187,15 @@ def test_a_model_order_settles_or_grows(by_hand):
     assert ModelOrder("other", at_most=0.01).look(evidence).holds is None
 
 
+@pytest.mark.parametrize("rounds", [1, 2, 3])
+def test_a_model_order_over_few_rounds_is_left_open_where_it_has_no_slope(rounds, by_hand):
+    orders = {"a": np.arange(1.0, rounds + 1.0)}
+    found = ModelOrder("a", above=0.5).look(by_hand({"a": np.ones((2, rounds))}, orders=orders))
+    last = rounds - round(0.5 * rounds)  # the rounds to which the line is fitted
+    assert found.holds is (None if last < 2 else True)
+    assert ("at least two" in found.statement) == (last < 2)
+
+
 def test_the_first_refusal_is_that_of_the_first_trial_to_refuse(by_hand):
     one, other = np.minimum(np.arange(1, 11), 4), np.minimum(np.arange(1, 11), 7)
     assert first_refusal(one.astype(float)) == 5

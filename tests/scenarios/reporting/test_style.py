@@ -1,3 +1,6 @@
+import threading
+
+import matplotlib as mpl
 import pytest
 
 from gpbandits_env.scenarios.reporting.style import entitle, new_figure, share_legend, write
@@ -43,3 +46,25 @@ def test_a_formula_that_cannot_be_read_is_drawn_as_text(tmp_path):
     drawn = files[1].read_text(encoding="utf-8")
     assert drawn.count("<!-- $\\frac{$ costs $5$ -->") >= 3
     assert "alpha" in drawn
+
+
+def test_figures_of_several_threads_leave_the_style_as_it_was():
+    """Two styles that end in the order in which they began would leave the second one's."""
+    before = dict(mpl.rcParams)
+    inside = threading.Event()
+    drawn = []
+
+    def draw():
+        inside.set()
+        with new_figure(4.0, 3.0) as figure:
+            drawn.append(figure)
+
+    other = threading.Thread(target=draw)
+    with new_figure(4.0, 3.0):
+        other.start()
+        inside.wait(10.0)
+        other.join(0.2)
+        assert not drawn  # it waits for this figure
+    other.join(10.0)
+    assert len(drawn) == 1
+    assert dict(mpl.rcParams) == before
