@@ -29,6 +29,9 @@ from gpbandits_env.learning import (
 )
 from gpbandits_env.model import Model
 
+# The least known noise variance, relative to the variance of the rewards.
+LEAST_NOISE = 1e-6
+
 
 @dataclass(frozen=True)
 class Learning:
@@ -49,6 +52,8 @@ class Learning:
         last: the number of last observations that a fit uses; a fit of n costs O(n^3).
         window: if epsilon is learned, the number of last rounds that a fit uses instead, in rounds
             that ``every`` divides; a fit costs O((m window)^3).
+        known_noise: whether the problem's noise variance is in the units of the rewards even if
+            these are standardized. At least 1e-6 of the variance of the rewards is assumed.
     """
 
     every: int = 10
@@ -59,6 +64,7 @@ class Learning:
     first: int = 5
     last: int = 500
     window: int = 200
+    known_noise: bool = False
 
     def __post_init__(self) -> None:
         least = {"every": 1, "starts": 1, "first": 2, "last": 2, "window": 2}
@@ -68,6 +74,8 @@ class Learning:
         if not all(isinstance(name, str) for name in self.what):
             raise InvalidInput(f"what to learn must be a list of names, got {shown(self.what)}")
         flag(self.ard, "ard")
+        if flag(self.known_noise, "known_noise") and "noise_var" in self.what:
+            raise InvalidInput("noise that is known is not learned: leave out noise_var")
 
     @property
     def drifts(self) -> bool:
@@ -126,7 +134,8 @@ class Refit:
     def __init__(self, learning: Learning, given: Model, domain: Domain) -> None:
         self.learning, self.domain = learning, domain
         self._names = learnable(given.kernel, learning.what)
-        if self._names and given.noise_var == 0.0 and "noise_var" not in self._names:
+        silent = given.noise_var == 0.0 and not learning.known_noise
+        if self._names and silent and "noise_var" not in self._names:
             raise InvalidInput(
                 f"cannot learn {' and '.join(learning.what)} without noise: give a noise_var above "
                 "0, or learn noise_var too"
@@ -218,6 +227,8 @@ class Refit:
         gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
         outputs = OutputScaling.of(gap) if learning.standardize else OutputScaling()
         kernel, noise = given.kernel.scaled(outputs.var), given.noise_var * outputs.var
+        if learning.known_noise:
+            noise = max(given.noise_var, LEAST_NOISE * outputs.var)
         mean, epsilon, likelihood = outputs.mean, given.epsilon, None
         if self._names:
             # The fit starts from the last model; parameters that are not learned are as given.

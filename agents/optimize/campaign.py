@@ -24,7 +24,7 @@ from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.arrays import Array, flag, listed, positive, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, optional, shown
 from gpbandits_env.seeding import stream
 from gpbandits_env.specs import no_user_code
 
@@ -48,6 +48,8 @@ class Campaign(Displayed):
         seed: the seed of all randomness; by default it is drawn.
         n_initial: the number of spread suggestions before the agent chooses, including failed ones.
             By default it is 2 d + 2 for d dimensions, and at most half of the combinations.
+        noise: the standard deviation of the noise in the units of the values, at least 0; None to
+            learn it.
         file: a new file in which the campaign is saved now and after every change; see `resume`.
         settings: the settings of the agent, and kernel, noise_var and prior_mean; for the defaults
             see `space_agent.agent_for`.
@@ -74,6 +76,7 @@ class Campaign(Displayed):
         maximize: bool = True,
         seed: int | None = None,
         n_initial: int | None = None,
+        noise: float | None = None,
         file: str | Path | None = None,
         **settings: Any,
     ) -> None:
@@ -82,7 +85,7 @@ class Campaign(Displayed):
             seed = int(np.random.default_rng().integers(2**53))
         self._seed = whole(seed, "seed", 0, None)
         self.maximize = flag(maximize, "maximize")
-        self.agent = agent_for(self.space, agent, self._seed, settings)
+        self.agent = agent_for(self.space, agent, self._seed, settings, noise)
         self._in_space = SpaceAgent(self.space, self.agent)
         count = initial_for(self.space) if n_initial is None else whole(n_initial, "n_initial", 0)
         domain = self.space.domain
@@ -93,10 +96,14 @@ class Campaign(Displayed):
             "maximize": self.maximize,
             "seed": self._seed,
             "n_initial": self.n_initial,
+            "noise": noise,
             "settings": settings,
         }
         self.records: list[Record] = []
         self.now = 0.0
+        # The ids of the values in the order in which the agent observed them, each with the time
+        # that passed before (None: one round passed after it), or the time alone.
+        self._told: list[tuple[int | None, float | None]] = []
         self._file: CampaignFile | None = None
         if file is not None:
             self._file = CampaignFile(file)
@@ -127,6 +134,7 @@ class Campaign(Displayed):
         if time is not None:
             when = self._time(time)
             self._in_space.wait(when - self.now)
+            self._told.append((None, when - self.now))
             self.now = when
         suggestions = []
         for _ in range(count):
@@ -198,9 +206,47 @@ class Campaign(Displayed):
         ]
         if done := [record for record in records if record.value is not None]:
             self._in_space.tell_known(done, [self._sign * float(r.value or 0.0) for r in done])
+            self._told += [(record.id, 0.0) for record in done]
         self.records += records
         self._save()
         return records
+
+    def correct(self, id: int, value: float) -> Record:
+        """Replace the value of an evaluation that is done or failed; the agent learns all anew.
+
+        The agent forgets its data and then observes all values, with their times; its generator and
+        the number of rounds stay as they are. The value of an evaluation that had failed counts as
+        observed now. Cost: that of `observe_all`, or with an
+        agent that forgets, that of telling all values.
+
+        Args:
+            id: the id of the evaluation.
+            value: the right value, as in `tell`; NaN means that the evaluation failed.
+        Raises:
+            InvalidInput: no evaluation with that id is done or failed, or as in `tell`. The
+                campaign is unchanged.
+        """
+        index = whole(id, "id", 0)
+        if index >= len(self.records) or self.records[index].status == "pending":
+            raise InvalidInput(f"no evaluation with id {index} is done or failed: use tell")
+        old = self.records[index]
+        self.records[index] = self._measured(replace(old, value=None, reason=""), value)
+        if old.status == "failed" and self.records[index].status == "done":
+            self._told.append((index, 0.0))
+        elif self.records[index].status == "failed":  # its time passed all the same
+            self._told = [
+                (None, 1.0 if elapsed is None else elapsed) if of == index else (of, elapsed)
+                for of, elapsed in self._told
+            ]
+        told: list[tuple[Record | None, float, float | None]] = []
+        for which, elapsed in self._told:
+            record = None if which is None else self.records[which]
+            if record is None or record.status == "done":
+                reward = 0.0 if record is None else self._sign * float(record.value or 0.0)
+                told.append((record, reward, elapsed))
+        self._in_space.learn_anew(told)
+        self._save()
+        return self.records[index]
 
     def expect(self, params: Mapping[str, Any]) -> Suggestion:
         """Register an evaluation in progress that was not suggested; it is pending from now on.
@@ -264,10 +310,29 @@ class Campaign(Displayed):
             self.space, lambda unit: self._in_space.moments(unit)[0], flag(total, "total")
         )
 
+    def to_dataframe(self) -> Any:
+        """All records as a table of pandas (extra ``pandas``), one row per evaluation.
+
+        The columns are id, the dimensions by name, value, status, time and reason. A dimension
+        with the name of another column is called "params.<name>".
+
+        Raises:
+            MissingExtra: pandas is not installed.
+        """
+        rest = ("value", "status", "time", "reason")
+        table = []
+        for record in self.records:
+            own = {
+                f"params.{name}" if name in ("id", *rest) else name: value
+                for name, value in record.params.items()
+            }
+            table.append({"id": record.id, **own, **{key: getattr(record, key) for key in rest}})
+        return optional("pandas", "pandas").DataFrame(table)
+
     def snapshot(self) -> dict[str, Any]:
         """The state of the campaign and its arguments, as plain data with arrays."""
         records = [asdict(record) for record in self.records]
-        own = {"format": FORMAT, "records": records, "now": self.now}
+        own = {"format": FORMAT, "records": records, "now": self.now, "told": list(self._told)}
         return own | self._declared | self._in_space.snapshot()
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -278,20 +343,24 @@ class Campaign(Displayed):
         """
         before = self._in_space.snapshot()
         try:
-            if {key: state[key] for key in self._declared} != self._declared:
-                raise InvalidInput("it is of a campaign with other arguments")
+            other = [key for key, own in self._declared.items() if state[key] != own]
+            if other:
+                raise InvalidInput(
+                    f"it is of a campaign with other arguments: {' and '.join(other)} differ"
+                )
             now = positive(state["now"], "now", zero=True)
             records = [
                 Record.restored(fields, index, self.space, now)
                 for index, fields in enumerate(listed(state["records"], "records"))
             ]
+            told = [_told(event, len(records)) for event in listed(state["told"], "told")]
             self._in_space.restore(state)
             if len(self.agent.posterior.observed) > sum(r.status == "done" for r in records):
                 raise InvalidInput("records are missing: the agent has more observations")
         except BROKEN as error:
             self._in_space.restore(before)
             raise InvalidInput(f"not a snapshot of this campaign: {error}") from error
-        self.now, self.records = now, records
+        self.now, self.records, self._told = now, records, told
 
     def save(self, file: str | Path) -> None:
         """Write the campaign to a JSON file atomically: a kill leaves the old file or the new one.
@@ -319,7 +388,7 @@ class Campaign(Displayed):
         """
         source = CampaignFile(file)
         state = source.read()
-        keys = ("space", "agent", "maximize", "seed", "n_initial")
+        keys = ("space", "agent", "maximize", "seed", "n_initial", "noise")
         cure = "if you trust this file, Campaign.resume(file, trusted=True) loads it"
         try:
             with nullcontext() if flag(trusted, "trusted") else no_user_code(cure):
@@ -327,6 +396,34 @@ class Campaign(Displayed):
                 campaign.restore(state)
         except BROKEN as error:
             raise InvalidInput(f"{source.path} holds no campaign: {error}") from error
+        campaign._file = source
+        return campaign
+
+    @classmethod
+    def open(cls, file: str | Path, space: Any, agent: str = "ei", **arguments: Any) -> "Campaign":
+        """Continue the campaign in a file if it exists; otherwise start it, and save it there.
+
+        Args:
+            file: the file of the campaign.
+            space: as in `Campaign`.
+            agent: as in `Campaign`.
+            arguments: the other arguments of `Campaign`. All must be those with which the file was
+                made; a seed or an n_initial of None is that of the file.
+        Raises:
+            InvalidInput: the file holds no valid campaign, or one with other arguments.
+        """
+        source = CampaignFile(file)
+        if not source.path.exists():
+            return cls(space, agent, file=file, **arguments)
+        state = source.read()
+        for key in ("seed", "n_initial"):
+            if arguments.get(key) is None:
+                arguments[key] = state.get(key)
+        campaign = cls(space, agent, **arguments)
+        try:
+            campaign.restore(state)
+        except InvalidInput as error:
+            raise InvalidInput(f"{source.path} holds another campaign: {error}") from error
         campaign._file = source
         return campaign
 
@@ -359,10 +456,12 @@ class Campaign(Displayed):
         reward = self._sign * closed.value
         if time is None:
             self._in_space.tell(record, reward, counts=counts)
+            self._told.append((record.id, None if counts else 0.0))
             self.now += 1.0 if counts else 0.0
         else:
             when = self._time(time)
             self._in_space.tell_after(when - self.now, record, reward)
+            self._told.append((record.id, when - self.now))
             self.now = when
         return self._put(replace(closed, time=self.now))
 
@@ -400,3 +499,12 @@ class Campaign(Displayed):
     def _save(self) -> None:
         if self._file is not None:
             self._file.write(self.snapshot())
+
+
+def _told(event: Any, records: int) -> tuple[int | None, float | None]:
+    """One entry of what the agent observed, from a snapshot."""
+    id, elapsed = event
+    return (
+        None if id is None else whole(id, "id", 0, records - 1),
+        None if elapsed is None else positive(elapsed, "elapsed", zero=True),
+    )

@@ -9,12 +9,12 @@ import numpy as np
 
 from gpbandits_env.agents.optimize.belief import is_value, params_of, rows
 from gpbandits_env.agents.optimize.campaign import Campaign, initial_for
+from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.found import Found
 from gpbandits_env.agents.optimize.records import measured
-from gpbandits_env.agents.optimize.run import Map, Run
+from gpbandits_env.agents.optimize.run import Callback, Parallel, Run
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.registry import OVERRIDES, settings_of
-from gpbandits_env.arrays import positive
 from gpbandits_env.errors import InvalidInput, unknown
 
 # Names of the same arguments in other libraries.
@@ -39,14 +39,16 @@ def minimize(
     n_calls: int = 50,
     n_initial: int | None = None,
     batch: int = 1,
-    parallel: Map = map,
+    parallel: Parallel = map,
     seed: int | None = None,
-    callback: Callable[[Found], Any] | None = None,
+    callback: Callback | Sequence[Callback] | None = None,
     noise: float | None = None,
     x0: Sequence[Any] | None = None,
     y0: Sequence[float] | None = None,
     file: str | Path | None = None,
     on_error: str = "raise",
+    timeout: float | None = None,
+    verbose: bool = False,
     **settings: Any,
 ) -> Found:
     """Find the minimizer of a function in few calls.
@@ -61,21 +63,30 @@ def minimize(
         n_calls: the number of calls of ``fun``.
         n_initial: the number of first calls that are spread over the space; by default that of
             `Campaign`, at most a quarter of the calls.
-        batch: the number of points passed to ``parallel`` at a time.
-        parallel: how ``fun`` is called for several points: ``map``, or the ``map`` of a pool.
-        seed: the seed of all randomness.
-        callback: called with the result so far after each batch; a true return value stops the run.
-        noise: the standard deviation of the noise divided by that of the values; 0 without noise,
-            None to learn it.
+        batch: the number of points passed to a ``map`` at a time, or the number of calls that an
+            executor runs at a time, by default that of its workers.
+        parallel: how ``fun`` is called for several points. A number of worker processes (-1 for one
+            per processor; joblib provides them, and ``fun`` may be a lambda) or an executor of
+            `concurrent.futures` gives each free worker the next point at once. ``map``, or the
+            ``map`` of a pool, waits for the whole batch.
+        seed: the seed of all randomness. In asynchronous runs the order of the values matters too.
+        callback: a function, or a list of them, called with the result so far after each batch, or
+            in asynchronous runs after each call; a true return value stops the run.
+        noise: the standard deviation of the noise in the units of the values; 0 without noise, None
+            to learn it.
         x0: points that are known or to be evaluated first, in the form that ``fun`` takes, or one
             such point. They are kept exactly.
         y0: the values of x0. Without them, x0 is evaluated first and counts as calls.
-        file: the file in which the campaign is saved after each call; `Campaign.resume` continues
-            from it.
+        file: the file in which the campaign is saved after each call. The same call with an
+            existing file continues: evaluations that were interrupted are repeated first, and
+            ``n_calls`` counts the calls of all runs.
         on_error: what happens after an exception in ``fun``. "raise" ends the run with that
             exception, whose attribute ``result`` is the result so far (of its batch, up to the call
             that raised). "fail" counts it as a failed call, records the reason in the campaign and
             continues.
+        timeout: the time budget in seconds; no call begins afterwards, and running ones finish.
+        verbose: whether to show a progress bar with the best value. In any case the logger
+            "gpbandits_env.agents.optimize" has one line per call (level INFO; failures WARNING).
         settings: the settings of the agent.
 
     Returns:
@@ -87,7 +98,7 @@ def minimize(
             was called; or ``fun`` did not return a number, which ends the run like an exception.
         UnknownName: there is no such agent or setting.
     """
-    run = Run(fun, n_calls, batch, parallel, callback, on_error)
+    run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose)
     options = {"maximize": False, "seed": seed, "n_initial": n_initial, "file": file}
     return _search(run, bounds, agent, (x0, y0), noise, options, settings)
 
@@ -100,21 +111,23 @@ def maximize(
     n_calls: int = 50,
     n_initial: int | None = None,
     batch: int = 1,
-    parallel: Map = map,
+    parallel: Parallel = map,
     seed: int | None = None,
-    callback: Callable[[Found], Any] | None = None,
+    callback: Callback | Sequence[Callback] | None = None,
     noise: float | None = None,
     x0: Sequence[Any] | None = None,
     y0: Sequence[float] | None = None,
     file: str | Path | None = None,
     on_error: str = "raise",
+    timeout: float | None = None,
+    verbose: bool = False,
     **settings: Any,
 ) -> Found:
     """Find the maximizer of a function in few calls; the arguments are those of `minimize`.
 
     The campaign maximizes: all values have the sign of the function, and -inf is a failed call.
     """
-    run = Run(fun, n_calls, batch, parallel, callback, on_error)
+    run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose)
     options = {"maximize": True, "seed": seed, "n_initial": n_initial, "file": file}
     return _search(run, bounds, agent, (x0, y0), noise, options, settings)
 
@@ -128,17 +141,28 @@ def _search(
     options: dict[str, Any],
     settings: dict[str, Any],
 ) -> Found:
+    """Make the campaign, or continue that of an existing file, and all calls."""
     _check_arguments("maximize" if options["maximize"] else "minimize", agent, settings)
-    if noise is not None:
-        settings = {"noise_var": max(positive(noise, "noise", zero=True) ** 2, 1e-6), **settings}
     space = Space(bounds)
     points, values = _given(space, *given, worst=-np.inf if options["maximize"] else np.inf)
-    if options["n_initial"] is None:
+    file = options.pop("file")
+    new = file is None or not CampaignFile(file).path.exists()
+    if new and options["n_initial"] is None:
         options["n_initial"] = min(initial_for(space), max(1, run.n_calls // 4))
-    campaign = Campaign(space, agent, **options, **settings)
-    if values:
-        campaign.observe_all(points, values)
-    return run.finish(campaign, isinstance(bounds, (Mapping, Space)), points[len(values) :])
+    options |= {"noise": noise, **settings}
+    if new:
+        campaign = Campaign(space, agent, file=file, **options)
+    else:
+        campaign = Campaign.open(file, space, agent, **options)
+    known, waiting = points[: len(values)], points[len(values) :]
+    seen = [record.params for record in campaign.records]
+    if values and not seen:
+        campaign.observe_all(known, values)
+    elif seen[: len(known)] != known:
+        raise InvalidInput(f"{file} holds a campaign with other known points x0")
+    run.made = max(0, len(seen) - len(known)) - len(campaign.pending)
+    waiting = [point for point in waiting if point not in seen]
+    return run.finish(campaign, isinstance(bounds, (Mapping, Space)), waiting)
 
 
 def _check_arguments(call: str, agent: str, settings: Mapping[str, Any]) -> None:

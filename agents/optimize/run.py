@@ -1,17 +1,30 @@
-"""Calls a function at the suggestions of a campaign."""
+"""Calls a function at the suggestions of a campaign, one by one, in batches or asynchronously."""
 
+import logging
+import os
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, TypeAlias
+
+from tqdm import tqdm
 
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.found import Found, shaped
-from gpbandits_env.agents.optimize.records import Suggestion
-from gpbandits_env.arrays import whole
+from gpbandits_env.agents.optimize.records import Record, Suggestion
+from gpbandits_env.arrays import flag, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
 Map: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+# How calls are made: a map, an executor, or the number of worker processes.
+Parallel: TypeAlias = Map | Executor | int
+Callback: TypeAlias = Callable[[Found], Any]
+
+LOGGER = logging.getLogger("gpbandits_env.agents.optimize")
+LOGGER.addHandler(logging.NullHandler())
 
 
 class _Failure(str):
@@ -38,9 +51,11 @@ class Run:
     fun: Callable[[Any], Any]
     n_calls: int
     batch: int
-    parallel: Map
-    callback: Callable[[Found], Any] | None
+    parallel: Parallel
+    callback: Callback | Sequence[Callback] | None
     on_error: str
+    timeout: float | None = None
+    verbose: bool = False
     made: int = 0  # the number of values so far
     campaign: Campaign = field(init=False)
     named: bool = field(init=False)
@@ -48,11 +63,25 @@ class Run:
     def __post_init__(self) -> None:
         whole(self.n_calls, "n_calls")
         whole(self.batch, "batch")
-        called = {"fun": self.fun, "parallel": self.parallel, "callback": self.callback or bool}
-        for name, given in called.items():
-            if not callable(given):
-                raise InvalidInput(f"{name} must be a function, got {shown(given)}")
         one_of(self.on_error, ("raise", "fail"), "on_error")
+        flag(self.verbose, "verbose")
+        if self.timeout is not None:
+            positive(self.timeout, "timeout")
+        given: Any = self.callback
+        several = isinstance(given, (list, tuple))
+        self.callbacks: list[Callback] = list(given) if several else [given] * bool(given)
+        called: list[tuple[str, Any]] = [
+            ("fun", self.fun),
+            *(("callback", one) for one in self.callbacks),
+        ]
+        if isinstance(self.parallel, int) and not isinstance(self.parallel, bool):
+            if self.parallel != -1:
+                whole(self.parallel, "parallel")
+        elif not isinstance(self.parallel, Executor):
+            called.append(("parallel", self.parallel))
+        for name, one in called:
+            if not callable(one):
+                raise InvalidInput(f"{name} must be a function, got {shown(one)}")
 
     def finish(
         self, campaign: Campaign, named: bool, waiting: Sequence[Mapping[str, Any]]
@@ -60,24 +89,25 @@ class Run:
         """Make all calls; an exception that ends them carries the result so far.
 
         Args:
-            campaign: the campaign that chooses the points and receives the values.
+            campaign: the campaign that chooses the points and receives the values. Its pending
+                evaluations are made first.
             named: whether the function takes a dict of values by name.
-            waiting: the points to evaluate first.
+            waiting: the points to evaluate next.
         Raises:
             InvalidInput: a value is no number, or the number of values is wrong.
         """
         self.campaign, self.named = campaign, named
+        self._begun = [Suggestion(record.id, record.params) for record in campaign.pending]
+        self._waiting, self._stopped = list(waiting), ""
+        self._end = None if self.timeout is None else time.monotonic() + self.timeout
         try:
-            while self.made < self.n_calls:
-                count = min(self.batch, self.n_calls - self.made)
-                points = [campaign.expect(params) for params in waiting[:count]]
-                waiting = waiting[count:]
-                if count > len(points):
-                    points += campaign.ask(count - len(points))
-                self._call(points)
-                stopped = "stopped by the callback"
-                if self.callback is not None and self.callback(self._result(stopped)):
-                    return self._result(stopped)
+            with tqdm(
+                total=self.n_calls, initial=self.made, disable=not self.verbose, unit="call"
+            ) as self._bar:
+                if isinstance(self.parallel, (int, Executor)):
+                    self._call_asynchronously()
+                else:
+                    self._call_in_batches(self.parallel)
         except BaseException as error:
             with suppress(AttributeError, TypeError):  # some exceptions accept no attribute
                 error.result = self._result("ended by an exception")  # type: ignore[attr-defined]
@@ -87,25 +117,121 @@ class Run:
                 "are kept on disk; with on_error='fail' the run continues after exceptions."
             )
             raise
-        return self._result(f"{self.made} calls were made")
+        return self._result(self._stopped or f"{self.made} calls were made")
 
-    def _call(self, points: Sequence[Suggestion]) -> None:
-        """Evaluate pending points; each value is recorded as it arrives, so that none is lost."""
-        fun = _Guarded(self.fun) if self.on_error == "fail" else self.fun
-        values = self.parallel(fun, [self._shaped(point.params) for point in points])
-        if not isinstance(values, Iterable):
-            raise InvalidInput(f"parallel must return values as `map` does, got {shown(values)}")
-        given = 0
-        for given, value in enumerate(values, 1):
-            if given <= len(points):
-                self.made += 1
-                failed = isinstance(value, _Failure)
-                close = self.campaign.fail if failed else self.campaign.tell
-                close(points[given - 1].id, value)
-        if given != len(points):
-            raise InvalidInput(
-                f"parallel must return one value per point, got {given} for {len(points)} points"
-            )
+    def _call_in_batches(self, call: Map) -> None:
+        """Evaluate ``batch`` points at a time; each value is recorded as it arrives."""
+        fun = self._guarded()
+        while self._goes_on(self.made):
+            points = self._next(min(self.batch, self.n_calls - self.made))
+            values = call(fun, [self._shaped(point.params) for point in points])
+            if not isinstance(values, Iterable):
+                raise InvalidInput(
+                    f"parallel must return values as `map` does, got {shown(values)}"
+                )
+            given = 0
+            for given, value in enumerate(values, 1):
+                if given <= len(points):
+                    self._close(points[given - 1].id, value)
+            if given != len(points):
+                raise InvalidInput(
+                    "parallel must return one value per point, "
+                    f"got {given} for {len(points)} points"
+                )
+            self._report()
+
+    def _call_asynchronously(self) -> None:
+        """Give each free worker the next point at once; the running ones are pending."""
+        width, running = self._width(), dict[Future[Any], Suggestion]()
+        try:
+            while True:
+                while len(running) < width and self._goes_on(self.made + len(running)):
+                    (point,) = self._next(1)
+                    call = self._pool().submit(self._guarded(), self._shaped(point.params))
+                    running[call] = point
+                if not running:
+                    return
+                done = wait(running, return_when=FIRST_COMPLETED).done
+                for future in sorted(done, key=lambda one: running[one].id):
+                    point = running.pop(future)
+                    self._close(point.id, self._returned(future))
+                    self._report()
+        except BaseException as error:
+            self._collect(running, patient=isinstance(error, Exception))
+            raise
+
+    def _pool(self) -> Executor:
+        """The executor; the one of a number of workers is made anew if it broke."""
+        if isinstance(self.parallel, Executor):
+            return self.parallel
+        # Loaded when it is needed: importing agents must not import an engine.
+        pool: Executor = import_module("joblib.externals.loky").get_reusable_executor(
+            max_workers=self._width()
+        )
+        return pool
+
+    def _width(self) -> int:
+        """The number of calls that run at the same time."""
+        if isinstance(self.parallel, Executor):
+            return max(self.batch, getattr(self.parallel, "_max_workers", 1) or 1)
+        assert isinstance(self.parallel, int)
+        return os.cpu_count() or 1 if self.parallel == -1 else self.parallel
+
+    def _returned(self, future: "Future[Any]") -> Any:
+        """What a call returned; a failure if its worker died and calls may fail."""
+        try:
+            return future.result()
+        except BrokenExecutor as error:
+            if self.on_error == "raise" or isinstance(self.parallel, Executor):
+                raise
+            return _Failure(f"a worker process died: {type(error).__name__}")
+
+    def _collect(self, running: Mapping["Future[Any]", Suggestion], *, patient: bool) -> None:
+        """Record what the running calls return before the run ends; the others stay pending."""
+        for future in running:
+            future.cancel()
+        for future, point in running.items():
+            if not future.cancelled() and (patient or future.done()):
+                with suppress(Exception):
+                    self._close(point.id, future.result())
+
+    def _goes_on(self, begun: int) -> bool:
+        """Whether a further call may begin after so many."""
+        if self._end is not None and not self._stopped and time.monotonic() >= self._end:
+            self._stopped = f"the time budget of {self.timeout:g} s was used"
+        return not self._stopped and begun < self.n_calls
+
+    def _next(self, count: int) -> list[Suggestion]:
+        """The next points: those begun by an earlier run, those given, then suggestions."""
+        points, self._begun = self._begun[:count], self._begun[count:]
+        given = self._waiting[: count - len(points)]
+        self._waiting = self._waiting[len(given) :]
+        points += [self.campaign.expect(params) for params in given]
+        if count > len(points):
+            points += self.campaign.ask(count - len(points))
+        return points
+
+    def _close(self, id: int, value: Any) -> None:
+        """Record a value or a failure."""
+        close = self.campaign.fail if isinstance(value, _Failure) else self.campaign.tell
+        self.made += 1
+        record = close(id, value)
+        _log(record, self.campaign, f"call {self.made} of {self.n_calls}")
+        self._bar.update()
+
+    def _report(self) -> None:
+        """Show the best value, and call the callbacks with the result so far."""
+        best = self.campaign.best
+        if best is not None:
+            self._bar.set_postfix(best=f"{best.value:.6g}")
+        if self.callbacks and not self._stopped:
+            result = self._result("stopped by the callback")
+            wishes = [callback(result) for callback in self.callbacks]  # all of them are called
+            if any(wishes):
+                self._stopped = result.message
+
+    def _guarded(self) -> Callable[[Any], Any]:
+        return _Guarded(self.fun) if self.on_error == "fail" else self.fun
 
     def _shaped(self, params: Mapping[str, Any]) -> Any:
         """A point in the form that the function takes."""
@@ -114,3 +240,12 @@ class Run:
     def _result(self, message: str) -> Found:
         """The result so far."""
         return Found.of(self.campaign, self.made, message, named=self.named)
+
+
+def _log(record: Record, campaign: Campaign, which: str) -> None:
+    if record.status == "failed":
+        LOGGER.warning("%s failed at %s: %s", which, record.params, record.reason)
+    else:
+        best = campaign.best
+        level = None if best is None else best.value
+        LOGGER.info("%s: %.6g at %s; best %s", which, record.value, record.params, level)

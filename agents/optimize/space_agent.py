@@ -2,16 +2,18 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
 from gpbandits_env.agents.registry import agent_class, make
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Matern52
@@ -60,6 +62,28 @@ class SpaceAgent:
     def tell_known(self, records: Sequence[Record], rewards: Sequence[float]) -> None:
         """Observe prior data together, so that the model is fitted at most once."""
         self.agent.prior_data(np.array([self.space.action(r.params) for r in records]), rewards)
+
+    def learn_anew(self, told: Sequence[tuple[Record | None, float, float | None]]) -> None:
+        """Forget all data, and observe these; the number of rounds stays.
+
+        Args:
+            told: in order, each a record, its reward, and the time that passed before it: 0 for
+                prior data, None for one round after it. Without a record, only time passes.
+        """
+        agent, rounds = self.agent, self.agent.round
+        agent.reset()
+        if agent.forgetting is None:
+            if known := [(record, reward) for record, reward, _ in told if record is not None]:
+                self.tell_known([record for record, _ in known], [reward for _, reward in known])
+        else:
+            for record, reward, elapsed in told:
+                if record is None:
+                    self.wait(elapsed or 0.0)
+                elif elapsed:
+                    self.tell_after(elapsed, record, reward)
+                else:
+                    self.tell(record, reward, counts=elapsed is None)
+        agent.round = rounds
 
     def tell_after(self, elapsed: float, record: Record, reward: float) -> None:
         """Observe a reward after some time; the round itself takes no time."""
@@ -135,8 +159,10 @@ class SpaceAgent:
         return point if of == self.agent.action_map.fingerprint else None
 
 
-def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -> GPAgent:
-    """Make an agent over a space.
+def agent_for(
+    space: Space, name: str, seed: int, settings: Mapping[str, Any], noise: float | None = None
+) -> GPAgent:
+    """Make an agent over a space, with noise of a known standard deviation if one is given.
 
     By default, the kernel is Matern-5/2 with lengthscale 0.3 sqrt(d) on the unit cube and variance
     1, the noise has variance 1e-4, and values are standardized. The lengthscales (one per
@@ -162,6 +188,8 @@ def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -
     if "learn" not in given and "kernel" not in given and not forgets:
         what = ["lengthscale", "variance"] + ["noise_var"] * ("noise_var" not in given)
         given["learn"] = {"every": LEARN_EVERY, "what": what, "ard": space.dim > 1}
+    if noise is not None:
+        given |= _with_noise(positive(noise, "noise", zero=True), given)
     agent = make(name, problem, seed=np.random.default_rng(seed), **given)
     assert isinstance(agent, GPAgent)
     # Known, spread and rounded points may lie anywhere, so the agent must accept any point.
@@ -176,3 +204,14 @@ def agent_for(space: Space, name: str, seed: int, settings: Mapping[str, Any]) -
             f"most {MOST_ARMS} combinations"
         ) from error
     return agent
+
+
+def _with_noise(noise: float, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings for noise of a known standard deviation, in the units of the values."""
+    learning = learning_for(given.get("learn"), given["standardize"])
+    if "noise_var" in given:
+        raise InvalidInput("give noise or noise_var, not both: noise is a standard deviation")
+    if learning is None:
+        return {"noise_var": noise**2}
+    kept = tuple(name for name in learning.what if name != "noise_var")
+    return {"noise_var": noise**2, "learn": replace(learning, what=kept, known_noise=True)}

@@ -13,6 +13,7 @@ import pytest
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, Space
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
+from gpbandits_env.kernels import Matern52
 from gpbandits_env.temporal import temporal_from_dict
 
 MIXED = {
@@ -332,11 +333,11 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path):
         Campaign.resume(tmp_path / "none.json")
 
 
-@pytest.mark.parametrize("found", ["1", "3", '"2"', "null", "[2, 2]"])
+@pytest.mark.parametrize("found", ["1", "2", '"3"', "null", "[3, 3]"])
 def test_a_file_of_another_format_is_refused_by_its_format(found, tmp_path):
     file = tmp_path / "campaign.json"
     file.write_text(f'{{"format": {found}}}', encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"its format is .*campaigns are in format 2"):
+    with pytest.raises(InvalidInput, match=r"its format is .*campaigns are in format 3"):
         Campaign.resume(file)
 
 
@@ -466,3 +467,96 @@ def test_a_file_loads_no_code_unless_it_is_trusted(tmp_path, monkeypatch):
     with pytest.raises(InvalidInput, match="has no class 'Kernel'"):
         Campaign.resume(tmp_path / "campaign.json", trusted=True)
     assert (tmp_path / "mark").exists()
+
+
+def fixed(agent="ei", **settings):
+    return Campaign(
+        {"x": (0.0, 1.0)}, agent, seed=0, kernel=Matern52(0.3), noise_var=0.01,
+        standardize=False, n_initial=3, **settings,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("settings", [{}, {"epsilon": 0.1}, {"window": 4}])
+def test_a_corrected_value_is_as_if_it_had_been_told(settings):
+    wrong, right = fixed(**settings), fixed(**settings)
+    for campaign in (wrong, right):
+        campaign.observe({"x": 0.35}, 0.2)
+    for i in range(6):
+        for campaign in (wrong, right):
+            id = campaign.expect({"x": i / 7}).id
+            campaign.tell(id, 50.0 if campaign is wrong and i == 4 else i / 7)
+    record = wrong.correct(5, 4 / 7)
+    assert (record.value, record.time) == (4 / 7, right.records[5].time)
+    points = [{"x": x} for x in (0.1, 0.5, 0.9)]
+    for ours, exact in zip(wrong.predict(points), right.predict(points), strict=True):
+        np.testing.assert_allclose(ours, exact, atol=1e-8)
+    assert wrong.agent.round == right.agent.round
+    assert wrong.best == right.best
+
+
+def test_a_correction_may_be_a_failure_and_back(tmp_path):
+    campaign = Campaign({"x": (0.0, 1.0)}, seed=0, file=tmp_path / "c.json")
+    for x in (0.1, 0.5, 0.9):
+        campaign.observe({"x": x}, x)
+    assert campaign.correct(2, float("nan")).status == "failed"
+    assert campaign.best.params == {"x": 0.5}
+    assert campaign.correct(2, 3.0).reason == ""
+    assert campaign.best.value == 3.0
+    assert Campaign.resume(tmp_path / "c.json").snapshot().keys() == campaign.snapshot().keys()
+    assert Campaign.resume(tmp_path / "c.json").records == campaign.records
+    pending = campaign.expect({"x": 0.2})
+    before = campaign.records.copy()
+    for id, value in ((pending.id, 1.0), (7, 1.0), (0, "high")):
+        with pytest.raises(InvalidInput):
+            campaign.correct(id, value)
+    assert campaign.records == before
+
+
+def test_noise_is_in_the_units_of_the_values():
+    """Values of standard deviation about 300, noise 30: the posterior's noise variance is 900."""
+    rng = np.random.default_rng(0)
+    campaign = Campaign({"x": (0.0, 1.0)}, seed=0, noise=30.0, n_initial=5)
+    silent = Campaign({"x": (0.0, 1.0)}, seed=0, noise=0.0, n_initial=5)
+    for x in rng.random(25):
+        campaign.observe({"x": x}, 1000 * x + 30 * rng.standard_normal())
+        silent.observe({"x": x}, 1000 * x)
+    assert campaign.agent.posterior.noise_var == 900.0
+    assert campaign.agent.learned[-1]["noise_var"] == 900.0
+    mean, sd = campaign.predict({"x": 0.5})
+    assert abs(mean[0] - 500) < 40
+    assert 3 < sd[0] < 30
+    assert 0 < silent.agent.posterior.noise_var < 0.2
+    assert silent.ask()[0].params["x"] >= 0
+    with pytest.raises(InvalidInput, match="not both"):
+        Campaign({"x": (0.0, 1.0)}, noise=1.0, noise_var=1.0)
+
+
+def test_open_starts_and_continues_a_campaign(tmp_path):
+    file, space = tmp_path / "c.json", {"x": (0.0, 1.0)}
+    first = Campaign.open(file, space, "ts", noise=0.1)
+    first.tell(first.ask()[0].id, 1.0)
+    again = Campaign.open(file, space, "ts", noise=0.1)
+    assert again.records == first.records
+    first.save(tmp_path / "copy.json")
+    copy = Campaign.resume(tmp_path / "copy.json")
+    assert again.ask() == copy.ask()
+    for changed in ({"noise": 0.2}, {"seed": 5}, {"maximize": False}, {"margin": 0.1}):
+        with pytest.raises((InvalidInput, UnknownName)):
+            Campaign.open(file, space, "ts", **{"noise": 0.1, **changed})
+    with pytest.raises(InvalidInput, match="agent differ"):
+        Campaign.open(file, space, "ei", noise=0.1)
+
+
+def test_a_table_has_one_row_per_evaluation():
+    campaign = Campaign({"x": (0.0, 1.0), "value": Choice(("a", "b"))}, seed=0)
+    campaign.observe({"x": 0.25, "value": "b"}, 2.0)
+    campaign.fail(campaign.ask()[0].id, "lost")
+    table = campaign.to_dataframe()
+    assert list(table.columns) == ["id", "x", "params.value", "value", "status", "time", "reason"]
+    assert table.loc[0, ["x", "params.value", "value", "status"]].tolist() == [
+        0.25,
+        "b",
+        2.0,
+        "done",
+    ]
+    assert table.loc[1, "reason"] == "lost"

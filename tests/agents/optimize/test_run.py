@@ -1,0 +1,218 @@
+"""Asynchronous calls, progress, time budgets, several callbacks, and a second run of one file."""
+
+import logging
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.agents.optimize import Campaign
+from gpbandits_env.errors import InvalidInput
+
+UNIT = [(0.0, 1.0)]
+
+
+def bowl(x):
+    return float((x[0] - 0.3) ** 2)
+
+
+def test_a_free_worker_gets_the_next_point_at_once():
+    """One call waits until six others are done: a batch of two would never end."""
+    others, lock, count = threading.Event(), threading.Lock(), []
+
+    def fun(x):
+        with lock:
+            count.append(x)
+            first = len(count) == 1
+        if first:
+            assert others.wait(30)
+        elif len(count) >= 7:
+            others.set()
+        return bowl(x)
+
+    with ThreadPoolExecutor(2) as pool:
+        found = agents.minimize(fun, UNIT, n_calls=8, seed=0, parallel=pool)
+    assert found.nfev == 8
+    assert not found.campaign.pending
+    assert len(np.unique([x[0] for x in found.x_iters])) == 8
+
+
+def test_running_calls_are_pending_when_the_next_point_is_chosen():
+    barrier = threading.Barrier(3)
+    with ThreadPoolExecutor(3) as pool:
+        found = agents.minimize(
+            lambda x: (barrier.wait(30) and 0.0) or bowl(x), UNIT,
+            n_calls=6, n_initial=0, seed=0, parallel=pool,
+        )  # fmt: skip
+    first = sorted(x[0] for x in found.x_iters[:3])
+    assert np.diff(first).min() > 0.1
+
+
+def test_worker_processes_take_a_lambda_and_find_the_minimum():
+    found = agents.minimize(
+        lambda x: os.getpid() * 1e-12 + (x[0] - 0.3) ** 2, UNIT, n_calls=12, seed=0, parallel=2
+    )
+    assert abs(found.x[0] - 0.3) < 0.05
+    assert all(abs(v - bowl(x)) > 0 for v, x in zip(found.func_vals, found.x_iters, strict=True))
+
+
+def test_a_worker_that_raises_or_dies_is_a_failed_call():
+    def fun(x):
+        if x[0] > 0.8:
+            raise RuntimeError("too hot")
+        if 0.6 < x[0] < 0.7:
+            os._exit(1)
+        return (x[0] - 0.3) ** 2
+
+    found = agents.minimize(
+        fun, UNIT, n_calls=5, seed=0, parallel=1, on_error="fail", x0=[[0.9], [0.65], [0.2]]
+    )
+    reasons = [record.reason for record in found.campaign.failed]
+    assert "too hot" in reasons[0]
+    assert "died" in reasons[1]
+    assert found.nfev == 5
+    assert found.success
+
+
+def test_an_exception_in_a_worker_ends_the_run_with_all_values():
+    def fun(x):
+        if x[0] == 0.9:
+            raise RuntimeError("too hot")
+        time.sleep(0.05)
+        return bowl(x)
+
+    with ThreadPoolExecutor(2) as pool, pytest.raises(RuntimeError, match="too hot") as caught:
+        agents.minimize(fun, UNIT, n_calls=9, parallel=pool, x0=[[0.5], [0.9], [0.1]], seed=0)
+    result = caught.value.result
+    assert result.campaign.records[0].value == bowl([0.5])
+    assert [record.params["x0"] for record in result.campaign.pending] == [0.9]
+
+
+def test_a_time_budget_ends_the_run():
+    found = agents.minimize(
+        lambda x: time.sleep(0.1) or bowl(x), UNIT, n_calls=1000, seed=0, timeout=0.35
+    )
+    assert 1 <= found.nfev <= 4
+    assert "time budget of 0.35 s" in found.message
+    with ThreadPoolExecutor(2) as pool:
+        found = agents.minimize(
+            lambda x: time.sleep(0.1) or bowl(x), UNIT,
+            n_calls=1000, seed=0, timeout=0.35, parallel=pool,
+        )  # fmt: skip
+    assert 2 <= found.nfev <= 8
+    assert not found.campaign.pending
+
+
+def test_every_callback_is_called_and_any_of_them_stops_the_run():
+    seen = []
+    found = agents.minimize(
+        bowl, UNIT, n_calls=9, seed=0,
+        callback=[lambda r: r.nfev == 4, lambda r: seen.append(r.nfev)],
+    )  # fmt: skip
+    assert seen == [1, 2, 3, 4]
+    assert found.message == "stopped by the callback"
+    with ThreadPoolExecutor(2) as pool:
+        found = agents.minimize(
+            bowl, UNIT, n_calls=50, seed=0, parallel=pool, callback=lambda r: r.nfev >= 4
+        )
+    assert 4 <= found.nfev <= 6
+    assert not found.campaign.pending
+
+
+def test_progress_and_log(capfd, caplog):
+    def fun(x):
+        return float("nan") if x[0] > 0.9 else bowl(x)
+
+    with caplog.at_level(logging.INFO, logger="gpbandits_env.agents.optimize"):
+        agents.minimize(fun, UNIT, n_calls=3, seed=0, x0=[[0.95]], verbose=True)
+    assert "3/3" in capfd.readouterr().err
+    levels = [record.levelname for record in caplog.records]
+    assert levels == ["WARNING", "INFO", "INFO"]
+    assert "call 1 of 3 failed at {'x0': 0.95}: the value was NaN" in caplog.messages[0]
+    agents.minimize(fun, UNIT, n_calls=3, seed=0)
+    assert capfd.readouterr().err == ""
+
+
+def test_the_same_call_on_the_same_file_goes_on(tmp_path):
+    calls = []
+
+    def fun(x):
+        calls.append(x[0])
+        return bowl(x)
+
+    def run(n_calls, file=None):
+        return agents.minimize(
+            fun, UNIT, n_calls=n_calls, n_initial=3, seed=3, file=file,
+            x0=[[0.9], [0.5]], y0=[0.36, 0.04],
+        )  # fmt: skip
+
+    whole = run(9)
+    calls.clear()
+    part = run(4, tmp_path / "c.json")
+    assert (part.nfev, len(calls)) == (4, 4)
+    again = run(9, tmp_path / "c.json")
+    assert (again.nfev, len(calls)) == (9, 9)
+    np.testing.assert_array_equal(again.func_vals, whole.func_vals)
+    assert run(9, tmp_path / "c.json").nfev == 9
+    assert len(calls) == 9
+    with pytest.raises(InvalidInput, match=r"another campaign.* maximize differ"):
+        agents.maximize(fun, UNIT, n_calls=9, seed=3, file=tmp_path / "c.json")
+    with pytest.raises(InvalidInput, match="x0"):
+        agents.minimize(
+            fun, UNIT, n_calls=9, file=tmp_path / "c.json", x0=[[0.9], [0.4]], y0=[0.36, 0.01]
+        )
+
+
+def test_points_to_call_first_are_not_called_again(tmp_path):
+    calls = []
+
+    def fun(x):
+        calls.append(x[0])
+        return bowl(x)
+
+    for n in (1, 4):
+        found = agents.minimize(
+            fun, UNIT, n_calls=n, seed=3, file=tmp_path / "c.json", x0=[[0.9], [0.5]]
+        )
+    assert calls[:2] == [0.9, 0.5]
+    assert len(calls) == found.nfev == 4
+
+
+@pytest.mark.slow
+def test_a_killed_asynchronous_run_repeats_what_was_interrupted(tmp_path):
+    script = """
+import os, sys, time
+from concurrent.futures import ThreadPoolExecutor
+from gpbandits_env import agents
+def fun(x):
+    time.sleep(0.02)
+    done.append(x)
+    if len(done) == 5 and sys.argv[1] == "kill":
+        os.kill(os.getpid(), 9)
+    return (x[0] - 0.3) ** 2
+done = []
+with ThreadPoolExecutor(3) as pool:
+    found = agents.minimize(fun, [(0, 1)], n_calls=10, seed=0, file="c.json", parallel=pool)
+print(found.nfev, len(found.campaign.pending), len(done))
+"""
+
+    def run(how):
+        command = [sys.executable, "-c", script, how]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert run("kill").returncode == -9
+    waiting = Campaign.resume(tmp_path / "c.json").pending
+    assert waiting
+    again = run("go on")
+    assert again.returncode == 0, again.stderr
+    nfev, pending, done = map(int, again.stdout.split())
+    assert (nfev, pending) == (10, 0)
+    assert len(waiting) <= done < 10
+    final = Campaign.resume(tmp_path / "c.json").records
+    assert all(final[record.id].params == record.params for record in waiting)
