@@ -2,14 +2,15 @@
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.agents.policy import Policy
-from gpbandits_env.arrays import Array
+from gpbandits_env.agents.pending import Played, matched
+from gpbandits_env.agents.policy import Policy, check_form, learn, mask_in
+from gpbandits_env.arrays import Array, finite_array, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.problem import Problem
@@ -34,12 +35,14 @@ class Agent(Displayed, ABC):
         problem: as given.
         rng: as given.
         round: the number of rounds observed so far.
+        pending: the actions that were announced by `expect` and whose rewards have not arrived.
     """
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self.problem = problem
         self.rng = rng
         self.round = 0
+        self.pending: list[Played] = []
         self._policy = Policy(self)
 
     def _facts(self) -> dict[str, Any]:
@@ -77,6 +80,71 @@ class Agent(Displayed, ABC):
         self._learn(*self.problem.domain.observations(actions, rewards, observed, 1))
         self.round += 1
 
+    def expect(self, actions: ArrayLike, observed: ArrayLike | None = None) -> None:
+        """Count a round whose rewards arrive later; until then its actions are pending.
+
+        The round passes as in `tell`, without a reward. An agent with a posterior conditions its
+        variance on pending actions, so that it does not repeat them. If the problem states
+        ``max_delay``, a reward that has not arrived after that many rounds is lost, and its action
+        is no longer pending.
+
+        Args:
+            actions: (k,) arms or (k, d) points that were played, k >= 1.
+            observed: (k,) bool, which of them are evaluated; by default all.
+        Raises:
+            InvalidInput: as in `tell`, or the agent cannot learn from late rewards. The agent is
+                unchanged.
+        """
+        domain = self.problem.domain
+        checked = domain.check(actions)
+        nothing = np.zeros(len(checked))
+        played, _ = domain.observations(checked, nothing, observed, 1)
+        notes = self._notes(played)
+        self.tell(checked, nothing, observed=np.zeros(len(checked), dtype=np.bool_))
+        most = self.problem.max_delay
+        if most is not None:
+            self.pending = [p for p in self.pending if p.round + most >= self.round]
+        self.pending += [
+            Played(self.round, np.array(action), note)
+            for action, note in zip(played, notes, strict=True)
+        ]
+
+    def tell_late(
+        self, actions: ArrayLike, rewards: ArrayLike, rounds: ArrayLike | None = None
+    ) -> None:
+        """Observe rewards of pending actions; no round is counted.
+
+        The rewards are those of the function of the round in which the action was played, also for
+        an agent that forgets.
+
+        Args:
+            actions: (k,) arms or (k, d) points, k >= 1.
+            rewards: (k,) noisy rewards.
+            rounds: (k,) the rounds in which the actions were played, counted from 1. Without it, a
+                reward is that of the oldest pending action that is equal.
+        Raises:
+            InvalidInput: as in `tell`, or an action is not pending. The agent is unchanged.
+        """
+        checked, values = self.problem.domain.observations(actions, rewards, None, 1)
+        found = matched(self.pending, checked, rounds)
+        self._learn_late([self.pending[i] for i in found], values)
+        self.pending = [p for i, p in enumerate(self.pending) if i not in found]
+
+    def observe(self, observation: Mapping[str, ArrayLike]) -> None:
+        """Learn from the observation of a step of an environment: what was played, what arrived.
+
+        Args:
+            observation: the dict of one instance, not of a vector environment.
+        Raises:
+            InvalidInput: as in `tell` and `tell_late`.
+        """
+        check_form(observation)
+        actions = np.asarray(observation["actions"])
+        rewards = finite_array(observation["rewards"], "rewards", ndim=1)
+        played = rewards[: self.batch_size].shape
+        observed = mask_in(observation, "observed", played)
+        learn(self, actions, rewards, observed, mask_in(observation, "arrived", rewards.shape))
+
     def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         """Observe data known before round 1; no round is counted, and no time passes.
 
@@ -105,9 +173,18 @@ class Agent(Displayed, ABC):
         """Process checked observations: (k,) or (k, d) actions and (k,) rewards; k may be 0."""
         return
 
+    def _notes(self, actions: NDArray[Any]) -> Sequence[NDArray[Any] | None]:
+        """What to keep of each action until its reward arrives; see `Played`."""
+        return [None] * len(actions)
+
+    def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
+        """Process rewards (k,) of actions of earlier rounds."""
+        self._learn(np.array([p.action for p in played]), rewards)
+
     def reset(self) -> None:
         """Forget all observations; the generator is not reset."""
         self.round = 0
+        self.pending = []
 
     def predict(
         self,
@@ -128,7 +205,11 @@ class Agent(Displayed, ABC):
         If `predict` acts in several environment instances, the snapshot holds the agent of the
         first one only; pickle the agent to keep all of them.
         """
-        return {"round": self.round, "rng": copy.deepcopy(self.rng.bit_generator.state)}
+        return {
+            "round": self.round,
+            "rng": copy.deepcopy(self.rng.bit_generator.state),
+            "pending": [tuple(played) for played in self.pending],
+        }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a snapshot of this agent, or of one with the same settings.
@@ -154,6 +235,10 @@ class Agent(Displayed, ABC):
     def _restore(self, state: Mapping[str, Any]) -> None:
         self.rng.bit_generator.state = copy.deepcopy(state["rng"])
         self.round = int(state["round"])
+        self.pending = [
+            Played(whole(t, "round"), np.array(action), None if note is None else np.array(note))
+            for t, action, note in state["pending"]
+        ]
 
     @property
     def batch_size(self) -> int:

@@ -29,8 +29,8 @@ def check_agent(
 
     The laws: actions have the right shape and lie in the domain; the same seed gives the same
     actions; `ask` changes only the generator; invalid input raises an error and changes nothing;
-    rewards that were not observed have no effect; prior data count as no round; snapshots, pickles
-    and resets work.
+    rewards that were not observed have no effect; prior data count as no round; late rewards are
+    learned; snapshots, pickles and resets work.
 
     Args:
         agent: a class, "module:Class", or the name of a registered agent.
@@ -75,7 +75,7 @@ def usual_problems() -> list[Problem]:
     kernel = SquaredExponential(0.3)
     domains = (Arms.grid((6, 5)), Box(np.array([-1.0, 0.0]), np.array([1.0, 3.0])))
     return [
-        Problem(domain, kernel, 0.05, m, horizon=50, prior_mean=0.2, epsilon=0.05)
+        Problem(domain, kernel, 0.05, m, 50, prior_mean=0.2, epsilon=0.05, max_delay=4)
         for domain in domains
         for m in (1, 3)
     ]
@@ -155,6 +155,35 @@ def prior_data_count_no_round(fresh: Fresh) -> None:
     _expect(agent.round == 0, f"after prior_data the attribute round is {agent.round}, not 0")
 
 
+def late_rewards_are_learned(fresh: Fresh) -> None:
+    """`expect` counts a round, and `tell_late` accepts each pending reward once, or it says why."""
+    agent = fresh()
+    trial(agent, 2)
+    actions = agent.ask()
+    before = agent.snapshot()
+    try:
+        agent.expect(actions)
+    except InvalidInput:
+        _expect(same(agent.snapshot(), before), "a refused call of expect changed the agent")
+        return
+    _expect(agent.round == 3, f"after 3 rounds the attribute round is {agent.round}")
+    agent.ask()
+    twin = fresh()
+    twin.restore(pickle.loads(pickle.dumps(agent.snapshot())))
+    rewards = truth(agent, actions, 2)
+    for each in (agent, twin):
+        each.tell_late(actions, rewards, np.full(len(actions), 3))
+    _expect(same(agent.snapshot(), twin.snapshot()), "a restored agent lost pending actions")
+    _expect(agent.round == 3, "tell_late counted a round")
+    before = agent.snapshot()
+    try:
+        agent.tell_late(actions, rewards)
+    except InvalidInput:
+        _expect(same(agent.snapshot(), before), "a refused call of tell_late changed the agent")
+    else:
+        raise LawBroken("tell_late accepted rewards that were not pending")
+
+
 def snapshots_resume(fresh: Fresh) -> None:
     """A snapshot is a copy that can be pickled, and a restored agent equals the original."""
     agent = fresh()
@@ -201,6 +230,7 @@ LAWS = (
     mistakes_change_nothing,
     not_observed_teaches_nothing,
     prior_data_count_no_round,
+    late_rewards_are_learned,
     snapshots_resume,
     pickles_resume,
     reset_forgets,

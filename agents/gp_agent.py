@@ -11,9 +11,11 @@ from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Fixed, Roun
 from gpbandits_env.agents.action_map import ActionMap, action_map_for
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.batch import Batch, rule_for
+from gpbandits_env.agents.batch.base import rolled_back
 from gpbandits_env.agents.data.compression import Budget, compression_for
 from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
 from gpbandits_env.agents.data.log import Fade, ObservationLog, forgetting_for
+from gpbandits_env.agents.pending import Played
 from gpbandits_env.agents.search import SearchSpec, search_for
 from gpbandits_env.arrays import Array, positive
 from gpbandits_env.domains import Arms
@@ -128,7 +130,12 @@ class GPAgent(Agent):
         self.forgetting = forgetting_for(epsilon, reset_every, window, moving)
         model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, moving)
         self.refit = None if learning is None else self._refit(learning, model)
-        self.log = ObservationLog(0 if self.forgetting is None else self.forgetting.rounds)
+        self.log = ObservationLog(0)
+        if self.forgetting is not None:
+            late = problem.max_delay is not None
+            self.log = ObservationLog(
+                self.forgetting.rounds_late if late else self.forgetting.rounds
+            )
         if learning is not None:
             self.log = ObservationLog(None, max(learning.last, learning.window))
         self._compress = compress
@@ -171,7 +178,13 @@ class GPAgent(Agent):
 
     def ask(self) -> NDArray[Any]:
         self.search.renew()
-        points = self.choose()
+        late = self._pending_points()
+        if not len(late):
+            points = self.choose()
+        else:
+            with rolled_back(self.posterior):
+                self.posterior.hallucinate(late)
+                points = self.choose()
         return points if self.action_map.identity else self.action_map.actions(points)
 
     def tell(
@@ -187,6 +200,43 @@ class GPAgent(Agent):
             self.forgetting.advance(self.round, self.posterior, self.log)
         if self.refit is not None:
             self._learn_model()
+
+    def expect(self, actions: ArrayLike, observed: ArrayLike | None = None) -> None:
+        if self.forgetting is not None and self.problem.max_delay is None:
+            raise InvalidInput(
+                "an agent that forgets learns from a late reward in the round of its action, and "
+                "has to keep its data for that: give the problem or the agent max_delay, the "
+                "largest number of rounds by which a reward is late"
+            )
+        super().expect(actions, observed)
+
+    def _notes(self, actions: NDArray[Any]) -> Sequence[NDArray[Any] | None]:
+        """The points of the posterior's domain: an embedding keeps only those of its last call."""
+        return [np.array(point) for point in self.action_map.points(actions)]
+
+    def _pending_points(self) -> NDArray[Any]:
+        """The points of pending actions, (k,) or (k, d), except those of discarded rounds."""
+        first = 0.0 if self.forgetting is None or not self.pending else self.log.first_round
+        known = [p.note for p in self.pending if p.note is not None and p.round >= first]
+        return np.array(known)
+
+    def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
+        known = [i for i, p in enumerate(played) if p.note is not None]
+        if not known:
+            return
+        points, values = np.array([played[i].note for i in known]), rewards[known]
+        rounds = np.array([played[i].round for i in known])
+        if not self.compression.off:
+            passed = self.compression.informative(self.posterior, points)
+            points, values, rounds = points[passed], values[passed], rounds[passed]
+        if self.forgetting is None:
+            self.posterior.learn(points, values)
+            self.log.append(self.round, points, values)
+            return
+        for t in np.unique(rounds).tolist():
+            self.log.insert(t, points[rounds == t], values[rounds == t])
+        self.posterior.forget()
+        self.log.replay(self.posterior)
 
     def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
         points, values = self._received(actions, rewards, None)
@@ -208,6 +258,9 @@ class GPAgent(Agent):
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
         points = self.action_map.points(self.problem.domain.check(actions))
+        late = self._pending_points()
+        if not self.compression.off and len(late):
+            self.posterior.hallucinate(late)
         return self.compression.informative(self.posterior, points)
 
     def wait(self, dt: float) -> None:

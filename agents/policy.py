@@ -26,12 +26,16 @@ class _Agent(Protocol):
     def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None: ...
+    def expect(self, actions: ArrayLike, observed: ArrayLike | None = None) -> None: ...
+    def tell_late(
+        self, actions: ArrayLike, rewards: ArrayLike, rounds: ArrayLike | None = None
+    ) -> None: ...
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]: ...
     def reset(self) -> None: ...
 
 
 class Policy:
-    """Passes an observation {"actions", "rewards", "round"} to `tell`, and returns `ask`.
+    """Passes an observation {"actions", "rewards", "round"} to `learn`, and returns `ask`.
 
     Round 0 starts a new episode and resets the agent. A round that the agent has already observed
     is not passed again. In an environment where evaluations can be skipped (the observation has
@@ -54,10 +58,7 @@ class Policy:
         Raises:
             InvalidInput: the observation has another form.
         """
-        if not isinstance(observation, Mapping) or any(key not in observation for key in KEYS):
-            raise InvalidInput(
-                f"an observation must be a dict with the keys {KEYS}: remove wrappers that alter it"
-            )
+        check_form(observation)
         rewards = finite_array(observation["rewards"], "rewards")
         try:
             actions, rounds = np.asarray(observation["actions"]), np.asarray(observation["round"])
@@ -72,14 +73,16 @@ class Policy:
                 f"for actions {actions.shape}"
             )
         counts = _rounds(rounds, len(rewards), episode_start)
-        seen = _observed(observation, single, rewards.shape)
+        arrived = mask_in(observation, "arrived", rewards.shape)
+        m = self._agents[0].problem.batch_size
+        seen = mask_in(observation, "observed", rewards[:, :m].shape)
         for each in actions:  # before any agent changes
             self._agents[0].problem.domain.check(each)
         # All copies are made first, so that no instance's stream depends on another's draws.
         while len(self._agents) < len(rewards):
             self._agents.append(self._another())
         chosen = [
-            self._act(i, a, r, t, None if seen is None else seen[i])
+            self._act(i, t, a, r, *(None if mask is None else mask[i] for mask in (seen, arrived)))
             for i, (a, r, t) in enumerate(zip(actions, rewards, counts, strict=True))
         ]
         together = chosen[0] if single else np.stack(chosen)
@@ -91,16 +94,14 @@ class Policy:
     def _act(
         self,
         instance: int,
-        actions: NDArray[Any],
-        rewards: NDArray[Any],
         round_: int,
-        observed: NDArray[np.bool_] | None,
+        *observed: Any,
     ) -> NDArray[Any]:
         agent = self._agents[instance]
         if round_ == 0:
             agent.reset()
         elif round_ > agent.round:
-            agent.tell(actions, rewards, observed=observed)
+            learn(agent, *observed)
         return agent.ask()
 
     def _another(self) -> _Agent:
@@ -116,17 +117,52 @@ class Policy:
         return twin
 
 
-def _observed(
-    observation: Mapping[str, ArrayLike], single: bool, shape: tuple[int, ...]
+def check_form(observation: Mapping[str, ArrayLike]) -> None:
+    """Raise `InvalidInput` unless it is an observation of an environment of this library."""
+    if not isinstance(observation, Mapping) or any(key not in observation for key in KEYS):
+        raise InvalidInput(
+            f"an observation must be a dict with the keys {KEYS}: remove wrappers that alter it"
+        )
+
+
+def learn(
+    agent: _Agent,
+    actions: NDArray[Any],
+    rewards: NDArray[Any],
+    observed: NDArray[Any] | None,
+    arrived: NDArray[np.bool_] | None,
+) -> None:
+    """Pass what one round showed to an agent.
+
+    Args:
+        agent: the agent.
+        actions: (m, ...); or if rewards are delayed (K, ...), the actions of the last rounds, those
+            of the latest round first.
+        rewards: (m,) or (K,).
+        observed: (m,) bool, which actions of the latest round are evaluated; None for all.
+        arrived: (K,) bool, whose rewards arrived; None if rewards are not delayed.
+    """
+    if arrived is None:
+        agent.tell(actions, rewards, observed=observed)
+        return
+    m = agent.problem.batch_size
+    agent.expect(actions[:m], observed)
+    slots = np.flatnonzero(arrived)
+    if len(slots):
+        agent.tell_late(actions[slots], rewards[slots], agent.round - slots // m)
+
+
+def mask_in(
+    observation: Mapping[str, ArrayLike], key: str, shape: tuple[int, ...]
 ) -> NDArray[np.bool_] | None:
-    """Which actions were observed, (B, m); None if none can be skipped."""
-    if "observed" not in observation:
+    """A mask of a shape in an observation, which may lack a first axis of length 1; or None."""
+    if key not in observation:
         return None
-    seen = numbers(observation["observed"], "observed")
-    seen = seen[None] if single else seen
+    seen = numbers(observation[key], key)
+    seen = seen[None] if seen.ndim + 1 == len(shape) and shape[0] == 1 else seen
     if seen.shape != shape or not np.isin(seen, (0, 1)).all():
         raise InvalidInput(
-            f"observed must have shape {shape}, one 0 or 1 per reward, got shape {seen.shape}"
+            f"{key} must have shape {shape}, one 0 or 1 per reward, got shape {seen.shape}"
         )
     return seen == 1
 

@@ -54,7 +54,10 @@ ADAPTERS = {
 }
 
 # Settings with these names replace the problem's own values before the agent is made.
-OVERRIDES = ("kernel", "noise_var", "prior_mean", "batch_size", "horizon", "max_norm")
+OVERRIDES = (
+    *("kernel", "noise_var", "prior_mean", "batch_size", "horizon", "max_norm"),
+    "max_delay",
+)
 
 
 def names() -> tuple[str, ...]:
@@ -123,7 +126,7 @@ def make(
             `Problem`.
         seed: the seed of the agent's generator, or the generator.
         settings: the agent's settings. In addition, kernel, noise_var, prior_mean, batch_size,
-            horizon and max_norm replace the problem's own values (a mismatched model).
+            horizon, max_norm and max_delay replace the problem's own values (a mismatched model).
     Raises:
         UnknownName: there is no such agent, or it has no such setting.
         InvalidInput: a setting is out of range, or the second argument is neither an environment

@@ -30,6 +30,8 @@ class Problem(Displayed):
         epsilon: how fast the function drifts (bogunovic2016, eq. (4)), in [0, 1]; None if it is
             static or the rate is unknown.
         temporal: the temporal kernel of the drift, if it is known and is not that of epsilon.
+        max_delay: the largest number of rounds by which a reward is late; later ones never arrive.
+            None if rewards are not delayed, or if there is no such bound.
     Raises:
         InvalidInput: no domain or kernel, a number out of range, or a prior mean of another shape.
     """
@@ -43,6 +45,7 @@ class Problem(Displayed):
     max_norm: float | None = None
     epsilon: float | None = None
     temporal: TemporalKernel | None = None
+    max_delay: int | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
@@ -53,6 +56,8 @@ class Problem(Displayed):
         whole(self.batch_size, "batch_size")
         if self.horizon is not None:
             whole(self.horizon, "horizon")
+        if self.max_delay is not None:
+            whole(self.max_delay, "max_delay", 0)
         if self.epsilon is not None and positive(self.epsilon, "epsilon", zero=True) > 1:
             raise InvalidInput(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
         if self.temporal is not None:

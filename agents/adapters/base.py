@@ -39,7 +39,7 @@ class Adapter(Agent):
 
     The state consists of the data and the generator, from which the library is seeded at every
     `ask`. An adapter can therefore be stopped, copied and resumed like other agents. It accepts
-    observations of any action.
+    observations of any action. Pending actions are passed on in the way the library supports.
     """
 
     def __init__(self, problem: Problem, rng: Generator) -> None:
@@ -65,6 +65,13 @@ class Adapter(Agent):
     def _points(self) -> Array:
         """The observed points, (t, d)."""
         return self._domain.points(self._actions)
+
+    @property
+    def _pending_actions(self) -> NDArray[Any]:
+        """The actions whose rewards have not arrived, (k,) or (k, d)."""
+        return np.array([p.action for p in self.pending], self._actions.dtype).reshape(
+            -1, *self._actions.shape[1:]
+        )
 
     def _learn(self, actions: NDArray[Any], rewards: Array) -> None:
         self._actions = np.concatenate([self._actions, actions])

@@ -113,11 +113,13 @@ class BoTorch(Adapter):
         from botorch.sampling import SobolQMCNormalSampler
 
         sampler = SobolQMCNormalSampler(torch.Size([self._samples]), seed=seed)
+        pending = torch.tensor(self._domain.points(self._pending_actions))
+        given = {"sampler": sampler, "X_pending": pending if len(pending) else None}
         if self._acquisition == "qucb":
-            return qUpperConfidenceBound(model, self._beta, sampler=sampler)
+            return qUpperConfidenceBound(model, self._beta, **given)
         with torch.no_grad():
             incumbent = model.posterior(torch.tensor(self._points)).mean.max()
-        return qLogExpectedImprovement(model, incumbent, sampler=sampler)
+        return qLogExpectedImprovement(model, incumbent, **given)
 
     def _best(self, score: Any) -> NDArray[Any]:
         import torch

@@ -58,10 +58,16 @@ class OptunaSampler(Adapter):
         try:
             study = optuna.create_study(direction="maximize", sampler=self._new_sampler(seed))
             axes = self._distributions(optuna.distributions)
-            for row, reward in zip(self._rows(), self._rewards.tolist(), strict=True):
-                params = dict(zip(axes, row, strict=True))
+            running = [(row, None) for row in self._rows(self._pending_actions)]
+            told = zip(self._rows(self._actions), self._rewards.tolist(), strict=True)
+            for row, reward in (*told, *running):
                 study.add_trial(
-                    optuna.trial.create_trial(params=params, distributions=axes, value=reward)
+                    optuna.trial.create_trial(
+                        state=optuna.trial.TrialState["RUNNING" if reward is None else "COMPLETE"],
+                        params=dict(zip(axes, row, strict=True)),
+                        distributions=axes,
+                        value=reward,
+                    )
                 )
             chosen = [study.ask(axes).params for _ in range(self.batch_size)]
         finally:
@@ -72,7 +78,7 @@ class OptunaSampler(Adapter):
         samplers = imported("optuna", "optuna").samplers
         self._check(samplers.__all__)
         options = dict(self._given)
-        if self._sampler == "TPESampler" and self.batch_size > 1:
+        if self._sampler == "TPESampler" and (self.batch_size > 1 or self.pending):
             options.setdefault("constant_liar", True)
         try:
             with alone_and_quiet():
@@ -109,9 +115,9 @@ class OptunaSampler(Adapter):
             axes = [kinds.IntDistribution(0, n - 1) for n in domain.shape]
         return {f"x{i}": axis for i, axis in enumerate(axes)}
 
-    def _rows(self) -> list[list[Any]]:
-        """The observed actions, with one number per axis."""
-        domain, actions = self._domain, self._actions
+    def _rows(self, actions: NDArray[Any]) -> list[list[Any]]:
+        """Actions with one number per axis."""
+        domain = self._domain
         if isinstance(domain, Arms):
             actions = np.stack(np.unravel_index(actions, domain.shape), axis=1)
         rows: list[list[Any]] = actions.tolist()

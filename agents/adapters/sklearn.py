@@ -4,8 +4,8 @@ Source: `sklearn.gaussian_process.GaussianProcessRegressor`; srinivas2010, eq. (
 Assumes: a stationary kernel (se, matern).
 Departures: 1. the first batch, before any data, is drawn at random; 2. in a box, only candidates
 are scored, some of them near the best observed points; 3. in a batch, each action is chosen as if
-those before it had given their posterior means (Ginsbourger et al. 2008); 4. drift is not
-supported.
+those before it had given their posterior means (Ginsbourger et al. 2008), and so are actions whose
+rewards have not arrived; 4. drift is not supported.
 """
 
 from typing import Any
@@ -66,6 +66,11 @@ class SklearnGP(Adapter):
         options = self._options(seed)
         at, points, rewards = self._domain.points(options), self._points, self._rewards
         model = self._model(points, rewards)
+        pending = self._domain.points(self._pending_actions)
+        if len(pending):
+            points = np.concatenate([points, pending])
+            rewards = np.concatenate([rewards, self._predicted(model, pending)[0]])
+            model = self._model(points, rewards, model.kernel_)
         chosen: list[int] = []
         while True:
             mean, sd = self._predicted(model, at)

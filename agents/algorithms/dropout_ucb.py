@@ -98,7 +98,11 @@ class DropoutUCB(GPAgent):
         active, rng = self._drawn(t)
         search = search_for(self._cube, self._search_spec, rng)
         m, best = self.problem.batch_size, self.log.best_reward
-        return Round(self._posterior_on(active), search, self.rule, rng, m, t, best)
+        posterior = self._posterior_on(active)
+        pending = self.posterior.conditioned[len(self.posterior.observed) :]
+        if len(pending):
+            posterior.hallucinate(self._scaling.scale(pending)[:, active])
+        return Round(posterior, search, self.rule, rng, m, t, best)
 
     def choose(self) -> NDArray[Any]:
         now = self.next_round()

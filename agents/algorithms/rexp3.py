@@ -5,11 +5,13 @@ Rewards", Algorithm 1 and Theorem 2; the baseline of bogunovic2016, Section 5.2,
 Assumes: rewards within known limits, and means whose total variation over the horizon is bounded.
 Departures: 1. rewards are scaled from [low, high] to [0, 1] and clipped; the default limits are two
 prior standard deviations around the prior means; 2. all m actions of a round are drawn from the
-same weights; 3. in a box it chooses among candidate points, like `GPAgent` with ``candidates``.
+same weights; 3. in a box it chooses among candidate points, like `GPAgent` with ``candidates``;
+4. a reward that arrives late is divided by the probability with which its arm was drawn, and is
+dropped after the weights were reset.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.action_map import action_map_for
 from gpbandits_env.agents.agent import Agent
+from gpbandits_env.agents.pending import Played
 from gpbandits_env.arrays import Array, finite_array, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
@@ -87,10 +90,27 @@ class RExp3(Agent):
 
     def _learn(self, actions: NDArray[Any], rewards: Array) -> None:
         arms = self._map.points(actions)
+        self._weigh(arms, rewards, self.probabilities[arms])
+
+    def _weigh(self, arms: NDArray[Any], rewards: Array, chances: Array) -> None:
+        """Update the weights by rewards (k,) of arms that were drawn with these probabilities."""
         gains = np.clip((rewards - self.low) / (self.high - self.low), 0.0, 1.0)
         # w_k <- w_k exp(gamma X_k / (K p_k))
-        steps = self.exploration * gains / (len(self._log_weights) * self.probabilities[arms])
+        steps = self.exploration * gains / (len(self._log_weights) * chances)
         np.add.at(self._log_weights, arms, steps)
+
+    def _notes(self, actions: NDArray[Any]) -> Sequence[NDArray[Any]]:
+        """The arms and their probabilities."""
+        arms, chances = self._map.points(actions), self.probabilities
+        return [np.array([arm, chances[arm]]) for arm in arms.tolist()]
+
+    def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
+        block = self.round // self.reset_every
+        for p, reward in zip(played, rewards.tolist(), strict=True):
+            if (p.round - 1) // self.reset_every == block:
+                assert p.note is not None
+                arm = p.note[:1].astype(np.int64)
+                self._weigh(arm, np.array([reward]), p.note[1:])
 
     def reset(self) -> None:
         super().reset()

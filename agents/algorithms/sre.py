@@ -9,7 +9,7 @@ the noise variance learned in the previous stage, and refits them to its own dat
 `GPAgent`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from gpbandits_env.agents.acquisitions.schedules import Beta
 from gpbandits_env.agents.action_map import box_of
 from gpbandits_env.agents.embeddings import BoxMap, EmbeddedMap, sequential_embedding
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.pending import Played
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import InputScaling
@@ -101,6 +102,10 @@ class SRE(GPAgent):
         super().prior_data(actions, rewards)
         self._note(*self.problem.domain.observations(actions, rewards))
 
+    def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
+        super()._learn_late(played, rewards)
+        self._note(np.array([p.action for p in played]), rewards)
+
     def _note(self, points: NDArray[Any], rewards: Array) -> None:
         if len(rewards) and rewards.max() > self._best_reward:
             self._best_reward = float(rewards.max())
@@ -108,7 +113,8 @@ class SRE(GPAgent):
             self._best = InputScaling.of(self._box).scale(best)[0]
 
     def _start_with_what_is_known(self) -> None:
-        # The points in the log are coordinates of the previous embedding.
+        # The points in the log, and the pending ones, are coordinates of the previous embedding.
+        self.pending = [played._replace(note=None) for played in self.pending]
         self.posterior.forget()
         self.log.clear()
         if np.isfinite(self._best_reward):

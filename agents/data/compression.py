@@ -116,13 +116,12 @@ class Compression:
     def informative(self, posterior: Posterior, points: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether each observation is informative given the informative ones before it, (k,).
 
-        The posterior is unchanged, except that hallucinated points are dropped. The points are
-        checked: (k,) indices of arms, or (k, d).
+        The posterior is unchanged, except that hallucinated points, which count in its variance,
+        are dropped. The points are checked: (k,) indices of arms, or (k, d).
         """
         passed = np.ones(len(points), dtype=np.bool_)
         if self.off:
             return passed
-        posterior.rollback()
         for i in range(len(points)):
             one = points[i : i + 1]
             passed[i] = posterior.var_at(one).item() > self.threshold  # eq. (2.12)

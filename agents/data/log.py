@@ -5,6 +5,7 @@ kept or dropped, or the correlation with them changes. Every agent with a poster
 `epsilon`, `temporal`, `reset_every` and `window` for this.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Sequence
@@ -18,6 +19,9 @@ from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import Posterior
 from gpbandits_env.temporal import TemporalKernel
+
+# Data whose correlation with the present is below this have no effect.
+GONE = 1e-9
 
 
 class Entry(NamedTuple):
@@ -68,6 +72,26 @@ class ObservationLog:
             if len(self._entries) == self._entries.maxlen:
                 self._start = max(0, self._start - 1)
             self._entries.append(Entry(round_, points.copy(), rewards.copy(), 0.0))
+
+    def insert(self, round_: int, points: NDArray[Any], rewards: Array) -> None:
+        """Add observations of an earlier round; nothing changes if that round is not kept."""
+        for i in range(len(self._entries) - 1, -1, -1):
+            entry = self._entries[i]
+            if entry.round == round_:
+                points = np.concatenate([entry.points, points])
+                self._entries[i] = entry._replace(
+                    points=points, rewards=np.concatenate([entry.rewards, rewards])
+                )
+                self.observations += len(rewards)
+                if i >= self._start:
+                    self.best_reward = max(self.best_reward, float(rewards.max()))
+                return
+
+    @property
+    def first_round(self) -> float:
+        """The round of the oldest entry in the posterior's data; infinite if there is none."""
+        first = next(islice(self._entries, self._start, None), None)
+        return math.inf if first is None else first.round
 
     def fade(self, epsilon: float) -> None:
         """Let time pass: correlations with the data so far are multiplied by sqrt(1 - epsilon)."""
@@ -190,10 +214,12 @@ class Forgetting(ABC):
 
     Attributes:
         rounds: the number of entries of the log that it needs.
+        rounds_late: the number that it needs if rewards arrive late; None for all.
         ages: whether data age with time; otherwise only with rounds.
     """
 
     rounds: int = 0
+    rounds_late: int | None = None
     ages: bool = False
 
     @abstractmethod
@@ -221,6 +247,11 @@ class Fade(Forgetting):
         if positive(epsilon, "epsilon", zero=True) > 1:
             raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
         self.epsilon = float(epsilon)
+        # Older entries have decayed below `GONE`.
+        kept = 1.0 - self.epsilon
+        self.rounds_late = None if kept == 1.0 else 1
+        if 0.0 < kept < 1.0:
+            self.rounds_late = max(1, math.ceil(2.0 * math.log(GONE) / math.log(kept)))
 
     def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
         if self.epsilon:
@@ -255,7 +286,7 @@ class Restart(Forgetting):
     """
 
     def __init__(self, every: int) -> None:
-        self.every = whole(every, "reset_every")
+        self.every = self.rounds_late = whole(every, "reset_every")
 
     def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
         if round_ % self.every == 0:
@@ -273,7 +304,8 @@ class Window(Forgetting):
 
     def __init__(self, rounds: int) -> None:
         self.window = whole(rounds, "window")
-        self.rounds = self.window + 1  # one more, to detect that an entry drops out
+        # One more, to detect that an entry drops out.
+        self.rounds = self.rounds_late = self.window + 1
 
     def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
         if log.keep_last(self.window):

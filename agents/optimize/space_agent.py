@@ -130,7 +130,8 @@ class SpaceAgent:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Return to the state of a snapshot."""
-        self.agent.restore(state["state"])
+        # Files of earlier versions have no entry for pending actions.
+        self.agent.restore({"pending": [], **state["state"]})
         domain = self.agent.action_map.inner.domain
         self._points = {
             whole(id, "id", 0): (whole(of, "fingerprint", 0), domain.check(point, 1))

@@ -61,28 +61,37 @@ class Bandit:
             space = spaces.Discrete(int(space.nvec[0]))
         return spaces.Tuple((space, spaces.MultiBinary(m))) if selective else space
 
-    def observation_space(self, selective: bool = False) -> spaces.Dict:
-        """The last actions, their noisy rewards, the round; if selective, which were observed."""
-        m = self.problem.batch_size
+    def observation_space(self, selective: bool = False, slots: int | None = None) -> spaces.Dict:
+        """The last actions, their noisy rewards, the round; if selective, which were observed.
+
+        With delays there are ``slots`` actions and rewards, and the space has ``arrived``.
+        """
+        m, k = self.problem.batch_size, slots or self.problem.batch_size
         low, high = self.process.bounds()
         low, high = min(low, 0.0), max(high, 0.0)  # a reset shows rewards of 0
         slack = NEVER_BEYOND * self.noise_sd + 1e-6 * (1.0 + high - low)
         seen: dict[str, spaces.Space[Any]] = {
-            "actions": self.problem.domain.action_space(m),
-            "rewards": spaces.Box(low - slack, high + slack, (m,), dtype=np.float64),
+            "actions": self.problem.domain.action_space(k),
+            "rewards": spaces.Box(low - slack, high + slack, (k,), dtype=np.float64),
             "round": spaces.Box(0, 2**62, (1,), dtype=np.int64),
         }
+        if slots is not None:
+            seen["arrived"] = spaces.MultiBinary(slots)
         return spaces.Dict(seen | ({"observed": spaces.MultiBinary(m)} if selective else {}))
 
-    def first_observation(self, selective: bool = False) -> dict[str, NDArray[Any]]:
-        """The observation after a reset, before any action."""
-        m = self.problem.batch_size
-        space = self.problem.domain.action_space(m)
+    def first_observation(
+        self, selective: bool = False, slots: int | None = None
+    ) -> dict[str, NDArray[Any]]:
+        """The observation after a reset, before any action; see `observation_space`."""
+        m, k = self.problem.batch_size, slots or self.problem.batch_size
+        space = self.problem.domain.action_space(k)
         first = {
-            "actions": space.low.copy() if isinstance(space, spaces.Box) else np.zeros(m, int),
-            "rewards": np.zeros(m),
+            "actions": space.low.copy() if isinstance(space, spaces.Box) else np.zeros(k, int),
+            "rewards": np.zeros(k),
             "round": np.zeros(1, dtype=np.int64),
         }
+        if slots is not None:
+            first["arrived"] = np.zeros(slots, dtype=np.int8)
         return first | ({"observed": np.zeros(m, dtype=np.int8)} if selective else {})
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpbandits_env.arrays import Array, flag, numbers, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.envs.bandit import Bandit, Parameters, drawn, instance_with
+from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.envs.episode import (
     BROKEN,
     BoolArray,
@@ -59,6 +60,12 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
     observation says which were. All actions count in the regret, and the functions and the noise
     continue as if all had been observed.
 
+    Delays: with ``delay``, rewards arrive in later rounds; see `Delays`. The observation then shows
+    the K = m (most + 1) actions of the last rounds, those of the latest round first; ``arrived``
+    (K,) says whose rewards arrive now, and the other rewards are 0. The reward of a step is the sum
+    of what arrives in it. The regret counts when an action is played. The info has ``delays`` (m,),
+    the number of rounds by which each reward of the step will be late, -1 if it will not arrive.
+
     Functions with noise inside have a method ``noisy(actions, rng) -> rewards``. Its rewards, drawn
     from a separate stream, replace the values, and the bandit's noise is added to them.
 
@@ -72,9 +79,12 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             and the simple regret is that of the observed actions.
         discrete_action: whether the action is the number of one arm, in ``Discrete(n)``, instead of
             an array of one, for libraries that need it. Arrays of one are still accepted.
+        delay: the number of rounds by which rewards are late, or a dict such as
+            ``{"least": 2, "most": 20, "lost": 0.1}``; see `Delays`.
 
     Raises:
-        InvalidInput: an unknown render mode, or a discrete action with m above 1 or in a box.
+        InvalidInput: an unknown render mode, a discrete action with m above 1 or in a box, or a
+            delay out of range.
     """
 
     metadata = METADATA
@@ -88,6 +98,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         selective: bool = False,
         evaluate_skipped: bool = True,
         discrete_action: bool = False,
+        delay: DelaySpec = None,
     ) -> None:
         self.render_mode = check_render_mode(render_mode)
         self._made = bandit
@@ -97,11 +108,14 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         self._check = bandit.problem.domain.check
         self._discrete = flag(discrete_action, "discrete_action")
         self.action_space = bandit.action_space(self.selective, self._discrete)
-        self.observation_space = bandit.observation_space(self.selective)
+        self._delays = delays_for(delay)
+        self._slots = None if self._delays is None else self._delays.slots(self._batch_size)
+        self.observation_space = bandit.observation_space(self.selective, self._slots)
         self._viewer = None if render_mode is None else Viewer(bandit, render_mode)
         self._turn_to(bandit, {})
         self._episode: Episode | None = None
         self._noise = Noise(None, self._batch_size)
+        self._mail = self._new_mail()
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
 
     def _title(self) -> str:
@@ -130,7 +144,8 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         It does not depend on the options of a reset.
         """
         horizon = self.spec.max_episode_steps if self.spec is not None else None
-        return replace(self._made.problem, horizon=horizon)
+        late = None if self._delays is None else self._delays.most
+        return replace(self._made.problem, horizon=horizon, max_delay=late)
 
     @property
     def function(self) -> Function:
@@ -195,12 +210,14 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         self._turn_to(bandit, parameters)
         self._episode, self._noise = episode, Noise(None, self._batch_size)
         self._noise.put(0, noise, bandit.noise_sd)
+        if self._mail is not None:
+            self._mail.begin(0, child(self.np_random))
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
         if self._viewer is not None:
             self._viewer.restore([])
             self._follow()
         info = {"parameters": copy.deepcopy(parameters)} if parameters else {}
-        return self.bandit.first_observation(self.selective), info
+        return self.bandit.first_observation(self.selective, self._slots), info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, Info]:
         """Take m actions; see the class for what is returned.
@@ -245,11 +262,13 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             "optimum": function.optimum,
             "best_action": best if isinstance(best, int) else best.copy(),
         }
-        observation = {
-            "actions": actions.copy(),
-            "rewards": rewards,
-            "round": np.array([self._round]),
-        }
+        if self._mail is None:
+            observation = {"actions": actions.copy(), "rewards": rewards}
+        else:
+            info["delays"] = self._mail.round(actions, rewards, observed)
+            observation = self._mail.observation()
+            rewards = observation["rewards"]
+        observation["round"] = np.array([self._round])
         if observed is not None:
             observation["observed"] = observed.astype(np.int8)
         return observation, float(np.add.reduce(rewards)), False, False, info
@@ -306,6 +325,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             "parameters": copy.deepcopy(dict(self._parameters)),
             "episode": self._episode.snapshot(),
             "noise": self._noise.snapshot(),
+            "mail": None if self._mail is None else self._mail.snapshot(),
             "round": self._round,
             "regret": (self._cumulative, self._simple),
             "seen": None if self._viewer is None else self._viewer.snapshot(),
@@ -325,6 +345,10 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             noise = Noise(None, self._batch_size)
             check_noise(state["noise"], self._batch_size, round_)
             noise.restore(state["noise"], [bandit.noise_sd])
+            mail = self._new_mail()
+            if mail is not None:
+                check_noise(state["mail"]["normal"], self._batch_size, round_)
+                mail.restore(state["mail"])
             rng = generator_at(state["generator"])
             seed = whole(state["seed"], "seed", -1, None)
             seen = list(state["seen"] or ())
@@ -334,10 +358,17 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             raise not_fitting(error) from None
         self._turn_to(bandit, parameters)
         self._np_random, self._np_random_seed = rng, seed
-        self._episode, self._noise = episode, noise
+        self._episode, self._noise, self._mail = episode, noise, mail
         self._round, self._cumulative, self._simple = round_, cumulative, simple
         if self._viewer is not None:
             self._viewer.restore(seen)
+
+    def _new_mail(self) -> Mail | None:
+        """The rewards that are late, none so far; None without delays."""
+        if self._delays is None:
+            return None
+        first = self._made.first_observation(slots=self._slots)["actions"]
+        return Mail(self._delays, first, self._batch_size, None)
 
     def _turn_to(self, bandit: Bandit, parameters: Parameters) -> None:
         """Simulate another bandit from now on; ``parameters`` say how it differs."""

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import Array, IntArray, flag, whole
 from gpbandits_env.envs.bandit import Bandit, Parameters, drawn, instance_with
+from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.envs.episode import (
     BROKEN,
     BoolArray,
@@ -31,6 +32,7 @@ from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.functions import FunctionBatch
 from gpbandits_env.problem import Problem
 from gpbandits_env.regret import counted_each, instantaneous
+from gpbandits_env.seeding import child
 
 
 class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
@@ -51,6 +53,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             (B, m, ...) and (B, m).
         evaluate_skipped: whether skipped actions are evaluated for the regret.
         discrete_action: whether actions are (B,) arms, one for each instance, instead of (B, 1).
+        delay: the number of rounds by which rewards are late, or their law; see `BanditEnv`.
         autoreset_mode: a `gymnasium.vector.AutoresetMode` or its value: "NextStep"; "SameStep",
             where the step that ends an episode begins the next one, and the info has the last
             observation and info under "final_obs" and "final_info"; or "Disabled".
@@ -67,6 +70,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         selective: bool = False,
         evaluate_skipped: bool = True,
         discrete_action: bool = False,
+        delay: DelaySpec = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
@@ -81,7 +85,10 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._evaluate_skipped = flag(evaluate_skipped, "evaluate_skipped")
         self._discrete = flag(discrete_action, "discrete_action")
         self.single_action_space = bandit.action_space(self.selective, self._discrete)
-        self.single_observation_space = bandit.observation_space(self.selective)
+        self._delays = delays_for(delay)
+        m = bandit.problem.batch_size
+        self._slots = None if self._delays is None else self._delays.slots(m)
+        self.single_observation_space = bandit.observation_space(self.selective, self._slots)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self._viewers = [Viewer(bandit, render_mode) for _ in range(num_envs) if render_mode]
@@ -90,7 +97,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._seeds: list[int | None] = [None] * num_envs
         self._episodes: list[Episode] = []  # none before the first reset
         self._functions = FunctionBatch(bandit.problem.domain, num_envs)
-        self._noise = Noise(num_envs, bandit.problem.batch_size)
+        self._noise, self._mail = Noise(num_envs, m), self._new_mail()
         self._parameters: list[Parameters] = [{}] * num_envs
         self._moves = self._inside = False
         self._cumulative: Array = np.zeros(num_envs)
@@ -100,13 +107,14 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         # The last observation.
         self._first = bandit.first_observation()["actions"]
         self._actions = np.stack([self._first] * num_envs)
-        self._rewards: Array = np.zeros((num_envs, bandit.problem.batch_size))
+        self._rewards: Array = np.zeros((num_envs, m))
         self._observed: BoolArray = np.zeros(self._rewards.shape, dtype=np.bool_)
 
     @property
     def problem(self) -> Problem:
         """What an agent of a single instance may know."""
-        return replace(self.bandit.problem, horizon=self._horizon)
+        late = None if self._delays is None else self._delays.most
+        return replace(self.bandit.problem, horizon=self._horizon, max_delay=late)
 
     @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
@@ -201,6 +209,8 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             "optimum": functions.optimum.copy(),
             "best_action": functions.best_action.copy(),
         }
+        if self._mail is not None:
+            info["delays"] = self._mail.round(self._actions, rewards, observed)
         stepped = ~self._over
         # The slow path: instances whose episode was over start a new one instead.
         for i in np.flatnonzero(self._over).tolist():
@@ -211,7 +221,8 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
                 viewer.record(self._actions[i], rewards[i], regret[i], seen)
         ended = np.zeros(self.num_envs, dtype=np.bool_)
         truncated = ended.copy() if self._horizon is None else self._round >= self._horizon
-        totals = np.add.reduce(rewards, axis=1)
+        late = rewards if self._mail is None else self._mail.observation()["rewards"]
+        totals = np.add.reduce(late, axis=1)
         if self.autoreset_mode is AutoresetMode.SAME_STEP and truncated.any():
             return self._observation_anew(truncated, info), totals, ended, truncated, info
         self._over = truncated.copy()
@@ -258,6 +269,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             "parameters": copy.deepcopy(self._parameters),
             "episodes": [episode.snapshot() for episode in self._episodes],
             "noise": self._noise.snapshot(),
+            "mail": None if self._mail is None else self._mail.snapshot(),
             "arrays": tuple(array.copy() for array in self._arrays()),
             "seen": [viewer.snapshot() for viewer in self._viewers],
         }
@@ -283,6 +295,9 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
                 check_regret(bandit, skipped, r, *map(float, accounts))
             noise = Noise(self.num_envs, self.bandit.problem.batch_size)
             noise.restore(state["noise"], [bandit.noise_sd for bandit in bandits])
+            mail = self._new_mail()
+            if mail is not None:
+                mail.restore(state["mail"])
             rngs: list[np.random.Generator | None] = [generator_at(s) for s in state["generators"]]
             seeds: list[int | None] = [whole(s, "seed", -1, None) for s in state["seeds"]]
             if any(len(each) != self.num_envs for each in (episodes, rngs, seeds)):
@@ -291,6 +306,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         except BROKEN as error:
             raise not_fitting(error) from None
         self._episodes, self._noise, self._rngs, self._seeds = episodes, noise, rngs, seeds
+        self._mail = mail
         for i, episode in enumerate(episodes):
             self._turn_to(i, bandits[i], parameters[i], episode)
         self._cumulative, self._simple, self._round, self._over = arrays[:4]
@@ -369,10 +385,19 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._episodes[i : i + 1] = [episode]
         self._turn_to(i, bandit, parameters or {}, episode)
         self._noise.put(i, noise, bandit.noise_sd)
+        if self._mail is not None:
+            self._mail.begin(i, child(self._generator(i)))
         self._cumulative[i], self._simple[i], self._round[i] = 0.0, np.inf, 0
         self._actions[i], self._rewards[i], self._observed[i] = self._first, 0.0, False
         if self._viewers:
             self._viewers[i].restore([])
+
+    def _new_mail(self) -> Mail | None:
+        """The rewards that are late, none so far; None without delays."""
+        if self._delays is None:
+            return None
+        first = self.bandit.first_observation(slots=self._slots)["actions"]
+        return Mail(self._delays, first, self.bandit.problem.batch_size, self.num_envs)
 
     def _turn_to(self, i: int, bandit: Bandit, parameters: Parameters, episode: Episode) -> None:
         """Set what an instance simulates from now on."""
@@ -399,11 +424,11 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         return self._observation()
 
     def _observation(self) -> Observation:
-        observation = {
-            "actions": self._actions.copy(),
-            "rewards": self._rewards.copy(),
-            "round": self._round[:, None].copy(),
-        }
+        if self._mail is None:
+            observation = {"actions": self._actions.copy(), "rewards": self._rewards.copy()}
+        else:
+            observation = self._mail.observation()
+        observation["round"] = self._round[:, None].copy()
         if self.selective:
             observation["observed"] = self._observed.astype(np.int8)
         return observation

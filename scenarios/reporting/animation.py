@@ -98,10 +98,12 @@ def _frames(env: gym.Env[Any, Any], entry: AgentEntry, rounds: int, seed: int) -
             belief = agent.belief() if believes else None
             values = bare.function(np.arange(domain.size))
             best = int(bare.function.best_action)
-            moments.append(Moment(values, best, actions, observation["rewards"], belief))
+            shown = observation.get("arrived", np.ones(len(actions))) == 1
+            readings = observation["actions"][shown], observation["rewards"][shown]
+            moments.append(Moment(values, best, *readings, belief))
         else:
             pictures.append(np.asarray(env.render(), dtype=np.uint8))
-        agent.tell(actions, observation["rewards"])
+        agent.observe(observation)
         if reveal is not None:
             reveal(bare.function.values)
         posterior = getattr(agent, "posterior", None)

@@ -11,7 +11,8 @@ from gpbandits_env.arrays import Array
 
 ROUND_FIELDS = {
     "actions": "(T, m) arm indices, or (T, m, d) points; left out if not requested, or too many",
-    "rewards": "(T, m) noisy rewards as observed; 0 where an evaluation was skipped",
+    "rewards": "(T, m) noisy rewards as observed; 0 where an evaluation was skipped, and NaN for "
+    "delayed rewards that did not arrive within the horizon",
     "values": "(T, m) noiseless rewards",
     "regret": "(T, m) optimum of the round minus value",
     "optimum": "(T,) the largest noiseless reward of the round",

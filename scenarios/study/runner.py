@@ -153,9 +153,10 @@ def run_rounds(
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """One agent in one environment instance, which has been reset.
 
-    In a selective environment the agent says which of its actions would be informative, and only
-    these are evaluated. An oracle, i.e. an agent with a method ``reveal`` (the genie of
-    bogunovic2016), gets the function of each round after the round.
+    If rewards are delayed, the agent is told of each when it arrives. In a selective environment
+    the agent says which of its actions would be informative, and only these are evaluated. An
+    oracle, i.e. an agent with a method ``reveal`` (the genie of bogunovic2016), gets the function
+    of each round after the round.
 
     Args:
         env: the environment.
@@ -170,6 +171,7 @@ def run_rounds(
     rounds, seconds = Rounds(horizon), Rounds(horizon)
     instance: Any = env.unwrapped
     selective = bool(getattr(instance, "selective", False))
+    delayed = instance.problem.max_delay is not None
     reveal = getattr(agent, "reveal", None)
     for t in range(horizon):
         start = perf_counter()
@@ -181,7 +183,10 @@ def run_rounds(
         clock = getattr(instance, "evaluation_seconds", 0.0)
         observation, _, _, _, info = env.step((actions, *observed) if selective else actions)
         stepped = perf_counter()
-        agent.tell(actions, observation["rewards"], *observed)
+        if delayed:
+            agent.observe(observation)
+        else:
+            agent.tell(actions, observation["rewards"], *observed)
         end = perf_counter()
         if reveal is not None:
             reveal(instance.function.values)
@@ -191,13 +196,19 @@ def run_rounds(
             rounds.put(t, actions=actions)
         rounds.put(
             t,
-            rewards=observation["rewards"],
+            rewards=np.where(observed[0] if selective else True, np.nan, np.zeros(len(actions)))
+            if delayed
+            else observation["rewards"],
             values=info["noiseless_rewards"],
             regret=info["regret"],
             optimum=info["optimum"],
             model_order=model_order(agent),
             evaluations=spent,
         )
+        if delayed:
+            slots = np.flatnonzero(observation["arrived"])
+            age, i = np.divmod(slots, len(actions))
+            rounds.arrays["rewards"][t - age, i] = observation["rewards"][slots]
         evaluating = getattr(instance, "evaluation_seconds", 0.0) - clock
         seconds.put(t, ask=chosen - start, tell=end - stepped, evaluate=evaluating)
     return rounds.arrays, seconds.arrays

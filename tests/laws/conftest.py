@@ -103,6 +103,7 @@ class Laws:
     @staticmethod
     def problem_on(domain, batch_size=1):
         told = {"batch_size": batch_size, "horizon": 50, "prior_mean": 0.2, "epsilon": 0.05}
+        told["max_delay"] = 6
         return Problem(DOMAINS[domain], SquaredExponential(0.3), 0.05, **told)
 
     @staticmethod

@@ -61,6 +61,9 @@ CASES = [(name, kwargs) for name in IDS for kwargs in EXAMPLES.get(name, [{}])]
 SELECTIVE = [
     (name, {**EXAMPLES.get(name, [{}])[0], "selective": True, "batch_size": 3}) for name in IDS
 ]
+# And once more, with rewards that arrive late or never.
+LATE = {"delay": {"least": 0, "most": 3, "lost": 0.2}}
+DELAYED = [(name, {**EXAMPLES.get(name, [{}])[0], "batch_size": 2, **LATE}) for name in IDS]
 
 
 def label(case):
@@ -73,8 +76,13 @@ def case(request):
     return request.param
 
 
-@pytest.fixture(params=CASES + SELECTIVE, ids=label)
+@pytest.fixture(params=CASES + SELECTIVE + DELAYED, ids=label)
 def any_case(request):
+    return request.param
+
+
+@pytest.fixture(params=DELAYED, ids=label)
+def delayed(request):
     return request.param
 
 
@@ -391,6 +399,32 @@ def test_a_bad_mask_is_refused_and_nothing_changes(selective, mask):
             with pytest.raises(InvalidInput):
                 env.step(bad)
         assert same(env.snapshot(), before)
+
+
+def test_late_rewards_are_those_of_the_plain_environment(delayed):
+    """They arrive when the info says so, in the slot of their round; the regret does not wait."""
+    name, kwargs = delayed
+    ours, theirs = make(delayed), make((name, {k: v for k, v in kwargs.items() if k != "delay"}))
+    ours.reset(seed=16), theirs.reset(seed=16)
+    due, m, lost = {}, 2, 0
+    for t, action in enumerate(actions_for(ours.action_space, 40)):
+        got, reward, _, _, info = ours.step(action)
+        full, *_, full_info = theirs.step(action)
+        delays = info.pop("delays")
+        assert same(info, full_info)
+        assert np.isin(delays, [-1, 0, 1, 2, 3]).all()
+        for i, delay in enumerate(delays.tolist()):
+            lost += delay < 0
+            if delay >= 0:
+                due.setdefault(t + delay, {})[delay * m + i] = action[i], full["rewards"][i]
+        expected = due.get(t, {})
+        assert np.flatnonzero(got["arrived"]).tolist() == sorted(expected)
+        for slot, (played, value) in expected.items():
+            assert np.array_equal(got["actions"][slot], played)
+            assert got["rewards"][slot] == value
+        assert not got["rewards"][got["arrived"] == 0].any()
+        assert reward == np.add.reduce(got["rewards"])
+    assert 0 < lost < 40
 
 
 def damaged(state):

@@ -36,7 +36,12 @@ SMALL: dict[str, tuple[dict[str, Any], ...]] = {
     ),
 }
 IDS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))
-COMMON: dict[str, Any] = {"selective": True, "render_mode": "ansi", "kernel": KERNELS[2]}
+COMMON: dict[str, Any] = {
+    "selective": True,
+    "render_mode": "ansi",
+    "kernel": KERNELS[2],
+    "delay": {"least": 0, "most": 3, "lost": 0.1},
+}
 
 
 def make_case(rng: np.random.Generator) -> Case:
@@ -82,11 +87,11 @@ def _use(env: Any) -> None:
 
 @cache
 def _pool() -> list[tuple[str, Any]]:
-    """Environments in mid-episode, single, selective and vector."""
+    """Environments in mid-episode, single, selective, with delays, and vector."""
     made = []
     for name in IDS:
         for kwargs in SMALL.get(name, ({},)):
-            for more in ({}, {"selective": True}):
+            for more in ({}, {"selective": True}, {"delay": 2}):
                 env = gym.make(name, disable_env_checker=True, **kwargs, **more)
                 made.append((name, env))
         made.append((name, gym.make_vec(name, 2, **SMALL.get(name, ({},))[0])))

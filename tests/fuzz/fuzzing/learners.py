@@ -43,6 +43,7 @@ GOOD: dict[str, tuple[Any, ...]] = {
     "batch_size": (2,),
     "horizon": (9,),
     "max_norm": (1.0,),
+    "max_delay": (4,),
     "d": (1,),
 }
 LITTLE = {"search": {"candidates": 8, "starts": 1, "evaluations": 10}}
@@ -58,6 +59,7 @@ def problem_on(domain: str, batch_size: int = 1) -> Problem:
         horizon=20,
         max_norm=1.0,
         epsilon=0.05,
+        max_delay=4,
     )
 
 
@@ -123,11 +125,14 @@ def _learned(name: str, domain: str, batch_size: int) -> tuple[Agent, dict[str, 
     agent = agents.make(name, problem_on(domain, batch_size), seed=3, **quick(name, domain))
     _use(agent, 3)
     asked = agent.ask()
+    agent.expect(asked)
+    if hasattr(agent, "reveal"):
+        agent.reveal(np.arange(6.0))
     return agent, agent.snapshot(), asked
 
 
 def call_case(rng: np.random.Generator) -> Case:
-    """A bad tell, prior_data, informative, restore, predict or belief."""
+    """A bad tell, tell_late, expect, prior_data, informative, restore, predict or observe."""
     name = str(pick(rng, agents.names()))
     domain = str(pick(rng, domains_of(name)))
     m = int(pick(rng, (1, 3)))
@@ -141,6 +146,9 @@ def call_case(rng: np.random.Generator) -> Case:
         "tell": told,
         "prior_data": {"actions": actions, "rewards": rewards},
         "informative": {"actions": actions},
+        "expect": {"actions": actions, "observed": observed},
+        "tell_late": {"actions": asked, "rewards": rewards, "rounds": np.full(m, agent.round)},
+        "observe": {"observation": seen},
         "restore": {"state": before},
         "predict": {"observation": seen, "episode_start": np.array([False])},
     }

@@ -1,0 +1,239 @@
+"""Rewards that arrive late: what every agent does with pending actions and late rewards."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
+
+KERNEL, NOISE = SquaredExponential(0.2), 0.05
+ARMS = Arms.grid(30)
+F = np.sin(6.0 * ARMS.coordinates[:, 0])
+
+
+def make(name, *, domain=ARMS, batch_size=1, max_delay=20, seed=0, **settings):
+    problem = Problem(domain, KERNEL, NOISE, batch_size, 50, max_delay=max_delay)
+    return agents.make(name, problem, seed=seed, **settings)
+
+
+def dense(points, kernel, observed, rewards, pending, decay=None):
+    """Mean on the observed points and variance on all, by numpy.linalg alone."""
+    k = lambda a, b: np.exp(-((a[:, None] - b[None]) ** 2) / (2 * 0.2**2))  # noqa: E731
+    x, xs = points[:, 0], points[observed, 0]
+    gram = k(xs, xs) + NOISE * np.eye(len(xs))
+    mean = k(x, xs) @ np.linalg.solve(gram, rewards) if len(xs) else np.zeros(len(x))
+    every = np.concatenate([xs, points[pending, 0]])
+    cross = k(x, every)
+    gram = k(every, every) + NOISE * np.eye(len(every))
+    reduction = (cross * np.linalg.solve(gram, cross.T).T).sum(axis=1) if len(every) else 0.0
+    return mean, 1.0 - reduction
+
+
+@pytest.mark.parametrize("posterior", ["rows", "coefficients"])
+def test_gp_ucb_conditions_the_variance_on_pending_actions(posterior):
+    """Every choice under a delay of 5, derived anew: GP-BUCB's rule for pending actions."""
+    agent = make("gp-ucb", beta=4.0, posterior=posterior)
+    rng, played, rewards = np.random.default_rng(1), [], []
+    for t in range(30):
+        known = max(0, t - 5)
+        mean, var = dense(ARMS.coordinates, KERNEL, played[:known], rewards[:known], played[known:])
+        score = mean + 2.0 * np.sqrt(var)
+        arm = int(agent.ask()[0])
+        assert score[arm] == pytest.approx(score.max(), abs=1e-7)
+        played.append(arm)
+        rewards.append(F[arm] + 0.2 * rng.standard_normal())
+        agent.expect([arm])
+        if t >= 5:
+            agent.tell_late(played[t - 5 : t - 4], rewards[t - 5 : t - 4], [t - 4])
+        assert len(agent.pending) == min(t + 1, 5)
+    assert len(set(played[:6])) == 6
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"epsilon": 0.1},
+        {"epsilon": 1.0},
+        {"window": 7},
+        {"reset_every": 6},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("domain", [ARMS, Box([0.0], [1.0])], ids=["arms", "box"])
+def test_a_late_reward_counts_in_the_round_of_its_action(domain, settings):
+    """Once all have arrived, the posterior is that of an agent that was told in time."""
+    late, prompt = (make("max-variance", domain=domain, **settings) for _ in range(2))
+    rng = np.random.default_rng(2)
+    actions, rewards = domain.sample(rng, 24), rng.standard_normal(24)
+    arrivals: dict[int, list[int]] = {}
+    for t in range(24):
+        arrivals.setdefault(min(t + int(rng.integers(5)), 22), []).append(t)
+    for t in range(24):
+        late.expect(actions[[t]])
+        for s in arrivals.get(t, []):
+            if s <= t:
+                late.tell_late(actions[[s]], rewards[[s]], [s + 1])
+        prompt.tell(actions[[t]], rewards[[t]])
+    late.tell_late(actions[[23]], rewards[[23]])
+    assert not late.pending
+    points = domain.sample(rng, 9)
+    for ours, theirs in zip(
+        late.posterior.moments(points), prompt.posterior.moments(points), strict=True
+    ):
+        np.testing.assert_allclose(ours, theirs, atol=1e-8)
+    assert late.round == prompt.round == 24
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"learn": {"every": 4, "starts": 1, "first": 4}},
+        {"learn": {"every": 4, "starts": 1, "first": 4}, "epsilon": 0.1},
+        {"learn": {"every": 4, "starts": 1, "first": 4}, "window": 9},
+        {"learn": {"every": 4, "what": ["epsilon"], "starts": 1, "window": 30}, "epsilon": 0.1},
+    ],
+    ids=str,
+)
+def test_a_learned_model_is_conditioned_on_late_rewards_too(settings):
+    """The posterior equals that of its own model on its own log, in the order of the rounds."""
+    agent = make("gp-ucb", **settings)
+    rng = np.random.default_rng(4)
+    for t in range(22):
+        agent.expect([t])
+        if t >= 3:
+            agent.tell_late([t - 3], rng.standard_normal(1), [t - 2])
+    assert agent.learned
+    fresh = agent._prior(agent.refit.model)
+    agent.log.replay(fresh)
+    np.testing.assert_allclose(agent.posterior.mean, fresh.mean, atol=1e-8)
+    np.testing.assert_allclose(agent.posterior.var, fresh.var, atol=1e-8)
+    rounds = [entry.round for entry in agent.log.data]
+    assert agent.posterior.size == sum(len(entry.rewards) for entry in agent.log.data) > 0
+    assert settings["learn"].get("what") or "epsilon" not in settings or rounds == sorted(rounds)
+
+
+def test_under_drift_the_posterior_is_the_dense_formula_with_the_times_of_the_actions():
+    """bogunovic2016, eqs. (7)-(8), with numpy.linalg alone."""
+    agent = make("tv-gp-ucb", epsilon=0.07)
+    rng, delay = np.random.default_rng(3), 4
+    played, rewards = rng.integers(0, 30, 15), rng.standard_normal(15)
+    for t in range(15):
+        agent.expect(played[[t]])
+        if t >= delay:
+            agent.tell_late(played[[t - delay]], rewards[[t - delay]])
+    x, n = ARMS.coordinates[:, 0], 15 - delay
+    times, xs = np.arange(n), x[played[:n]]
+    rate = np.sqrt(1 - 0.07)
+    gram = np.exp(-((xs[:, None] - xs) ** 2) / 0.08) * rate ** abs(times[:, None] - times)
+    cross = np.exp(-((x[:, None] - xs) ** 2) / 0.08) * rate ** (15 - times)
+    inverse = np.linalg.inv(gram + NOISE * np.eye(n))
+    mean, sd = agent.belief()
+    np.testing.assert_allclose(mean, cross @ inverse @ rewards[:n], atol=1e-8)
+    np.testing.assert_allclose(sd**2, 1 - ((cross @ inverse) * cross).sum(axis=1), atol=1e-8)
+
+
+def test_rewards_that_are_lost_stop_being_pending_after_the_largest_delay():
+    agent = make("gp-ucb", max_delay=3)
+    for t in range(9):
+        agent.expect([t])
+        assert [p.round for p in agent.pending] == list(range(max(1, t - 2), t + 2))
+    forever = make("gp-ucb", max_delay=None)
+    for t in range(9):
+        forever.expect([t])
+    assert len(forever.pending) == 9
+
+
+def test_an_agent_that_forgets_needs_to_know_the_largest_delay():
+    for settings in ({"epsilon": 0.1}, {"window": 5}, {"reset_every": 5}):
+        agent = make("gp-ucb", max_delay=None, **settings)
+        with pytest.raises(InvalidInput, match="max_delay"):
+            agent.expect([3])
+        assert agent.round == 0
+        assert not agent.pending
+
+
+def test_equal_actions_are_told_apart_by_their_rounds():
+    agent = make("gp-ucb", batch_size=2)
+    agent.expect([4, 4])
+    agent.expect([4, 7])
+    agent.tell_late([4], [1.0], [2])
+    assert [p.round for p in agent.pending] == [1, 1, 2]
+    agent.tell_late([4, 7], [1.0, 2.0])
+    assert [p.round for p in agent.pending] == [1]
+    before = agent.snapshot()
+    for wrong, rounds in (([7], None), ([4], [2]), ([4, 4], None), ([4], [1, 1])):
+        with pytest.raises(InvalidInput, match=r"pending|rounds"):
+            agent.tell_late(wrong, np.zeros(len(wrong)), rounds)
+    assert str(agent.snapshot()) == str(before)
+
+
+def test_skipped_actions_are_not_pending():
+    agent = make("cub", batch_size=3, compress=0.5)
+    agent.expect([1, 2, 3], observed=[True, False, True])
+    assert [int(p.action) for p in agent.pending] == [1, 3]
+    # What is pending counts in what is informative.
+    assert make("cub", compress=0.5).informative([1]).all()
+    assert not agent.informative([1, 2]).any()
+
+
+def test_rexp3_divides_by_the_probability_with_which_the_arm_was_drawn():
+    agent = make("rexp3", reset_every=10, low=0.0, high=1.0)
+    agent.expect([3])
+    for _ in range(4):
+        agent.tell([5], [1.0])
+    before = agent._log_weights.copy()
+    agent.tell_late([3], [1.0])
+    gained = agent._log_weights - before
+    assert gained[3] == pytest.approx(agent.exploration / 30 / (1 / 30), rel=1e-12)
+    assert np.count_nonzero(gained) == 1
+    agent.expect([3])
+    for _ in range(4):
+        agent.tell([5], [1.0])
+    agent.tell_late([3], [1.0])  # of a block that is over
+    assert not agent._log_weights.any()
+
+
+def test_an_environment_with_delays_needs_one_call_per_round():
+    env = gym.make("gpbandits/StaticGP-v0", grid=[20], batch_size=2, delay={"least": 0, "most": 4})
+    agent, policy = (agents.make("gp-ucb", env, seed=0) for _ in range(2))
+    observation, _ = env.reset(seed=0)
+    for t in range(12):
+        actions = agent.ask()
+        assert np.array_equal(actions, policy.predict(observation)[0])
+        observation, *_ = env.step(actions)
+        agent.observe(observation)
+        assert agent.round == t + 1
+    assert agent.posterior.size + len(agent.pending) == 24
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gp-ucb", "ei", "mpi", "bucb", "ts", "ts-rsr", "tv-gp-ucb"])
+@pytest.mark.parametrize("kernel", ["se", "matern52"])
+def test_ten_rounds_of_delay_cost_at_most_twelve_of_random_play(name, kernel):
+    """The mean over 12 functions of the difference in cumulative regret, after 150 rounds."""
+
+    def regret(name, delay, seed):
+        env = gym.make(
+            "gpbandits/StaticGP-v0",
+            grid=[20, 20],
+            kernel={"type": kernel, "lengthscale": 0.2},
+            delay=delay,
+        )
+        more = {"epsilon": 0.001} if name == "tv-gp-ucb" else {}
+        agent = agents.make(name, env, seed=seed, **more)
+        env.reset(seed=seed)
+        for _ in range(150):
+            observation, *_, info = env.step(agent.ask())
+            agent.observe(observation)
+        return info["cumulative_regret"]
+
+    seeds = range(12)
+    one_round = np.mean([regret("random", None, seed) for seed in seeds]) / 150
+    cost = [regret(name, 10, seed) - regret(name, None, seed) for seed in seeds]
+    assert np.mean(cost) <= 12.0 * one_round
