@@ -15,7 +15,7 @@ from gpbandits_env.agents.batch.base import rolled_back
 from gpbandits_env.agents.data.compression import Budget, compression_for
 from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
 from gpbandits_env.agents.data.log import Fade, ObservationLog, forgetting_for
-from gpbandits_env.agents.pending import Played
+from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.search import SearchSpec, search_for
 from gpbandits_env.arrays import Array, positive
 from gpbandits_env.domains import Arms

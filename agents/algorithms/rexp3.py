@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.action_map import action_map_for
 from gpbandits_env.agents.agent import Agent
-from gpbandits_env.agents.pending import Played
+from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.arrays import Array, finite_array, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput

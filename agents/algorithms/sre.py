@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from gpbandits_env.agents.acquisitions.rules import rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
 from gpbandits_env.agents.action_map import box_of
+from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.embeddings import BoxMap, EmbeddedMap, sequential_embedding
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.pending import Played
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import InputScaling
