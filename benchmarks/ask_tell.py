@@ -1,13 +1,14 @@
-"""GP-UCB and TV-GP-UCB through ask and tell, beside the same algorithm as a bare NumPy loop.
+"""GP-UCB and TV-GP-UCB through ask and tell, compared with the same algorithm as a bare NumPy loop.
 
     python benchmarks/ask_tell.py [--wall]
 
-The bare loop keeps the mean and covariance of the kernel's coefficients xi, f = F xi, checks
-nothing, logs nothing and knows one kernel. It chooses the same actions. GP-UCB: 1000 arms of
-[0, 1], SE of lengthscale 0.2, noise variance 0.025. TV-GP-UCB: 50 x 50 arms, epsilon 0.01.
+The bare loop keeps the mean and the covariance of the kernel's coefficients xi, f = F xi. It checks
+nothing, logs nothing and supports one kernel. It chooses the same actions. GP-UCB has 1000 arms on
+[0, 1], an SE kernel of lengthscale 0.2 and noise variance 0.025. TV-GP-UCB has 50 x 50 arms and
+epsilon 0.01.
 
-The two take turns. Of every 50 rounds the fastest run counts, so that what other programs do
-meanwhile weighs on neither.
+The two loops take turns. Of every 50 rounds the fastest run counts, so that other programs affect
+neither of them.
 """
 
 import math
@@ -52,7 +53,7 @@ def ours(name, given, rewards):
 
 
 def bare(factor, betas, rewards, epsilon):
-    """The Bayesian linear model of the coefficients, rows folded into the covariance at times."""
+    """The Bayesian linear model of the coefficients; rows enter the covariance in blocks."""
     n, rank = factor.size, factor.rank
     features = factor.rows(np.arange(n)) if n <= 1000 else None
     mean, var = np.zeros(n), factor.squared_norms()
@@ -105,7 +106,7 @@ def bare(factor, betas, rewards, epsilon):
 
 
 def compared(name, grid, epsilon):
-    """The ratio, and what was measured."""
+    """The ratio of the times, and the times themselves."""
     given = problem(grid, epsilon)
     shape = (ROUNDS, given.domain.size)
     rng = np.random.default_rng(0)

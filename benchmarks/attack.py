@@ -1,11 +1,12 @@
-"""Attack the command line: flipped files, mutated command lines, mutated scenario files.
+"""Attack the command line with damaged results files, command lines and scenario files.
 
     python benchmarks/attack.py --files 300 --commands 1000 --scenarios 1000
 
 Each case is a command in a process of its own. It must end within 20 seconds, with exit code 0, 2
-(refused) or 130 (interrupted: what still runs after 8 seconds gets a Ctrl-C), or with 1 if a trial
-failed; without a traceback; and if not with 0, with a message. What a flipped results file prints
-must be what the sound one prints. The script ends with exit code 1 if a case broke a rule.
+(refused), 130 (interrupted: after 8 seconds a command gets a Ctrl-C), or 1 if a trial failed. It
+must print no traceback and, unless the exit code is 0, a message. What it prints of a damaged
+results file must be what it prints of the sound one. The script ends with exit code 1 if a case
+breaks a rule.
 """
 
 import argparse
@@ -72,7 +73,7 @@ KEEP = "srinivas2010/se-1d", *SMALL, "--agents", "random,ei"
 
 @dataclass
 class Outcome:
-    """How a command ended: its exit code (negative: killed), what it printed, and how long."""
+    """The end of a command: its exit code (negative: killed), its output, and its duration."""
 
     code: int
     out: bytes
@@ -80,7 +81,7 @@ class Outcome:
     seconds: float
 
     def broken(self) -> str:
-        """The rule that it broke; empty if none."""
+        """The rule that the command broke; empty if none."""
         if self.seconds > LIMIT:
             return f"{self.seconds:.0f} s"
         if self.code not in ALLOWED:
@@ -131,7 +132,7 @@ def _child(args: list[str], folder: Path, files: list[Path]) -> None:
 
 
 def prepare(folder: Path) -> None:
-    """The files that commands name."""
+    """Make the files that commands name."""
     folder.mkdir(parents=True)
     (folder / "s.toml").write_text(template("s.toml"), encoding="utf-8")
     rows = [f"{i},{i % 7},{i % 5 + 0.5}" for i in range(20)]
@@ -220,7 +221,7 @@ def attack(
     count: int,
     given: argparse.Namespace,
 ) -> int:
-    """Try some cases, print their counts and each that broke a rule; the number of these."""
+    """Try some cases; print their counts and each broken rule; return the number of these."""
     codes: Counter[str] = Counter()
     slowest, wrong, end = 0.0, 0, time.monotonic() + 60.0 * given.minutes
     with tempfile.TemporaryDirectory() as place:

@@ -1,13 +1,14 @@
-"""Rounds of TS-RSR: ackley-3d beside a bare NumPy prototype, and 10,000 candidates.
+"""Rounds of TS-RSR: ackley-3d compared with a bare NumPy prototype, and 10,000 candidates.
 
     python benchmarks/batch.py [--trials 3] [--botorch]
 
-The first table plays ren2024/ackley-3d (m = 20, T = 15, 1000 candidates a round and a local
-refinement). The prototype is the same algorithm without a library: candidates and tops of the mean,
-exact joint samples, variances kept up at the candidates, ten steps of Adam for each choice.
-The second asks TS-RSR for m points among 10,000 candidates in 3-D, Matern 3/2, after t = 300
-observations: beside the samples alone by factorising the posterior covariance of all points, and
-with --botorch by BoTorch's Matheron paths. Times are of the processor, on one thread.
+The first table runs ren2024/ackley-3d (m = 20, T = 15, 1000 candidates per round and a local
+refinement). The prototype is the same algorithm without a library: candidates and local maxima of
+the mean, exact joint samples, variances that are updated at the candidates, and ten steps of Adam
+for each choice. The second table asks TS-RSR for m points among 10,000 candidates in 3-D, with
+Matern 3/2 and after t = 300 observations. It compares with drawing the samples alone, by a
+factorization of the posterior covariance of all points and, with --botorch, by BoTorch's Matheron
+paths. Times are processor times on one thread.
 """
 
 import argparse
@@ -61,7 +62,7 @@ def slope(x, data, alpha):
 
 
 def climbed(x, data, alpha, low, high, steps=20):
-    """Where climbs of the mean from x end: steps that gain grow, others shrink."""
+    """The ends of climbs of the mean from x; steps that gain become longer, others shorter."""
     length, value = np.full(len(x), 0.02), matern(x, data) @ alpha
     for _ in range(steps):
         g = slope(x, data, alpha) * (high - low)
@@ -103,7 +104,7 @@ def white(data):
 
 
 def prototype(f, box, seed, m=20, rounds=15, candidates=1000):
-    """The algorithm without a library: the largest f found."""
+    """The algorithm without a library; returns the largest f that it found."""
     rng = np.random.default_rng(seed)
     low, high = box
     data = rng.uniform(low, high, (15, len(low)))
@@ -155,7 +156,7 @@ def ackley(x):
 
 
 def whole_runs(trials):
-    """Seconds and simple regret of runs of ackley-3d."""
+    """The seconds and the simple regret of runs of ackley-3d."""
     scenario = get("ren2024/ackley-3d").select(trials=trials)
     run_trial(scenario.select(horizon=1), "ts-rsr", 0)
     box = np.full(3, -5.0), np.full(3, 5.0)
@@ -170,7 +171,7 @@ def whole_runs(trials):
 
 
 def asking(told, m):
-    """TS-RSR among 10,000 candidates that are taken as they are, after t observations."""
+    """TS-RSR among 10,000 given candidates, after t observations."""
     box = Box(np.zeros(3), np.full(3, 5.0))
     problem = Problem(box, Matern32(LN2, LN2), 1e-2, batch_size=m)
     search = {"type": "round", "candidates": POINTS, "refine": 0, "tops": 0}
@@ -180,7 +181,7 @@ def asking(told, m):
 
 
 def factorised(posterior, points, rng, m):
-    """The joint samples only, by factorising the posterior covariance."""
+    """The joint samples only, by a factorization of the posterior covariance."""
     covariance = posterior.covariance(points)
     covariance.flat[:: len(points) + 1] += 1e-8
     return np.linalg.cholesky(covariance) @ rng.standard_normal((len(points), m))

@@ -1,11 +1,12 @@
-"""Speed of the posterior on a box: moments, gradients, functions drawn from it, and subspaces.
+"""The speed of the posterior on a box: moments, gradients, posterior samples and subspaces.
 
     python benchmarks/box.py [--only moments functions subspaces] [--repeats 7] [--cpu]
 
-Each figure stands beside a peer's in the same run, since times depend on the machine:
-moments and gradients beside bare NumPy that does the same products without any guard;
-functions drawn beside a factorisation of the joint covariance (for so many points, 1000 by
-default: it grows with their cube); subspaces beside whole points, and beside differences (B, t, D).
+Each time is compared with that of a peer in the same run, because times depend on the machine.
+Moments and gradients are compared with bare NumPy code that computes the same products without
+checks. Posterior samples are compared with a factorization of the joint covariance, whose cost
+grows with the cube of the number of points (1000 by default). Subspaces are compared with whole
+points and with differences (B, t, D).
 """
 
 import argparse
@@ -42,7 +43,7 @@ clock = time.process_time if CHOSEN.cpu else time.perf_counter
 
 
 def milliseconds(run: Callable[[], object]) -> float:
-    """The fastest of some runs."""
+    """The time of the fastest of some runs."""
     times = []
     for _ in range(CHOSEN.repeats):
         start = clock()
@@ -59,7 +60,7 @@ def posterior(dim: int, kernel: Kernel, count: int) -> BoxPosterior:
 
 
 class Bare:
-    """Matern 5/2 with K^-1 at hand: the fewest products there can be, and no care."""
+    """Matern 5/2 with a given K^-1: the smallest number of products, and no checks."""
 
     def __init__(self, learner: BoxPosterior, lengthscale: float) -> None:
         self.lengthscale = lengthscale

@@ -1,12 +1,12 @@
-"""The search of a box of 100 dimensions, beside BoTorch with the same restarts and raw samples.
+"""The search of a box of 100 dimensions, compared with BoTorch at equal restarts and raw samples.
 
     python benchmarks/box_search.py [--seeds 0 1 2] [--functions ackley shifted] [--wall]
 
-Ackley on [-1, 1]^100, as it is and shifted, under a fixed Matern 5/2 kernel of three lengthscales,
-GP-UCB and LogEI; 10 restarts from 1024 raw samples. We play 200 rounds; at five stages BoTorch's
-`optimize_acqf` is asked for the same acquisition under the same data, right after our search. What
-both reached is valued by one formula, written here with a dense solve. Gain: our value less
-BoTorch's, of the bound in prior standard deviations, of LogEI in nats.
+The function is Ackley on [-1, 1]^100, plain or shifted, under a fixed Matern 5/2 kernel of three
+lengthscales, with GP-UCB and LogEI and 10 restarts from 1024 raw samples. Our agent runs 200
+rounds. At five stages BoTorch's `optimize_acqf` maximizes the same acquisition with the same data,
+right after our search. A formula with a dense solve evaluates both results. The gain is our value
+minus that of BoTorch: in prior standard deviations for the bound, in nats for LogEI.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def acquisition(name, posterior):
 
 
 def botorchs(name, posterior):
-    """BoTorch's maximiser of the same acquisition under the same data."""
+    """BoTorch's maximizer of the same acquisition with the same data."""
     kernel = ScaleKernel(MaternKernel(nu=2.5))
     kernel.outputscale = 1.0
     kernel.base_kernel.lengthscale = posterior.kernel.lengthscale
@@ -104,14 +104,14 @@ def valued(name, posterior, x):
 
 
 def compared(name, posterior, search):
-    """Our time, BoTorch's, and our gain over it."""
+    """Our time, BoTorch's time, and our gain over BoTorch."""
     ours, found = timed(lambda: search.best(acquisition(name, posterior), posterior))
     theirs, other = timed(lambda: botorchs(name, posterior))
     return ours, theirs, valued(name, posterior, found) - valued(name, posterior, other)
 
 
 def played(seed, function, name, lengthscale):
-    """The lines of one run, one a stage."""
+    """The lines of one run, one per stage."""
     rng = np.random.default_rng(seed)
     box = Box(-np.ones(DIM), np.ones(DIM))
     centre = 0.5 * box.sample(rng, 1)[0] if function == "shifted" else np.zeros(DIM)
@@ -139,7 +139,7 @@ def played(seed, function, name, lengthscale):
 
 
 def main():
-    """Play, compare, print."""
+    """Run, compare and print."""
     table = {}
     for name in ("UCB", "LogEI"):
         for lengthscale in LENGTHSCALES:

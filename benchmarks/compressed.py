@@ -1,9 +1,9 @@
-"""What bounded belief costs: a compressed agent over 10^6 rounds; dense, compressed and BKB.
+"""The cost of a bounded model: a compressed agent over 10^6 rounds, compared with dense and BKB.
 
     python benchmarks/compressed.py [--rounds 1000000] [--compare 2000]
 
-The world is the example function of bedi2022, sin x + cos x + 0.1 x on 1000 points of [-10, 10],
-under the SE kernel with l = 1 and noise variance 0.001; epsilon = 0.01. Ratios count, times depend
+The function is the example of bedi2022, sin x + cos x + 0.1 x on 1000 points of [-10, 10], under
+the SE kernel with l = 1 and noise variance 0.001; epsilon = 0.01. The ratios matter; times depend
 on the machine.
 """
 
@@ -46,7 +46,7 @@ def made(name: str, **settings: object) -> agents.Agent:
 
 
 def play(agent: agents.Agent, rounds: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Seconds of the agent, and the regret it collected."""
+    """The seconds that the agent took, and its regret."""
     seconds = regret = 0.0
     for noise in np.sqrt(NOISE_VAR) * rng.standard_normal(rounds):
         start = time.perf_counter()
@@ -61,7 +61,7 @@ def play(agent: agents.Agent, rounds: int, rng: np.random.Generator) -> tuple[fl
 
 
 def perpetuity(rounds: int, back: str) -> None:
-    """One compressed agent, for a long time."""
+    """One compressed agent over many rounds."""
     agent, rng, total = made("cub", compress=EPSILON, posterior=back), np.random.default_rng(1), 0.0
     print(f"\ncub, epsilon = {EPSILON}, back {back}: {rounds} rounds")
     print("  round      us/round  model order  snapshot kB  peak MB  average regret")
@@ -78,7 +78,7 @@ def perpetuity(rounds: int, back: str) -> None:
 
 
 def compare(rounds: int) -> None:
-    """Dense, compressed and BKB, each acquisition: time as a ratio to dense."""
+    """Dense, compressed and BKB agents with each acquisition: time as a ratio to dense."""
     print(f"\n{rounds} rounds, microseconds a round (ratio to dense on rows), model order, regret")
     for acquisition, (name, given) in DENSE.items():
         base = 0.0

@@ -1,12 +1,12 @@
-"""How near MS-UCB could come with (N0, alpha) = (1, 0) if it knew the function.
+"""The best results of MS-UCB with (N0, alpha) = (1, 0) if it knew the function.
 
     python benchmarks/confined.py [--rounds 200] [--draws 100] [--low-dim 5]
 
-MS-UCB chooses from as many subspaces as there are rounds; each leaves all but d coordinates where a
-random point has them. In the first column those d are at the maximizer, which is the best there is
-where coordinates do not interact. In the second, nobody knows anything: it is the best of 220
-uniform points (as many as 200 rounds and 20 initial points) of one embedding of HeSBO. Both print
-the mean and the standard deviation of log10 of the distance to the optimum.
+MS-UCB chooses from as many subspaces as there are rounds. Each fixes all but d coordinates at those
+of a random point. In the first column the d free coordinates are at the maximizer, which is the
+best possible choice if coordinates do not interact. The second column uses no knowledge: it is the
+best of 220 uniform points (as many as 200 rounds and 20 initial points) of one embedding of HeSBO.
+Both columns show the mean and the standard deviation of log10 of the distance to the optimum.
 """
 
 import argparse
@@ -20,7 +20,7 @@ INITIAL = 20
 
 
 def in_subspaces(f, dim, low_dim, rounds, rng):
-    """The best distance in the subspaces of random points, for one who knows the function."""
+    """The best distance in the subspaces of random points if the function is known."""
     points = rng.uniform(-1.0, 1.0, (rounds, dim))
     points[:, dim - low_dim :] = f.best_action[dim - low_dim :]
     return f.optimum - f(points).max()
@@ -33,7 +33,7 @@ def in_an_embedding(f, dim, low_dim, rounds, rng):
 
 
 def column(way, f, dim, low_dim, rounds, draws):
-    """Mean and standard deviation over draws, as text."""
+    """The mean and the standard deviation over the draws, as text."""
     rng = np.random.default_rng(0)
     logs = np.log10([way(f, dim, low_dim, rounds, rng) for _ in range(draws)])
     return f"{logs.mean():.3f} ({logs.std(ddof=1):.3f})"

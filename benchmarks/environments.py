@@ -1,12 +1,12 @@
-"""Environment steps a second, through `gym.make` and `gym.make_vec`, beside a trivial environment.
+"""Environment steps per second through `gym.make` and `gym.make_vec`.
 
     python benchmarks/environments.py
 
-The trivial environment looks up one number of a table: what is left is Gymnasium's own cost. All
-are timed in turn, several times over, with one BLAS thread; the best processor time of each
-counts, and the ratios are of one run. Actions are checked, noise is drawn, and every 1000 rounds
-an episode ends and a function is drawn: for Matern 5/2 on this grid, which needs 25,600 normal
-numbers, that is half of the time.
+They are compared with a trivial environment that looks up one number in a table, so that the rest
+is Gymnasium's own cost. All environments are timed in turn, several times, with one BLAS thread.
+The best processor time of each counts, and the ratios are of one run. Actions are checked, noise is
+drawn, and every 1000 rounds an episode ends and a function is drawn. For Matern 5/2 on this grid a
+draw needs 25,600 normal numbers, which is half of the time.
 """
 
 import platform
@@ -25,7 +25,7 @@ WANTED = {"single": 60_000, "side by side": 1_500_000}
 
 
 class Trivial(gym.Env):
-    """One lookup a step."""
+    """An environment with one table look-up per step."""
 
     def __init__(self) -> None:
         self.action_space = gym.spaces.Discrete(ARMS)
@@ -41,7 +41,7 @@ class Trivial(gym.Env):
 
 
 def single(env: gym.Env) -> Callable[[], int]:
-    """Plays STEPS steps; returns their number."""
+    """Take STEPS steps; return their number."""
     env.reset(seed=0)
     actions = [env.action_space.sample() for _ in range(1000)]
 
@@ -56,7 +56,7 @@ def single(env: gym.Env) -> Callable[[], int]:
 
 
 def side_by_side(envs: gym.vector.VectorEnv) -> Callable[[], int]:
-    """Plays STEPS / 10 steps of all worlds, which begin anew by themselves."""
+    """Take STEPS / 10 steps in all instances, which start new episodes by themselves."""
     envs.reset(seed=0)
     actions = [envs.action_space.sample() for _ in range(100)]
 

@@ -1,10 +1,10 @@
-"""GP-UCB through the public loop (env.step, ask, tell), beside the same loop over its peers.
+"""GP-UCB through the public loop (env.step, ask, tell), compared with the same loop over its peers.
 
     python benchmarks/gp_ucb_loop.py [--peers sklearn botorch] [--wall]
 
-1000 arms of [0, 1], SE of lengthscale 0.2, noise variance 0.025, T = 1000, beta of Theorem 1 over
-5. The peers' hyper-parameters are fixed and they are refitted each round, as their users do. The
-average regret is printed as evidence that all play the same game.
+There are 1000 arms on [0, 1], an SE kernel of lengthscale 0.2, noise variance 0.025, T = 1000, and
+beta of Theorem 1 over 5. The hyper-parameters of the peers are fixed, and the peers are refitted in
+each round, as their users do. The average regret shows that all solve the same problem.
 """
 
 import json
@@ -39,7 +39,7 @@ def ours(rounds, repeats):
 
 
 class Peer:
-    """GP-UCB over another library: the posterior is refitted when asked."""
+    """GP-UCB with another library, whose posterior is refitted at each `ask`."""
 
     def __init__(self, points):
         self.points, self.arms, self.rewards = points, [], []

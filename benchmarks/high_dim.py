@@ -2,10 +2,11 @@
 
     python benchmarks/high_dim.py [--rounds 200] [--fixed] [--wall]
 
-The ramp loss of tranthe2020, (N0, alpha) = (1, 1), d = 10: 20,100 subspaces after 200 rounds.
-Three things: what an acquisition call costs (value and gradient at a batch of points in subspaces,
-t = 200) by cached distances, by whole points, and by the formula with all differences; what a round
-costs, and memory; and how much acquisition value is lost against climbing in every subspace.
+The function is the ramp loss of tranthe2020 with (N0, alpha) = (1, 1) and d = 10, which gives
+20,100 subspaces after 200 rounds. The benchmark measures three things: the cost of an acquisition
+call (value and gradient at a batch of points in subspaces, t = 200) by cached distances, by whole
+points, and by the formula with all differences; the cost of a round, and its memory; and the
+acquisition value that is lost in comparison with ascents in every subspace.
 """
 
 import argparse
@@ -35,7 +36,7 @@ CLOCK = time.perf_counter if CHOSEN.wall else time.process_time
 
 
 def timed(run, least=0.2):
-    """Median seconds of a call."""
+    """The median seconds of a call."""
     run()
     seconds, begin = [], CLOCK()
     while len(seconds) < 3 or CLOCK() - begin < least:
@@ -46,7 +47,7 @@ def timed(run, least=0.2):
 
 
 def score_of(acquisition, found):
-    """Values and gradients of the acquisition by the chain rule."""
+    """The values and gradients of the acquisition by the chain rule."""
     mean, var, mean_slope, var_slope = found
     by_mean, by_var = acquisition.gradient(mean, var)
     slope = by_mean[:, None] * mean_slope + by_var[:, None] * var_slope
@@ -54,7 +55,7 @@ def score_of(acquisition, found):
 
 
 def by_differences(posterior, x, active):
-    """Mean, variance and gradients by the textbook, with a tensor of all differences."""
+    """The mean, the variance and their gradients, with a tensor of all differences."""
     kernel, told = posterior.kernel, posterior.observed
     gap = x[:, None, :] - told[None, :, :]
     ell = kernel.lengthscale
@@ -71,7 +72,7 @@ def by_differences(posterior, x, active):
 
 
 def calls(agent):
-    """Seconds of acquisition calls, three ways."""
+    """The seconds of acquisition calls by the three methods."""
     search, posterior, acquisition = agent.search, agent.posterior, agent.acquisition()
     parts, rng = search.subspaces, np.random.default_rng(0)
     print(f"acquisition calls, t = {posterior.size}, {parts.size} subspaces: ms")
@@ -101,7 +102,7 @@ def calls(agent):
 
 
 def lost(agent):
-    """Acquisition value lost by climbing from K starts, against climbs in all subspaces."""
+    """The acquisition value lost by ascents from K starts, compared with all subspaces."""
     search, posterior, acquisition = agent.search, agent.posterior, agent.acquisition()
     parts, kept = search.subspaces, search._growth
     y, _, mean, var = search._screened(posterior)
@@ -133,7 +134,7 @@ def lost(agent):
 
 
 def learned(agent):
-    """The model in use, in the rewards' units."""
+    """The model in use, in the units of the rewards."""
     kernel = agent.posterior.kernel
     named = {"lengthscale": kernel.lengthscale, "variance": kernel.variance}
     return named | {"noise_var": agent.posterior.noise_var, "mean": agent.posterior.prior_mean}

@@ -1,11 +1,12 @@
-"""Kill runs and workers at random moments: stores end equal, and nothing is left behind.
+"""Kill runs and workers at random moments: results must be equal, and no process may remain.
 
     python benchmarks/kills.py --drivers 50 --workers 50
 
 Each round starts a study with two worker processes in a session of its own. It kills the driver
-(SIGKILL), sees that nobody of the session runs 3 seconds later, and resumes the study; or it kills
-one worker and lets the study end. Then the store must equal that of an undisturbed run. Exit code
-1 if any round fails. About 10 seconds a round; needs psutil, and Linux or macOS.
+(SIGKILL), checks that no process of the session runs 3 seconds later, and resumes the study; or it
+kills one worker and lets the study end. Then the results file must equal that of an undisturbed
+run. The exit code is 1 if any round fails. A round takes about 10 seconds. The script needs psutil,
+and Linux or macOS.
 """
 
 import argparse
@@ -37,7 +38,7 @@ SCENARIO = Scenario(
 
 
 def started(path):
-    """A run of the study in a process and session of its own."""
+    """Start the study in a process and a session of its own."""
     pid = os.fork()
     if pid:
         return pid
@@ -55,7 +56,7 @@ def ended(pid):
 
 
 def alive(session):
-    """The processes of a session that run, by number."""
+    """The numbers of the processes of a session that are running."""
     found = {}
     for process in psutil.process_iter():
         try:
@@ -86,7 +87,7 @@ def kept(path):
 
 
 def kill_driver(path, moment):
-    """Problems, and how many trials there were at the kill."""
+    """The problems, and the number of trials at the kill."""
     pid = started(path)
     time.sleep(moment)
     os.kill(pid, signal.SIGKILL)

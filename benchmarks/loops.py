@@ -1,6 +1,6 @@
-"""What the benchmarks of whole loops share: one thread, the public loop, a table.
+"""What the benchmarks of whole loops share: one thread, the public loop, and a table.
 
-NumPy is not imported here: the number of threads is set before it is loaded.
+NumPy is not imported here, because the number of threads must be set before it is loaded.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import time
 
 
 def options(description: str) -> argparse.Namespace:
-    """The command line; BLAS is held to `--threads`, which must happen before NumPy is loaded."""
+    """The command line; it limits BLAS to `--threads`, which must happen before NumPy is loaded."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--peers", nargs="*", help="by default those that are installed")
     parser.add_argument("--threads", type=int, default=1, help="BLAS threads")
@@ -43,12 +43,12 @@ def fastest(run, repeats):
 
 
 def clock_of(chosen):
-    """Processor time counts all threads, and not what other programs take of a busy machine."""
+    """Processor time counts all threads, and not the time of other programs on a busy machine."""
     return time.perf_counter if chosen.wall else time.process_time
 
 
 def elsewhere(chosen, case, threads):
-    """What `--own case` prints in a process of its own."""
+    """The output of `--own case` in a process of its own."""
     command = [sys.executable, sys.argv[0], "--own", case, "--threads", str(threads)]
     command += ["--repeats", str(chosen.repeats), *(["--wall"] if chosen.wall else [])]
     return json.loads(subprocess.check_output(command))

@@ -1,10 +1,10 @@
-"""Speed of the posterior on arms: against its peers, with t, and with threads.
+"""The speed of the posterior on arms: compared with its peers, with t, and with threads.
 
     python benchmarks/posterior.py [--rounds 1000] [--peers sklearn botorch] [--threads 1] [--cpu]
 
-Every learner is given the same arms and rewards, one a round, and after each must know the mean
-and the variance at all arms. Peers have fixed hyper-parameters and are refitted each round. Ratios
-within one run count; times depend on the machine.
+Every posterior gets the same arms and rewards, one per round, and must then provide the mean and
+the variance at all arms. Peers have fixed hyper-parameters and are refitted in each round. Ratios
+within one run matter; times depend on the machine.
 """
 
 import argparse
@@ -48,13 +48,13 @@ SE, MATERN = SquaredExponential(lengthscale=LENGTHSCALE), Matern32(lengthscale=L
 
 
 def data(n: int, rounds: int) -> Data:
-    """Arms (rounds, 1) and rewards (rounds, 1)."""
+    """The arms (rounds, 1) and the rewards (rounds, 1)."""
     rng = np.random.default_rng(0)
     return rng.integers(n, size=(rounds, 1)), rng.standard_normal((rounds, 1))
 
 
 def seconds(run: Callable[[], object], repeats: int) -> float:
-    """The fastest of some runs."""
+    """The time of the fastest of some runs."""
     times = []
     for _ in range(repeats):
         start = clock()
@@ -74,7 +74,7 @@ def ours(arms: Arms, kernel: Kernel, given: Data, drift: float = 0.0) -> tuple[f
 
 
 def bare_cholesky(gram: np.ndarray, given: Data) -> tuple[float, float]:
-    """The shortest loop there is: one row of L^-1 K a round, nothing checked, K at hand."""
+    """The shortest loop possible: one row of L^-1 K per round, without checks, with given K."""
     rows = np.empty((len(given[0]), len(gram)))
     mean, var = np.zeros(len(gram)), gram.diagonal().copy()
     for t, (arm, reward) in enumerate(zip(given[0][:, 0], given[1][:, 0], strict=True)):
@@ -125,7 +125,7 @@ def botorch(arms: Arms, given: Data) -> tuple[float, float]:
 
 
 def own_times(repeats: int) -> dict[str, float]:
-    """Microseconds a round of our own cases."""
+    """Microseconds per round of our own cases."""
     line, square = Arms.grid(ARMS), Arms.grid((50, 50))
     cases = {
         "SE, 1000 arms, T = 1000": (line, SE, 1000, 0.0),

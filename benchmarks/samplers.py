@@ -1,9 +1,9 @@
-"""Time of one draw, alone and in a batch, by every exact way that fits.
+"""The time of one draw, alone and in a batch, by every exact method that fits.
 
     python benchmarks/samplers.py [--batch 8] [--repeats 7]
 
-`draw` is a whole draw, its normal numbers included, and so the step of a drift; `apply` is the map
-from coefficients to arms alone. Ratios within one run count; times depend on the machine.
+`draw` is a whole draw with its normal numbers, which is also the step of a drift; `apply` is the
+map from coefficients to arms alone. Ratios within one run matter; times depend on the machine.
 """
 
 import argparse
@@ -48,7 +48,7 @@ CASES: tuple[tuple[Arms, Kernel, str], ...] = (
 
 
 def microseconds(run: Callable[[], object], repeats: int) -> float:
-    """The fastest of some runs of 30 ms."""
+    """The time of the fastest of some runs of 30 ms."""
     run()
     start = time.perf_counter()
     run()
@@ -82,7 +82,7 @@ def on_arms(arms: Arms, kernel: Kernel, kind: str, batch: int, repeats: int) -> 
 
 
 def in_boxes(repeats: int) -> None:
-    """Time of 100 points' features and gradients."""
+    """The time of the features and gradients of 100 points."""
     print("\n100 points of the unit square           features       us    gradient us     error")
     rng = np.random.default_rng(0)
     x, box, kernel = rng.random((100, 2)), Box(np.zeros(2), np.ones(2)), SquaredExponential(0.2)

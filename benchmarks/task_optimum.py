@@ -1,9 +1,10 @@
-"""The best settings of a task of few coordinates: Sobol points, then a random local search.
+"""Find the best settings of a task of few coordinates: Sobol points, then a random local search.
 
     python benchmarks/task_optimum.py mnist-logistic [--points 4096] [--steps 1024] [--seed 0]
     python benchmarks/task_optimum.py boston --steps 8192 --seed 1
 
-What it prints stands in gpbandits_env/tasks/logistic.py and boston.py. About 45 and 20 ms a point.
+Its results are constants in gpbandits_env/tasks/logistic.py and boston.py. A point takes about 45
+and 20 ms.
 """
 
 import argparse

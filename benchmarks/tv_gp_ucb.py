@@ -1,11 +1,12 @@
-"""TV-GP-UCB through the public loop, beside its peers, and its posterior in the long run.
+"""TV-GP-UCB through the public loop, compared with its peers, and its posterior in the long run.
 
     python benchmarks/tv_gp_ucb.py [--peers sklearn gpytorch] [--wall]
 
-The world is gpbandits/MarkovGP-v0: a 50 x 50 grid on [0,1]^2, SE of lengthscale 0.2, epsilon 0.01,
-noise variance 0.01; beta_t = 0.8 log(4 t). A peer has the same model as a product kernel, SE in
-space times exp(-c |t - t'|) with c = -log(1 - epsilon) / 2, and is refitted each round. Its cost
-grows with t, ours does not: the ratios are over the same first rounds.
+The environment is gpbandits/MarkovGP-v0 on a 50 x 50 grid on [0, 1]^2, with an SE kernel of
+lengthscale 0.2, epsilon 0.01 and noise variance 0.01; beta_t = 0.8 log(4 t). A peer has the same
+model as a product kernel, SE in space times exp(-c |t - t'|) with c = -log(1 - epsilon) / 2, and is
+refitted in each round. Its cost grows with t and ours does not, so the ratios are over the same
+first rounds.
 """
 
 import json
@@ -51,7 +52,7 @@ def ours(rounds):
 
 
 class Peer:
-    """TV-GP-UCB over another library's GP of space and time, refitted when asked."""
+    """TV-GP-UCB with another library's GP of space and time, which is refitted at each `ask`."""
 
     def __init__(self, points):
         self.points, self.arms, self.rewards = points, [], []
@@ -145,13 +146,13 @@ def peers():
 
 
 def peak_memory():
-    """In MB. Not ru_maxrss, which starts from the parent's."""
+    """The peak memory in MB; not ru_maxrss, which starts from that of the parent process."""
     status = Path("/proc/self/status").read_text()
     return int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024
 
 
 def long_run(kernel):
-    """The posterior alone: microseconds a round from t = EARLY and LATE on, and peak memory."""
+    """The posterior alone: microseconds per round from t = EARLY and LATE on, and peak memory."""
     rng = np.random.default_rng(0)
     posterior = posterior_on(Arms.grid(GRID), KERNELS[kernel], NOISE_VAR)
     arms, rewards = rng.integers(2500, size=(LATE + SPAN, 1)), rng.standard_normal((LATE + SPAN, 1))

@@ -1,6 +1,6 @@
-"""Our agents beside BoTorch's, Optuna's and scikit-learn's, in the same worlds.
+"""Our agents compared with those of BoTorch, Optuna and scikit-learn in the same instances.
 
-Run: python examples/beside_others.py (extras botorch, optuna, sklearn; others are left out)
+Run: python examples/beside_others.py (extras botorch, optuna, sklearn; missing ones are left out)
 """
 
 import gymnasium as gym

@@ -1,9 +1,9 @@
 """A recurrent policy learns to explore; a policy without memory cannot.
 
 Every episode is another bandit of a mixture: a static or a drifting one, whose kernel has a
-lengthscale drawn anew. The policies see their last action and its reward only. Recurrent PPO keeps
-the rest in its LSTM; PPO has nothing to keep it in. GP-UCB, which is told a kernel and needs no
-training, is a yardstick.
+lengthscale that is drawn anew. The policies see only their last action and its reward. Recurrent
+PPO remembers the earlier ones in its LSTM, and PPO cannot. GP-UCB, which knows a kernel and needs
+no training, is the reference.
 
 Run: python examples/meta_learning.py [training steps [episodes]] (extra rl; a few minutes)
 """
@@ -34,19 +34,19 @@ def drawn(rng):
 
 
 def bandits():
-    """What our agents see."""
+    """The environment for our agents."""
     static = gym.make("gpbandits/StaticGP-v0", **MADE)
     moving = gym.make("gpbandits/MarkovGP-v0", epsilon=0.05, **MADE)
     return Mixture([ResetOptions(env, {"draw": drawn}) for env in (static, moving)])
 
 
 def flat():
-    """What networks see: a scaled round, all in one vector."""
+    """The environment for networks: a scaled round, and the observation as one vector."""
     return FlattenObservation(ScaledRound(bandits(), horizon=ROUNDS))
 
 
 def judged(policy, made, episodes=EPISODES):
-    """Mean return of an episode, and its standard error, in instances it has not trained in."""
+    """The mean return of an episode and its standard error, in instances not used in training."""
     envs = make_vec_env(made, n_envs=50, seed=1000)
     returns, _ = evaluate_policy(policy, envs, episodes, return_episode_rewards=True)
     return np.mean(returns), np.std(returns) / np.sqrt(episodes)

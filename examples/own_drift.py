@@ -1,4 +1,4 @@
-"""A drift of your own, twice: as a function and as a class; then every agent's regret in it.
+"""A drift of your own, as a function and as a class, and the regret of every agent under it.
 
 Run: python examples/own_drift.py
 """
@@ -14,24 +14,24 @@ from gpbandits_env.drift import Drift
 
 
 def every_fifty_rounds(f, fresh, t, rng):
-    """A new function after rounds 50, 100, ...; the same one in between."""
+    """A new function after rounds 50, 100, ..., and the same function in between."""
     return fresh() if t % 50 == 0 else f
 
 
 @dataclass(frozen=True)
 class RandomPace(Drift):
-    """A Markov drift whose epsilon is drawn anew in every round, uniform on [0, most]."""
+    """A Markov drift whose epsilon is drawn in every round, uniformly on [0, most]."""
 
     most: float = 0.05
 
     def step(self, memory, fresh, t, rng):
-        """sqrt(1 - eps) f + sqrt(eps) g: squared weights add to 1, so GP(0, k) is kept."""
+        """sqrt(1 - eps) f + sqrt(eps) g: the squared weights add to 1, so GP(0, k) is kept."""
         epsilon = rng.uniform(0.0, self.most)
         return (np.sqrt(1.0 - epsilon) * memory[0] + np.sqrt(epsilon) * fresh(),)
 
 
 def average_regret(name, drift, rounds=200, **settings):
-    """Mean regret a round of one agent, in the world of seed 0."""
+    """The mean regret per round of one agent, in the instance of seed 0."""
     env = gym.make("gpbandits/Drifting-v0", drift=drift, grid=(15, 15), max_episode_steps=rounds)
     agent = agents.make(name, env, seed=0, **settings)
     env.reset(seed=0)

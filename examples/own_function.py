@@ -1,6 +1,6 @@
-"""A function of your own, minimized: by one call, by ask and tell, and in an Optuna study.
+"""Minimize a function of your own: by one call, by ask and tell, and in an Optuna study.
 
-Run: python examples/own_function.py (the last part with the extra optuna)
+Run: python examples/own_function.py (the last part needs the extra optuna)
 """
 
 import math

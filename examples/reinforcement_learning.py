@@ -1,8 +1,8 @@
-"""PPO of stable-baselines3 beside GP-UCB, in the same worlds, judged by evaluate_policy.
+"""PPO of stable-baselines3 compared with GP-UCB in the same instances, by evaluate_policy.
 
-PPO has trained in thousands of worlds before it is judged; GP-UCB sees each world afresh. Once PPO
-sees the last round only, as the environment gives it, and once what it needs of all rounds: the
-mean reward of each arm and how often it was played.
+PPO is trained in thousands of instances before it is evaluated; GP-UCB does not know an instance
+beforehand. One PPO sees only the last round, as the environment provides it. The other sees a
+summary of all rounds: the mean reward of each arm and how often it was chosen.
 
 Run: python examples/reinforcement_learning.py [training steps] (extra rl)
 """
@@ -25,7 +25,7 @@ STEPS = int(sys.argv[1]) if len(sys.argv) > 1 else 5120
 
 
 class Remembered(gym.ObservationWrapper):
-    """Each arm's mean reward, how often it was played (up to 3 times), and the time."""
+    """Each arm's mean reward, how often it was chosen (up to 3 times), and the time."""
 
     def __init__(self, env):
         super().__init__(env)
@@ -45,7 +45,7 @@ class Remembered(gym.ObservationWrapper):
 
 
 def judged(policy, env, episodes=50):
-    """Mean reward of an episode, and its standard error, in worlds 1000, 1001, ..."""
+    """The mean reward of an episode and its standard error, in instances 1000, 1001, ..."""
     env.reset(seed=1000)
     returns, _ = evaluate_policy(policy, env, n_eval_episodes=episodes, return_episode_rewards=True)
     return np.mean(returns), np.std(returns) / np.sqrt(episodes)

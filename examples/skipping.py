@@ -1,4 +1,4 @@
-"""Skip the evaluations that would teach nothing: in an environment, and of a function of your own.
+"""Skip evaluations that are not informative: in an environment, and of a function of your own.
 
 Run: python examples/skipping.py
 """

@@ -1,1 +1,1 @@
-"""What maintainers run in a checkout: it writes the reference results and the pages about them."""
+"""Tools for maintainers, which write the reference results and the pages about them."""

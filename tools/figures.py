@@ -1,8 +1,8 @@
-"""The figures of the documentation, from a store alone.
+"""The figures of the documentation, drawn from a results file alone.
 
-One panel an agent where cells differ in the size of the batch; one panel a cell with the scenario's
-own metric; regret against the swept setting where agents differ in one; else the scenario's panels,
-or all metrics, as `plots` draws them.
+If the cells of a scenario differ in the batch size, there is one panel per agent. If the agents
+differ in one setting, regret is drawn against that setting. Otherwise there is one panel per cell
+with the metric of the scenario, or the scenario's own panels as `plots` draws them.
 """
 
 from collections.abc import Sequence
@@ -43,16 +43,16 @@ SPREAD = (0.1, 0.9)
 
 
 def draw(store: Store, stem: Path, suffixes: Sequence[str] = (".png",)) -> list[Path]:
-    """Draw the figure that suits a study, and one with the theory's bounds if it has any.
+    """Draw the figure that suits a study, and another with the theoretical bounds if it has any.
 
     Args:
-        store: an open store with a finished trial.
-        stem: the files' path less the suffix; "-bounds" is added for the second.
+        store: an open results file with a finished trial.
+        stem: the path of the files without the suffix; "-bounds" is added for the second figure.
         suffixes: the kinds of file.
     Returns:
         The files.
     Raises:
-        StoreError: nothing to plot, or a file cannot be written.
+        StoreError: there is nothing to plot, or a file cannot be written.
     """
     scenario = store.scenario
     if sweeps_batches(scenario):
@@ -70,7 +70,7 @@ def draw(store: Store, stem: Path, suffixes: Sequence[str] = (".png",)) -> list[
 
 
 def _cells(store: Store, stem: Path, suffixes: Sequence[str], *, bounds: bool) -> list[Path]:
-    """The scenario's metric, one panel a cell; with bounds on a logarithmic scale."""
+    """Draw the metric in one panel per cell, on a logarithmic scale if there are bounds."""
     scenario, metric = store.scenario, store.scenario["metric"]
     cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
     with new_figure(max(4.2 * len(cells), 10.5), 4.2 + 0.6 * bounds) as figure:
@@ -89,13 +89,13 @@ def _cells(store: Store, stem: Path, suffixes: Sequence[str], *, bounds: bool) -
 
 
 def _top(axes: "Axes") -> float:
-    """What must be seen of a panel: all but the first rounds, when nobody knows anything."""
+    """The top of a panel: only the first rounds, before agents know anything, may exceed it."""
     lines = [np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.get_lines()]
     return 1.1 * max((float(y[len(y) // 20 :].max()) for y in lines if len(y)), default=1.0)
 
 
 def _sweep(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
-    """The metric at the last round against the swept setting; other agents as level lines."""
+    """Draw the metric at the last round against the swept setting; other agents are level lines."""
     scenario = store.scenario
     name, metric = scenario["sweep"], scenario["metric"]
     finals = {label: curves_of(store, 0, label, metric)[:, -1] for label in store.labels(0)}
@@ -124,7 +124,7 @@ def _sweep(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
 
 
 def _scale(axes: "Axes", x: Array) -> None:
-    """Logarithmic, or by square roots if 0 is there; every swept value is a tick."""
+    """Set a logarithmic scale, or one of square roots if 0 occurs; every swept value has a tick."""
     if min(x) > 0:
         axes.set_xscale("log")
         axes.set_xlim(min(x) / 1.15, 1.15 * max(x))
@@ -143,13 +143,13 @@ def _title(scenario: dict[str, Any], more: str = "") -> str:
 
 
 def sweeps_batches(scenario: dict[str, Any]) -> bool:
-    """Whether the cells of a scenario differ in the size of the batch, and in nothing else."""
+    """Whether the cells of a scenario differ in the batch size and in nothing else."""
     points = scenario["points"]
     return len(points) > 1 and all(set(point) == {SIZE} for point in points)
 
 
 def _batches(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
-    """One panel an agent, a line for each size; shades from light to dark stand for sizes."""
+    """Draw one panel per agent, with a line for each batch size, from light to dark."""
     scenario, cells_of = store.scenario, _cells_of(store)
     panel, points = Panel(scenario["metric"], log=True), scenario["points"]
     rows = -(-len(cells_of) // COLUMNS)
@@ -178,7 +178,7 @@ def _shades(count: int) -> list[Any]:
 
 
 def _cells_of(store: Store) -> dict[str, list[int]]:
-    """Agent -> the cells that it has run, by growing batches."""
+    """Agent -> the cells that it has run, by increasing batch size."""
     points = store.scenario["points"]
     order = sorted(range(len(points)), key=lambda i: int(points[i][SIZE]))
     found = {k: [i for i in order if k in store.labels(i)] for k in store.scenario["agents"]}
@@ -187,16 +187,17 @@ def _cells_of(store: Store) -> dict[str, list[int]]:
 
 @dataclass(frozen=True)
 class BatchImprovement:
-    """One agent's figure at the last round, batch by batch.
+    """The results of one agent at the last round, for each batch size.
 
     Args:
-        agent: its label.
-        sizes: of the batches, growing.
-        mean: (sizes,) over the instances.
+        agent: the label.
+        sizes: the batch sizes, in increasing order.
+        mean: (sizes,) the mean over the instances.
         error: (sizes,) its standard error.
-        instances: (sizes - 1,) the part of them in which each size is no worse than the one before.
-        clear: whether the largest is below the smallest by two paired standard errors, in
-            logarithms.
+        instances: (sizes - 1,) the share of instances in which a size is no worse than the previous
+            one.
+        clear: whether the mean of the largest size is below that of the smallest by two paired
+            standard errors, in logarithms.
     """
 
     agent: str
@@ -213,7 +214,7 @@ class BatchImprovement:
 
 
 def improvements(store: Store) -> list[BatchImprovement]:
-    """What larger batches bring each agent, over the instances that it has run in all sizes."""
+    """The effect of larger batches on each agent, over the instances run in all sizes."""
     found, scenario = [], store.scenario
     for label, cells in _cells_of(store).items():
         common = set.intersection(*(set(store.trials(cell, label)) for cell in cells))

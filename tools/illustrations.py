@@ -1,4 +1,4 @@
-"""`python -m tools.illustrations`: draw docs/images/drift.gif, which the first pages show."""
+"""`python -m tools.illustrations` draws docs/images/drift.gif, which the first pages show."""
 
 from pathlib import Path
 
@@ -32,7 +32,7 @@ DRIFT = Scenario(
 @click.option("--seed", type=int, default=SEED, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
 def illustrations(root: Path, seed: int, rounds: int) -> None:
-    """Draw the animation of the first pages anew: the same seed gives the same file."""
+    """Draw the animation of the first pages; the same seed gives the same file."""
     target = root / "docs" / "images" / "drift.gif"
     animate(DRIFT, "TV-GP-UCB", target, rounds=rounds, seed=seed, frames_per_second=5)
     click.echo(f"{target}: {target.stat().st_size / 1024:.0f} kB")

@@ -1,4 +1,4 @@
-"""`python -m tools.reference SCENARIO`: make the reference results that the docs show."""
+"""`python -m tools.reference SCENARIO` makes the reference results that the documentation shows."""
 
 import tempfile
 from pathlib import Path

@@ -1,1 +1,1 @@
-"""Results shown: tables, plots, pages."""
+"""Shows results: tables, plots and pages."""

@@ -41,15 +41,15 @@ def animate(
     A round whose end empties the agent's memory (R-GP-UCB) is marked "reset".
 
     Args:
-        scenario: where; of a grid of parameters, the first point.
+        scenario: the scenario; of a grid of parameters, the first point is taken.
         agent: a label of the scenario, or a registered agent.
         path: the file, ending in .gif, which is returned.
-        rounds: frames.
-        seed: of the environment and the agent.
+        rounds: the number of frames.
+        seed: the seed of the environment and of the agent.
         frames_per_second: the speed.
     Raises:
-        InvalidInput: no such suffix, or a number out of range.
-        UnknownName: no such agent.
+        InvalidInput: the file has another suffix, or a number is out of range.
+        UnknownName: there is no such agent.
         StoreError: the file cannot be written.
     """
     if path.suffix != ".gif":
@@ -78,7 +78,7 @@ def _made(env_id: str, kwargs: dict[str, Any], rounds: int) -> gym.Env[Any, Any]
 
 
 def _frames(env: gym.Env[Any, Any], entry: AgentEntry, rounds: int, seed: int) -> list[Any]:
-    """Each round's picture, framed where the agent's memory was emptied at its end."""
+    """The picture of each round, with a frame if the agent's memory was emptied at its end."""
     agent = make_agent(entry, env, seed_for("animation", "agent", seed))
     reveal = getattr(agent, "reveal", None)
     bare: Any = env.unwrapped
@@ -129,9 +129,9 @@ def _image(pixels: NDArray[np.uint8], reset: bool) -> Any:
 
 
 def _with_one_palette(images: Sequence[Any]) -> list[Any]:
-    """The images in the same few colours, so that what stays the same costs no bytes.
+    """The images in the same few colours, so that parts that do not change cost no bytes.
 
-    White and the colours of agents and marks, which cover few pixels, are among them.
+    White and the colours of agents and marks, which cover few pixels, are among these colours.
     """
     from PIL import Image
 
@@ -164,14 +164,14 @@ HIT: dict[str, Any] = {"facecolor": "none", "edgecolor": VERMILION, "linewidth":
 
 @dataclass(frozen=True)
 class Moment:
-    """A round: the function at n arms, what was done and observed there, and what was believed.
+    """A round: the function at n arms, the actions and their rewards, and the agent's belief.
 
     Args:
-        values: (n,) the function.
+        values: (n,) the values of the function.
         best: the best arm.
-        actions: (m,) arms.
-        rewards: (m,) noisy.
-        belief: mean and standard deviation (n,) before the round's rewards; None without.
+        actions: (m,) the arms that were chosen.
+        rewards: (m,) their noisy rewards.
+        belief: the mean and the standard deviation (n,) before the rewards; None without a belief.
     """
 
     values: Array
@@ -182,20 +182,20 @@ class Moment:
 
     @property
     def regret(self) -> float:
-        """Mean regret of the round's actions."""
+        """The mean regret of the round's actions."""
         return float((self.values[self.best] - self.values[self.actions]).mean())
 
 
 def frames(
     moments: Sequence[Moment], x: Array, label: str, colour: str
 ) -> Iterator[NDArray[np.uint8]]:
-    """One picture (height, width, 3) per round, all on the same axes.
+    """Yield one picture (height, width, 3) per round, all on the same axes.
 
     Args:
         moments: the rounds.
-        x: (n,) where the arms are.
-        label: the agent.
-        colour: of its belief.
+        x: (n,) the positions of the arms.
+        label: the label of the agent.
+        colour: the colour of the agent's belief.
     """
     order = np.argsort(x)
     history = np.stack([moment.values[order] for moment in moments])
@@ -214,7 +214,7 @@ def frames(
 
 
 def _range(moments: Sequence[Moment]) -> tuple[float, float]:
-    """The rewards to be seen: all functions and readings, and what is believed of them mostly."""
+    """The range of rewards that is shown: all functions and readings, and most of the beliefs."""
     shown = [moment.values for moment in moments] + [moment.rewards for moment in moments]
     for moment in moments:
         if moment.belief is not None:
@@ -228,7 +228,7 @@ def _range(moments: Sequence[Moment]) -> tuple[float, float]:
 def _panels(
     figure: "Figure", x: Array, low: float, high: float, rounds: int
 ) -> "tuple[Axes, Axes]":
-    """Empty panels in fixed places, so that nothing shakes from frame to frame."""
+    """Make empty panels in fixed places, so that nothing moves from frame to frame."""
     figure.set_layout_engine("none")
     top = figure.add_axes((0.075, 0.42, 0.91, 0.515))
     bottom = figure.add_axes((0.075, 0.095, 0.91, 0.245), sharex=top)
@@ -243,7 +243,7 @@ def _panels(
 def _draw_now(
     axes: "Axes", past: Sequence[Moment], x: Array, order: IntArray, label: str, colour: str
 ) -> None:
-    """The function of this round, the belief it was chosen with, and the latest readings."""
+    """Draw the function of this round, the belief before its actions, and the latest readings."""
     now = past[-1]
     if now.belief is not None:
         mean, sd = (part[order] for part in now.belief)
@@ -262,7 +262,7 @@ def _draw_now(
 
 
 def _draw_past(axes: "Axes", past: Sequence[Moment], x: Array, history: Array) -> None:
-    """All functions so far, a row each, with the actions and the path of the optimum."""
+    """Draw all functions so far, one row each, with the actions and the path of the optimum."""
     rounds = np.arange(1, len(past) + 1)
     low, high = float(history.min()), float(history.max())
     # The darkest blues would hide the marks.

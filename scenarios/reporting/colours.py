@@ -1,8 +1,8 @@
 """One colour per agent, the same in every plot; variants of an agent differ by line style.
 
 The ten colours are those of Okabe and Ito (2008) without the yellow, and four darker ones. Readers
-with any common colour blindness can tell all of them apart (a test measures it). There are more
-agents than colours, so agents that meet in no scenario may share one.
+with any common colour blindness can tell all of them apart (a test measures this). There are more
+agents than colours, so agents that appear in no common scenario may share one.
 """
 
 import zlib
@@ -67,7 +67,7 @@ def colour_of(agent: str) -> str:
 
 
 def line_styles(agents: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-    """Colour and dash of each line of a plot.
+    """The colour and the dash of each line of a plot.
 
     Built-in agents always have their own colour. An agent of the user's own keeps its colour too,
     unless a built-in agent in the same plot has it: then it takes the next free one. Lines of one
@@ -96,7 +96,7 @@ def line_styles(agents: Mapping[str, str]) -> dict[str, dict[str, Any]]:
 
 
 def _shade(colour: str, index: int, count: int) -> str:
-    """The index-th of some shades of a colour, from dark to light; of up to four, the colour."""
+    """The index-th of ``count`` shades of a colour, from dark to light; of up to 4, the colour."""
     if count <= len(DASHES):
         return colour
     place = index / (count - 1)

@@ -1,4 +1,4 @@
-"""A comparison over a suite as a picture: scores with intervals, profiles, who beats whom."""
+"""A comparison over a suite as a picture: scores, performance profiles, and who beats whom."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -28,11 +28,11 @@ def draw(
 
     Args:
         suite: the comparison.
-        stem: the files' path less the suffix.
-        agents: label -> agent, which decides its colour (see `agents_of`); the label if not given.
+        stem: the path of the files without the suffix.
+        agents: label -> agent, which determines its colour (see `agents_of`); by default the label.
         reads: the results files, which no picture replaces.
     Raises:
-        InvalidInput: a file would be written over one of ``reads``.
+        InvalidInput: a picture would replace one of ``reads``.
         StoreError: a file cannot be written.
     """
     with _drawn(suite, agents) as drawn:
@@ -40,7 +40,7 @@ def draw(
 
 
 def figure(suite: Suite, agents: Mapping[str, str] | None = None) -> "Figure":
-    """The same as a Matplotlib figure, which a notebook shows; see `draw`."""
+    """The same picture as a Matplotlib figure, which a notebook shows; see `draw`."""
     with _drawn(suite, agents) as drawn:
         return drawn
 

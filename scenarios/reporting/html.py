@@ -1,4 +1,4 @@
-"""Results as one web page that holds everything: tables, findings and plots, no other file."""
+"""Results as one web page that contains everything: tables, findings, plots and settings."""
 
 import tempfile
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from gpbandits_env.scenarios.results.store import Store
 def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
     """The page of some results files, in their order, ranked by a metric or each by its own.
 
-    Several studies have a summary of all of them first.
+    With several studies, a summary of all of them comes first.
 
     Raises:
-        UnknownName: no such metric.
-        StoreError: a file cannot be read or holds no finished trial.
+        UnknownName: there is no such metric.
+        StoreError: a file cannot be read or contains no finished trial.
     """
     studies = [_study(Path(path), metric) for path in paths]
     templates = Environment(
@@ -49,8 +49,8 @@ def save_page(paths: Sequence[str | Path], target: Path, metric: str | None = No
 
     Raises:
         StoreError: a file cannot be read, or the page cannot be written.
-        InvalidInput: the page would be written over one of the files, or over no web page.
-        UnknownName: no such metric.
+        InvalidInput: the page would replace one of the files, or a file that is no web page.
+        UnknownName: there is no such metric.
     """
     reads = [Path(path) for path in paths]
     check_output(target, "html", reads)
@@ -98,7 +98,7 @@ def _said(agent: AgentResult, metric: str) -> str:
 
 
 def _standings(cells: Sequence[CellReport]) -> list[list[str]]:
-    """Of agents in more than one cell: in how many, the mean rank, and in how many it is first."""
+    """For agents in several cells: the number of cells, the mean rank, and the number of wins."""
     ranks: dict[str, list[float]] = {}
     first: dict[str, int] = {}
     for cell in cells:
@@ -116,9 +116,9 @@ LONGEST = 160
 
 
 def environments_of(store: Store) -> list[dict[str, str]]:
-    """Each cell's environment as the study made it, its kernel, noise variance and batch size.
+    """The environment of each cell: its call, kernel, noise variance and batch size.
 
-    What the cell changes (its point of the grid) is not in the call.
+    The call does not contain what the cell itself changes (its point of the grid).
     """
     scenario = store.scenario
     problems, kernels = store.meta("problems") or [], store.meta("kernels") or []
@@ -140,7 +140,7 @@ def environments_of(store: Store) -> list[dict[str, str]]:
 
 
 def agents_of(scenario: dict[str, Any]) -> list[list[str]]:
-    """Of each agent of a study: its label, name, given settings, other settings in use, note."""
+    """A row per agent of a study: label, name, given settings, other settings in use, and note."""
     rows = []
     for label, entry in scenario["agents"].items():
         given = entry["settings"]

@@ -43,7 +43,7 @@ EVERY, DAY, TRAINING_DAYS = 10, 24 * 60, 3
 def save(
     picture: Picture, path: Path, seed: int = 0, suffixes: Sequence[str] = (".png", ".svg")
 ) -> list[Path]:
-    """Draw a picture to one file a suffix; that of ``path`` does not count.
+    """Draw a picture to one file per suffix; the suffix of ``path`` itself is ignored.
 
     Raises:
         StoreError: a file cannot be written.
@@ -138,7 +138,7 @@ def draws(figure: "Figure", seed: int) -> None:
 
 
 def distant_times(figure: "Figure", seed: int) -> None:
-    """Fig. 1: the function at distant times of one path, epsilon = 0.01; maxima marked."""
+    """Fig. 1: the function at distant times of one path, epsilon = 0.01, with its maxima marked."""
     arms = Arms.grid(400)
     kernels: dict[str, Kernel] = {
         "squared exponential, $l = 0.2$": SquaredExponential(0.2),
@@ -162,7 +162,7 @@ def distant_times(figure: "Figure", seed: int) -> None:
 
 
 def sensors(figure: "Figure", seed: int) -> None:
-    """Fig. 3(b): the 46 sensors' readings over the five days, and which of them is the warmest."""
+    """Fig. 3(b): the readings of the 46 sensors over the five days, and the warmest sensor."""
     readings = datasets.load("intel-berkeley", {"every": EVERY})
     values = readings.values
     days = np.arange(len(values)) * EVERY / DAY

@@ -1,4 +1,4 @@
-"""Regret, model order and evaluations against rounds or time, from a store alone."""
+"""Regret, model order and evaluations against rounds or time, from a results file alone."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -44,20 +44,20 @@ def plot(
     suffixes: Sequence[str] = (".png", ".svg"),
     panels: Sequence[Panel] = (),
 ) -> list[Path]:
-    """Draw the scenario's panels, three a row, a row or more for each cell.
+    """Draw the panels of a scenario, three per row, with one or more rows per cell.
 
     Args:
-        store: an open store.
-        stem: the files' path less the suffix; None puts them next to the store.
-        log: logarithmic regret, where it is not logarithmic anyhow.
-        bounds: lay the theory curves over.
+        store: an open results file.
+        stem: the path of the files without the suffix; by default next to the results file.
+        log: whether all regret is drawn on a logarithmic axis.
+        bounds: whether the theory curves are drawn too.
         suffixes: the kinds of file.
-        panels: other panels; without, the scenario's own, or the metrics against rounds (no
-            simple regret where the optimum moves).
+        panels: other panels; by default those of the scenario, or the metrics against rounds
+            (without simple regret where the optimum moves).
     Returns:
         The files.
     Raises:
-        StoreError: nothing to plot, or a file cannot be written.
+        StoreError: there is nothing to plot, or a file cannot be written.
     """
     with _drawn(store, log, bounds, panels) as drawn:
         return write(drawn, stem or store.path.with_suffix(""), suffixes, [store.path])
@@ -66,10 +66,10 @@ def plot(
 def figure(
     store: Store, *, log: bool = False, bounds: bool = False, panels: Sequence[Panel] = ()
 ) -> "Figure":
-    """The same as a Matplotlib figure, which a notebook shows; see `plot`.
+    """The same plot as a Matplotlib figure, which a notebook shows; see `plot`.
 
     Raises:
-        StoreError: nothing to plot.
+        StoreError: there is nothing to plot.
     """
     with _drawn(store, log, bounds, panels) as drawn:
         return drawn
@@ -114,13 +114,13 @@ def declared(store: Store) -> list[Panel]:
 
 
 def draw_panel(axes: "Axes", store: Store, cell: int, panel: Panel) -> None:
-    """One panel of all agents of a cell: `draw_curves`, a line for each agent."""
+    """Draw one panel with a line for each agent of a cell; see `draw_curves`."""
     styles = styles_of(store)
     draw_curves(axes, store, panel, [(a, cell, a, styles[a]) for a in store.labels(cell)])
 
 
 def styles_of(store: Store) -> dict[str, dict[str, Any]]:
-    """Colour and dash of each agent of a study by its label, whichever of them are drawn."""
+    """The colour and the dash of each agent of a study by its label, whether or not it is drawn."""
     return line_styles({k: entry["agent"] for k, entry in store.scenario["agents"].items()})
 
 
@@ -130,7 +130,7 @@ def draw_curves(
     panel: Panel,
     lines: Sequence[tuple[str, int, str, Mapping[str, Any]]],
 ) -> None:
-    """Means with bands on empty axes; a dot where an agent has just forgotten everything.
+    """Draw means with bands on empty axes, and a dot where an agent has just forgotten everything.
 
     Each line has a name, a cell, an agent, and its colour and dash. On a logarithmic axis a band
     of half height h around a mean y reaches from y / (1 + h / y) to y + h: as far down as up.
@@ -171,13 +171,13 @@ def _reflected(mean: Array, half: Array) -> Array:
 
 
 def _shown(horizon: int) -> IntArray:
-    """The rounds to draw: all early ones, then no more than a plot can show."""
+    """The rounds that are drawn: all early ones, and as many of the others as a plot can show."""
     evenly = np.linspace(1, horizon, min(horizon, POINTS)).round().astype(np.int64)
     return np.union1d(np.arange(1, min(horizon, 50) + 1), evenly)
 
 
 def draw_bounds(axes: "Axes", store: Store, cell: int, name: str) -> None:
-    """The theory's bounds on a metric in a cell, over what is drawn there already."""
+    """Add the theoretical bounds on a metric in a cell to a panel."""
     for i, (title, (metric, curve)) in enumerate(store.bounds(cell).items()):
         if metric == name:
             rounds = _shown(len(curve))

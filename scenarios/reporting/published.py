@@ -16,7 +16,7 @@ from gpbandits_env.scenarios.results.store import Store
 
 @dataclass(frozen=True)
 class Row:
-    """One problem: the paper's figures, and per agent (trials,) ours at the last round.
+    """One problem: the paper's figures, and for each agent our results (trials,) at the last round.
 
     The trials of all agents are in one order.
     """
@@ -26,7 +26,7 @@ class Row:
     published: Published
 
     def ranks(self) -> dict[str, int]:
-        """Ours by mean, 1 for the smallest."""
+        """Our ranks by mean, 1 for the smallest."""
         means = [float(v.mean()) for v in self.runs.values()]
         return dict(zip(self.runs, rankdata(means, method="min").astype(int).tolist(), strict=True))
 
@@ -38,11 +38,11 @@ class Row:
 
 
 def gather(paths: Sequence[str | Path]) -> list[Row]:
-    """The rows of some results files whose paper's table we have.
+    """The rows of some results files that belong to a paper's table.
 
     Raises:
         StoreError: a file cannot be read.
-        InvalidInput: no paper's figures for what a file holds, or no finished trial of its agents.
+        InvalidInput: no table has figures for a file, or no trial of its agents is finished.
     """
     rows = []
     for path in paths:
@@ -63,7 +63,7 @@ def gather(paths: Sequence[str | Path]) -> list[Row]:
 
 
 def lines(rows: Sequence[Row]) -> list[list[str]]:
-    """The table as words: a head, then two lines a problem, ours and the paper's.
+    """The table as words: a head, then two lines per problem, ours and the paper's.
 
     Each entry is mean (standard deviation) [rank].
     """
@@ -82,7 +82,7 @@ def lines(rows: Sequence[Row]) -> list[list[str]]:
 
 
 def counts(rows: Sequence[Row], subject: str) -> str:
-    """How often the paper's own agent does as the paper says, in a sentence."""
+    """A sentence that says how often the paper's own agent does as the paper says."""
     with_it = [row for row in rows if subject in row.runs]
     first = sum(row.ranks()[subject] == 1 for row in with_it)
     near = sum(row.near_best(subject) for row in with_it)

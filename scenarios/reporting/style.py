@@ -1,4 +1,4 @@
-"""How plots look, and how they are written to files."""
+"""The style of plots, and how they are written to files."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ _drawing = RLock()
 
 @contextmanager
 def new_figure(width: float, height: float) -> Iterator["Figure"]:
-    """An empty figure in the house style, in inches, drawn without a display.
+    """Make an empty figure in the house style, in inches, which is drawn without a display.
 
     The style is that of the whole process, so that one thread draws at a time.
     """
@@ -71,14 +71,14 @@ def new_figure(width: float, height: float) -> Iterator["Figure"]:
 
 
 def line_style(index: int) -> dict[str, Any]:
-    """Colour and dash of the index-th curve of what is not agents, which `line_styles` is for."""
+    """The colour and the dash of the index-th curve of a plot without agents."""
     round_, colour = divmod(index, len(COLOURS))
     dash = (colour + round_) % len(DASHES)
     return {"color": COLOURS[colour], "linestyle": DASHES[dash]}
 
 
 def band(axes: "Axes", x: Array, low: Array, high: Array, color: str, **looks: Any) -> None:
-    """A shaded band between two curves."""
+    """Draw a shaded band between two curves."""
     axes.fill_between(x, low, high, **{"color": color, "alpha": 0.18, "linewidth": 0, **looks})
 
 
@@ -91,8 +91,7 @@ def write(
     """Write a figure under each suffix: all files, or none if one cannot be written.
 
     Raises:
-        InvalidInput: a file would be written over one of those that were read, or over a file
-            that is no such picture.
+        InvalidInput: a file would replace one of ``reads``, or a file that is no such picture.
         StoreError: a file cannot be written.
     """
     files = files_of(stem, suffixes)
@@ -106,7 +105,7 @@ def write(
 
 
 def _spell_out(figure: "Figure") -> None:
-    """Draw a text whose formula cannot be read, "$\\frac{$", as it stands."""
+    r"""Draw a text as it is if its formula cannot be read, as in "$\frac{$"."""
     from matplotlib.mathtext import MathTextParser
     from matplotlib.text import Text
 
@@ -127,18 +126,18 @@ def files_of(stem: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
 
 
 def entitle(figure: "Figure", title: str) -> None:
-    """A title above all panels, in as many lines as it needs."""
+    """Draw a title above all panels, in as many lines as it needs."""
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=INK, wrap=True)
 
 
 def share_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
-    """One legend for all panels, below them, its rows of about equal length."""
+    """Draw one legend for all panels below them, in rows of about equal length."""
     count = len(axes.get_legend_handles_labels()[0])
     rows = math.ceil(count / columns) or 1
     legend_below(figure, axes, math.ceil(count / rows) or columns, handlelength=2.6)
 
 
 def legend_below(figure: "Figure", axes: "Axes", columns: int, **looks: Any) -> None:
-    """The legend of one panel, below all."""
+    """Draw the legend of one panel below all panels."""
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, **looks)

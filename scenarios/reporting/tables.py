@@ -7,7 +7,7 @@ from gpbandits_env.scenarios.results.report import CellReport, Report
 
 
 def text(report: Report, pairs: bool = True) -> str:
-    """The report for a terminal; ``pairs``: with the paired comparisons."""
+    """The report for a terminal, with the paired comparisons if ``pairs``."""
     s = report.scenario
     counts = sorted({a.trials for cell in report.cells for a in cell.agents})
     size = f"{' to '.join(map(str, {counts[0]: 0, counts[-1]: 0}))} trials of {s['horizon']} rounds"
@@ -22,7 +22,7 @@ def text(report: Report, pairs: bool = True) -> str:
 def markdown(
     head: Sequence[str], rows: Iterable[Sequence[object]], right: Container[int] = ()
 ) -> str:
-    """A Markdown table; ``right`` are the columns, from 0, that are aligned to the right."""
+    """A Markdown table; the columns in ``right``, counted from 0, are aligned to the right."""
     rule = ["---:" if i in right else "---" for i in range(len(head))]
     return "\n".join(f"| {' | '.join(map(str, line))} |" for line in (head, rule, *rows))
 
@@ -47,7 +47,7 @@ def _cell(cell: CellReport, metrics: Sequence[str], pairs: bool) -> list[str]:
 
 
 def rows_of(cell: CellReport, metrics: Sequence[str]) -> tuple[list[str], list[list[str]]]:
-    """The table of a cell as words, its head and its rows, without columns that say nothing."""
+    """The head and the rows of the table of a cell, without columns that would say nothing."""
     agents = cell.agents
     asking = max(a.microseconds for a in agents)
     kept_all = all(a.model_order in (0.0, a.evaluations) for a in agents)
@@ -78,7 +78,7 @@ def rows_of(cell: CellReport, metrics: Sequence[str]) -> tuple[list[str], list[l
 
 
 def pairs_of(cell: CellReport) -> list[list[str]]:
-    """The paired comparisons of a cell, as words: difference, standard error, p of a t test."""
+    """The paired comparisons of a cell: the difference, its standard error, and p of a t test."""
     return [
         [f"{c.a} - {c.b}", f"{r.difference:+.4g}", f"{r.se:.2g}", f"{r.p:.2g}"]
         for c in cell.comparisons
@@ -87,7 +87,7 @@ def pairs_of(cell: CellReport) -> list[list[str]]:
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows of words as lines of columns, the first to the left and the others to the right."""
+    """Rows of words as lines of columns, the first aligned to the left, the others to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return [
         "  " + "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])])

@@ -1,7 +1,7 @@
 """The table of docs/agents.md and one page per agent, from their docstrings and signatures.
 
-`python tools/site/agent_pages.py` writes the table into docs/agents.md, for readers of the
-checkout; the site writes it anew.
+`python tools/site/agent_pages.py` writes the table into docs/agents.md for readers of the
+checkout. The build of the site writes it again.
 """
 
 import inspect
@@ -24,10 +24,10 @@ PAPER = re.compile(r"^Paper: (.*?)(?=\n[A-Z]\w+:|\n\n|\Z)", re.DOTALL | re.MULTI
 
 
 def table(linked: bool = False) -> str:
-    """All agents: what each is, its source and its settings.
+    """The table of all agents: a description, the source and the settings.
 
     Args:
-        linked: whether an agent's name links to its page on the site.
+        linked: whether the name of an agent links to its page on the site.
     """
     rows = []
     for name in agents.names():
@@ -37,7 +37,7 @@ def table(linked: bool = False) -> str:
 
 
 def with_table(text: str, linked: bool = False) -> str:
-    """The page docs/agents.md with the table of today."""
+    """The page docs/agents.md with the present table."""
     assert TABLE.search(text), "docs/agents.md has a place for the table"
     return TABLE.sub(lambda _: table(linked), text)
 
@@ -62,7 +62,7 @@ def _source(cls: type[Agent]) -> str:
 
 
 def _own(cls: type[Agent]) -> Iterator[tuple[str, str]]:
-    """The settings of a class's own, with the default where it is a plain value."""
+    """The settings that a class adds, with their defaults where these are plain values."""
     for parameter in inspect.signature(cls.__init__).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY:
             default = parameter.default
@@ -89,7 +89,7 @@ def _page(name: str) -> str:
 
 
 def _notes(docstring: str) -> str:
-    """Paper, Assumes and Departures of a docstring, the numbered departures as a list."""
+    """The paragraphs Paper, Assumes and Departures of a docstring; the departures become a list."""
     text = re.sub(r"^(Paper|Assumes|Departures[^:]*):", r"\n\n**\1:**", docstring, flags=re.M)
     blocks = []
     for block in re.split(r"\n\s*\n", text):

@@ -1,4 +1,4 @@
-"""The API reference: one page a public package, by mkdocstrings."""
+"""The API reference: one page per public package, made by mkdocstrings."""
 
 import re
 import shutil
@@ -16,7 +16,7 @@ WITHIN = re.compile(r":math:`([^`]+)`")
 
 
 def assemble(root: Path, folder: Path) -> None:
-    """Copy the sources as they are installed, formulas as MathML, for a reader that imports none.
+    """Copy the sources as they are installed, with formulas as MathML, so that none is imported.
 
     Args:
         root: the checkout.

@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to by its DevTools protocol."""
+"""A headless Chromium, controlled through its DevTools protocol."""
 
 import json
 import re
@@ -21,10 +21,10 @@ PATIENCE = 20.0  # seconds for one page
 
 
 class Tab:
-    """One tab: opens addresses, keeps what went wrong, evaluates JavaScript.
+    """A tab that opens addresses, records errors and evaluates JavaScript.
 
     Attributes:
-        errors: what the console, the scripts and the network reported since the last `open`.
+        errors: what the console, the scripts and the network have reported since the last `open`.
     """
 
     def __init__(self, socket: WebSocket) -> None:
@@ -40,7 +40,7 @@ class Tab:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **params: Any) -> Any:
-        """The result of one command."""
+        """Send one command and return its result."""
         self.count += 1
         message = {"id": self.count, "method": method, "params": params}
         self.socket.send(
@@ -68,7 +68,7 @@ class Tab:
         self.call("Emulation.setDeviceMetricsOverride", **size)
 
     def evaluate(self, script: str) -> Any:
-        """The value of a JavaScript expression; a promise is awaited."""
+        """The value of a JavaScript expression; the value of a promise is awaited."""
         options = {"returnByValue": True, "awaitPromise": True}
         found = self.call("Runtime.evaluate", expression=script, **options)
         if "exceptionDetails" in found:
@@ -76,7 +76,7 @@ class Tab:
         return found["result"].get("value")
 
     def shot(self, file: Path, whole: bool = False) -> None:
-        """Save a screenshot, of the window or of the whole page."""
+        """Save a screenshot of the window or of the whole page."""
         data = self.call("Page.captureScreenshot", captureBeyondViewport=whole)["data"]
         file.write_bytes(b64decode(data))
 
@@ -96,7 +96,7 @@ class Tab:
 
 @contextmanager
 def chromium(program: str = "/usr/bin/chromium") -> Iterator[Tab]:
-    """A tab of a fresh browser, which ends with the block."""
+    """A tab of a new browser, which is closed at the end of the block."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
         browser = subprocess.Popen(

@@ -1,8 +1,8 @@
-"""`python tools/site/check.py`: the built site in a real browser, page by page.
+"""`python tools/site/check.py` checks the built site in a real browser, page by page.
 
-Every page is opened in headless Chromium at 1280 and at 390 pixels. The check fails on a page wider
-than its window, on code or a table that is cut on the wide screen, on an error in the console, on a
-file that does not load, and on a link within the site whose page or anchor is missing. Links that
+Every page is opened in headless Chromium at 1280 and at 390 pixels. The check fails if a page is
+wider than its window, if code or a table is cut on the wide screen, if the console has an error, if
+a file does not load, and if a link within the site leads to a missing page or anchor. Links that
 leave the site are not followed. It needs `mkdocs build`, Debian's chromium, and websocket-client
 (extra: dev).
 """
@@ -47,7 +47,7 @@ class Anchors(HTMLParser):
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """Serves files without a line for each."""
+    """A handler that serves files without printing a line for each."""
 
     def log_message(self, format: str, *args: object) -> None:
         return
@@ -55,7 +55,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
-    """The address under which a folder is served."""
+    """The address at which a folder is served."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
@@ -66,7 +66,7 @@ def served(folder: Path) -> Iterator[str]:
 
 
 def broken_links(site: Path) -> list[str]:
-    """Links within the site that lead nowhere, one line each."""
+    """The links within the site that lead nowhere, one line each."""
     pages = {str(p.relative_to(site)): Anchors(p.read_text("utf-8")) for p in site.rglob("*.html")}
     found = []
     for name, page in sorted(pages.items()):
@@ -84,7 +84,7 @@ def broken_links(site: Path) -> list[str]:
 
 
 def faults(tab: Tab, address: str, shots: Path | None = None) -> list[str]:
-    """What is wrong with one page in the browser."""
+    """The errors of one page in the browser."""
     tab.width(WIDE)
     tab.open(address)
     found = []

@@ -1,4 +1,4 @@
-"""Where results differ from the papers': from reference files, scenarios and docstrings."""
+"""The differences between our results and the papers, from reference files and docstrings."""
 
 import ast
 import re
@@ -16,7 +16,7 @@ ERRATUM = re.compile(r"\bERRATUM:?\s*(.*?)(?=\n\s*\n|; \d+\. |\n\s*\w+: |\Z)", r
 
 
 def differences(root: Path) -> str:
-    """The gathered part of docs/differences.md."""
+    """The generated part of docs/differences.md."""
     parts = ["## Findings that do not hold here", *_findings(root)]
     parts += ["## Departures and choices, scenario by scenario", *_notes()]
     parts += ["## Misprints in the papers", _errata(root)]
@@ -53,7 +53,7 @@ def _why(heading: str) -> str:
 
 
 def _notes() -> list[str]:
-    """Each distinct list once: scenarios of one family share theirs."""
+    """Each distinct list of notes once, because scenarios of one family share theirs."""
     groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
     for s in _declared():
         if s.choices or s.departures:

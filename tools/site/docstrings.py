@@ -1,4 +1,4 @@
-"""What docstrings say, in Markdown."""
+"""Docstrings as Markdown."""
 
 import inspect
 import re
@@ -15,20 +15,20 @@ LISTED = (
 
 
 def sections_of(cls: type[Any]) -> list[DocstringSection]:
-    """The sections of a class's own docstring; an asterisk is an asterisk."""
+    """The sections of a class's own docstring, with asterisks as they are."""
     text = re.sub(r"\n(?=(?:Raises|Returns|Attributes):\n)", "\n\n", plain(cls.__doc__ or ""))
     return Docstring(text).parse("google", warnings=False)
 
 
 def plain(text: str) -> str:
-    """Text in which an asterisk is an asterisk, with formulas between dollar signs."""
+    """The text with asterisks as they are and formulas between dollar signs."""
     marked = formulas.DIRECTIVE.sub(lambda f: f"$$\n{formulas.tex(f)}\n$$", inspect.cleandoc(text))
     kept = r"(`[^`]*`|\$\$.*?\$\$)|\*"
     return re.sub(kept, lambda found: found[1] or r"\*", marked, flags=re.DOTALL)
 
 
 def meanings(cls: type[Any]) -> dict[str, str]:
-    """What the docstrings of a class and its bases say of their arguments, the nearest first."""
+    """What the docstrings of a class and its bases say of arguments, the nearest class first."""
     found: dict[str, str] = {}
     for base in cls.__mro__:
         for section in sections_of(base):
@@ -44,7 +44,7 @@ def in_cell(text: str) -> str:
 
 
 def prose(cls: type[Any]) -> str:
-    """A class's docstring without arguments and source; its other sections are headed lists."""
+    """The docstring of a class without arguments and source; other sections become headed lists."""
     parts = []
     for section in sections_of(cls):
         if section.kind is DocstringSectionKind.text:

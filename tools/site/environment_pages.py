@@ -1,4 +1,4 @@
-"""One page per environment: a picture, its arguments, and its spaces when it is made."""
+"""One page per environment: a picture, the arguments, and the spaces."""
 
 import ast
 import inspect
@@ -48,7 +48,7 @@ def pages(root: Path) -> dict[str, str]:
 
 
 def pictures() -> dict[str, bytes]:
-    """A PNG of every environment after some rounds of an agent."""
+    """A PNG picture of every environment after some rounds of an agent."""
     return {f"environments/{_name(id)}.png": _picture(id) for id in ids()}
 
 
@@ -122,7 +122,7 @@ def _arguments(declared: type) -> str:
 
 
 def _annotations(declared: type) -> dict[str, str]:
-    """The types of the fields as they are written in the classes, the nearest class first."""
+    """The types of the fields as the classes state them, the nearest class first."""
     found: dict[str, str] = {}
     for base in declared.__mro__[:-1]:
         for node in ast.parse(dedent(inspect.getsource(base))).body[0].body:  # type: ignore[attr-defined]

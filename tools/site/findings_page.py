@@ -1,4 +1,4 @@
-"""Every finding of the five papers on one page: what the paper says, and what was found here."""
+"""All findings of the five papers on one page: what each paper says, and what we found."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ def _claim(check: dict[str, Any]) -> str:
 
 
 def findings(root: Path) -> str:
-    """The gathered part of docs/findings.md: counts per paper, then one row per finding."""
+    """The generated part of docs/findings.md: counts per paper, then one row per finding."""
     rows = list(judged(root))
     counts = Counter((row.scenario.partition("/")[0], row.outcome) for row in rows)
     order = (HOLDS, READING, FAILS, OPEN)

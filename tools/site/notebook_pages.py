@@ -10,14 +10,14 @@ ORDER = ("first_steps", "drifting_scenario", "optimise_your_function")
 
 
 def pages(root: Path) -> dict[str, str]:
-    """The Markdown of each notebook, by its address in the site; those named in `ORDER` first."""
+    """The Markdown of each notebook by its address in the site; those in `ORDER` come first."""
     found = {path.stem: path for path in sorted((root / "docs" / FOLDER).glob("*.ipynb"))}
     names = sorted(found, key=lambda name: ORDER.index(name) if name in ORDER else len(ORDER))
     return {f"{FOLDER}/{name}.md": _page(found[name]) for name in names}
 
 
 def linked(markdown: str) -> str:
-    """A page whose links to notebooks lead to their pages."""
+    """The page with links to the pages of notebooks instead of to their files."""
     return LINK.sub(r"](\1.md)", markdown)
 
 

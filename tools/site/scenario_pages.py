@@ -1,4 +1,4 @@
-"""The pages of results: docs/results/PAPER.md, and one page a scenario when the site is built."""
+"""The pages of results: docs/results/PAPER.md, and one page per scenario on the site."""
 
 import json
 import re
@@ -26,7 +26,7 @@ def kept_of(root: Path, id: str) -> dict[str, Any] | None:
 
 
 def plot_stem(root: Path, id: str) -> Path:
-    """Where the plot of a scenario stands in the documentation, less the suffix."""
+    """The path of the plot of a scenario in the documentation, without the suffix."""
     return root / "docs" / "results" / id.replace("/", "-")
 
 
@@ -36,7 +36,7 @@ def plot_stem(root: Path, id: str) -> Path:
 def write_page(root: Path, paper: str) -> Path:
     """Write docs/results/PAPER.md from the reference files of the paper's scenarios.
 
-    What is said of them by hand, in scenarios/reference/PAPER/summary.md, comes first.
+    The text of scenarios/reference/PAPER/summary.md, which is written by hand, comes first.
 
     Args:
         root: the checkout.
@@ -62,14 +62,14 @@ def write_page(root: Path, paper: str) -> Path:
 
 
 def citation(root: Path, paper: str) -> list[str]:
-    """The paper of a short name, from docs/bibliography.md; none if it is not there."""
+    """The entry of a paper in docs/bibliography.md by its short name; empty if there is none."""
     listed = root / "docs" / "bibliography.md"
     text = listed.read_text(encoding="utf-8") if listed.is_file() else ""
     return [f"{found[1]}" for found in re.finditer(rf"^\| `{paper}` \| (.*) \|$", text, re.M)]
 
 
 def _shown(scenario: Scenario | Picture, root: Path) -> list[str]:
-    """Plots, tables, findings, command and notes; empty if nothing is kept in the checkout."""
+    """Plots, tables, findings, command and notes; empty without reference results."""
     stem, title = plot_stem(root, scenario.id), _capital(scenario.title)
     if isinstance(scenario, Picture):
         drawn = [
@@ -111,7 +111,7 @@ def _command(words: str) -> str:
 
 
 def _said_of(scenario: Scenario) -> list[str]:
-    """Its choices and departures, a list each; none where it has none."""
+    """The choices and the departures of a scenario, one list each, if there are any."""
     lists = {"Where the paper is silent": scenario.choices, "Departures": scenario.departures}
     return [
         f"{title}:\n\n" + "\n".join(f"- {line}" for line in lines)
@@ -131,7 +131,7 @@ def _table(cell: dict[str, Any], metrics: list[str], notes: dict[str, str]) -> s
 
 
 def _findings(cell: dict[str, Any]) -> list[str]:
-    """A table of findings with the two numbers that decide, and all numbers folded away."""
+    """The table of findings with the two deciding numbers; all numbers are folded below it."""
     if not cell["findings"]:
         return []
     short, full = [], []
@@ -156,7 +156,7 @@ def pages(root: Path) -> dict[str, str]:
 
 
 def by_paper(uris: dict[str, str]) -> list[dict[str, list[dict[str, str]]]]:
-    """Entries of the navigation, one a paper."""
+    """The entries of the navigation, one per paper."""
     found = defaultdict(list)
     for uri in uris:
         _, paper, name = uri.removesuffix(".md").split("/")
@@ -165,7 +165,7 @@ def by_paper(uris: dict[str, str]) -> list[dict[str, list[dict[str, str]]]]:
 
 
 def overview(root: Path) -> str:
-    """All scenarios, a table a paper."""
+    """The tables of all scenarios, one per paper."""
     rows = defaultdict(list)
     for s in registry.scenarios().values():
         size, shown = "a picture", ""
@@ -199,7 +199,7 @@ def _page(scenario: Scenario | Picture, root: Path) -> str:
 
 
 def _placed(text: str, root: Path) -> str:
-    """Plots by their path from a scenario's page; one that is not there is left out."""
+    """The paths of plots from a scenario's page; missing plots are left out."""
 
     def place(found: re.Match[str]) -> str:
         there = (root / "docs" / "results" / found[2]).is_file()
@@ -238,7 +238,7 @@ def _agents(entries: tuple[AgentEntry, ...]) -> str:
 
 
 def _argument(key: str, value: Any) -> str:
-    """A keyword argument on lines of its own, none of them wider than a column."""
+    """A keyword argument on lines of its own, none of which is wider than a column."""
     plain = json.loads(json.dumps(value))
     text = pformat(plain, width=WIDTH - len(key), compact=True, sort_dicts=False)
     if len(text) > LONGEST:

@@ -1,7 +1,7 @@
-"""The site's generated half: pages from registries and reference files, and the navigation.
+"""The generated half of the site: pages from registries and reference files, and the navigation.
 
-Whatever is registered (an agent, an environment, a scenario with its reference file) and whatever
-page stands in docs/ appears in the next build; nothing here lists it.
+Whatever is registered (an agent, an environment, a scenario with its reference file) and every page
+in docs/ appears in the next build; no list has to be extended here.
 """
 
 import tempfile
@@ -44,7 +44,7 @@ MARKER = "<!-- the site puts the list here -->"
 
 @event_priority(100)
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Show mkdocstrings the package as it is installed: with agents and scenarios inside."""
+    """Show mkdocstrings the package as it is installed, with agents and scenarios inside."""
     root = Path(config.config_file_path).parent
     folder = Path(tempfile.mkdtemp(prefix="gpbandits-docs-"))
     api_pages.assemble(root, folder)
@@ -55,7 +55,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Write the pages that are generated, and the navigation over all pages."""
+    """Write the generated pages, and the navigation over all pages."""
     root = Path(config.config_file_path).parent
     sources = {file.src_uri for file in files.documentation_pages()}
     agents = agent_pages.pages()
@@ -88,7 +88,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Put lists in their places, and a link to its page at each agent's name."""
+    """Insert the generated lists, and link each name of an agent to its page."""
     root = Path(config.config_file_path).parent
     uri, markdown = page.file.src_uri, notebook_pages.linked(markdown)
     page.meta.setdefault("search", {"boost": _weight(uri)})
@@ -99,14 +99,14 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _weight(uri: str) -> float:
-    """How far up the search puts a page: guides first, then single pages, then the reference."""
+    """The weight of a page in the search: guides first, then single pages, then the reference."""
     if "/" not in uri and uri != "changelog.md":
         return 4.0
     return 0.5 if uri.startswith(("api/", "results/")) or uri == "changelog.md" else 1.0
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Formulas as MathML, and no line break beside a plus-minus sign."""
+    """Convert formulas to MathML, and keep numbers together with their plus-minus sign."""
     return formulas.as_mathml(html).replace(" ± ", "&nbsp;±&nbsp;")
 
 
