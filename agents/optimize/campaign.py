@@ -15,6 +15,11 @@ import numpy as np
 
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.belief import importance, params_of
+from gpbandits_env.agents.optimize.constraints import (
+    Slacks,
+    measured_constraints,
+    upper_bounds,
+)
 from gpbandits_env.agents.optimize.dimensions import number
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
 from gpbandits_env.agents.optimize.records import Record, RecordStatus, Suggestion, measured
@@ -50,6 +55,9 @@ class Campaign(Displayed):
             By default it is 2 d + 2 for d dimensions, and at most half of the combinations.
         noise: the standard deviation of the noise in the units of the values, at least 0; None to
             learn it.
+        constraints: the upper bounds of black-box constraints c(x) <= b by name; their values are
+            told with each value. Each has a model, the probability of feasibility multiplies the
+            acquisition, and samples are maximized where sampled constraints hold.
         file: a new file in which the campaign is saved now and after every change; see `resume`.
         settings: the settings of the agent, and kernel, noise_var and prior_mean; for the defaults
             see `space_agent.agent_for`.
@@ -77,6 +85,7 @@ class Campaign(Displayed):
         seed: int | None = None,
         n_initial: int | None = None,
         noise: float | None = None,
+        constraints: Mapping[str, float] | None = None,
         file: str | Path | None = None,
         **settings: Any,
     ) -> None:
@@ -87,6 +96,7 @@ class Campaign(Displayed):
         self.maximize = flag(maximize, "maximize")
         self.agent = agent_for(self.space, agent, self._seed, settings, noise)
         self._in_space = SpaceAgent(self.space, self.agent)
+        self._slacks = Slacks(self.space, self.agent, upper_bounds(constraints))
         count = initial_for(self.space) if n_initial is None else whole(n_initial, "n_initial", 0)
         domain = self.space.domain
         self.n_initial = min(count, domain.size // 2) if isinstance(domain, Arms) else count
@@ -97,6 +107,7 @@ class Campaign(Displayed):
             "seed": self._seed,
             "n_initial": self.n_initial,
             "noise": noise,
+            "constraints": self._slacks.bounds,
             "settings": settings,
         }
         self.records: list[Record] = []
@@ -143,13 +154,22 @@ class Campaign(Displayed):
         self._save()
         return suggestions
 
-    def tell(self, id: int, value: float, *, time: float | None = None) -> Record:
+    def tell(
+        self,
+        id: int,
+        value: float,
+        *,
+        constraints: Mapping[str, float] | Sequence[float] | None = None,
+        time: float | None = None,
+    ) -> Record:
         """Report the value of a pending evaluation; NaN means that it failed.
 
         Args:
             id: the id of the suggestion.
             value: the measured value, noisy and in any unit. NaN or the infinity of the worst
                 value (-inf when maximizing, inf when minimizing) means that it failed.
+            constraints: the measured values of all constraints, if the campaign has any: by name,
+                or in their order. NaN means that the evaluation failed.
             time: the time of the measurement, not before ``now``. If the agent has an epsilon,
                 correlations with past data are multiplied by (1 - epsilon)^(dt / 2). Without a
                 time, one unit passes.
@@ -157,7 +177,7 @@ class Campaign(Displayed):
             InvalidInput: no evaluation with that id is pending, the value is no number or the
                 other infinity, or the time is before now. The campaign is unchanged.
         """
-        return self._close(self._pending(id), value, time, counts=True)
+        return self._close(self._pending(id), (value, constraints), time, counts=True)
 
     def fail(self, id: int, reason: str = "") -> Record:
         """Record that a pending evaluation failed; the agent observes nothing.
@@ -169,30 +189,41 @@ class Campaign(Displayed):
         return self._put(replace(record, status="failed", time=self.now, reason=str(reason)))
 
     def observe(
-        self, params: Mapping[str, Any], value: float, *, time: float | None = None
+        self,
+        params: Mapping[str, Any],
+        value: float,
+        *,
+        constraints: Mapping[str, float] | Sequence[float] | None = None,
+        time: float | None = None,
     ) -> Record:
         """Report a value that was not suggested, for example one known in advance.
 
         Args:
             params: the parameters by name, which are kept exactly.
             value: as in `tell`.
+            constraints: as in `tell`.
             time: as in `tell`; without one, no time passes.
         Raises:
             InvalidInput: params lie outside the space, or as in `tell`. The campaign is unchanged.
         """
-        return self._close(Record(len(self.records), self.space.check(params)), value, time)
+        record = Record(len(self.records), self.space.check(params))
+        return self._close(record, (value, constraints), time)
 
     def observe_all(
-        self, params: Sequence[Mapping[str, Any]], values: Sequence[float]
+        self,
+        params: Sequence[Mapping[str, Any]],
+        values: Sequence[float],
+        constraints: Sequence[Mapping[str, float] | Sequence[float]] | None = None,
     ) -> list[Record]:
         """Report many values that were not suggested; faster than one call of `observe` for each.
 
         Args:
             params: the parameters by name, for each evaluation.
             values: one value per evaluation, as in `tell`; no time passes.
+            constraints: the values of the constraints for each evaluation, as in `tell`.
         Raises:
-            InvalidInput: the numbers of params and values differ, or as in `observe`. The campaign
-                is unchanged.
+            InvalidInput: the numbers of params, values and constraints differ, or as in `observe`.
+                The campaign is unchanged.
         """
         given, told = listed(params, "params"), listed(values, "values")
         if len(given) != len(told):
@@ -200,28 +231,39 @@ class Campaign(Displayed):
                 f"observe_all needs one value per evaluation, got {len(told)} for {len(given)}"
             )
         start = len(self.records)
+        limits = [None] * len(told) if constraints is None else listed(constraints, "constraints")
+        if len(limits) != len(told):
+            raise InvalidInput(f"{len(told)} values need as many constraints, got {len(limits)}")
         records = [
-            self._measured(Record(start + i, self.space.check(one), time=self.now), value)
-            for i, (one, value) in enumerate(zip(given, told, strict=True))
+            self._measured(Record(start + i, self.space.check(one), time=self.now), (value, limit))
+            for i, (one, value, limit) in enumerate(zip(given, told, limits, strict=True))
         ]
         if done := [record for record in records if record.value is not None]:
             self._in_space.tell_known(done, [self._sign * float(r.value or 0.0) for r in done])
+            self._slacks.tell(done)
             self._told += [(record.id, 0.0) for record in done]
         self.records += records
         self._save()
         return records
 
-    def correct(self, id: int, value: float) -> Record:
+    def correct(
+        self,
+        id: int,
+        value: float,
+        *,
+        constraints: Mapping[str, float] | Sequence[float] | None = None,
+    ) -> Record:
         """Replace the value of an evaluation that is done or failed; the agent learns all anew.
 
         The agent forgets its data and then observes all values, with their times; its generator and
         the number of rounds stay as they are. The value of an evaluation that had failed counts as
-        observed now. Cost: that of `observe_all`, or with an
-        agent that forgets, that of telling all values.
+        observed now. Cost: that of `observe_all`, or with an agent that forgets, that of telling
+        all values.
 
         Args:
             id: the id of the evaluation.
             value: the right value, as in `tell`; NaN means that the evaluation failed.
+            constraints: the right values of the constraints; by default those told before.
         Raises:
             InvalidInput: no evaluation with that id is done or failed, or as in `tell`. The
                 campaign is unchanged.
@@ -230,7 +272,10 @@ class Campaign(Displayed):
         if index >= len(self.records) or self.records[index].status == "pending":
             raise InvalidInput(f"no evaluation with id {index} is done or failed: use tell")
         old = self.records[index]
-        self.records[index] = self._measured(replace(old, value=None, reason=""), value)
+        if constraints is None and old.constraints:
+            constraints = old.constraints
+        found = self._measured(replace(old, value=None, reason=""), (value, constraints))
+        self.records[index] = found
         if old.status == "failed" and self.records[index].status == "done":
             self._told.append((index, 0.0))
         elif self.records[index].status == "failed":  # its time passed all the same
@@ -245,6 +290,7 @@ class Campaign(Displayed):
                 reward = 0.0 if record is None else self._sign * float(record.value or 0.0)
                 told.append((record, reward, elapsed))
         self._in_space.learn_anew(told)
+        self._slacks.learn_anew([record for record, _, _ in told if record is not None])
         self._save()
         return self.records[index]
 
@@ -269,14 +315,19 @@ class Campaign(Displayed):
 
     @property
     def best(self) -> Record | None:
-        """The evaluation with the best value so far; the values may be noisy."""
-        done = self._records_of("done")
+        """The evaluation with the best value so far; the values may be noisy.
+
+        With constraints, it is the best of those whose measured constraints hold; None if there is
+        none.
+        """
+        done = [record for record in self._records_of("done") if self._slacks.hold(record)]
         return max(done, key=lambda r: self._sign * float(r.value or 0.0), default=None)
 
     @property
     def recommended(self) -> dict[str, Any] | None:
-        """The evaluated parameters with the best posterior mean."""
-        found = self._in_space.recommended(self._records_of("done"))
+        """The evaluated parameters with the best posterior mean, where constraints likely hold."""
+        done = self._records_of("done")
+        found = self._in_space.recommended(done, self._slacks.feasibility)
         return None if found is None else dict(found.params)
 
     def predict(self, points: Any) -> tuple[Array, Array]:
@@ -291,10 +342,24 @@ class Campaign(Displayed):
             InvalidInput: a point has another number of values, or lies outside the space.
             UnknownName: there is no dimension of some name.
         """
+        mean, var = self._in_space.moments(self._unit(points))
+        return self._sign * mean, np.sqrt(var)
+
+    def predict_constraints(self, points: Any) -> dict[str, tuple[Array, Array]]:
+        """The posterior mean and standard deviation (n,) of each constraint, by name.
+
+        Args:
+            points: as in `predict`.
+        Raises:
+            InvalidInput, UnknownName: as in `predict`.
+        """
+        return self._slacks.predict(self._unit(points))
+
+    def _unit(self, points: Any) -> Array:
+        """Points of the unit cube, (n, d)."""
         params = params_of(self.space, points)
         unit = np.array([self.space.encode(one) for one in params])
-        mean, var = self._in_space.moments(unit.reshape(len(params), self.space.dim))
-        return self._sign * mean, np.sqrt(var)
+        return unit.reshape(len(params), self.space.dim)
 
     def importance(self, *, total: bool = False) -> dict[str, float]:
         """How much each dimension matters: Sobol indices of the posterior mean, in [0, 1].
@@ -313,8 +378,8 @@ class Campaign(Displayed):
     def to_dataframe(self) -> Any:
         """All records as a table of pandas (extra ``pandas``), one row per evaluation.
 
-        The columns are id, the dimensions by name, value, status, time and reason. A dimension
-        with the name of another column is called "params.<name>".
+        The columns are id, the dimensions by name, the constraints by name, value, status, time and
+        reason. A dimension with the name of another column is called "params.<name>".
 
         Raises:
             MissingExtra: pandas is not installed.
@@ -323,16 +388,19 @@ class Campaign(Displayed):
         table = []
         for record in self.records:
             own = {
-                f"params.{name}" if name in ("id", *rest) else name: value
+                f"params.{name}" if name in ("id", *self._slacks.bounds, *rest) else name: value
                 for name, value in record.params.items()
             }
-            table.append({"id": record.id, **own, **{key: getattr(record, key) for key in rest}})
+            limits = {name: record.constraints.get(name) for name in self._slacks.bounds}
+            last = {key: getattr(record, key) for key in rest}
+            table.append({"id": record.id, **own, **limits, **last})
         return optional("pandas", "pandas").DataFrame(table)
 
     def snapshot(self) -> dict[str, Any]:
         """The state of the campaign and its arguments, as plain data with arrays."""
         records = [asdict(record) for record in self.records]
         own = {"format": FORMAT, "records": records, "now": self.now, "told": list(self._told)}
+        own["slacks"] = self._slacks.snapshot()
         return own | self._declared | self._in_space.snapshot()
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -341,7 +409,7 @@ class Campaign(Displayed):
         Raises:
             InvalidInput: the snapshot is invalid. The campaign is unchanged.
         """
-        before = self._in_space.snapshot()
+        before, slacks = self._in_space.snapshot(), self._slacks.snapshot()
         try:
             other = [key for key, own in self._declared.items() if state[key] != own]
             if other:
@@ -350,15 +418,17 @@ class Campaign(Displayed):
                 )
             now = positive(state["now"], "now", zero=True)
             records = [
-                Record.restored(fields, index, self.space, now)
+                Record.restored(fields, index, self.space, now, self._slacks.bounds)
                 for index, fields in enumerate(listed(state["records"], "records"))
             ]
             told = [_told(event, len(records)) for event in listed(state["told"], "told")]
             self._in_space.restore(state)
+            self._slacks.restore(state["slacks"])
             if len(self.agent.posterior.observed) > sum(r.status == "done" for r in records):
                 raise InvalidInput("records are missing: the agent has more observations")
         except BROKEN as error:
             self._in_space.restore(before)
+            self._slacks.restore(slacks)
             raise InvalidInput(f"not a snapshot of this campaign: {error}") from error
         self.now, self.records, self._told = now, records, told
 
@@ -388,7 +458,7 @@ class Campaign(Displayed):
         """
         source = CampaignFile(file)
         state = source.read()
-        keys = ("space", "agent", "maximize", "seed", "n_initial", "noise")
+        keys = ("space", "agent", "maximize", "seed", "n_initial", "noise", "constraints")
         cure = "if you trust this file, Campaign.resume(file, trusted=True) loads it"
         try:
             with nullcontext() if flag(trusted, "trusted") else no_user_code(cure):
@@ -440,17 +510,20 @@ class Campaign(Displayed):
             point = self.space.decode(self._spread(len(self.records)))
             return self.space.params(self.space.action(point))
         around = [r for r in self.records if r.status in ("pending", "failed")]
-        return self._in_space.next(len(self.records), around)
+        return self._in_space.next(len(self.records), around, self._slacks.feasibility)
 
     def _spread(self, index: int) -> Any:
         count = 1 << max(index, 7).bit_length()
         return spread(self.space.cube, count, stream("campaign", self._seed))[index]
 
     def _close(
-        self, record: Record, value: float, time: float | None, *, counts: bool = False
+        self, record: Record, told: tuple[Any, Any], time: float | None, *, counts: bool = False
     ) -> Record:
-        """Check a value, pass it to the agent unless the evaluation failed, and record it."""
-        closed = self._measured(record, value)
+        """Check a value and its constraints, pass them to the models unless the evaluation failed.
+
+        The result is recorded.
+        """
+        closed = self._measured(record, told)
         if closed.value is None:
             return self._put(replace(closed, time=self.now))
         reward = self._sign * closed.value
@@ -463,13 +536,18 @@ class Campaign(Displayed):
             self._in_space.tell_after(when - self.now, record, reward)
             self._told.append((record.id, when - self.now))
             self.now = when
+        self._slacks.tell([closed])
         return self._put(replace(closed, time=self.now))
 
-    def _measured(self, record: Record, value: float) -> Record:
-        """The record with its value, or as failed if the value means that."""
-        found = measured(value, worst=-self._sign * np.inf)
+    def _measured(self, record: Record, told: tuple[Any, Any]) -> Record:
+        """The record with its value and constraints, or as failed if they mean that."""
+        value, given = told
+        record, found = replace(record, constraints={}), measured(value, worst=-self._sign * np.inf)
         if not np.isnan(found):
-            return replace(record, status="done", value=found)
+            limits = measured_constraints(self._slacks.bounds, given)
+            if limits is not None:
+                return replace(record, status="done", value=found, constraints=limits)
+            return replace(record, status="failed", reason="the value of a constraint was NaN")
         reason = "the value was NaN" if np.isnan(value) else "the value was infinite"
         return replace(record, status="failed", reason=reason)
 

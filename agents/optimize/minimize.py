@@ -9,6 +9,7 @@ import numpy as np
 
 from gpbandits_env.agents.optimize.belief import is_value, params_of, rows
 from gpbandits_env.agents.optimize.campaign import Campaign, initial_for
+from gpbandits_env.agents.optimize.constraints import WithConstraints, sides_of
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.found import Found
 from gpbandits_env.agents.optimize.records import measured
@@ -43,6 +44,7 @@ def minimize(
     seed: int | None = None,
     callback: Callback | Sequence[Callback] | None = None,
     noise: float | None = None,
+    constraints: Any = None,
     x0: Sequence[Any] | None = None,
     y0: Sequence[float] | None = None,
     file: str | Path | None = None,
@@ -74,6 +76,10 @@ def minimize(
             in asynchronous runs after each call; a true return value stops the run.
         noise: the standard deviation of the noise in the units of the values; 0 without noise, None
             to learn it.
+        constraints: a dict of upper bounds by name, a `NonlinearConstraint` of SciPy, or a list of
+            them. With a dict, ``fun`` returns a pair: its value, and the values of the constraints
+            as a dict or a list. The function of a `NonlinearConstraint` is called with each call of
+            ``fun`` and takes the same point. See `Campaign`.
         x0: points that are known or to be evaluated first, in the form that ``fun`` takes, or one
             such point. They are kept exactly.
         y0: the values of x0. Without them, x0 is evaluated first and counts as calls.
@@ -100,6 +106,7 @@ def minimize(
     """
     run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose)
     options = {"maximize": False, "seed": seed, "n_initial": n_initial, "file": file}
+    options["constraints"] = constraints
     return _search(run, bounds, agent, (x0, y0), noise, options, settings)
 
 
@@ -115,6 +122,7 @@ def maximize(
     seed: int | None = None,
     callback: Callback | Sequence[Callback] | None = None,
     noise: float | None = None,
+    constraints: Any = None,
     x0: Sequence[Any] | None = None,
     y0: Sequence[float] | None = None,
     file: str | Path | None = None,
@@ -129,6 +137,7 @@ def maximize(
     """
     run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose)
     options = {"maximize": True, "seed": seed, "n_initial": n_initial, "file": file}
+    options["constraints"] = constraints
     return _search(run, bounds, agent, (x0, y0), noise, options, settings)
 
 
@@ -144,7 +153,16 @@ def _search(
     """Make the campaign, or continue that of an existing file, and all calls."""
     _check_arguments("maximize" if options["maximize"] else "minimize", agent, settings)
     space = Space(bounds)
+    own, others = sides_of(options["constraints"])
+    if own or others:
+        run.fun, run.constrained = WithConstraints(run.fun, tuple(own), others), True
+    options["constraints"] = dict(own, **{n: b for side in others for n, b in side.bounds.items()})
     points, values = _given(space, *given, worst=-np.inf if options["maximize"] else np.inf)
+    if values and run.constrained:
+        raise InvalidInput(
+            "with constraints leave out y0, and x0 is called first; to give known values, observe "
+            "them in a Campaign"
+        )
     file = options.pop("file")
     new = file is None or not CampaignFile(file).path.exists()
     if new and options["n_initial"] is None:

@@ -1,7 +1,7 @@
 """The suggestions and records of a campaign, and the checks of values from users and files."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -38,6 +38,7 @@ class Record:
         value: the measured value; None unless the status is "done".
         time: the time when it was reported; None while it is pending.
         reason: why it failed, if known.
+        constraints: the measured values of black-box constraints by name; empty without any.
     """
 
     id: int
@@ -46,9 +47,17 @@ class Record:
     value: float | None = None
     time: float | None = None
     reason: str = ""
+    constraints: dict[str, float] = field(default_factory=dict)
 
     @classmethod
-    def restored(cls, state: Mapping[str, Any], index: int, space: Space, now: float) -> "Record":
+    def restored(
+        cls,
+        state: Mapping[str, Any],
+        index: int,
+        space: Space,
+        now: float,
+        bounds: Collection[str] = (),
+    ) -> "Record":
         """A record from the snapshot of a campaign; raises `InvalidInput` if it is invalid."""
         try:
             record = cls(**state)
@@ -64,9 +73,12 @@ class Record:
                 number(record.value, "value")
             if record.time is not None and positive(record.time, "time", zero=True) > now:
                 raise InvalidInput(f"time must be at most {now}, got {record.time}")
+            told = {n: number(v, f"constraint {n!r}") for n, v in dict(record.constraints).items()}
+            if list(told) != list(bounds if record.status == "done" else ()):
+                raise InvalidInput(f"it needs values of the constraints {list(bounds)}")
             if not isinstance(record.reason, str):
                 raise InvalidInput(f"reason must be a string, got {shown(record.reason)}")
-            return replace(record, params=space.check(record.params))
+            return replace(record, params=space.check(record.params), constraints=told)
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"record {index}: {error}, in {shown(state)}") from None
 

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 from tqdm import tqdm
 
 from gpbandits_env.agents.optimize.campaign import Campaign
+from gpbandits_env.agents.optimize.constraints import pair_of
 from gpbandits_env.agents.optimize.found import Found, shaped
 from gpbandits_env.agents.optimize.records import Record, Suggestion
 from gpbandits_env.arrays import flag, positive, whole
@@ -56,6 +57,7 @@ class Run:
     on_error: str
     timeout: float | None = None
     verbose: bool = False
+    constrained: bool = False  # whether a call returns its value and those of constraints
     made: int = 0  # the number of values so far
     campaign: Campaign = field(init=False)
     named: bool = field(init=False)
@@ -213,9 +215,14 @@ class Run:
 
     def _close(self, id: int, value: Any) -> None:
         """Record a value or a failure."""
-        close = self.campaign.fail if isinstance(value, _Failure) else self.campaign.tell
         self.made += 1
-        record = close(id, value)
+        if isinstance(value, _Failure):
+            record = self.campaign.fail(id, value)
+        elif self.constrained:
+            told, constraints = pair_of(value)
+            record = self.campaign.tell(id, told, constraints=constraints)
+        else:
+            record = self.campaign.tell(id, value)
         _log(record, self.campaign, f"call {self.made} of {self.n_calls}")
         self._bar.update()
 

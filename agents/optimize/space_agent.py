@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import Record
@@ -40,16 +41,23 @@ class SpaceAgent:
         self._elsewhere = agent.action_map.inner.domain != space.domain
         self._points: dict[int, tuple[int, NDArray[Any]]] = {}
 
-    def next(self, id: int, around: Sequence[Record]) -> dict[str, Any]:
-        """The values of evaluation ``id``, given the pending and failed points."""
+    def next(
+        self, id: int, around: Sequence[Record], feasibility: Feasibility | None = None
+    ) -> dict[str, Any]:
+        """The values of evaluation ``id``, given the pending and failed points.
+
+        With a feasibility, scores are multiplied by it.
+        """
         agent = self.agent
         agent.search.renew()
+        agent.search.feasibility = feasibility
         try:
             if around:
                 agent.posterior.hallucinate(self._points_of(around))
             point = agent.choose()
         finally:
             agent.posterior.rollback()
+            agent.search.feasibility = None
         if self._elsewhere:
             self._points[id] = agent.action_map.fingerprint, np.array(point)
         return self.space.params(agent.action_map.actions(point)[0])
@@ -101,12 +109,21 @@ class SpaceAgent:
         if elapsed:
             self.agent.wait(elapsed)
 
-    def recommended(self, records: Sequence[Record]) -> Record | None:
-        """The record with the largest posterior mean among those with values."""
+    def recommended(
+        self, records: Sequence[Record], feasibility: Feasibility | None = None
+    ) -> Record | None:
+        """The record with the largest posterior mean among those with values.
+
+        With a feasibility, only points where each constraint likely holds are considered.
+        """
         posterior = self.agent.posterior
-        if not len(posterior.observed):
+        observed, mean = posterior.observed, posterior.mean_at_observed()
+        if feasibility is not None:
+            likely = feasibility.likely(observed)
+            observed, mean = observed[likely], mean[likely]
+        if not len(observed):
             return None
-        top = posterior.observed[int(posterior.mean_at_observed().argmax())]
+        top = observed[int(mean.argmax())]
         away = np.abs(self._points_of(records) - top).reshape(len(records), -1).sum(axis=1)
         return records[int(away.argmin())]
 

@@ -1,0 +1,262 @@
+"""Black-box constraints of a campaign: measured with the value, each with a model of its own.
+
+Source: Gardner et al. (2014), "Bayesian Optimization with Inequality Constraints".
+Departures: 1. the model of a constraint is static, also if the function drifts.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import NonlinearConstraint
+
+from gpbandits_env.agents.acquisitions import Feasibility
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.optimize.dimensions import number
+from gpbandits_env.agents.optimize.records import Record
+from gpbandits_env.agents.optimize.space import Space
+from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
+from gpbandits_env.agents.search.base import ArmSearch
+from gpbandits_env.agents.search.box import BoxSearch
+from gpbandits_env.agents.search.round import RoundSearch
+from gpbandits_env.arrays import Array, listed, numbers
+from gpbandits_env.errors import InvalidInput, one_of, shown
+
+
+def upper_bounds(given: Any) -> dict[str, float]:
+    """Checked upper bounds by name; raises `InvalidInput`."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise InvalidInput(
+            f"constraints must be a dict of upper bounds by name, got {shown(given)}"
+        )
+    for name in given:
+        if not isinstance(name, str):
+            raise InvalidInput(f"the name of a constraint must be a string, got {shown(name)}")
+    return {name: number(bound, f"constraint {name!r}") for name, bound in given.items()}
+
+
+def measured_constraints(bounds: Mapping[str, float], given: Any) -> dict[str, float] | None:
+    """The checked values of all constraints; None if one is NaN, so that the evaluation failed.
+
+    Args:
+        bounds: the upper bounds by name.
+        given: a dict of values by name, or a list of values in the order of the bounds.
+    Raises:
+        InvalidInput: a value is missing, or is no number.
+        UnknownName: there is no constraint of some name.
+    """
+    if not bounds:
+        if given is not None:
+            raise InvalidInput("this campaign has no constraints: leave out their values")
+        return {}
+    if given is None:
+        raise InvalidInput(
+            f"the values of the constraints {', '.join(bounds)} are needed with each value"
+        )
+    if not isinstance(given, Mapping):
+        values = listed(np.atleast_1d(given) if np.ndim(given) == 0 else given, "constraints")
+        if len(values) != len(bounds):
+            raise InvalidInput(f"{len(bounds)} constraints need as many values, got {shown(given)}")
+        given = dict(zip(bounds, values, strict=True))
+    for name in given:
+        one_of(name, bounds, "constraint")
+    if missing := [name for name in bounds if name not in given]:
+        raise InvalidInput(f"there is no value for the constraint {missing[0]!r}")
+    found = {name: number(given[name], f"constraint {name!r}", finite=False) for name in bounds}
+    if np.isinf(list(found.values())).any():
+        raise InvalidInput(f"values of constraints must be finite or NaN, got {shown(given)}")
+    return None if np.isnan(list(found.values())).any() else found
+
+
+class Slacks:
+    """A model of the slack b - c(x) of each constraint c(x) <= b.
+
+    Args:
+        space: the space of the campaign.
+        agent: the agent whose choices are to be feasible.
+        bounds: the upper bounds b by name.
+    Raises:
+        InvalidInput: the agent does not search the space itself.
+    """
+
+    def __init__(self, space: Space, agent: GPAgent, bounds: Mapping[str, float]) -> None:
+        self.bounds = dict(bounds)
+        if bounds:
+            check_search(space, agent, "constraints")
+        self._models = {
+            name: SpaceAgent(space, agent_for(space, "max-mean", 0, {})) for name in bounds
+        }
+
+    def tell(self, records: Sequence[Record]) -> None:
+        """Observe the values of all constraints at records."""
+        for name, model in self._models.items():
+            if records:
+                model.tell_known(
+                    records, [self.bounds[name] - r.constraints[name] for r in records]
+                )
+
+    def learn_anew(self, records: Sequence[Record]) -> None:
+        """Forget all values, and observe those of these records."""
+        for model in self._models.values():
+            model.agent.reset()
+        self.tell(records)
+
+    def hold(self, record: Record) -> bool:
+        """Whether the measured values of a record satisfy all constraints."""
+        return all(record.constraints[name] <= bound for name, bound in self.bounds.items())
+
+    @property
+    def feasibility(self) -> Feasibility | None:
+        """The probability of feasibility; None without constraints or before any value."""
+        posteriors = [model.agent.posterior for model in self._models.values()]
+        known = bool(posteriors) and len(posteriors[0].observed) > 0
+        return Feasibility(posteriors) if known else None
+
+    def predict(self, unit: Array) -> dict[str, tuple[Array, Array]]:
+        """The posterior mean and standard deviation of each constraint at unit points, by name."""
+        found = {}
+        for name, model in self._models.items():
+            mean, var = model.moments(unit)
+            found[name] = self.bounds[name] - mean, np.sqrt(var)
+        return found
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state, as a copy in plain data."""
+        return {name: model.snapshot() for name, model in self._models.items()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Return to the state of a snapshot."""
+        for name, model in self._models.items():
+            model.restore(state[name])
+
+
+def check_search(space: Space, agent: GPAgent, what: str) -> None:
+    """Raise `InvalidInput` unless the agent searches the space itself, by its own search."""
+    own = agent.action_map.inner.domain == space.domain
+    searches = isinstance(agent.search, (ArmSearch, BoxSearch, RoundSearch))
+    if not (own and searches and agent.next_round().search is agent.search):
+        raise InvalidInput(
+            f"{type(agent).__name__} does not support {what}, because it searches subspaces or "
+            "embeddings of the space: use ei, gp-ucb, ts, ts-rsr, ..."
+        )
+
+
+@dataclass(frozen=True)
+class WithConstraints:
+    """A function that returns its value and the values of SciPy's constraint objects.
+
+    Args:
+        fun: the function; with upper bounds of its own it returns a pair of its value and theirs.
+        own: the names of the bounds of the function.
+        others: the constraint objects, as functions from a point to values by name.
+    """
+
+    fun: Callable[[Any], Any]
+    own: tuple[str, ...]
+    others: tuple["NonlinearSides", ...]
+
+    def __call__(self, x: Any) -> tuple[Any, Any]:
+        value, told = pair_of(self.fun(x)) if self.own else (self.fun(x), {})
+        if told is None:
+            return value, None
+        if not isinstance(told, Mapping):
+            told = measured_constraints(dict.fromkeys(self.own, 0.0), told) or {}
+        for other in self.others:
+            told = {**told, **other(x)}
+        return value, told
+
+
+def pair_of(returned: Any) -> tuple[Any, Any]:
+    """The value and the values of the constraints that a function returned.
+
+    NaN alone is a failed evaluation, without values of the constraints.
+    """
+    if isinstance(returned, (tuple, list)) and len(returned) == 2:
+        return returned[0], returned[1]
+    if isinstance(returned, float) and np.isnan(returned):
+        return returned, None
+    raise InvalidInput(
+        "with constraints the function must return a pair of its value and the values of the "
+        f"constraints (a dict by name, or a list), got {shown(returned)}"
+    )
+
+
+@dataclass(frozen=True)
+class NonlinearSides:
+    """A `NonlinearConstraint` as upper bounds: an output c_j gives c_j <= ub and -c_j <= -lb.
+
+    Args:
+        name: what the constraint is called.
+        fun: its function, which takes a point as an array.
+        low: (k,) lower bounds; -inf for none.
+        high: (k,) upper bounds; inf for none.
+    """
+
+    name: str
+    fun: Callable[[Any], Any]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+
+    @staticmethod
+    def of(given: NonlinearConstraint, name: str) -> "NonlinearSides":
+        """The sides of SciPy's object; raises `InvalidInput` if they exclude each other."""
+        low, high = np.broadcast_arrays(
+            np.atleast_1d(np.asarray(given.lb, dtype=float)),
+            np.atleast_1d(np.asarray(given.ub, dtype=float)),
+        )
+        if not callable(given.fun) or low.ndim != 1 or not (low < high).all():
+            raise InvalidInput(
+                "a NonlinearConstraint needs a function, and lb below ub for each of its outputs; "
+                f"got {shown(given.lb)} and {shown(given.ub)}"
+            )
+        return NonlinearSides(name, given.fun, tuple(low.tolist()), tuple(high.tolist()))
+
+    @property
+    def bounds(self) -> dict[str, float]:
+        """The upper bounds by name."""
+        return {name: bound for name, bound, _, _ in self._sides()}
+
+    def __call__(self, x: Any) -> dict[str, float]:
+        """The values of the sides by name."""
+        values = numbers(np.atleast_1d(self.fun(x)), self.name)
+        if values.shape != (len(self.low),):
+            raise InvalidInput(
+                f"{self.name} has bounds for {len(self.low)} outputs, got {shown(values)}"
+            )
+        return {name: sign * float(values[j]) for name, _, j, sign in self._sides()}
+
+    def _sides(self) -> list[tuple[str, float, int, float]]:
+        """Each side's name, upper bound, output and sign."""
+        found = []
+        for j, (low, high) in enumerate(zip(self.low, self.high, strict=True)):
+            name = self.name if len(self.low) == 1 else f"{self.name}[{j}]"
+            if high < np.inf:
+                found.append((name, high, j, 1.0))
+            if low > -np.inf:
+                found.append((f"-{name}", -low, j, -1.0))
+        return found
+
+
+def sides_of(given: Any) -> tuple[dict[str, float], tuple[NonlinearSides, ...]]:
+    """The upper bounds by name of the function's own constraints, and SciPy's constraint objects.
+
+    Args:
+        given: the argument ``constraints`` of `minimize`.
+    Raises:
+        InvalidInput: it holds something else, or a name occurs twice.
+    """
+    items = list(given) if isinstance(given, (list, tuple)) else [given]
+    own: dict[str, float] = {}
+    others: list[NonlinearSides] = []
+    for item in items:
+        if isinstance(item, NonlinearConstraint):
+            others.append(NonlinearSides.of(item, f"c{len(others)}"))
+        else:
+            own |= upper_bounds(item)
+    names = [*own, *(name for side in others for name in side.bounds)]
+    if len(set(names)) < len(names):
+        raise InvalidInput(f"names of constraints must differ, got {', '.join(names)}")
+    return own, tuple(others)
