@@ -190,8 +190,7 @@ def _scalable(function: str, dim: int, *, shift: bool = False) -> Scenario:
 
 LATEST = "log10_regret"
 FREE = ("gp-ucb", "dropout-ucb", "line-bo")
-# Repeats of the literal reading in each number of dimensions.
-LITERAL_REPEATS = {20: 5, 50: 10, 100: 10}
+LITERAL_REPEATS = 5
 LITERAL_CHOICES = (
     "beta_t is the theorem's of each agent, with delta = 0.1 and a = b = 1, in full",
     "climbs begin at random points only: no candidates are near the best observed points",
@@ -216,7 +215,7 @@ def _literal_reading(function: str, dim: int = 20) -> Scenario:
     return _scenario(
         f"{function}-{dim}-literal",
         _literal(),
-        LITERAL_REPEATS[dim],
+        LITERAL_REPEATS,
         source="tranthe2020, Section 5, scalability",
         title=f"{function} in {dim} dimensions, with nothing that the text does not state",
         env="gpbandits/HighDim-v0",
@@ -231,7 +230,7 @@ def _literal_reading(function: str, dim: int = 20) -> Scenario:
         ),
         choices=(*LITERAL_CHOICES, *(places if camelback else ())),
         panels=(*PANELS, Panel(LATEST, band="deviation")),
-        departures=(_repeats(LITERAL_REPEATS[dim]), FLOOR, *_confined(function)),
+        departures=(_repeats(LITERAL_REPEATS), FLOOR, *_confined(function)),
         reading_of=f"tranthe2020/{OTHER_FORMS.get(function, function)}-{dim}",
     )
 
