@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.scenarios.findings.statistics import mean_and_error, paired
+from gpbandits_env.scenarios.findings.finding import mean_and_error, paired
 from gpbandits_env.scenarios.metrics import KNOWN, Panel
 from gpbandits_env.scenarios.reporting.colours import colour_of
 from gpbandits_env.scenarios.reporting.plots import (

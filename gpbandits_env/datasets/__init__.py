@@ -14,13 +14,13 @@ from gpbandits_env.datasets.catalogue import status as status
 from gpbandits_env.datasets.dataset import VARIABLE as VARIABLE
 from gpbandits_env.datasets.dataset import Dataset as Dataset
 from gpbandits_env.datasets.dataset import data_folders as data_folders
-from gpbandits_env.datasets.files import TableFile as TableFile
-from gpbandits_env.datasets.files import hours as hours
-from gpbandits_env.datasets.files import is_file_name as is_file_name
-from gpbandits_env.datasets.files import read_table as read_table
 from gpbandits_env.datasets.gisette import Patterns as Patterns
 from gpbandits_env.datasets.gisette import load_gisette as load_gisette
 from gpbandits_env.datasets.mnist import Digits as Digits
 from gpbandits_env.datasets.mnist import load_digits as load_digits
 from gpbandits_env.datasets.tables import Readings as Readings
+from gpbandits_env.datasets.tables import TableFile as TableFile
 from gpbandits_env.datasets.tables import check_table as check_table
+from gpbandits_env.datasets.tables import hours as hours
+from gpbandits_env.datasets.tables import is_file_name as is_file_name
+from gpbandits_env.datasets.tables import read_table as read_table

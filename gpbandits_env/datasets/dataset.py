@@ -7,8 +7,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.datasets.files import read_table
-from gpbandits_env.datasets.tables import Readings
+from gpbandits_env.datasets.tables import Readings, read_table
 from gpbandits_env.errors import InvalidInput, MissingData, optional
 
 VARIABLE = "GPBANDITS_DATA"

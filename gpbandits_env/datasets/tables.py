@@ -1,12 +1,22 @@
-"""Tables of numbers: readings of many sensors at many times."""
+"""Tables of numbers: readings of many sensors at many times, and the reader of their files."""
 
+import csv
+import gzip
+import re
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.arrays import LARGEST, Array, IntArray, frozen, numbers
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, MissingData, one_of, unknown
+from gpbandits_env.files import check_regular
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,3 +106,259 @@ def interpolated(values: Array, name: str, at: Array | None = None) -> Array:
         if not known.all():
             column[~known] = np.interp(when[~known], when[known], column[known])
     return filled
+
+
+# Larger tables do not fit the memory of most machines.
+MOST_BYTES = 2**32
+TEXT = (".csv", ".csv.gz", ".tsv", ".txt")
+SUFFIXES = (*TEXT, ".npy", ".npz")
+GAPS = ("error", "keep", "drop", "interpolate")
+# The contents of a cell without a reading.
+EMPTY = frozenset({"", "na", "n/a", "nan", "null", "none"})
+# The possible separators of cells; the first of these in the first line is used.
+SEPARATORS = (";", "\t", ",")
+DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
+
+Line: TypeAlias = tuple[int, list[str]]
+Times: TypeAlias = Array | NDArray[np.datetime64]
+Stamp: TypeAlias = float | datetime
+
+
+@dataclass(frozen=True, eq=False)
+class TableFile:
+    """The contents of a file of readings.
+
+    Attributes:
+        values: (rows, n) readings; NaN only if gaps are kept.
+        names: (n,) of the columns; None if the file has no line of names.
+        times: (rows,) time stamps, numbers or datetime64[us]; None if the file has none.
+    """
+
+    values: Array
+    names: tuple[str, ...] | None = None
+    times: Times | None = None
+
+
+def read_table(
+    path: str | Path,
+    header: bool | None = None,
+    time_column: str | None = None,
+    gaps: str = "error",
+) -> TableFile:
+    """The table of numbers in a file: a row for each time and a column for each arm.
+
+    Cells of a text file are separated by semicolons, tabs or commas, whichever the first line has.
+    Between semicolons or tabs a comma is the decimal sign. A first column of dates (ISO 8601,
+    "2026-03-01 12:00") is the time column without being named.
+
+    Args:
+        path: .csv, .csv.gz, .tsv or .txt; .npy, or .npz with one array in it.
+        header: whether the first line has the columns' names; None: it has if a cell of it is
+            neither a number nor a date (columns that are named by numbers need True).
+        time_column: the name of the column of time stamps, numbers or dates, that never decrease.
+        gaps: the treatment of cells without a number (empty, "NA", "NaN"): "error"; "keep" them as
+            NaN; "drop" rows with gaps; or "interpolate" linearly in time down the column.
+    Raises:
+        MissingData: there is no such file.
+        InvalidInput: not a table of numbers; the message names the line and the column.
+        UnknownName: no such time column, or no such way with gaps.
+    """
+    one_of(gaps, GAPS, "way with gaps")
+    file = Path(path).expanduser()
+    kind = next((s for s in SUFFIXES if file.name.lower().endswith(s)), None)
+    if kind is None:
+        raise InvalidInput(f"readings come from {', '.join(SUFFIXES)} files, got {str(path)!r}")
+    if not file.is_file():
+        missing = "is not a file" if file.exists() else "no such file"
+        raise MissingData(f"{path}: {missing}; give the path of a table of readings")
+    try:
+        check_regular(file, MOST_BYTES)
+        if kind in TEXT:
+            return _Text(str(path), _lines(file), header, time_column).table(gaps)
+        if time_column is not None:
+            raise unknown("column", time_column, ())
+        return TableFile(_without_gaps(_numpy(file), gaps, str(path)))
+    except (OSError, EOFError, KeyError, csv.Error, zlib.error, UnicodeError) as error:
+        raise InvalidInput(f"cannot read {str(path)!r} as a table of numbers: {error}") from None
+
+
+def is_file_name(text: str) -> bool:
+    """Whether a text names a file; names of data sets contain neither a dot nor a slash."""
+    return "." in text or "/" in text
+
+
+def _lines(file: Path) -> Iterator[Line]:
+    """The lines that are not blank, as (number from 1, cells)."""
+    opened: Any = gzip.open if file.name.lower().endswith(".gz") else open
+    with opened(file, "rt", newline="", encoding="utf-8-sig") as handle:
+        first = handle.readline()
+        separator = next((mark for mark in SEPARATORS if mark in first), ",")
+        rows = csv.reader(chain([first], handle), delimiter=separator, skipinitialspace=True)
+        for cells in rows:
+            if any(map(str.strip, cells)):
+                yield rows.line_num, cells if separator == "," else list(map(_decimal, cells))
+
+
+class _Text:
+    """The lines of a text file, and what its first ones say of its columns."""
+
+    def __init__(
+        self, path: str, lines: Iterator[Line], header: bool | None, time_column: str | None
+    ) -> None:
+        self.path = path
+        line, cells = next(lines, (0, []))
+        first = [cell.strip() for cell in cells]
+        named = not all(map(_is_value, first)) if header is None else header
+        self.names = first if named else None
+        self.width = len(first)
+        start = next(lines, None) if named else (line, cells)
+        if start is None or not first:
+            raise InvalidInput(f"{path}: there are no rows of numbers")
+        self.body = chain([start], lines)
+        self.time = self._time_column(time_column, start[1][0])
+
+    def _time_column(self, name: str | None, cell: str) -> int | None:
+        """Where the time column is, given its name and the first cell of the first row."""
+        if name is None:
+            return 0 if _number(cell) is None and _date(cell) is not None else None
+        if self.names is None or name not in self.names:
+            raise unknown("column", name, self.names or ())
+        return self.names.index(name)
+
+    def table(self, gaps: str) -> TableFile:
+        rows, stamps, last = [], [], None
+        for line, cells in self.body:
+            if len(cells) != self.width:
+                raise InvalidInput(
+                    f"{self.path}: line {line} has {len(cells)} cells, the first {self.width}"
+                )
+            if self.time is not None:
+                last = self._stamp(line, cells.pop(self.time), last)
+            row = self._row(line, cells, gaps)
+            if row is not None:
+                rows.append(row)
+                stamps.append(last)
+        values = np.array(rows)
+        if not values.size:
+            raise InvalidInput(f"{self.path}: there is no row of numbers without a gap")
+        times = None
+        if self.time is not None:
+            kind = "datetime64[us]" if isinstance(last, datetime) else np.float64
+            times = np.array(stamps, dtype=kind)
+        if gaps == "interpolate":
+            values = interpolated(values, self.path, None if times is None else hours(times))
+        names = self.names and tuple(n for i, n in enumerate(self.names) if i != self.time)
+        return TableFile(values, names or None, times)
+
+    def _row(self, line: int, cells: list[str], gaps: str) -> Array | None:
+        """The numbers of a line; None if it is dropped."""
+        try:
+            row = np.array(list(map(float, cells)))
+        except ValueError:
+            row = np.array([self._cell(line, i, cell) for i, cell in enumerate(cells)])
+        fine = np.abs(row) <= LARGEST
+        if fine.all():
+            return row
+        empty = np.isnan(row)
+        wrong = np.flatnonzero(~fine if gaps == "error" else ~fine & ~empty)
+        if len(wrong):
+            i = int(wrong[0])
+            hint = (
+                "is empty; the option gaps, 'drop' or 'interpolate', says what becomes of that"
+                if empty[i]
+                else f"is {cells[i].strip()}: a reading must be finite"
+            )
+            raise InvalidInput(f"{self._place(line, i)} {hint}")
+        return None if gaps == "drop" else row
+
+    def _cell(self, line: int, i: int, cell: str) -> float:
+        number = _number(cell)
+        if number is None:
+            raise InvalidInput(
+                f"{self._place(line, i)}: {cell.strip()[:50]!r} is not a number; leave gaps empty"
+            )
+        return number
+
+    def _place(self, line: int, i: int) -> str:
+        """The position of the i-th reading of a line, for messages."""
+        return self._where(line, i if self.time is None or i < self.time else i + 1)
+
+    def _where(self, line: int, column: int) -> str:
+        name = column + 1 if self.names is None else repr(self.names[column])
+        return f"{self.path}: line {line}, column {name}"
+
+    def _stamp(self, line: int, cell: str, before: Stamp | None) -> Stamp:
+        """The time of a line, not before that of the line above."""
+        number = _number(cell)
+        stamp = _date(cell) if number is None else number
+        wrong = ""
+        if stamp is None or stamp != stamp:  # NaN
+            wrong = "is not a time: a number, or a date like 2026-03-01 12:00"
+        elif before is not None and isinstance(stamp, datetime) != isinstance(before, datetime):
+            wrong = "does not fit the rows above: times are all numbers or all dates"
+        elif before is not None and stamp < before:  # type: ignore[operator]
+            wrong = "is before the time of the row above"
+        if stamp is None or wrong:
+            assert self.time is not None
+            raise InvalidInput(f"{self._where(line, self.time)}: {cell.strip()[:50]!r} {wrong}")
+        return stamp
+
+
+def hours(times: Times) -> Array:
+    """Time stamps as numbers: dates in hours since the first one, numbers as they are."""
+    if times.dtype.kind != "M":
+        return np.asarray(times, np.float64)
+    return np.asarray((times - times[0]) / np.timedelta64(1, "h"), dtype=np.float64)
+
+
+def _without_gaps(table: Any, gaps: str, name: str) -> Array:
+    """An array of readings with its gaps treated."""
+    if gaps == "error":
+        return check_table(table, name)
+    values = numbers(table, name)
+    check_table(np.where(np.isnan(values), 0.0, values), name)
+    if gaps == "drop":
+        return check_table(values[~np.isnan(values).any(axis=1)], name)
+    return interpolated(values, name) if gaps == "interpolate" else values
+
+
+def _numpy(file: Path) -> Any:
+    try:
+        loaded = np.load(file, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return loaded
+        with loaded:
+            if len(loaded.files) != 1:
+                raise InvalidInput(f"it holds the arrays {loaded.files}; it must hold one")
+            return loaded[loaded.files[0]]
+    except ValueError as error:
+        raise OSError(str(error)) from None
+
+
+def _number(cell: str) -> float | None:
+    """The number in a cell, NaN if it is empty; None if it is something else."""
+    if cell.strip().lower() in EMPTY:
+        return np.nan
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _decimal(cell: str) -> str:
+    """A cell with a point where a number has a decimal comma."""
+    return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
+
+
+def _date(cell: str) -> datetime | None:
+    """The date in a cell, without its time zone; None if it is something else."""
+    try:
+        found = datetime.fromisoformat(cell.strip())
+    except ValueError:
+        return None
+    offset = found.utcoffset()
+    return found if offset is None else found.replace(tzinfo=None) - offset
+
+
+def _is_value(cell: str) -> bool:
+    return _number(cell) is not None or _date(cell) is not None

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.datasets.dataset import Dataset
-from gpbandits_env.datasets.files import read_table
-from gpbandits_env.datasets.tables import Readings, interpolated
+from gpbandits_env.datasets.tables import Readings, interpolated, read_table
 from gpbandits_env.errors import InvalidInput
 
 MAP = "graph_sensor_locations.csv"

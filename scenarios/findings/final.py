@@ -7,8 +7,15 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, listed, positive
 from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.scenarios.findings.finding import FINDINGS, CellResults, Check, Finding
-from gpbandits_env.scenarios.findings.statistics import Paired, one_instance, paired
+from gpbandits_env.scenarios.findings.finding import (
+    FINDINGS,
+    CellResults,
+    Check,
+    Finding,
+    Paired,
+    one_instance,
+    paired,
+)
 
 
 class FinalFinding(Finding):

@@ -6,8 +6,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.scenarios.findings.finding import FINDINGS, CellResults, Check, Finding
-from gpbandits_env.scenarios.findings.statistics import mean_and_error, one_instance, paired
+from gpbandits_env.scenarios.findings.finding import (
+    FINDINGS,
+    CellResults,
+    Check,
+    Finding,
+    mean_and_error,
+    one_instance,
+    paired,
+)
 
 
 def _claim(limits: Mapping[str, float | None]) -> str:

@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.scenarios.findings.statistics import paired
+from gpbandits_env.scenarios.findings.finding import paired
 from gpbandits_env.scenarios.papers.published import TABLES, Published
 from gpbandits_env.scenarios.results.report import StoredCell
 from gpbandits_env.scenarios.results.store import Store

@@ -12,7 +12,7 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.display import Displayed, html_table
 from gpbandits_env.errors import StoreError, optional
 from gpbandits_env.scenarios.findings import FINDINGS, CellResults, Check
-from gpbandits_env.scenarios.findings.statistics import Paired, mean_and_error, paired
+from gpbandits_env.scenarios.findings.finding import Paired, mean_and_error, paired
 from gpbandits_env.scenarios.metrics import metric_named, shown
 from gpbandits_env.scenarios.results.curves import curves_of, optimum_moves
 from gpbandits_env.scenarios.results.store import Store
