@@ -299,6 +299,10 @@ class Box(Domain):
         """The actions nearest to points (n, d); in a plain box each point is an action."""
         return points
 
+    def exchanges(self, point: Array) -> Array:
+        """The points (k, d) that differ from a point (d,) in one coordinate that is not `free`."""
+        return np.empty((0, self.dim))
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Box) and np.array_equal(self.span, other.span)
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.data.log import ObservationLog
-from gpbandits_env.arrays import Array, flag, listed, whole
+from gpbandits_env.arrays import Array, flag, listed, positive, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite, shown, unknown
 from gpbandits_env.kernels import Kernel
@@ -23,8 +23,8 @@ from gpbandits_env.learning import (
     InputScaling,
     Observations,
     OutputScaling,
-    by_coordinate,
     fit,
+    groups_of,
     learnable,
 )
 from gpbandits_env.model import Model
@@ -44,7 +44,10 @@ class Learning:
             them, "lengthscale" one or all of several), "noise_var" and "epsilon". It may be empty.
         starts: the number of starting points of each fit; the first is the last model (see
             `learning.fit`).
-        ard: whether to learn one lengthscale per coordinate.
+        ard: whether to learn one lengthscale per coordinate; or the groups of coordinates that
+            share one (see `learning.fit`).
+        spread: with ``ard``, the standard deviation of the logarithm of each lengthscale around the
+            common one; by default, lengthscales have independent priors.
         standardize: whether the mean and the scale of the rewards are estimated too. The problem's
             model is then that of rewards with mean 0 and variance 1, and is converted to the units
             of the rewards. The rewards themselves are never changed.
@@ -54,17 +57,23 @@ class Learning:
             that ``every`` divides; a fit costs O((m window)^3).
         known_noise: whether the problem's noise variance is in the units of the rewards even if
             these are standardized. At least 1e-6 of the variance of the rewards is assumed.
+        growth: if above 0, a fit also waits until the observations have grown by this share since
+            the last one. Above 50 observations, it has several starts only if their number has
+            doubled since such a fit, and at most 250; otherwise it is a short search from the last
+            model. Fits of epsilon do not use it.
     """
 
     every: int = 10
     what: tuple[str, ...] = ("kernel", "noise_var")
     starts: int = 2
-    ard: bool = False
+    ard: bool | tuple[int, ...] = False
     standardize: bool = False
     first: int = 5
     last: int = 500
     window: int = 200
     known_noise: bool = False
+    spread: float | None = None
+    growth: float = 0.0
 
     def __post_init__(self) -> None:
         least = {"every": 1, "starts": 1, "first": 2, "last": 2, "window": 2}
@@ -73,9 +82,15 @@ class Learning:
         object.__setattr__(self, "what", listed(self.what, "what to learn"))
         if not all(isinstance(name, str) for name in self.what):
             raise InvalidInput(f"what to learn must be a list of names, got {shown(self.what)}")
-        flag(self.ard, "ard")
         if flag(self.known_noise, "known_noise") and "noise_var" in self.what:
             raise InvalidInput("noise that is known is not learned: leave out noise_var")
+        if not isinstance(self.ard, Sequence):
+            flag(self.ard, "ard")
+        else:
+            object.__setattr__(self, "ard", tuple(whole(g, "a group of ard", 0) for g in self.ard))
+        if self.spread is not None:
+            positive(self.spread, "spread")
+        positive(self.growth, "growth", zero=True)
 
     @property
     def drifts(self) -> bool:
@@ -113,6 +128,10 @@ def learning_for(
     raise InvalidInput(f"learn must be a dict, a list of names or true, got {spec!r}")
 
 
+# Up to FEW observations every fit has all of its starts, and above MOST_FRESH none has.
+FEW, MOST_FRESH = 50, 250
+
+
 class Refit:
     """Fits the model to the observations in the rounds that `Learning` states.
 
@@ -142,12 +161,14 @@ class Refit:
             )
         self._given = self.model = given
         inputs = InputScaling.of(domain)
-        if learning.ard:
-            by_coordinate(given.kernel, self._names, len(inputs.low))  # raises an error early
-        priors = HyperPriors.default(inputs)
+        if learning.ard is not False:  # raise an error early
+            groups_of(learning.ard, given.kernel, self._names, len(inputs.low))
+        priors = HyperPriors.default(inputs, learning.spread)
         self._priors = priors if self._names - {"epsilon"} else None
         self._fitted: int | None = None
         self._known = 0  # prior observations since the last fit
+        self._seen = 0  # the observations at the last fit
+        self._fresh = 0  # the observations at the last fit with several starts
         self.learned: list[dict[str, Any]] = []
 
     @property
@@ -167,7 +188,8 @@ class Refit:
         if not self.learning.drifts:
             due = self.due(round_, log.observations)
             if due:
-                self.fit(round_, *log.last(self.learning.last))
+                self.fit(round_, *log.last(self.learning.last), starts=self._starts(log))
+                self._seen = log.observations
             return due
         rounds = [entry for entry in log.entries if entry.round][-self.learning.window :]
         # Rounds without an informative observation carry no information on correlations.
@@ -185,10 +207,25 @@ class Refit:
         """Whether a fit is due after ``now`` rounds and with that many observations."""
         passed = None if self._fitted is None else now - self._fitted + self._known
         soon = passed is not None and passed < self.learning.every
+        soon |= observations < (1.0 + self.learning.growth) * self._seen
         return not soon and observations >= self.learning.first
 
+    def _starts(self, log: ObservationLog) -> int:
+        """The number of starts of a fit to the log; 0 for a short search from the last model."""
+        few = log.observations <= MOST_FRESH or not self._fresh
+        doubled = few and log.observations >= 2 * self._fresh
+        if not self.learning.growth or doubled or log.observations <= FEW:
+            self._fresh = log.observations
+            return self.learning.starts
+        return 0
+
     def fit(
-        self, now: int, points: NDArray[Any], rewards: Array, times: Array | None = None
+        self,
+        now: int,
+        points: NDArray[Any],
+        rewards: Array,
+        times: Array | None = None,
+        starts: int | None = None,
     ) -> Model:
         """Fit `model` to these data, and record it as the model of a round.
 
@@ -200,6 +237,7 @@ class Refit:
             points: (n,) arms or (n, d) points of the domain.
             rewards: (n,).
             times: (n,) if epsilon is learned; otherwise only the ``last`` observations are used.
+            starts: the number of starts; by default that of `Learning`.
         """
         if times is None:
             points, rewards = points[-self.learning.last :], rewards[-self.learning.last :]
@@ -207,7 +245,9 @@ class Refit:
         self._fitted, self._known = now, 0
         try:
             with np.errstate(over="ignore", invalid="ignore"):
-                self.model, mean, likelihood = self._learned(points, rewards, times)
+                self.model, mean, likelihood = self._learned(
+                    points, rewards, times, self.learning.starts if starts is None else starts
+                )
         except (InvalidInput, NotPositiveDefinite):
             return self.model
         self.learned.append(
@@ -219,7 +259,7 @@ class Refit:
         return self.model
 
     def _learned(
-        self, points: NDArray[Any], rewards: Array, times: Array
+        self, points: NDArray[Any], rewards: Array, times: Array, starts: int
     ) -> tuple[Model, float, float | None]:
         """The fitted model, the mean that it adds to the given mean, and its log-likelihood."""
         learning, given = self.learning, self._given
@@ -243,7 +283,7 @@ class Refit:
                 learn=(*learning.what, *(("mean",) if learning.standardize else ())),
                 priors=self._priors,
                 ard=learning.ard,
-                starts=learning.starts,
+                starts=starts,
             )
             kernel, noise = found.model.kernel, found.model.noise_var
             likelihood = found.log_likelihood
@@ -255,6 +295,7 @@ class Refit:
     def clear(self) -> None:
         """Return to the given model, and drop the record of fits."""
         self.model, self._fitted, self._known = self._given, None, 0
+        self._seen = self._fresh = 0
         self.learned.clear()
 
     def snapshot(self) -> dict[str, Any]:
@@ -263,6 +304,8 @@ class Refit:
             "model": self.model.to_dict(),
             "fitted": self._fitted,
             "known": self._known,
+            "seen": self._seen,
+            "fresh": self._fresh,
             "learned": [dict(record) for record in self.learned],
         }
 
@@ -270,7 +313,8 @@ class Refit:
         """Return to the state of a snapshot."""
         self.model = Model.from_dict(state["model"])
         self._fitted = None if state["fitted"] is None else int(state["fitted"])
-        self._known = int(state.get("known", 0))  # files of earlier versions do not have it
+        for name in ("known", "seen", "fresh"):  # files of earlier versions do not have them
+            setattr(self, f"_{name}", int(state.get(name, 0)))
         self.learned[:] = [dict(record) for record in state["learned"]]
 
 

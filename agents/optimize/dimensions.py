@@ -11,6 +11,9 @@ from gpbandits_env.arrays import MOST, Array, finite_array, flag, listed, number
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import Family
 
+# Of more integers than this, a search tries those at distances 1, 2, 4, 8, ...
+MOST_VALUES = 32
+
 
 class Dimension(ABC):
     """One parameter of the function to be optimized."""
@@ -40,6 +43,10 @@ class Dimension(ABC):
     def values(self) -> list[Any]:
         """All values; the dimension must not be continuous."""
         raise InvalidInput(f"{self!r} is continuous: its values cannot be listed")
+
+    def others(self, value: Any) -> list[Any]:
+        """The values that a search tries instead of one; all others if there are few."""
+        return [other for other in self.values() if other != value]
 
 
 DIMENSIONS: Family[Dimension] = Family("dimension")
@@ -148,6 +155,13 @@ class Integer(_Interval):
 
     def values(self) -> list[Any]:
         return list(range(self.low, self.high + 1))
+
+    def others(self, value: Any) -> list[Any]:
+        if self.size <= MOST_VALUES:
+            return super().others(value)
+        steps = [2**i for i in range((self.high - self.low).bit_length())]
+        tried = (value + step for size in steps for step in (-size, size))
+        return [other for other in tried if self.low <= other <= self.high]
 
 
 @DIMENSIONS.register("choice")

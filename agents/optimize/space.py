@@ -52,6 +52,18 @@ class Cube(Box):
                 snapped[:, part] = [dimension.encode(dimension.decode(row)) for row in rows]
         return snapped
 
+    def exchanges(self, point: Array) -> Array:
+        found, start = [], 0
+        for dimension in self.dimensions:
+            part = slice(start, start + dimension.width)
+            start = part.stop
+            if dimension.size is not None:
+                others = dimension.others(dimension.decode(point[part]))
+                moved = np.tile(point, (len(others), 1))
+                moved[:, part] = [dimension.encode(other) for other in others]
+                found.append(moved)
+        return np.concatenate(found) if found else super().exchanges(point)
+
 
 class Space:
     """Named dimensions, and the map between their values and points of [0, 1]^d.
@@ -64,6 +76,7 @@ class Space:
     Attributes:
         dimensions: the dimensions by name.
         dim: the number d of coordinates.
+        groups: the index of the dimension of each coordinate, (d,).
         parts: the coordinates of each dimension.
         cube: the cube [0, 1]^d.
         domain: `Arms` if there are at most 4096 combinations, else the cube.
@@ -75,6 +88,9 @@ class Space:
         self.dimensions = _named(dimensions)
         ends = np.cumsum([0, *(d.width for d in self.dimensions.values())]).tolist()
         self.dim: int = ends[-1]
+        self.groups = tuple(
+            i for i, d in enumerate(self.dimensions.values()) for _ in range(d.width)
+        )
         self.parts = [slice(a, b) for a, b in pairwise(ends)]
         self._parts = list(zip(self.dimensions.items(), self.parts, strict=True))
         self.cube = Cube(np.zeros(self.dim), np.ones(self.dim), tuple(self.dimensions.values()))

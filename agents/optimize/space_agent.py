@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Feasibility
+from gpbandits_env.agents.acquisitions.schedules import THEOREM_1, THEOREM_OVER_5
 from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
-from gpbandits_env.agents.registry import agent_class, make
+from gpbandits_env.agents.registry import agent_class, make, settings_of
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
@@ -22,7 +23,14 @@ from gpbandits_env.problem import Problem
 
 # The defaults on the unit cube, for values of variance 1.
 LENGTHSCALE, NOISE_VAR = 0.3, 1e-4
-LEARN_EVERY = 3
+# A fit after three values, or after growth by 5% if that is more.
+LEARN: Mapping[str, Any] = {"every": 3, "growth": 0.05}
+# The logarithms of d lengthscales differ from the common one by this in the sum of squares, unless
+# the data say otherwise: by 1 each in 5 dimensions, by 0.5 in 20.
+DIFFERENCES = 5.0
+# Instead of a theorem's beta_t, which assumes a known model and explores for hundreds of rounds.
+# Both were chosen on BBOB, instances 11 and 12.
+BETA = 2.0
 # Settings by which old data lose weight; with them no model is learned by default.
 FORGETTING = ("epsilon", "reset_every", "window", "temporal")
 
@@ -184,8 +192,9 @@ def agent_for(
 
     By default, the kernel is Matern-5/2 with lengthscale 0.3 sqrt(d) on the unit cube and variance
     1, the noise has variance 1e-4, and values are standardized. The lengthscales (one per
-    coordinate), the variance and the noise variance are learned at every third value, unless a
-    kernel, a setting for forgetting or an agent for drifting functions is given.
+    dimension), the variance and the noise variance are learned at every third value, and less often
+    above 60 values, unless a kernel, a setting for forgetting or an agent for drifting functions is
+    given. Where an agent's own beta_t is that of a theorem, beta is 2.
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -203,13 +212,23 @@ def agent_for(
     given = {"standardize": True, **settings}
     problem = Problem(space.domain, Matern52(LENGTHSCALE * math.sqrt(space.dim)), NOISE_VAR)
     forgets = cls.assumes_drift or any(given.get(key) is not None for key in FORGETTING)
-    if "learn" not in given and "kernel" not in given and not forgets:
+    usual = "learn" not in given and "kernel" not in given and not forgets
+    if usual:
         what = ["lengthscale", "variance"] + ["noise_var"] * ("noise_var" not in given)
-        given["learn"] = {"every": LEARN_EVERY, "what": what, "ard": space.dim > 1}
+        spread = math.sqrt(min(3.0, DIFFERENCES / len(space.dimensions)))
+        given["learn"] = {**LEARN, "what": what, "ard": True, "spread": spread}
+    if settings_of(name).get("beta", ...) in (None, THEOREM_OVER_5, THEOREM_1):
+        given.setdefault("beta", BETA)
     if noise is not None:
         given |= _with_noise(positive(noise, "noise", zero=True), given)
-    agent = make(name, problem, seed=np.random.default_rng(seed), **given)
+    agent = make(name, problem, seed=seed, **given)
     assert isinstance(agent, GPAgent)
+    # The coordinates of an embedding are not those of the space.
+    own = space.dim > len(space.dimensions) and agent.action_map.inner.domain == space.domain
+    if usual and own and agent.refit is not None:
+        given["learn"] = replace(agent.refit.learning, ard=space.groups)
+        agent = make(name, problem, seed=seed, **given)
+        assert isinstance(agent, GPAgent)
     # Known, spread and rounded points may lie anywhere, so the agent must accept any point.
     anywhere = space.action(space.decode(np.full(space.dim, 1.0 / math.pi)))
     try:

@@ -33,6 +33,7 @@ from gpbandits_env.agents.search.climb import (
     score_at,
     surface,
 )
+from gpbandits_env.agents.search.exchange import alternated
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, shown
@@ -146,11 +147,18 @@ class BoxSearch(Search):
             return points[first]
         starts = y[distinct(self.box, y, score[None], count)[0]]
         climbed = pulled(surface(acquisition, posterior, allowed, self.feasibility), self.through)
+        alone = score_at(acquisition, posterior, allowed, self.feasibility)
         if self.box.dim <= MOST_SOBOL or count == 1:
             found, values = self._climb(climbed, starts, self.settings.evaluations)
         else:
-            alone = score_at(acquisition, posterior, allowed, self.feasibility)
             found, values = self._climb_and_cross(climbed, alone, starts)
+        if self.box.free is not None:
+            budget = self.settings.evaluations // 4
+
+            def again(y: Array) -> tuple[Array, Array]:
+                return self._climb(climbed, y, budget)
+
+            found, values = alternated(self.box, alone, again, found, values)
         top = int(values.argmax())
         return self._lift(found[[top]]) if values[top] > score[first] else points[first]
 

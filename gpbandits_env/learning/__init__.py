@@ -6,9 +6,9 @@ from gpbandits_env.learning.diagnose import Diagnosis as Diagnosis
 from gpbandits_env.learning.diagnose import ModelScore as ModelScore
 from gpbandits_env.learning.diagnose import diagnose as diagnose
 from gpbandits_env.learning.fit import Fitted as Fitted
-from gpbandits_env.learning.fit import by_coordinate as by_coordinate
 from gpbandits_env.learning.fit import epsilon_interval as epsilon_interval
 from gpbandits_env.learning.fit import fit as fit
+from gpbandits_env.learning.fit import groups_of as groups_of
 from gpbandits_env.learning.fit import learnable as learnable
 from gpbandits_env.learning.likelihood import log_marginal_likelihood as log_marginal_likelihood
 from gpbandits_env.learning.priors import HyperPriors as HyperPriors

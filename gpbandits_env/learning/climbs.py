@@ -28,6 +28,8 @@ USUAL = {"lengthscale", "variance", "noise_var"}
 # Multiples of the value of any other parameter, for another start: the likelihood of a period has a
 # maximum at each alias, and a search may end at any of them.
 MULTIPLES = np.linspace(-np.log(2.0), np.log(2.0), 41)
+# The largest number of evaluations of a search, and of one that improves on the last model.
+LONG, SHORT = 60, 16
 # Without priors, a logarithm may move this far from its start, which keeps fits to few data sane.
 REACH = 8.0
 
@@ -73,8 +75,14 @@ class Climbs:
     drifts: bool
 
     def best(self, starts: int) -> Climbed:
-        """The best result of searches from the current values and from the prior centers."""
+        """The best result of searches from the current values and from the prior centers.
+
+        With 0 starts, it is the result of one short search from the current values.
+        """
         given = np.log([p.value / p.unit for p in self.parameters])
+        if not starts:
+            u, value, count = self._climb(np.array([self.epsilon**0.5, *given]), SHORT)
+            return Climbed(*self._values(u), self._at(u), (value,), count)
         firsts = [given]
         if any(p.prior for p in self.parameters):
             firsts += [self._centre(factors, given) for factors in STARTS[: starts - 1]]
@@ -117,7 +125,7 @@ class Climbs:
         theta, epsilon = self._values(u)
         return self.likelihood(theta[:-1], float(theta[-1]), epsilon)
 
-    def _climb(self, first: Array) -> tuple[Array, float, int]:
+    def _climb(self, first: Array, most: int = LONG) -> tuple[Array, float, int]:
         """The end of a search, its objective and the number of evaluations."""
         free = np.array([self.drifts, *(p.free for p in self.parameters)])
         limits = np.array([(0.0, MAX_EPSILON**0.5), *(p.limits for p in self.parameters)])[free]
@@ -145,7 +153,7 @@ class Climbs:
             method="L-BFGS-B",
             bounds=limits.tolist(),
             # Under a prior, the maximum need not be accurate to the last digit.
-            options={"maxfun": 60, "ftol": 1e-8, "gtol": 1e-4} if groups else {},
+            options={"maxfun": most, "ftol": 1e-8, "gtol": 1e-4} if groups else {},
         )
         u[free] = end.x
         return u, -float(end.fun), int(end.nfev)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import brentq
 
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, IntArray, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.learning.climbs import MAX_EPSILON, Climbed, Climbs, LearnedParameter
@@ -101,7 +101,7 @@ def fit(
     *,
     learn: Sequence[str] = ("kernel", "noise_var"),
     priors: HyperPriors | None = None,
-    ard: bool = False,
+    ard: bool | Sequence[int] = False,
     starts: int = 2,
 ) -> Fitted:
     """The most likely values of some hyper-parameters; the others keep the values of the model.
@@ -121,8 +121,11 @@ def fit(
             all of several; "noise_var"; "mean" (the best constant at every step); "epsilon".
         priors: priors and bounds for scaled inputs and rewards, which give the maximum a
             posteriori. Without priors, the likelihood is maximized within a factor of 3000.
-        ard: under priors, learn one lengthscale per coordinate instead of one for all.
-        starts: under priors, the number of starts, 1 to 6.
+        ard: under priors, learn one lengthscale per coordinate instead of one for all; or, for a
+            radial kernel, the number of the group of each coordinate, (d,), counted from 0: the
+            coordinates of a group share their lengthscale.
+        starts: under priors, the number of starts, 1 to 6; or 0 for one short search from the
+            model, whose result may be less likely than the maximum near it.
     Raises:
         InvalidInput: there is nothing to learn, the shapes do not agree, or a number is out of
             range.
@@ -146,7 +149,8 @@ def fit(
                 f"points and the box of the priors must agree in dimension, got "
                 f"{data.points.shape[1]} and {len(priors.inputs.low)}"
             )
-        return _ObservationFit(model, data, names, priors).run(ard, whole(starts, "starts"))
+        groups = groups_of(ard, model.kernel, names, data.points.shape[1])
+        return _ObservationFit(model, data, names, priors).run(groups, whole(starts, "starts", 0))
     if priors is not None or not names <= {"epsilon", "noise_var"}:
         raise InvalidInput("series allow only epsilon and noise_var to be learned, without priors")
     start, free = model.noise_var, "noise_var" in names
@@ -193,15 +197,16 @@ class _ObservationFit:
             noise = priors.noise_var.prior.centre
         self._outputs, self._noise = outputs, noise
 
-    def run(self, ard: bool, starts: int) -> Fitted:
-        """The learned model, in the units of the data."""
+    def run(self, groups: IntArray | None, starts: int) -> Fitted:
+        """The learned model, in the units of the data; ``groups`` are those of `fit`."""
         model, names, outputs, kernel = self._model, self._names, self._outputs, self._model.kernel
         if self._priors and _by_scales(kernel, names):
-            found, kernel = self._radial(kernel, self._priors, ard, starts)
+            found, kernel = self._radial(kernel, self._priors, groups, starts)
         else:
             found, kernel = self._any_kernel(kernel, names, starts)
             dim = self._data.points.shape[1]
-            if self._priors and ard and (apart := by_coordinate(kernel, names, dim)):
+            apart = None if groups is None else by_coordinate(kernel, names, dim)
+            if self._priors and apart:
                 # The isotropic kernel is the start, and the result if nothing is more likely.
                 again, other = self._any_kernel(*apart, 1)
                 if max(again.starts) > max(found.starts):
@@ -254,7 +259,7 @@ class _ObservationFit:
         return found, learned.scaled(var) if priors else learned
 
     def _radial(
-        self, kernel: Kernel, priors: HyperPriors, ard: bool, starts: int
+        self, kernel: Kernel, priors: HyperPriors, groups: IntArray | None, starts: int
     ) -> tuple[Climbed, Kernel]:
         """Fit the lengthscale(s) and variance of a radial kernel, in the cube of the priors."""
         assert kernel.radial is not None
@@ -263,33 +268,70 @@ class _ObservationFit:
         free = "variance" in self._names
         free_scales = any(name.startswith("lengthscale") for name in self._names)
 
-        def best(scales: Array, variance: float, noise: float, starts: int) -> Climbed:
+        def best(
+            scales: Array, of: IntArray | None, variance: float, noise: float, starts: int
+        ) -> Climbed:
+            prior = priors.lengthscale if of is None else priors.around(common)
             parameters = [
-                LearnedParameter("lengthscale", ell, free_scales, priors.lengthscale)
-                for ell in scales.tolist()
+                LearnedParameter("lengthscale", ell, free_scales, prior) for ell in scales.tolist()
             ]
             parameters.append(LearnedParameter("variance", variance, free, priors.variance))
-            covariances = RadialCovariances(radial, points, len(scales))
+            covariances = RadialCovariances(radial, points, of)
             return self._best(covariances, parameters, noise, starts)
 
         given, variance = inputs.lengthscales(radial), radial.variance / factor
-        one = np.array([np.exp(np.mean(np.log(given)))])
-        alike = np.ptp(given) <= 1e-12 * given.max()
-        found = best(one if free_scales or alike else given, variance, self._noise, starts)
+        common = float(np.exp(np.mean(np.log(given))))
+        own = groups if free_scales and len(given) > 1 else None
+        before = given
+        if own is not None:
+            before = np.array([given[own == group].mean() for group in range(own.max() + 1)])
+        if own is not None and not starts:
+            found = best(before, own, variance, self._noise, 0)
+        elif free_scales or np.ptp(given) <= 1e-12 * given.max():
+            found = best(np.array([common]), None, variance, self._noise, starts)
+        else:
+            found = best(given, np.arange(len(given)), variance, self._noise, starts)
+        if own is not None and starts:
+            # One start is the isotropic kernel, the other the lengthscales learned before.
+            common, level, noise = found.theta.tolist()
+            apart = best(np.full(len(before), common), own, level, noise, 1)
+            again = best(before, own, variance, self._noise, 1)
+            count = found.evaluations + apart.evaluations + again.evaluations
+            found = max(apart, again, key=lambda end: max(end.starts))
+            found = replace(found, starts=apart.starts + again.starts, evaluations=count)
         if free_scales:
-            if ard and len(given) > 1:
-                # One start is the isotropic kernel, the other the lengthscales learned before.
-                ell, level, noise = found.theta.tolist()
-                apart = best(np.full(len(given), ell), level, noise, 1)
-                again = best(given, variance, self._noise, 1)
-                count = found.evaluations + apart.evaluations + again.evaluations
-                found = max(apart, again, key=lambda end: max(end.starts))
-                found = replace(found, starts=apart.starts + again.starts, evaluations=count)
             scales = found.theta[:-2]
-            kernel = inputs.kernel(kernel, scales[0] if len(scales) == 1 else scales)
+            kernel = inputs.kernel(kernel, scales[0] if own is None else scales[own])
         if free:
             kernel = kernel.with_parameters({"variance": float(found.theta[-2]) * factor})
         return found, kernel
+
+
+def groups_of(
+    ard: bool | Sequence[int], kernel: Kernel, names: frozenset[str], dim: int
+) -> IntArray | None:
+    """The group of each coordinate, (d,); None for one lengthscale of all; see `fit`.
+
+    Raises:
+        InvalidInput: the kernel does not accept one lengthscale per coordinate, or the groups do
+            not fit the coordinates or the kernel.
+    """
+    if isinstance(ard, bool):
+        if ard:
+            by_coordinate(kernel, names, dim)
+        return np.arange(dim) if ard else None
+    groups = np.array([whole(group, "a group of ard", 0, dim - 1) for group in ard])
+    if len(groups) != dim or set(groups.tolist()) != set(range(len(set(groups.tolist())))):
+        raise InvalidInput(
+            f"ard must be true, false or the group of each of the {dim} coordinates, counted from "
+            f"0 without gaps, got {list(ard)}"
+        )
+    if not _by_scales(kernel, names):
+        raise InvalidInput(
+            f"groups of coordinates need a radial kernel, of which all lengthscales or none are "
+            f"learned; {kernel.type_name!r} learns {sorted(names)}: use ard=True or false"
+        )
+    return groups
 
 
 def _by_scales(kernel: Kernel, names: frozenset[str]) -> bool:

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-from gpbandits_env.arrays import Array, positive
+from gpbandits_env.arrays import Array, IntArray, positive
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.kernels import Kernel, Radial
 from gpbandits_env.kernels.stationary import distances
@@ -87,29 +87,32 @@ class RadialCovariances(Covariances):
     Args:
         kernel: the kernel that provides the profile; its parameters are not used.
         points: (n, d).
-        count: the number of lengthscales: 1, with distances that are computed once for all
-            evaluations, or d, with a product of (n, n) and (n, d) matrices in each evaluation.
+        groups: for each coordinate, which of the lengthscales it has; None for one lengthscale of
+            all. Then distances are computed once for all evaluations; otherwise each evaluation
+            takes a product of (n, n) and (n, d) matrices.
     """
 
-    def __init__(self, kernel: Radial, points: Array, count: int) -> None:
+    def __init__(self, kernel: Radial, points: Array, groups: IntArray | None = None) -> None:
         super().__init__(points)
-        self._kernel = kernel
-        self._distances = self._scaled(1.0) if count == 1 else None
+        self._kernel, self._groups = kernel, groups
+        self._distances = self._scaled(1.0) if groups is None else None
 
     def _scaled(self, lengthscale: float | Array) -> Array:
         return distances(self.points, self.points, lengthscale).reshape(-1)[self.pairs]
 
     def __call__(self, theta: Array) -> tuple[Array, float | Array, Pull]:
         scales, variance = theta[:-1], float(theta[-1])
-        r = self._scaled(scales) if self._distances is None else self._distances / scales[0]
+        own = scales if self._groups is None else scales[self._groups]
+        r = self._scaled(own) if self._distances is None else self._distances / scales[0]
         k = self._kernel.profile(r)
 
         def pull(outer: Array, diagonal: Array, trace: float) -> Array:
             in_variance = variance * (0.5 * trace + float(outer @ k))
             outer *= self._kernel.slope(r)
             outer *= variance
-            if self._distances is None:
-                return np.array([*self._in_scales(outer, scales), in_variance])
+            if self._groups is not None:
+                slopes = np.bincount(self._groups, self._in_scales(outer, own), len(scales))
+                return np.array([*slopes, in_variance])
             outer *= r
             return np.array([outer @ r, in_variance])
 

@@ -76,15 +76,26 @@ class HyperPriors:
             within a factor 2.7.
         noise_var: the prior of the noise variance, in the same units: e^-5 within a factor 7.4, and
             at least 1e-6. Without this floor, a singular matrix would fit few data exactly.
+        spread: if given, several lengthscales are log-normal around the most likely common one, and
+            this is the standard deviation of their logarithms. With few observations per
+            coordinate, all are then close to the common one.
     """
 
     inputs: InputScaling
     lengthscale: Bounded
     variance: Bounded = Bounded(LogNormal(1.0, 1.0), 1e-2, 1e3)
     noise_var: Bounded = Bounded(LogNormal(float(np.exp(-5.0)), 2.0), 1e-6, 1.0)
+    spread: float | None = None
+
+    def around(self, lengthscale: float) -> Bounded:
+        """The prior of each of several lengthscales, given the common one."""
+        if self.spread is None:
+            return self.lengthscale
+        low, high = self.lengthscale.low, self.lengthscale.high
+        return Bounded(LogNormal(lengthscale, self.spread), low, high)
 
     @staticmethod
-    def default(inputs: InputScaling) -> "HyperPriors":
+    def default(inputs: InputScaling, spread: float | None = None) -> "HyperPriors":
         r"""The default priors for D coordinates: lengthscales proportional to sqrt(D).
 
         Two random points of [-1, 1]^D are about 0.8 sqrt(D) apart. In many dimensions, a few points
@@ -96,7 +107,7 @@ class HyperPriors:
         """
         root = float(np.sqrt(len(inputs.low)))
         prior = LogNormal(2.0 * float(np.exp(np.sqrt(2.0) - 3.0)) * root, float(np.sqrt(3.0)))
-        return HyperPriors(inputs, Bounded(prior, 0.02 * root, 20 * root))
+        return HyperPriors(inputs, Bounded(prior, 0.02 * root, 20 * root), spread=spread)
 
     def of(self, name: str, value: float) -> tuple[str, float, Bounded]:
         """The type of a kernel parameter, by the last word of its name; its unit; its prior.

@@ -45,7 +45,8 @@ def learn(kernel, noise_var, x, y, *, inputs, what=("kernel", "noise_var"), mean
 
 def likelihood_of(kernel, x, y, mean, count):
     """As a function of the logs: one or more lengthscales, the variance, the noise."""
-    likelihood = PointLikelihood(RadialCovariances(kernel, x, count), y, mean=mean)
+    groups = None if count == 1 else np.arange(count)
+    likelihood = PointLikelihood(RadialCovariances(kernel, x, groups), y, mean=mean)
     return lambda u: likelihood(np.exp(u[:-1]), float(np.exp(u[-1])))
 
 
@@ -54,6 +55,11 @@ def likelihoods(kernel, x, y, mean):
     yield likelihood_of(kernel, x, y, mean, 1), np.log([0.7, 1.3, 0.1])
     scales = rng.uniform(0.3, 2.0, dim)
     yield likelihood_of(kernel, x, y, mean, dim), np.log([*scales, 0.6, 0.2])
+    if dim > 2:  # two groups of coordinates
+        groups = np.arange(dim) % 2
+        grouped = PointLikelihood(RadialCovariances(kernel, x, groups), y, mean=mean)
+        of_logs = lambda u: grouped(np.exp(u[:-1]), float(np.exp(u[-1])))  # noqa: E731
+        yield of_logs, np.log([0.5, 1.4, 0.6, 0.2])
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -62,6 +68,7 @@ def test_likelihood_is_the_gaussian_density_at_its_best_mean(kernel, dim):
     x, y = readings(25, dim, kernel, 0.1, mean=2.0)
     for likelihood, u in likelihoods(kernel, x, y, None):
         ell, v, s2 = np.exp(u[:-2]), *np.exp(u[-2:])
+        ell = ell if len(ell) in (1, dim) else ell[np.arange(dim) % 2]
         sigma = v * kernel(x / ell) + s2 * np.eye(25)
         value, _, best = likelihood(u)
 
@@ -73,6 +80,7 @@ def test_likelihood_is_the_gaussian_density_at_its_best_mean(kernel, dim):
     for likelihood, u in likelihoods(kernel, x, y, 0.3):
         assert likelihood(u).mean == 0.3
         ell, v, s2 = np.exp(u[:-2]), *np.exp(u[-2:])
+        ell = ell if len(ell) in (1, dim) else ell[np.arange(dim) % 2]
         sigma = v * kernel(x / ell) + s2 * np.eye(25)
         expected = multivariate_normal(np.full(25, 0.3), sigma).logpdf(y)
         assert likelihood(u).value == pytest.approx(expected, abs=1e-8)
@@ -129,6 +137,51 @@ def test_a_lengthscale_per_coordinate():
         found.model.kernel, found.model.noise_var, x, y, inputs=cube(3), ard=True, starts=1
     )
     assert again.model.kernel.lengthscale == pytest.approx(found.model.kernel.lengthscale, rel=0.02)
+
+
+def test_the_coordinates_of_a_group_share_their_lengthscale():
+    true = SquaredExponential((0.4, 2.5, 2.5), 1.0)
+    x, y = readings(120, 3, true, 0.01, seed=1)
+    found = learn(SquaredExponential(1.0), 0.1, x, y, inputs=cube(3), ard=(0, 1, 1))
+    first, second, third = found.model.kernel.lengthscale
+    assert second == third
+    assert [first, second] == pytest.approx([0.4, 2.5], rel=0.4)
+    # A short search from the maximum stays there.
+    short = learn(
+        found.model.kernel, found.model.noise_var, x, y, inputs=cube(3), ard=(0, 1, 1), starts=0
+    )
+    assert short.model.kernel.lengthscale == pytest.approx((first, second, second), rel=0.02)
+    assert short.evaluations < found.evaluations / 2
+
+
+@pytest.mark.parametrize("groups", [(0, 1), (0, 2, 2), (0, 1, 3), (0.5, 1, 1)])
+def test_groups_that_do_not_fit_are_refused(groups):
+    x, y = readings(10, 3, SquaredExponential(1.0), 0.01)
+    with pytest.raises(InvalidInput, match="group"):
+        learn(SquaredExponential(1.0), 0.1, x, y, inputs=cube(3), ard=groups)
+
+
+def test_groups_need_a_radial_kernel():
+    x, y = readings(10, 2, SquaredExponential(1.0), 0.01)
+    with pytest.raises(InvalidInput, match="radial kernel"):
+        learn(Linear() + Matern52(1.0), 0.1, x, y, inputs=cube(2), ard=(0, 0))
+
+
+def test_few_data_keep_lengthscales_near_the_common_one():
+    """Within the stated spread; many data move them apart all the same."""
+    true = SquaredExponential((0.3, 3.0), 1.0)
+    apart = {}
+    for n in (6, 150):
+        x, y = readings(n, 2, true, 0.01, seed=2)
+        for spread in (None, 0.2):
+            priors = HyperPriors.default(cube(2), spread)
+            found = fit(
+                Model(SquaredExponential(1.0), 0.1), Observations(x, y), priors=priors, ard=True
+            )
+            apart[n, spread] = float(np.ptp(np.log(found.model.kernel.lengthscale)))
+    assert apart[6, 0.2] < 0.25
+    assert apart[6, 0.2] < 0.5 * apart[6, None]
+    assert apart[150, 0.2] > 1.0
 
 
 @dataclass(frozen=True)

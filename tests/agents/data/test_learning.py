@@ -214,6 +214,38 @@ def refit_kernel(state):
     return kernel_from_dict(state["model"]["kernel"])
 
 
+def test_fits_become_fewer_and_shorter_as_the_data_grow(monkeypatch):
+    starts = []
+    real = learning.fit
+    monkeypatch.setattr(
+        learning, "fit", lambda *a, **k: (starts.append(k["starts"]), real(*a, **k))[1]
+    )
+    refit, host = build(BOX, every=3, growth=0.25, what=("lengthscale", "noise_var"))
+    play(refit, host, 60, m=2)
+    seen = [record["observations"] for record in refit.learned]
+    assert seen == [6, 12, 18, 24, 30, 38, 48, 60, 76, 96, 120]
+    # All starts up to 50, and where the data have doubled since such a fit.
+    assert [n for n, many in zip(seen, starts, strict=True) if many] == [6, 12, 18, 24, 30, 38, 48,
+                                                                        96]  # fmt: skip
+    state = pickle.loads(pickle.dumps(refit.snapshot()))
+    other, _ = build(BOX, every=3, growth=0.25, what=("lengthscale", "noise_var"))
+    other.restore(state)
+    log = host.log
+    assert not other.due(63, log.observations + 6)
+    assert other.due(76, log.observations + 32)
+
+
+def test_many_known_values_are_fitted_with_all_starts_first(monkeypatch):
+    starts = []
+    real = learning.fit
+    monkeypatch.setattr(
+        learning, "fit", lambda *a, **k: (starts.append(k["starts"]), real(*a, **k))[1]
+    )
+    refit, host = build(BOX, every=3, growth=0.25, last=20)
+    play(refit, host, 1, m=300)
+    assert starts == [2]
+
+
 def test_settings():
     assert learning_for(None, False) is None
     assert learning_for(False, False) is None
@@ -225,6 +257,10 @@ def test_settings():
         learning_for({"evry": 3}, False)
     with pytest.raises(UnknownName, match="lengthscale"):
         build(BOX, what=["lengthscales"])
+    assert learning_for({"ard": [0, 0, 1]}, False).ard == (0, 0, 1)
+    for bad in ({"ard": [0, -1]}, {"ard": 2}, {"spread": 0.0}, {"growth": -0.1}):
+        with pytest.raises(InvalidInput):
+            learning_for(bad, False)
     with pytest.raises(InvalidInput, match="learn must be"):
         learning_for(3, False)
     with pytest.raises(UnknownName, match="variance"):

@@ -1,8 +1,11 @@
 """Which agents run campaigns where."""
 
+import math
+
+import numpy as np
 import pytest
 
-from gpbandits_env.agents.optimize import Campaign, Integer
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer
 from gpbandits_env.agents.registry import AGENTS
 from gpbandits_env.errors import InvalidInput
 
@@ -106,3 +109,35 @@ def test_names_do_not_decide_whether_a_model_is_learned(monkeypatch):
         learned[agent] = {found["lengthscale"] for found in campaign.agent.learned}
     assert learned["my-thing"] == {0.3}  # the one it began with
     assert len(learned["my-tv-thing"] - {0.3}) == 1
+
+
+def test_bounds_of_a_learned_model_are_narrower_than_a_theorems():
+    """Where the agent's own beta is that of a theorem; one that is given is kept."""
+    space = {"x": (0.0, 1.0)}
+    for name in ("gp-ucb", "bucb", "ucbpe", "cub"):
+        assert Campaign(space, name, seed=0).agent.rule.schedule(7) == 2.0
+    assert Campaign(space, "gp-ucb", seed=0, beta=9.0).agent.rule.schedule(7) == 9.0
+    log_time = Campaign(space, "tv-gp-ucb", seed=0, epsilon=0.1).agent.rule.schedule(7)
+    assert log_time == pytest.approx(0.8 * math.log(28.0))
+
+
+def test_the_columns_of_a_choice_share_a_lengthscale():
+    space = {"x": (0.0, 1.0), "kind": Choice(("a", "b", "c")), "n": Integer(1, 9000)}
+    campaign = Campaign(space, seed=0, n_initial=0)
+    rng = np.random.default_rng(0)
+    params = [campaign.space.decode(rng.random(5)) for _ in range(30)]
+    campaign.observe_all(params, [p["x"] ** 2 + 3.0 * (p["kind"] == "b") for p in params])
+    x, *kinds, n = campaign.agent.refit.model.kernel.lengthscale
+    assert len(set(kinds)) == 1
+    assert len({x, kinds[0], n}) == 3
+
+
+def test_an_embedding_learns_one_lengthscale_of_each_own_coordinate():
+    campaign = Campaign(
+        {"x": (0.0, 1.0), "kind": Choice(("a", "b", "c")), "n": Integer(1, 9000)}, "rembo", seed=0,
+        d=2, n_initial=6,
+    )  # fmt: skip
+    for _ in range(6):
+        (suggestion,) = campaign.ask()
+        campaign.tell(suggestion.id, suggestion.params["x"])
+    assert len(set(campaign.agent.refit.model.kernel.lengthscale)) == 2

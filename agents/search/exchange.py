@@ -1,0 +1,67 @@
+"""Coordinate exchange in boxes with coordinates that no gradient moves: integers and choices.
+
+Gradient ascent moves only the continuous coordinates, so a start keeps its integers and choices.
+Here each of the best ends tries all values of one such coordinate at a time and takes the best,
+until none is better; then an ascent follows, and again an exchange, until neither helps.
+
+Source: Meyer & Nachtsheim (1995), "The coordinate-exchange algorithm for constructing exact optimal
+experimental designs".
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.domains import Box
+
+# The number of ends that are improved, and of exchanges in a row of each.
+ENDS, MOST_EXCHANGES = 4, 12
+# The number of times that an ascent follows; the gain that counts, in units of the score.
+ROUNDS, LEAST_GAIN = 4, 1e-3
+
+
+def alternated(
+    box: Box,
+    score: Callable[[Array], Array],
+    climb: Callable[[Array], tuple[Array, Array]],
+    ends: Array,
+    values: Array,
+) -> tuple[Array, Array]:
+    """Improve the best ends by exchanges and ascents in turn, the exchange last.
+
+    Args:
+        box: the searched box.
+        score: maps points (k, d) to scores (k,).
+        climb: maps starts (k, d) to the ends of ascents (k, d), and their scores (k,).
+        ends: (n, d) points of the box.
+        values: (n,) their scores.
+    Returns:
+        The improved points, at most four, and their scores, which are not below those given.
+    """
+    top = np.argsort(-values, kind="stable")[:ENDS]
+    points, scores = ends[top], values[top]
+    moving = np.ones(len(top), dtype=np.bool_)
+    for i in range(ROUNDS + 1):
+        before = scores.copy()
+        for row in np.flatnonzero(moving):
+            points[row], scores[row] = _exchanged(box, score, points[row], scores.item(row))
+        moving &= scores > before + LEAST_GAIN
+        if i == ROUNDS or not moving.any():
+            break
+        points[moving], scores[moving] = climb(points[moving])
+    return points, scores
+
+
+def _exchanged(
+    box: Box, score: Callable[[Array], Array], point: Array, value: float
+) -> tuple[Array, float]:
+    """The point after the best exchange of one coordinate at a time, and its score."""
+    for _ in range(MOST_EXCHANGES):
+        others = box.exchanges(point)
+        scores = score(others)
+        best = int(scores.argmax())
+        if not scores[best] > value + LEAST_GAIN:
+            break
+        point, value = others[best], scores.item(best)
+    return point, value

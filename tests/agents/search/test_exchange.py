@@ -1,0 +1,92 @@
+"""Coordinate exchange: what a search of integers and choices leaves to gain."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.agents.acquisitions import UCB, LogEI
+from gpbandits_env.agents.optimize import Choice, Integer, Real, Space
+from gpbandits_env.agents.search.box import BoxSearch
+from gpbandits_env.agents.search.exchange import alternated
+from gpbandits_env.kernels import Matern52
+from gpbandits_env.posterior import BoxPosterior
+
+MIXED = Space(
+    {
+        **{f"x{i}": Real(0.0, 1.0) for i in range(3)},
+        **{f"n{i}": Integer(0, 9) for i in range(2)},
+        **{f"c{i}": Choice(tuple("abcdef")) for i in range(2)},
+        "many": Integer(1, 100_000, log=True),
+    }
+)
+
+
+def posterior_of(space, n, seed):
+    rng = np.random.default_rng(seed)
+    posterior = BoxPosterior(space.cube, Matern52(1.0), 1e-4)
+    x = space.cube.snap(rng.random((n, space.dim)))
+    posterior.condition(x, np.sin(5.0 * x @ rng.standard_normal(space.dim)))
+    return posterior
+
+
+def exchanged_gain(space, acquisition, posterior, point):
+    """What exchanges of single values of discrete dimensions gain, by each of their values."""
+
+    def score(points):
+        return acquisition.score(*posterior.moments(points))
+
+    first = last = score(point[None]).item()
+    while True:
+        others, start = [], 0
+        for dimension in space.dimensions.values():
+            part = slice(start, start + dimension.width)
+            start = part.stop
+            if dimension.size is not None and dimension.size < 50:
+                for value in dimension.values():
+                    others.append(point.copy())
+                    others[-1][part] = dimension.encode(value)
+        scores = score(np.array(others))
+        if scores.max() <= last + 1e-9:
+            return last - first
+        point, last = others[scores.argmax()], scores.max()
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kind", ["ei", "ucb"])
+def test_no_exchange_of_values_finds_much_more(kind, seed):
+    posterior = posterior_of(MIXED, 30, seed)
+    acquisition = UCB(2.0)
+    if kind == "ei":
+        acquisition = LogEI(float(posterior.mean_at_observed().max()))
+    (point,) = BoxSearch(MIXED.cube, np.random.default_rng(seed)).best(acquisition, posterior)
+    assert np.array_equal(MIXED.cube.snap(point[None])[0], point)
+    assert exchanged_gain(MIXED, acquisition, posterior, point) < 0.05
+
+
+def test_ends_are_never_below_where_they_were():
+    posterior = posterior_of(MIXED, 20, 0)
+    ends = MIXED.cube.snap(np.random.default_rng(1).random((6, MIXED.dim)))
+
+    def score(points):
+        return UCB(2.0).score(*posterior.moments(points))
+
+    values = score(ends)
+    points, scores = alternated(MIXED.cube, score, lambda y: (y, score(y)), ends, values)
+    order = np.argsort(-values)[:4]
+    assert (scores >= values[order]).all()
+    assert scores == pytest.approx(score(points), abs=1e-12)
+    assert scores.max() > values.max()
+
+
+def test_exchanges_change_one_dimension_to_each_of_its_other_values():
+    space = Space({"x": Real(0.0, 1.0), "n": Integer(1, 3), "c": Choice(("a", "b", "c"))})
+    point = space.encode({"x": 0.123456789, "n": 2, "c": "b"})
+    found = [tuple(space.decode(p).values()) for p in space.cube.exchanges(point)]
+    assert [(n, c) for _, n, c in found] == [(1, "b"), (3, "b"), (2, "a"), (2, "c")]
+    assert all(p[0] == point[0] for p in space.cube.exchanges(point))
+
+
+def test_of_many_integers_those_at_powers_of_two_are_tried():
+    others = Integer(0, 1000).others(990)
+    assert others[:4] == [989, 991, 988, 992]
+    assert {990 - 512, 998, 1000 - 10 - 8} <= set(others)
+    assert all(0 <= n <= 1000 for n in others)
