@@ -19,7 +19,7 @@ SE = {"type": "se", "lengthscale": 1.0}
 LITERAL = {"": 1e-4}
 # Labels have no dots: hundredths are written as 1e-2.
 WORKING = {"/1e-2": 0.01, "/5e-2": 0.05}
-SETTLED = 0.01  # points a round
+SETTLED = 0.01  # points per round
 NOISE_VAR = 0.001  # s^2
 REGULARIZER = 1e-6  # the noise variance of the posterior in the regularized setting
 
@@ -168,28 +168,29 @@ def findings(table: str, setting: _Setting, evaluation: float) -> tuple[Finding,
 
 
 CHOICES = (
-    "the horizon is not stated: the literal epsilon = 1e-4 is played to T = 10,000, since its gate "
-    "cannot close before some arm has 1/(exp(2 epsilon) - 1) = 5000 pulls; 0.01 and 0.05 to 2000",
+    "the horizon is not stated: the literal epsilon = 1e-4 runs to T = 10,000, because its test "
+    "leaves out no observation before some arm has 1/(exp(2 epsilon) - 1) = 5000 pulls; 0.01 and "
+    "0.05 run to 2000",
     "'comparable' regret is read as: at most 1.25 times the dense agent's; a model order 'settles' "
-    "when it grows by at most 0.01 points a round in the second half of the rounds",
+    "when it grows by at most 0.01 points per round in the second half of the rounds",
     "qbar of BKB is not stated: 5",
     "beta is that of Theorem 3.2 with delta = 0.1: the paper's delta = 0.9 is the probability that "
     "the bounds hold",
 )
 # Where the results differ from the paper's, and why.
 HARDLY_GROWS = (
-    "BKB's model order hardly grows with t, but for EI, where the paper's does: its dictionary is "
-    "about qbar times the effective dimension of what was played, and UCB and MPI stay where they "
-    "are"
+    "BKB's model order hardly grows with t except under EI, whereas the paper's grows: the "
+    "dictionary has about qbar times the effective dimension of the observed points, and UCB and "
+    "MPI stay in one region"
 )
 FASTER = (
-    "beside BKB the dense agents are faster than the paper's: their posterior gains a row a round, "
-    "while BKB works out its belief in the whole history anew each round"
+    "compared with BKB, the dense agents are faster than the paper's: their posterior gains one "
+    "row per round, whereas BKB computes its posterior from the whole history in each round"
 )
 ON_ROWS = (
-    "all three beliefs are compared on the posterior of rows, whose cost grows with the model "
-    "order as the paper's does; the agents '/coef' are on coefficients of the kernel's few "
-    "eigenfunctions, whose cost does not grow either way"
+    "all three posteriors are compared in the dense-row representation, whose cost grows with the "
+    "model order as the paper's does; the agents '/coef' use coefficients of the kernel's few "
+    "eigenfunctions, whose cost does not grow with the model order"
 )
 
 
@@ -258,9 +259,9 @@ _FIGURES = (
         choices=("the domain is not stated: 1000 points of [-10, 10]",),
         departures=(
             HARDLY_GROWS,
-            "dense EI chases the noise of its best observed reward, and BKB with it; the gate "
-            "fixes that reward when it closes, and compressed EI has a fraction of their regret "
-            "where the paper has about as much",
+            "dense EI follows the noise of its best observed reward, and so does BKB's; once "
+            "compression leaves out all observations, that reward is fixed, and compressed EI has "
+            "a fraction of their regret, where the paper has about as much",
         ),
     ),
     *_figure(
@@ -271,17 +272,19 @@ _FIGURES = (
         title="Rosenbrock's function, a = 1, b = 10",
         initial=4,
         choices=(
-            "the domain is not stated: 33 x 33 points of [-2, 2] x [-1, 3], the maximiser among "
-            "them",
-            "the function is not scaled (nothing is said): it reaches -259 where the prior has "
-            "variance 1; at kernel.variance = 1840, the function's own over the grid, and a noise "
-            "of the same proportion, it is as if it were scaled to variance 1",
+            "the domain is not stated: 33 x 33 points of [-2, 2] x [-1, 3], which include the "
+            "maximizer",
+            "scaling is not mentioned, so the function is not scaled: it reaches -259, whereas the "
+            "prior has variance 1. With kernel.variance = 1840, the function's own variance over "
+            "the grid, and noise in the same proportion, it is as if the function were scaled to "
+            "variance 1",
         ),
         departures=(
             HARDLY_GROWS,
-            "not scaled, the prior of variance 1 is certain after a few pulls of arms worth -10 or "
-            "less: UCB and MPI, dense, compressed and BKB alike, end at an arm that is not the "
-            "best in part of the worlds; scaled, a closed gate costs MPI more than the paper shows",
+            "without scaling, a posterior with prior variance 1 has almost no variance left after "
+            "a few pulls of arms worth -10 or less: in some environment instances UCB and MPI end "
+            "at an arm that is not the best, whether dense, compressed or BKB. With scaling, "
+            "compression costs MPI more than the paper shows",
         ),
         grid=({}, {"kernel.variance": 1840.0, "noise_var": 1.84}),
     ),
@@ -303,14 +306,14 @@ _FIGURES = (
         choices=(
             "the ranges are not stated: learning rate 1e-3..1, batch size 8..512, dropout 0..0.8, "
             "l2 1e-6..1, logarithmic but for dropout, in [-1, 1]^4; 4 x 4 x 3 x 4 points",
-            "the training is not stated: two epochs on 4,000 digits, accuracy on 1,000; the noise "
-            "of an evaluation is not drawn: the accuracy depends on the settings alone",
-            "the arms' accuracies are looked up: the clock counts 45 ms an evaluation, measured "
-            "once on one core, for each that was asked for",
+            "the training is not stated: two epochs on 4,000 digits, accuracy on 1,000. No noise "
+            "is added to an evaluation: the accuracy depends on the settings alone",
+            "the arms' accuracies are read from a table: the clock counts 45 ms, measured once on "
+            "one core, for each evaluation that was made",
         ),
         departures=(
-            "compressed agents have less regret than dense ones, where the paper has about as "
-            "much: the gate ends their exploring sooner",
+            "compressed agents have less regret than dense ones, whereas the paper has about as "
+            "much: compression ends their exploration sooner",
         ),
     ),
 )

@@ -1,8 +1,8 @@
 """bogunovic2016: Time-Varying Gaussian Process Bandit Optimization (AISTATS 2016), Section 5.
 
-A function that drifts from round to round: TV-GP-UCB lets old data fade, R-GP-UCB forgets all of
-it at times. Fig. 2 on drifting draws of a kernel, Fig. 3 on temperatures and traffic speeds, and
-the illustrations of Figs. 1 and 3(b).
+The function drifts from round to round: TV-GP-UCB lets old data fade, and R-GP-UCB discards all of
+them at intervals. The scenarios are Fig. 2 on drifting draws of a kernel, Fig. 3 on temperatures
+and traffic speeds, and the illustrations of Figs. 1 and 3(b).
 """
 
 from typing import Any
@@ -34,7 +34,7 @@ BLOCKS = (1, 2, 5, 10, 15, 20, 30, 38, 50, 75, 100, 150, 200)
 # Learned from the training rows by `gpbandits tune`.
 TEMPERATURE_EPSILON, TEMPERATURE_BLOCK = 0.0405, 40
 TRAFFIC_EPSILON = 0.2925
-BESIDE = "GP-UCB, random and the genie are not in the paper's figure; they run beside it"
+BESIDE = "GP-UCB, random and the genie are not in the paper's figure; they run in addition"
 
 
 def _ucb(
@@ -49,7 +49,7 @@ GP_UCB = _ucb("gp-ucb", "gp-ucb", "the same beta, nothing is ever forgotten")
 RANDOM = AgentEntry("random", "random", {}, "uniform")
 GENIE = AgentEntry("genie", "genie", {}, "knows f_{t-1}: the best that can be done (Appendix F)")
 MATCHED = (
-    _ucb("tv-gp-ucb", "tv-gp-ucb", "told the true epsilon"),
+    _ucb("tv-gp-ucb", "tv-gp-ucb", "knows the true epsilon"),
     _ucb("r-gp-ucb", "r-gp-ucb", "N by Corollary 4.1 with the constants of Section 5.1"),
     GP_UCB,
     RANDOM,
@@ -124,7 +124,7 @@ def _blocks(end: str, title: str, env_kwargs: dict[str, Any], **more: Any) -> Sc
         agents=(
             *(_ucb(f"r/{n}", "r-gp-ucb", f"N = {n}", reset_every=n) for n in BLOCKS),
             GP_UCB,
-            _ucb("tv-gp-ucb", "tv-gp-ucb", "told the true epsilon"),
+            _ucb("tv-gp-ucb", "tv-gp-ucb", "knows the true epsilon"),
         ),
         sweep="reset_every",
         horizon=200,
@@ -139,7 +139,7 @@ def _blocks(end: str, title: str, env_kwargs: dict[str, Any], **more: Any) -> Sc
             "that the spread grows with N is checked from N = 50 on; for smaller N it is large "
             "for another reason: an agent that hardly learns chooses the same few arms for ever",
         ),
-        departures=("GP-UCB, which N = T is, and TV-GP-UCB run beside it",),
+        departures=("GP-UCB, which equals N = T, and TV-GP-UCB run in addition",),
         **more,
     )
 
@@ -150,7 +150,7 @@ WARM = {"type": "log", "c1": 0.8, "c2": 0.4}
 FAST = {"type": "log", "c1": 0.2, "c2": 0.4}
 REAL_DATA = (
     "each sensor's mean over the training part is the prior mean (not stated)",
-    "no noise is added to a reading; the learner's noise variance is the stated one",
+    "no noise is added to a reading; the noise variance of the agents' model is the stated one",
     "c1 log(c2 t) is negative for small t: it is clipped at 0",
 )
 REPLAYED = (
@@ -230,7 +230,7 @@ SCENARIOS = (
         trials=200,
         findings=ROBUST,
         choices=MISMATCH,
-        departures=("GP-UCB runs beside it: it is the same as epsilon = 0",),
+        departures=("GP-UCB runs in addition: it is the same as epsilon = 0",),
     ),
     _blocks("", "R-GP-UCB with blocks of other lengths than the paper's 38", {}),
     _blocks(
@@ -320,9 +320,9 @@ SCENARIOS = (
         {"readings": "i880", "columns": PAPERS_SENSORS, "train_fraction": 2 / 3},
         days=(84, 10),
         departures=(
-            "the paper's readings are not public: this plays 30 days of 84 readings that you have, "
-            "`i880.csv` in the folder that `GPBANDITS_DATA` names (`gpbandits data`); a public "
-            "week stands in for it in bogunovic2016/traffic",
+            "the paper's readings are not public: this replays 30 days of 84 readings that you "
+            "have, `i880.csv` in the folder that `GPBANDITS_DATA` names (`gpbandits data`); a "
+            "public week stands in for it in bogunovic2016/traffic",
         ),
     ),
     Picture(

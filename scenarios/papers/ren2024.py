@@ -1,7 +1,7 @@
 """ren2024: TS-RSR and what it is compared with, in batches, Section 5 and Tables 1-7.
 
-Twelve problems: draws from Gaussian processes, test functions, a network to tune on house prices,
-and a robot that pushes a disc.
+The twelve problems are draws from Gaussian processes, test functions, a network to tune on house
+prices, and a robot that pushes a disc. Some of them are run again as the authors' code has them.
 """
 
 import math
@@ -31,9 +31,9 @@ PLAIN: dict[str, Any] = {**ROUND, "refine": 0}
 # Those whose actions are the best of a score, refined or not.
 SCORED = ("bucb", "ucbpe", "qei")
 CHOICES = (
-    f"the search is that of the authors' public code ({CODE}): 1000 candidates a round, drawn "
-    "anew, and tops of the posterior mean, climbed to from the best candidate and from told points "
-    "above it; posterior samples are joint and exact on them",
+    f"the search is that of the authors' public code ({CODE}): 1000 new candidates per round, and "
+    "local maxima of the posterior mean, found by ascent from the best candidate and from observed "
+    "points above it; posterior samples are joint and exact on these points",
     "as in that code's last version, TS-RSR refines the best candidate, by 10 steps of Adam of "
     "length 0.01 in the units of x, and the other agents take it as it is; by the comments of its "
     "plotting scripts, BUCB and EI were refined too when the data were made. With these steps: "
@@ -50,15 +50,15 @@ SCALED: dict[str, Any] = {"standardize": True, "learn": {"every": 1, "what": []}
 # The code's model of rbf-3d.
 RBF_3D = {**SCALED, "kernel": {"type": "se", "lengthscale": 0.15, "variance": 10.0}}
 WIDER = (
-    "rewards are standardised every round, and the learners' output scale is 10 for them, as in "
-    "the authors' code: the variance of their prior is about ten times that of f"
+    "rewards are standardized in every round, and the agents' output scale is 10 for them, as in "
+    "the authors' code: the variance of the prior is about ten times that of f"
 )
 # Where other readings are run too.
 READINGS = ("rosenbrock-2d", "ackley-3d", "hartmann-6d", "push-3d")
 # Run with Matern 5/2 as well.
 SMOOTHER = ("bucb", "ts", "qei", "ts-rsr")
 STANDARDISED = (
-    "rewards are standardised before each round, as the authors' code does; the kernel's output "
+    "rewards are standardized before each round, as in the authors' code; the kernel's output "
     "scale is ln 2, their library's default, the prior mean that of the rewards",
     "the kernel is Matern 3/2, as the paper says; the code's is Matern 5/2, its library's default: "
     "see ts-rsr/matern52",
@@ -316,7 +316,7 @@ MORE: dict[str, dict[str, Any]] = {
         "choices": (
             "the loss is the root of the mean squared error, as in the authors' code",
             "nodes are rounded; their lengthscale, 0.1 in the paper, is one node: the authors' "
-            "code plays with the number of nodes over 10",
+            "code divides the number of nodes by 10",
         )
     },
     "griewank-8d-root": {"reading_of": "ren2024/griewank-8d"},
@@ -365,7 +365,7 @@ def _started(name: str, rule: str) -> tuple[AgentEntry, AgentEntry]:
 
 
 def _initialised() -> Scenario:
-    """Appendix B's initialization beside a plain start, under the orders of the theory."""
+    """Appendix B's initialization, compared with a plain start and the orders of the theory."""
     return Scenario(
         id="ren2024/initialised",
         source="ren2024, Theorem 1, Corollary 1 and Appendix B (no experiment of the paper)",

@@ -1,7 +1,7 @@
 """srinivas2010: Gaussian Process Optimization in the Bandit Setting (ICML 2010), Section 6.
 
-Five agents on functions drawn from a kernel, on temperature readings and on traffic speeds
-(Fig. 5), and the illustrations of Figs. 2 to 4.
+Five agents run on functions drawn from a kernel, on temperature readings and on traffic speeds
+(Fig. 5). The illustrations are Figs. 1 to 4.
 """
 
 from typing import Any
@@ -68,7 +68,7 @@ CHOICES = (
 )
 REAL_DATA = (
     "each sensor's mean over the training part is the prior mean",
-    "no noise is added to a reading; the learner's noise variance is the stated one",
+    "no noise is added to a reading; the noise variance of the agents' model is the stated one",
 )
 # Section 6: on synthetic and traffic data MPI does as well as GP-UCB and EI.
 MPI_KEEPS_UP: tuple[Finding, ...] = (
@@ -146,7 +146,7 @@ SCENARIOS = (
             "the noise variance is the paper's, fitted to other data",
             "the last third of the week's mornings has 100 readings: 900 draws repeat them, so the "
             "standard errors are those of draws from these 100",
-            "the findings about MPI hang on its margin, which the paper does not state: see "
+            "the findings about MPI depend on its margin, which the paper does not state: see "
             "mpi/margin-relative",
         ),
     ),
@@ -160,7 +160,7 @@ SCENARIOS = (
         trials=900,
         choices=(*CHOICES, *REAL_DATA),
         departures=(
-            "the paper's readings are not public: this plays a month of them that you have, "
+            "the paper's readings are not public: this uses a month of them that you have, "
             "`i880.csv` in the folder that `GPBANDITS_DATA` names (`gpbandits data`); a public "
             "week stands in for it in srinivas2010/traffic",
         ),

@@ -1,7 +1,7 @@
 """tranthe2020: MS-UCB, Gaussian-process bandits in many random subspaces, Section 5.
 
-The scalability figure (four functions in 20, 50 and 100 dimensions; in addition Schwefel 1.2, and
-all of them shifted), Figs. 2 and 3 (more subspaces, larger ones), the output
+The scenarios are the scalability figure (four functions in 20, 50 and 100 dimensions; in addition
+Schwefel 1.2, and all of them shifted), Figs. 2 and 3 (more subspaces, larger ones), the output
 weights of a network, and a classifier with the ramp loss in 5,001 dimensions.
 """
 
@@ -21,7 +21,7 @@ PANELS = (Panel(METRIC, band="deviation"), Panel(METRIC, "seconds", band="deviat
 
 # The model of all agents, and where they learn it.
 MODEL: dict[str, Any] = {"learn": {"every": 20}, "standardize": True}
-# Evaluations of the acquisition a round, at most 1010 for each agent: 400 candidates, 110 at and
+# Evaluations of the acquisition per round, at most 1010 for each agent: 400 candidates, 110 at and
 # near the best observed points, 500 in climbs from the 10 best. LineBO's search adds 10 of those.
 BOX = {"search": {"starts": 10, "candidates": 400, "evaluations": 500}}
 LINE = {"search": {"starts": 10, "candidates": 500, "evaluations": 500}}
@@ -91,10 +91,10 @@ OTHERS = tuple(e.label for e in SEVEN[1:])
 
 CHOICES = (
     "beta_t is the theorem's of each agent, with delta = 0.1 and a = b = 1, over 5 for all alike",
-    "the same budget is read as: at most about 1010 evaluations of the acquisition a round",
-    "Matern 5/2 of one lengthscale; lengthscale, variance and noise are learned by maximum a "
-    "posteriori every 20 rounds, the prior mean with them; 20 uniform points are told beforehand "
-    "and count in the best so far; noise of variance 1e-6",
+    "the same budget is read as: at most about 1010 evaluations of the acquisition per round",
+    "Matern 5/2 with one lengthscale; lengthscale, variance, noise variance and prior mean are "
+    "learned by maximum a posteriori every 20 rounds; the agents observe 20 uniform points before "
+    "round 1, which count in the best so far; the noise has variance 1e-6",
 )
 PAPERS_REPEATS = 30
 REPEATS = 10
@@ -114,20 +114,20 @@ def _repeats(count: int) -> str:
 
 
 def _confined(function: str) -> tuple[str, ...]:
-    """Why MS-UCB cannot win where all coordinates matter."""
+    """The reason why MS-UCB cannot be best where all coordinates matter."""
     if function not in CONFINED:
         return ()
     return (
-        "MS-UCB with N0 = 1, alpha = 0 plays in 200 subspaces, whose D - 5 fixed coordinates are "
-        "those of 200 random points. An agent that knew the function and played the best point of "
-        f"them would come to {CONFINED[function]} in 20, 50 and 100 dimensions (before the shift): "
-        "that is where MS-UCB is, and no model, width or search brings it further, while rivals "
-        "move all coordinates",
+        "MS-UCB with N0 = 1, alpha = 0 chooses in 200 subspaces, whose D - 5 fixed coordinates are "
+        "those of 200 random points. An agent that knew the function and chose the best point of "
+        f"them would end at {CONFINED[function]} in 20, 50 and 100 dimensions (before the shift). "
+        "MS-UCB ends there, and no model, confidence width or search would bring it further, while "
+        "the other agents move all coordinates",
     )
 
 
 def _scenario(name: str, agents: tuple[AgentEntry, ...], trials: int, **declared: Any) -> Scenario:
-    """What all experiments have in common; ``declared`` is what they have not."""
+    """A scenario with what all experiments have in common; ``declared`` adds the rest."""
     common: dict[str, Any] = {
         "source": "tranthe2020, Section 5",
         "metric": METRIC,
@@ -147,7 +147,7 @@ def _scenario(name: str, agents: tuple[AgentEntry, ...], trials: int, **declared
 
 
 def _reading_of(function: str, dim: int, shift: bool) -> str:
-    """The panel of the paper that a shifted or another function stands beside."""
+    """The scenario of the paper's panel of which Schwefel 1.2 is another reading."""
     if not shift and function != BESIDE:
         return ""
     return f"tranthe2020/{'hyper-ellipsoid' if function == BESIDE else function}-{dim}"
@@ -167,7 +167,7 @@ def _scalable(function: str, dim: int, *, shift: bool = False) -> Scenario:
     if function == "camelback":
         choices += ("camelback's two coordinates are at places drawn anew in every trial",)
     if function == BESIDE:
-        choices += ("Schwefel 1.2 stands beside the hyper-ellipsoid, which is separable",)
+        choices += ("Schwefel 1.2 is added because the hyper-ellipsoid is separable",)
     if shift:
         choices += (
             "the maximum is at a point drawn anew in every trial: Ackley's is the centre of the "
@@ -197,8 +197,8 @@ LITERAL_CHOICES = (
     "LineBO's lines go through random points, and DropoutUCB fills the other coordinates at random",
     *CHOICES[1:],
     "MS-UCB's rivals without assumptions on the function's structure are GP-UCB, DropoutUCB and "
-    "LineBO; the simple regret and the regret of the latest action are judged both, for the text "
-    "defines one and the figure is labelled with the other",
+    "LineBO. Both the simple regret and the regret of the latest action are judged, because the "
+    "text defines one and the figure is labeled with the other",
 )
 
 
