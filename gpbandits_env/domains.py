@@ -295,6 +295,11 @@ class Box(Domain):
         """(d,) 0.0 for coordinates with discrete values, else 1.0; None if all are continuous."""
         return None
 
+    @property
+    def linear(self) -> Any:
+        """Linear constraints that all actions satisfy; None in a plain box."""
+        return None
+
     def snap(self, points: Array) -> Array:
         """The actions nearest to points (n, d); in a plain box each point is an action."""
         return points

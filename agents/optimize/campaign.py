@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import LinearConstraint
 
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.belief import importance, params_of
 from gpbandits_env.agents.optimize.constraints import (
     Slacks,
+    linear_to_dict,
     measured_constraints,
-    upper_bounds,
+    split,
 )
 from gpbandits_env.agents.optimize.dimensions import number
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
@@ -55,9 +57,11 @@ class Campaign(Displayed):
             By default it is 2 d + 2 for d dimensions, and at most half of the combinations.
         noise: the standard deviation of the noise in the units of the values, at least 0; None to
             learn it.
-        constraints: the upper bounds of black-box constraints c(x) <= b by name; their values are
-            told with each value. Each has a model, the probability of feasibility multiplies the
-            acquisition, and samples are maximized where sampled constraints hold.
+        constraints: a dict, a `LinearConstraint` of SciPy, or a list of them. Linear ones hold at
+            every suggestion; see `Space`. The dict has the upper bounds of black-box constraints
+            c(x) <= b by name, whose values are told with each value. Each has a model, the
+            probability of feasibility multiplies the acquisition, and samples are maximized where
+            sampled constraints hold.
         file: a new file in which the campaign is saved now and after every change; see `resume`.
         settings: the settings of the agent, and kernel, noise_var and prior_mean; for the defaults
             see `space_agent.agent_for`.
@@ -85,18 +89,19 @@ class Campaign(Displayed):
         seed: int | None = None,
         n_initial: int | None = None,
         noise: float | None = None,
-        constraints: Mapping[str, float] | None = None,
+        constraints: Any = None,
         file: str | Path | None = None,
         **settings: Any,
     ) -> None:
-        self.space = Space(space)
+        bounds, linear = split(constraints)
+        self.space = Space(space, linear)
         if seed is None:
             seed = int(np.random.default_rng().integers(2**53))
         self._seed = whole(seed, "seed", 0, None)
         self.maximize = flag(maximize, "maximize")
         self.agent = agent_for(self.space, agent, self._seed, settings, noise)
         self._in_space = SpaceAgent(self.space, self.agent)
-        self._slacks = Slacks(self.space, self.agent, upper_bounds(constraints))
+        self._slacks = Slacks(self.space, self.agent, bounds)
         count = initial_for(self.space) if n_initial is None else whole(n_initial, "n_initial", 0)
         domain = self.space.domain
         self.n_initial = min(count, domain.size // 2) if isinstance(domain, Arms) else count
@@ -107,7 +112,8 @@ class Campaign(Displayed):
             "seed": self._seed,
             "n_initial": self.n_initial,
             "noise": noise,
-            "constraints": self._slacks.bounds,
+            "constraints": bounds,
+            "linear": [linear_to_dict(one) for one in self.space.linear],
             "settings": settings,
         }
         self.records: list[Record] = []
@@ -458,11 +464,14 @@ class Campaign(Displayed):
         """
         source = CampaignFile(file)
         state = source.read()
-        keys = ("space", "agent", "maximize", "seed", "n_initial", "noise", "constraints")
+        keys = ("space", "agent", "maximize", "seed", "n_initial", "noise")
         cure = "if you trust this file, Campaign.resume(file, trusted=True) loads it"
         try:
             with nullcontext() if flag(trusted, "trusted") else no_user_code(cure):
-                campaign = cls(**{key: state[key] for key in keys}, **state["settings"])
+                linear = [LinearConstraint(**fields) for fields in state["linear"]]
+                constraints = [state["constraints"], *linear]
+                given = {key: state[key] for key in keys} | state["settings"]
+                campaign = cls(**given, constraints=constraints)
                 campaign.restore(state)
         except BROKEN as error:
             raise InvalidInput(f"{source.path} holds no campaign: {error}") from error
@@ -507,14 +516,21 @@ class Campaign(Displayed):
     def _next(self) -> dict[str, Any]:
         """A spread point at first; then the agent's choice, given all pending and failed points."""
         if len(self.records) < self.n_initial:
-            point = self.space.decode(self._spread(len(self.records)))
-            return self.space.params(self.space.action(point))
+            return self.space.actual(self._spread(len(self.records)))
         around = [r for r in self.records if r.status in ("pending", "failed")]
         return self._in_space.next(len(self.records), around, self._slacks.feasibility)
 
     def _spread(self, index: int) -> Any:
-        count = 1 << max(index, 7).bit_length()
-        return spread(self.space.cube, count, stream("campaign", self._seed))[index]
+        count, cube = 1 << max(index, 7).bit_length(), self.space.cube
+        if cube.limits is None or isinstance(self.space.domain, Arms):
+            return spread(cube, count, stream("campaign", self._seed))[index]
+        # Of more points, those that satisfy linear constraints come first, then repaired ones.
+        points = spread(cube, 8 * count, stream("campaign", self._seed))
+        rounded = cube.snap(points)
+        possible = cube.limits.proposable(rounded)
+        moved = (np.abs(rounded - points) > 1e-12).any(axis=1) if cube.free is None else ~possible
+        order = np.argsort(moved | ~possible, kind="stable")[: max(int(possible.sum()), 1)]
+        return rounded[order[index % len(order)]]
 
     def _close(
         self, record: Record, told: tuple[Any, Any], time: float | None, *, counts: bool = False

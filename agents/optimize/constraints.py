@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import NonlinearConstraint
+from scipy.optimize import LinearConstraint, NonlinearConstraint
 
 from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -17,11 +17,45 @@ from gpbandits_env.agents.optimize.dimensions import number
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
-from gpbandits_env.agents.search.base import ArmSearch
+from gpbandits_env.agents.search.base import ArmSearch, Search
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
 from gpbandits_env.arrays import Array, listed, numbers
 from gpbandits_env.errors import InvalidInput, one_of, shown
+
+
+def split(given: Any) -> tuple[dict[str, float], list[LinearConstraint]]:
+    """Checked upper bounds by name, and linear constraints.
+
+    Args:
+        given: a dict of upper bounds by name, a `LinearConstraint`, a list of them, or None.
+    Raises:
+        InvalidInput: it holds something else, or a name occurs twice.
+    """
+    bounds: dict[str, float] = {}
+    linear: list[LinearConstraint] = []
+    for item in given if isinstance(given, (list, tuple)) else [given]:
+        if isinstance(item, LinearConstraint):
+            linear.append(item)
+            continue
+        if isinstance(item, NonlinearConstraint):
+            raise InvalidInput(
+                "a campaign calls no functions: give the upper bound of a NonlinearConstraint by "
+                "name, and tell its values"
+            )
+        new = upper_bounds(item)
+        if twice := [name for name in new if name in bounds]:
+            raise InvalidInput(f"there are two constraints of the name {twice[0]!r}")
+        bounds |= new
+    return bounds, linear
+
+
+def linear_to_dict(given: LinearConstraint) -> dict[str, Any]:
+    """A linear constraint as a plain dict of lists, which SciPy's constructor accepts."""
+    matrix: Any = given.A
+    dense = np.atleast_2d(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+    ends = {"lb": given.lb, "ub": given.ub}
+    return {"A": dense.tolist()} | {key: np.asarray(end).tolist() for key, end in ends.items()}
 
 
 def upper_bounds(given: Any) -> dict[str, float]:
@@ -30,7 +64,8 @@ def upper_bounds(given: Any) -> dict[str, float]:
         return {}
     if not isinstance(given, Mapping):
         raise InvalidInput(
-            f"constraints must be a dict of upper bounds by name, got {shown(given)}"
+            "constraints must be a dict of upper bounds by name, an object of SciPy, or a list of "
+            f"them, got {shown(given)}"
         )
     for name in given:
         if not isinstance(name, str):
@@ -85,7 +120,9 @@ class Slacks:
     def __init__(self, space: Space, agent: GPAgent, bounds: Mapping[str, float]) -> None:
         self.bounds = dict(bounds)
         if bounds:
-            check_search(space, agent, "constraints")
+            check_search(space, agent, "constraints", ArmSearch, BoxSearch, RoundSearch)
+        if space.linear:
+            check_search(space, agent, "linear constraints", ArmSearch, BoxSearch)
         self._models = {
             name: SpaceAgent(space, agent_for(space, "max-mean", 0, {})) for name in bounds
         }
@@ -133,14 +170,15 @@ class Slacks:
             model.restore(state[name])
 
 
-def check_search(space: Space, agent: GPAgent, what: str) -> None:
-    """Raise `InvalidInput` unless the agent searches the space itself, by its own search."""
-    own = agent.action_map.inner.domain == space.domain
-    searches = isinstance(agent.search, (ArmSearch, BoxSearch, RoundSearch))
-    if not (own and searches and agent.next_round().search is agent.search):
+def check_search(space: Space, agent: GPAgent, what: str, *kinds: type[Search]) -> None:
+    """Raise `InvalidInput` unless the agent's own search is over the space and of these kinds."""
+    search = agent.search
+    own = agent.action_map.inner.domain == space.domain and isinstance(search, kinds)
+    mapped = what.startswith("linear") and getattr(search, "through", None) is not None
+    if mapped or not own or agent.next_round().search is not search:
         raise InvalidInput(
-            f"{type(agent).__name__} does not support {what}, because it searches subspaces or "
-            "embeddings of the space: use ei, gp-ucb, ts, ts-rsr, ..."
+            f"{type(agent).__name__} does not support {what} with these settings, because it does "
+            "not search the space itself: use ei, gp-ucb, ts, ts-rsr, ... and the default search"
         )
 
 
@@ -240,23 +278,18 @@ class NonlinearSides:
         return found
 
 
-def sides_of(given: Any) -> tuple[dict[str, float], tuple[NonlinearSides, ...]]:
-    """The upper bounds by name of the function's own constraints, and SciPy's constraint objects.
+def sides_of(given: Any) -> tuple[tuple[str, ...], tuple[NonlinearSides, ...], list[Any]]:
+    """The parts of the argument ``constraints`` of `minimize`.
 
-    Args:
-        given: the argument ``constraints`` of `minimize`.
+    Returns:
+        The names of the function's own constraints, SciPy's nonlinear ones, and all constraints in
+        the form that a campaign takes.
     Raises:
         InvalidInput: it holds something else, or a name occurs twice.
     """
     items = list(given) if isinstance(given, (list, tuple)) else [given]
-    own: dict[str, float] = {}
-    others: list[NonlinearSides] = []
-    for item in items:
-        if isinstance(item, NonlinearConstraint):
-            others.append(NonlinearSides.of(item, f"c{len(others)}"))
-        else:
-            own |= upper_bounds(item)
-    names = [*own, *(name for side in others for name in side.bounds)]
-    if len(set(names)) < len(names):
-        raise InvalidInput(f"names of constraints must differ, got {', '.join(names)}")
-    return own, tuple(others)
+    nonlinear = [item for item in items if isinstance(item, NonlinearConstraint)]
+    others = tuple(NonlinearSides.of(item, f"c{j}") for j, item in enumerate(nonlinear))
+    rest = [item for item in items if not isinstance(item, NonlinearConstraint)]
+    own = tuple(split(rest)[0])
+    return own, others, [*rest, *(side.bounds for side in others)]

@@ -66,7 +66,7 @@ def number(value: Any, name: str, *, finite: bool = True) -> float:
 
 
 @dataclass(frozen=True)
-class _Interval(Dimension):
+class NumberRange(Dimension):
     """An interval of numbers."""
 
     low: float
@@ -96,7 +96,7 @@ class _Interval(Dimension):
 
 @DIMENSIONS.register("real")
 @dataclass(frozen=True)
-class Real(_Interval):
+class Real(NumberRange):
     """A real number in an interval.
 
     Args:
@@ -125,7 +125,7 @@ class Real(_Interval):
 
 @DIMENSIONS.register("integer")
 @dataclass(frozen=True)
-class Integer(_Interval):
+class Integer(NumberRange):
     """An integer in an interval, both ends included.
 
     Args:

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpbandits_env.agents.optimize.belief import is_value, params_of, rows
 from gpbandits_env.agents.optimize.campaign import Campaign, initial_for
-from gpbandits_env.agents.optimize.constraints import WithConstraints, sides_of
+from gpbandits_env.agents.optimize.constraints import WithConstraints, sides_of, split
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.found import Found
 from gpbandits_env.agents.optimize.records import measured
@@ -76,10 +76,11 @@ def minimize(
             in asynchronous runs after each call; a true return value stops the run.
         noise: the standard deviation of the noise in the units of the values; 0 without noise, None
             to learn it.
-        constraints: a dict of upper bounds by name, a `NonlinearConstraint` of SciPy, or a list of
-            them. With a dict, ``fun`` returns a pair: its value, and the values of the constraints
-            as a dict or a list. The function of a `NonlinearConstraint` is called with each call of
-            ``fun`` and takes the same point. See `Campaign`.
+        constraints: a dict of upper bounds by name, a `LinearConstraint` or `NonlinearConstraint`
+            of SciPy, or a list of them. Linear ones hold at every point that is called. With a
+            dict, ``fun`` returns a pair: its value, and the values of the constraints as a dict or
+            a list. The function of a `NonlinearConstraint` is called with each call of ``fun`` and
+            takes the same point. See `Campaign`.
         x0: points that are known or to be evaluated first, in the form that ``fun`` takes, or one
             such point. They are kept exactly.
         y0: the values of x0. Without them, x0 is evaluated first and counts as calls.
@@ -152,11 +153,10 @@ def _search(
 ) -> Found:
     """Make the campaign, or continue that of an existing file, and all calls."""
     _check_arguments("maximize" if options["maximize"] else "minimize", agent, settings)
-    space = Space(bounds)
-    own, others = sides_of(options["constraints"])
+    own, others, options["constraints"] = sides_of(options["constraints"])
     if own or others:
-        run.fun, run.constrained = WithConstraints(run.fun, tuple(own), others), True
-    options["constraints"] = dict(own, **{n: b for side in others for n, b in side.bounds.items()})
+        run.fun, run.constrained = WithConstraints(run.fun, own, others), True
+    space = Space(bounds, split(options["constraints"])[1])
     points, values = _given(space, *given, worst=-np.inf if options["maximize"] else np.inf)
     if values and run.constrained:
         raise InvalidInput(
@@ -169,9 +169,9 @@ def _search(
         options["n_initial"] = min(initial_for(space), max(1, run.n_calls // 4))
     options |= {"noise": noise, **settings}
     if new:
-        campaign = Campaign(space, agent, file=file, **options)
+        campaign = Campaign(bounds, agent, file=file, **options)
     else:
-        campaign = Campaign.open(file, space, agent, **options)
+        campaign = Campaign.open(file, bounds, agent, **options)
     known, waiting = points[: len(values)], points[len(values) :]
     seen = [record.params for record in campaign.records]
     if values and not seen:

@@ -8,10 +8,11 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from scipy.optimize import Bounds
+from scipy.optimize import Bounds, LinearConstraint
 
-from gpbandits_env.agents.optimize.dimensions import DIMENSIONS, Dimension, Real
-from gpbandits_env.arrays import Array, listed
+from gpbandits_env.agents.optimize.dimensions import DIMENSIONS, Dimension, NumberRange, Real
+from gpbandits_env.agents.search.linear import LinearLimits
+from gpbandits_env.arrays import Array, finite_array, listed
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
@@ -34,6 +35,11 @@ class Cube(Box):
     """
 
     dimensions: tuple[Dimension, ...]
+    limits: LinearLimits | None = None
+
+    @property
+    def linear(self) -> LinearLimits | None:
+        return self.limits
 
     @cached_property
     def free(self) -> Array | None:
@@ -43,6 +49,13 @@ class Cube(Box):
         return (sizes == 0).astype(np.float64) if sizes.any() else None
 
     def snap(self, points: Array) -> Array:
+        """The actions nearest to points (n, d); under linear constraints some may violate them."""
+        snapped = self._rounded(points)
+        if self.limits is None:
+            return snapped
+        return self._rounded(self.limits.repaired(snapped))
+
+    def _rounded(self, points: Array) -> Array:
         snapped, start = points.copy(), 0
         for dimension in self.dimensions:
             part = slice(start, start + dimension.width)
@@ -72,20 +85,32 @@ class Space:
         dimensions: a dict of dimensions by name. Each is a `Dimension`, its dict
             {"type": "real", ...}, or a pair (low, high) for a real number. In a list, or in SciPy's
             `Bounds`, the dimensions are named x0, x1, ...
+        linear: linear constraints of SciPy on the values, with one column for each dimension; that
+            of a choice is 0. Points that violate one by more than 1e-9 (relative to the size of
+            the space) are outside the space.
 
     Attributes:
         dimensions: the dimensions by name.
         dim: the number d of coordinates.
         groups: the index of the dimension of each coordinate, (d,).
         parts: the coordinates of each dimension.
+        linear: the linear constraints.
         cube: the cube [0, 1]^d.
         domain: `Arms` if there are at most 4096 combinations, else the cube.
     Raises:
-        InvalidInput: there are no dimensions, or one of them is invalid.
+        InvalidInput: there are no dimensions, one of them is invalid, or no point satisfies all
+            constraints.
     """
 
-    def __init__(self, dimensions: "Mapping[str, Any] | Sequence[Any] | Bounds | Space") -> None:
+    def __init__(
+        self,
+        dimensions: "Mapping[str, Any] | Sequence[Any] | Bounds | Space",
+        linear: Sequence[LinearConstraint] = (),
+    ) -> None:
         self.dimensions = _named(dimensions)
+        self.linear: tuple[LinearConstraint, ...] = tuple(linear)
+        if isinstance(dimensions, Space):
+            self.linear = (*dimensions.linear, *self.linear)
         ends = np.cumsum([0, *(d.width for d in self.dimensions.values())]).tolist()
         self.dim: int = ends[-1]
         self.groups = tuple(
@@ -93,13 +118,20 @@ class Space:
         )
         self.parts = [slice(a, b) for a, b in pairwise(ends)]
         self._parts = list(zip(self.dimensions.items(), self.parts, strict=True))
-        self.cube = Cube(np.zeros(self.dim), np.ones(self.dim), tuple(self.dimensions.values()))
+        limits = _limits(self.linear, self.dimensions, self.parts) if self.linear else None
+        corners = np.zeros(self.dim), np.ones(self.dim)
+        self.cube = Cube(*corners, tuple(self.dimensions.values()), limits)
         self.domain: Domain = self.cube
         sizes = [dimension.size for dimension in self.dimensions.values()]
         if None not in sizes and math.prod(filter(None, sizes)) <= MOST_ARMS:
             every = product(*(d.values() for d in self.dimensions.values()))
-            points = [self.encode(dict(zip(self.dimensions, row, strict=True))) for row in every]
-            self.domain = Arms(np.array(points))
+            rows = (dict(zip(self.dimensions, row, strict=True)) for row in every)
+            points = np.array([self._encoded(row) for row in rows])
+            if limits is not None:
+                points = points[limits.holds(points)]
+            if not len(points):
+                raise InvalidInput("no combination of values satisfies all linear constraints")
+            self.domain = Arms(points)
 
     def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """The named values, unchanged, in the order of the dimensions.
@@ -120,6 +152,9 @@ class Space:
                 checked[name] = dimension.check(params[name])
             except InvalidInput as error:
                 raise InvalidInput(f"dimension {name!r}: {error}") from None
+        limits = self.cube.limits
+        if limits is not None and not limits.holds(self._encoded(checked)[None])[0]:
+            raise InvalidInput(f"the values {shown(checked)} violate a linear constraint")
         return checked
 
     def encode(self, params: Mapping[str, Any]) -> Array:
@@ -128,8 +163,11 @@ class Space:
         Raises:
             InvalidInput, UnknownName: as in `check`.
         """
-        checked = self.check(params).items()
-        return np.concatenate([self.dimensions[name].encode(value) for name, value in checked])
+        return self._encoded(self.check(params))
+
+    def _encoded(self, checked: Mapping[str, Any]) -> Array:
+        items = checked.items()
+        return np.concatenate([self.dimensions[name].encode(value) for name, value in items])
 
     def decode(self, point: Array) -> dict[str, Any]:
         """The named values nearest to a point (d,) of the unit cube."""
@@ -137,7 +175,13 @@ class Space:
 
     def action(self, params: Mapping[str, Any]) -> Any:
         """An agent's action for named values: an arm's index, or a point (d,)."""
-        point = self.encode(params)
+        return self._nearest(self.encode(params))
+
+    def actual(self, point: Array) -> dict[str, Any]:
+        """The named values of the action nearest to the values at a point (d,) of the unit cube."""
+        return self.params(self._nearest(self._encoded(self.decode(point))))
+
+    def _nearest(self, point: Array) -> Any:
         if not isinstance(self.domain, Arms):
             return point
         return int(np.abs(self.domain.coordinates - point).sum(axis=1).argmin())
@@ -182,3 +226,42 @@ def _dimension(name: str, spec: Any) -> Dimension:
         return Real(low, high)
     except InvalidInput as error:
         raise InvalidInput(f"dimension {name!r}: {error}") from None
+
+
+def _limits(
+    linear: Sequence[LinearConstraint], dimensions: Mapping[str, Dimension], parts: Sequence[slice]
+) -> LinearLimits:
+    """Linear constraints on values, as constraints on the numbers of the unit cube."""
+    dim, count = parts[-1].stop, len(dimensions)
+    rows, low, high = [], [], []
+    for one in linear:
+        matrix = finite_array(np.atleast_2d(_dense(one.A)), "A of a linear constraint", ndim=2)
+        if matrix.shape[1] != count:
+            raise InvalidInput(
+                f"A of a linear constraint needs a column for each of the {count} dimensions, got "
+                f"{matrix.shape}"
+            )
+        ends = [np.broadcast_to(np.asarray(e, dtype=float), len(matrix)) for e in (one.lb, one.ub)]
+        if not (ends[0] <= ends[1]).all():
+            raise InvalidInput("lb of a linear constraint must be at most ub")
+        scaled = np.zeros((len(matrix), dim))
+        for column, (name, dimension), part in zip(
+            matrix.T, dimensions.items(), parts, strict=True
+        ):
+            if isinstance(dimension, NumberRange):
+                scaled[:, part.start] = column * (dimension.high - dimension.low)
+                ends = [end - column * dimension.low for end in ends]
+            elif column.any():
+                raise InvalidInput(f"the coefficient of the choice {name!r} must be 0")
+        rows.append(scaled)
+        low.append(ends[0])
+        high.append(ends[1])
+    logs = np.zeros(dim)
+    for dimension, part in zip(dimensions.values(), parts, strict=True):
+        if isinstance(dimension, NumberRange) and dimension.log:
+            logs[part.start] = math.log(dimension.high / dimension.low)
+    return LinearLimits(np.concatenate(rows), np.concatenate(low), np.concatenate(high), logs)
+
+
+def _dense(matrix: Any) -> Any:
+    return matrix.toarray() if hasattr(matrix, "toarray") else matrix

@@ -230,7 +230,8 @@ def agent_for(
         agent = make(name, problem, seed=seed, **given)
         assert isinstance(agent, GPAgent)
     # Known, spread and rounded points may lie anywhere, so the agent must accept any point.
-    anywhere = space.action(space.decode(np.full(space.dim, 1.0 / math.pi)))
+    middle = space.cube.snap(np.full((1, space.dim), 1.0 / math.pi))[0]
+    anywhere = 0 if isinstance(space.domain, Arms) else middle
     try:
         agent.action_map.points(np.array([anywhere]))
     except InvalidInput as error:

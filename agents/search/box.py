@@ -184,7 +184,10 @@ class BoxSearch(Search):
         starts = y[distinct(self.box, y, values, count).ravel()]
         budget = self.settings.evaluations * count * size // max(self.settings.starts, 1)
         climbed = pulled(lambda x, rows: surface(x, rows // count), self.through)
-        found, tops = climb(climbed, starts, self.box.low, self.box.high, evaluations=budget)
+        if self.box.linear is not None:
+            found, tops = self._climb(climbed, starts, budget)
+        else:
+            found, tops = climb(climbed, starts, self.box.low, self.box.high, evaluations=budget)
         tops = tops.reshape(size, count)
         top = tops.argmax(axis=1)
         # Candidates are scored in single precision; an ascent starts at the best, never descending.
@@ -198,8 +201,12 @@ class BoxSearch(Search):
         self._held: HeldCandidates | None = None
 
     def _climb(self, climbed: Surface, starts: Array, budget: int) -> tuple[Array, Array]:
-        moved = along(climbed, self.box.free)
-        return climb(moved, starts, self.box.low, self.box.high, evaluations=budget)
+        moved, linear = along(climbed, self.box.free), self.box.linear
+        if linear is None:
+            return climb(moved, starts, self.box.low, self.box.high, evaluations=budget)
+        inside = confined(moved, lambda x, rows: linear.proposable(x))
+        ends = climb(inside, starts, self.box.low, self.box.high, evaluations=budget)
+        return linear.slid(moved, *ends, self.box.free)
 
     def _climb_and_cross(
         self, climbed: Surface, score: Callable[[Array], Array], starts: Array
@@ -228,7 +235,18 @@ class BoxSearch(Search):
     def _draw(self, posterior: BoxPosterior) -> Array:
         """Candidates in the searched box, spread and near the best so far, rounded to values."""
         y = self._around(posterior)
-        return y if self.box.free is None else np.unique(self.box.snap(y), axis=0)
+        if self.box.free is None and self.box.linear is None:
+            return y
+        y = np.unique(self.box.snap(y), axis=0)
+        if self.box.linear is None:
+            return y
+        y = y[self.box.linear.proposable(y)]
+        if not len(y):
+            raise InvalidInput(
+                "no candidate satisfies the linear constraints after its integers and choices were "
+                "rounded; raise candidates of the search"
+            )
+        return y
 
     def _around(self, posterior: BoxPosterior) -> Array:
         y = spread(self.box, self.settings.candidates, self.rng)

@@ -1,0 +1,181 @@
+r"""Linear constraints within a box: which points satisfy them, repairs, and ascents along them.
+
+A coordinate may be the logarithm of a number. Constraints are linear in the numbers, so that every
+repair is computed there. Points that a search proposes keep a margin of 1e-9 from inequalities, so
+that these hold in floating point too; equalities hold to 1e-9 of their size.
+
+Source: Kraft (1988), "A software package for sequential quadratic programming" (SLSQP, by SciPy).
+"""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linprog, minimize
+
+from gpbandits_env.agents.search.climb import Surface
+from gpbandits_env.arrays import Array
+from gpbandits_env.errors import InvalidInput
+
+Mask: TypeAlias = NDArray[np.bool_]
+
+# The tolerance of constraints whose rows have norm 1, for numbers in [0, 1].
+TOLERANCE = 1e-9
+# The number of ends of ascents that are improved along the constraints, and the steps of each.
+SLIDES, STEPS = 3, 40
+# The value of a point without a finite score.
+LOWEST = -1e10
+
+
+class LinearLimits:
+    """Constraints low <= A w <= high on the numbers w in [0, 1]^d of a unit cube.
+
+    Args:
+        matrix: A, (k, d).
+        low: (k,), -inf for none.
+        high: (k,), inf for none.
+        logs: (d,) the logarithm of the ratio of the ends of a logarithmic coordinate, 0 for others.
+    Attributes:
+        anchor: a point (d,) that satisfies all constraints, as far inside as possible.
+    Raises:
+        InvalidInput: no point satisfies all constraints.
+    """
+
+    def __init__(self, matrix: Array, low: Array, high: Array, logs: Array) -> None:
+        size = np.linalg.norm(matrix, axis=1)
+        if not size.all():
+            raise InvalidInput("a linear constraint needs a coefficient other than 0")
+        matrix, low, high = matrix / size[:, None], low / size, high / size
+        equal = low == high
+        self._equal, self._level = matrix[equal], high[equal]
+        rows = [(matrix, high), (-matrix, -low)]
+        self._above = np.concatenate([a[~equal & np.isfinite(b)] for a, b in rows])
+        self._bound = np.concatenate([b[~equal & np.isfinite(b)] for _, b in rows])
+        self._some = len(self._above) > 0, len(self._equal) > 0
+        self._logs, self._curved = logs, logs != 0.0
+        self._inverse = np.linalg.pinv(self._equal)
+        self.anchor = self._inside(len(logs))
+        at_anchor = self._above @ self.anchor
+        self._kept = np.minimum(self._bound, np.maximum(at_anchor, self._bound - TOLERANCE))
+
+    def holds(self, points: Array) -> Mask:
+        """Whether points (n, d) of the unit cube satisfy all constraints, up to 1e-9, (n,)."""
+        return self._within(points, self._bound + TOLERANCE)
+
+    def proposable(self, points: Array) -> Mask:
+        """Whether a search may propose points (n, d), which keep the margin, (n,)."""
+        return self._within(points, self._kept + 1e-3 * TOLERANCE)
+
+    def _within(self, points: Array, bound: Array) -> Mask:
+        w = self.numbers(points)
+        holds = (np.abs(w @ self._equal.T - self._level) <= TOLERANCE).all(axis=1)
+        return np.asarray(holds & (w @ self._above.T <= bound).all(axis=1))
+
+    def repaired(self, points: Array) -> Array:
+        """Points (n, d) that may be proposed: each is moved towards the anchor, if necessary."""
+        wrong = ~self.proposable(points)
+        if not wrong.any():
+            return points
+        w = self.numbers(points[wrong])
+        w = w - (w @ self._equal.T - self._level) @ self._inverse.T
+        way = w - self.anchor
+        # Constraints of the cube: a projection on equalities may have left it.
+        rows = np.concatenate([self._above, np.eye(len(self.anchor)), -np.eye(len(self.anchor))])
+        ends = np.concatenate([self._kept, np.ones(len(self.anchor)), np.zeros(len(self.anchor))])
+        room, speed = ends - rows @ self.anchor, way @ rows.T
+        part = np.divide(room, speed, out=np.ones_like(speed), where=speed > 1e-15)
+        part = np.clip(part.min(axis=1), 0.0, 1.0)
+        found = points.copy()
+        found[wrong] = self._points(np.clip(self.anchor + part[:, None] * way, 0.0, 1.0))
+        return found
+
+    def slid(
+        self, surface: Surface, ends: Array, values: Array, free: Array | None
+    ) -> tuple[Array, Array]:
+        """The ends of ascents with their values, the best of them improved along constraints.
+
+        Args:
+            surface: the surface of the ascents, of which row i belongs to end i.
+            ends: (n, d) points that satisfy the constraints.
+            values: (n,).
+            free: (d,) 1.0 for coordinates that may move; None for all.
+        """
+        ends, values = ends.copy(), values.copy()
+        for i in np.argsort(-values, kind="stable")[:SLIDES]:
+            end = self.repaired(self._slide(surface, ends[i], i, free)[None])
+            value = float(surface(end, np.array([i]))[0][0])
+            if value > values[i] and self.proposable(end)[0]:
+                ends[i], values[i] = end[0], value
+        return ends, values
+
+    def _slide(self, surface: Surface, start: Array, row: Any, free: Array | None) -> Array:
+        """The end (d,) of one ascent by sequential quadratic programming."""
+        moves = np.ones(len(start), dtype=np.bool_) if free is None else free > 0.0
+        which = np.array([row])
+
+        def full(x: Array) -> Array:
+            point = start.copy()
+            point[moves] = np.clip(x, 0.0, 1.0)
+            return point[None]
+
+        def fall(x: Array) -> tuple[float, Array]:
+            value, slope = surface(full(x), which)
+            if not np.isfinite(value[0]):
+                return -LOWEST, np.zeros(int(moves.sum()))
+            return -float(value[0]), -slope[0, moves]
+
+        def side(rows: Array, ends: Array, kind: str) -> dict[str, Any]:
+            return {
+                "type": kind,
+                "fun": lambda x: ends - self.numbers(full(x))[0] @ rows.T,
+                "jac": lambda x: -(rows * self._slope(full(x)[0]))[:, moves],
+            }
+
+        sides = [side(self._above, self._kept, "ineq"), side(self._equal, self._level, "eq")]
+        given: Any = [side for side, some in zip(sides, self._some, strict=True) if some]
+        bounds = [(0.0, 1.0)] * int(moves.sum())
+        found = minimize(
+            fall, start[moves], jac=True, method="SLSQP", bounds=bounds, constraints=given,
+            options={"maxiter": STEPS, "ftol": 1e-10},
+        )  # fmt: skip
+        return full(found.x)[0] if np.isfinite(found.x).all() else start
+
+    def numbers(self, points: Array) -> Array:
+        """The numbers w (n, d) of points (n, d) of the unit cube."""
+        if not self._curved.any():
+            return points
+        w, logs = points.copy(), self._logs[self._curved]
+        w[:, self._curved] = np.expm1(points[:, self._curved] * logs) / np.expm1(logs)
+        return w
+
+    def _points(self, w: Array) -> Array:
+        """The inverse of `numbers`."""
+        if not self._curved.any():
+            return w
+        points, logs = w.copy(), self._logs[self._curved]
+        points[:, self._curved] = np.log1p(w[:, self._curved] * np.expm1(logs)) / logs
+        return np.clip(points, 0.0, 1.0)
+
+    def _slope(self, point: Array) -> Array:
+        """The derivative (d,) of each number in its coordinate."""
+        slope, logs = np.ones(len(point)), self._logs[self._curved]
+        slope[self._curved] = logs * np.exp(point[self._curved] * logs) / np.expm1(logs)
+        return slope
+
+    def _inside(self, dim: int) -> Array:
+        """The numbers that are farthest from all inequalities and faces of the cube."""
+        # The variables are w and the distance r: A w + r <= b, r <= w <= 1 - r.
+        cube = np.concatenate([np.eye(dim), -np.eye(dim)])
+        rows = np.column_stack(
+            [np.concatenate([self._above, cube]), np.ones(len(self._above) + 2 * dim)]
+        )
+        ends = np.concatenate([self._bound, np.ones(dim), np.zeros(dim)])
+        equal = np.column_stack([self._equal, np.zeros(len(self._equal))])
+        found = linprog(
+            -np.eye(dim + 1)[dim], A_ub=rows, b_ub=ends,
+            A_eq=equal if len(equal) else None, b_eq=self._level if len(equal) else None,
+            bounds=[(0.0, 1.0)] * dim + [(0.0, None)],
+        )  # fmt: skip
+        if found.x is None:
+            raise InvalidInput("no point of the space satisfies all linear constraints")
+        return np.clip(np.asarray(found.x[:dim], dtype=np.float64), 0.0, 1.0)
