@@ -5,6 +5,7 @@ Schwefel 1.2, and all of them shifted), Figs. 2 and 3 (more subspaces, larger on
 weights of a network, and a classifier with the ramp loss in 5,001 dimensions.
 """
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -105,8 +106,8 @@ CONFINED = {
     "levy": "1.78, 2.51, 2.92",
     "hyper-ellipsoid": "5.05, 6.05, 6.72",
 }
-# The heading of docs/differences.md that explains it.
-SUBSPACES = "Subspaces that confine"
+# Headings of docs/differences.md.
+SUBSPACES, UNKNOWN = "Subspaces that confine", "Reasons that are not known"
 
 
 def _repeats(count: int) -> str:
@@ -133,14 +134,14 @@ def _scenario(name: str, agents: tuple[AgentEntry, ...], trials: int, **declared
         "metric": METRIC,
         "panels": PANELS,
         "departures": (_repeats(trials),),
+        "horizon": HORIZON,
+        "initial": INITIAL,
+        "initial_counts": True,
     }
     return Scenario(
         id=f"tranthe2020/{name}",
         agents=agents,
-        horizon=HORIZON,
         trials=trials,
-        initial=INITIAL,
-        initial_counts=True,
         store_actions=False,
         **(common | declared),
     )
@@ -158,7 +159,7 @@ def _scalable(function: str, dim: int, *, shift: bool = False) -> Scenario:
     name = function.partition("-1.")[0]
     padded = ", inert dimensions padded" if function == "camelback" else ""
     moved = ", shifted" if shift else ""
-    reason = SUBSPACES if function in CONFINED else ""
+    reason = UNKNOWN if function == "camelback" else SUBSPACES
     findings: tuple[Finding, ...] = (
         NearlyBest("ms-ucb", OTHERS, reason=reason),
         Below("ms-ucb", "gp-ucb", METRIC, reason=reason),
@@ -210,7 +211,7 @@ def _literal_reading(function: str, dim: int = 20) -> Scenario:
     """One panel of the scalability figure with nothing that the text does not state."""
     camelback = function == "camelback"
     active = {"active": [dim - 2, dim - 1]} if camelback else {}
-    reason = "" if camelback else SUBSPACES
+    reason = UNKNOWN if camelback else SUBSPACES
     places = ("camelback's two coordinates are the last, which every subspace contains",)
     return _scenario(
         f"{function}-{dim}-literal",
@@ -232,6 +233,40 @@ def _literal_reading(function: str, dim: int = 20) -> Scenario:
         panels=(*PANELS, Panel(LATEST, band="deviation")),
         departures=(_repeats(LITERAL_REPEATS), FLOOR, *_confined(function)),
         reading_of=f"tranthe2020/{OTHER_FORMS.get(function, function)}-{dim}",
+    )
+
+
+# The first rounds of a trial in which every agent chooses uniform points where it searches.
+OWN_START = {"type": "initialised", "rounds": INITIAL, "first": "uniform"}
+
+
+def _started(entry: AgentEntry) -> AgentEntry:
+    """An agent that draws its first points itself; stages of SRE are longer by their share."""
+    more: dict[str, Any] = {"batch": {**OWN_START, "then": {"type": "hallucinate"}}}
+    if entry.agent == "sre":
+        more["rounds"] = (HORIZON + INITIAL) // STAGES["stages"]
+    return replace(entry, settings={**entry.settings, **more})
+
+
+def _inside(function: str, dim: int = 20) -> Scenario:
+    """A panel of the scalability figure with first points inside the embeddings."""
+    return replace(
+        _scalable(function, dim),
+        id=f"tranthe2020/{function}-{dim}-inside",
+        title=f"{function} in {dim} dimensions, first points inside the embeddings",
+        agents=tuple(_started(entry) for entry in SEVEN),
+        horizon=HORIZON + INITIAL,
+        initial=0,
+        initial_counts=False,
+        trials=LITERAL_REPEATS,
+        choices=(
+            *(c for c in _scalable(function, dim).choices if c != CHOICES[2]),
+            CHOICES[2].partition("; the agents observe")[0],
+            f"each agent draws its first {INITIAL} points uniformly where it searches, so that the "
+            "embeddings begin inside their images; they are rounds of the trial",
+        ),
+        departures=(_repeats(LITERAL_REPEATS), FLOOR, *_confined(function)),
+        reading_of=f"tranthe2020/{function}-{dim}",
     )
 
 
@@ -270,7 +305,9 @@ FIGURES = (
             for name, s in GROWTH.items()
         ),
         findings=tuple(
-            Below(f"ms-ucb/{more}", "ms-ucb/1-0", METRIC) for more in GROWTH if more != "1-0"
+            Below(f"ms-ucb/{more}", "ms-ucb/1-0", METRIC, reason=SUBSPACES)
+            for more in GROWTH
+            if more != "1-0"
         ),
         choices=(
             *CHOICES[::2],
@@ -309,7 +346,14 @@ def _tuned(name: str, title: str, trials: int, env_kwargs: dict[str, Any], **mor
         title=title,
         env="gpbandits/Task-v0",
         env_kwargs=env_kwargs,
-        findings=(NearlyBest("ms-ucb", tuple(e.label for e in FIVE[1:]), metric="simple_regret"),),
+        findings=(
+            NearlyBest(
+                "ms-ucb",
+                tuple(e.label for e in FIVE[1:]),
+                metric="simple_regret",
+                reason=UNKNOWN,
+            ),
+        ),
         metric="simple_regret",
         panels=(Panel("simple_regret", band="deviation", log=True),),
         **more,
@@ -356,6 +400,7 @@ SCENARIOS = (
     *(_scalable(f, d, shift=True) for d in DIMENSIONS for f in (*FUNCTIONS, BESIDE)),
     *(_literal_reading(f) for f in (*FUNCTIONS, *OTHER_FORMS)),
     *(_literal_reading(f, d) for d in DIMENSIONS[1:] for f in FUNCTIONS),
+    *(_inside(f) for f in FUNCTIONS),
     *FIGURES,
     *REAL,
     Picture(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpbandits_env.scenarios.papers.published import REN2024
 from gpbandits_env.scenarios.registry import PAPERS
 from gpbandits_env.scenarios.results import references
 from tools.site.scenario_pages import write_page
@@ -83,3 +84,78 @@ def test_the_results_on_the_readme(root, mean, numbers):
         f"| 0.012 | {ackley:.3f} |",
     ):
         assert text in page
+
+
+@pytest.fixture(scope="module")
+def times(root):
+    """How many times the paper's is the mean simple regret of an agent, by default TS-RSR's."""
+
+    def of(id, problem, agent="ts-rsr"):
+        cell = references.load_from(root / "scenarios", f"ren2024/{id}")["cells"][0]
+        published = REN2024[problem].means[agent.partition("/")[0]]
+        return cell["agents"][agent]["simple_regret"][0] / published
+
+    return of
+
+
+def test_what_is_said_of_the_readings_of_ren2024(root, mean, times):
+    page = words(root / "docs" / "differences.md")
+    for text in (
+        f"simple regret of TS-RSR is {times('rosenbrock-2d', 'rosenbrock-2d'):.1f} times",
+        f"its mean is {times('rosenbrock-2d-code', 'rosenbrock-2d'):.1f} times the paper's",
+        f"a mean of {times('hartmann-6d', 'hartmann-6d'):.1f} times the paper's",
+        f"50 rounds the mean is {times('hartmann-6d-50', 'hartmann-6d'):.1f} times the paper's, "
+        f"and {times('hartmann-6d-50', 'hartmann-6d', 'ts-rsr/code'):.1f} times with",
+    ):
+        assert text in page
+    assert times("push-3d", "push-3d", "qei") < 0.11
+    push = {n: mean("ren2024/push-3d", n, "simple_regret") for n in REN2024["push-3d"].means}
+    assert sorted(push, key=push.get)[:2] == ["qei", "ts-rsr"]
+    assert push["ts-rsr"] / push["qei"] == pytest.approx(3.0, abs=0.5)
+    farther = {n: times("bird-2d-code", "bird-2d", n) > 1.0 for n in REN2024["bird-2d"].means}
+    assert [n for n, is_farther in farther.items() if not is_farther] == ["ucbpe"]
+
+
+def test_the_rows_as_the_code_has_them(root):
+    summary = (root / "scenarios" / "reference" / "ren2024" / "summary.md").read_text("utf-8")
+    for id, end in (
+        ("rosenbrock-2d-code", ""),
+        ("bird-2d-code", ""),
+        ("hartmann-6d-50", ""),
+        ("hartmann-6d-50", "/code"),
+    ):
+        kept = references.load_from(root / "scenarios", f"ren2024/{id}")
+        agents = kept["cells"][0]["agents"]
+        cells = []
+        for name in REN2024["rosenbrock-2d"].means:
+            middle, error = agents[name + end]["simple_regret"]
+            cells.append(f"{middle:.2g} ({error * kept['trials'] ** 0.5:.2g})")
+        assert f"| {' | '.join(cells)} |" in summary, (id, end)
+    started = references.load_from(root / "scenarios", "ren2024/initialised")["cells"][0]["agents"]
+    ts, ts_after, bucb, bucb_after = (
+        started[name + end]["average_regret"][0]
+        for name in ("ts-rsr", "bucb")
+        for end in ("", "/initialised")
+    )
+    assert f"{ts_after:.2f} with them and of {ts:.2f} without them" in summary
+    assert f"BUCB of {bucb_after:.2f} and {bucb:.2f}" in summary
+
+
+def test_what_is_said_of_literal_readings(root):
+    page, latest = words(root / "docs" / "differences.md"), "in log10 regret"
+    assert (
+        "Levy, the hyper-ellipsoid and the sum of i x_i^2, and also on Levy in 50 and 100" in page
+    )
+    below = {}
+    for problem in ("ackley-20", "levy-20", "hyper-ellipsoid-20", "sum-squares-20", "levy-50"):
+        kept = references.load_from(root / "scenarios", f"tranthe2020/{problem}-literal")
+        for check in kept["cells"][0]["findings"]:
+            if check["statement"].startswith("ms-ucb below") and latest in check["statement"]:
+                below[problem] = check["holds"]
+    assert below == {
+        "ackley-20": False,
+        "levy-20": True,
+        "hyper-ellipsoid-20": True,
+        "sum-squares-20": True,
+        "levy-50": True,
+    }

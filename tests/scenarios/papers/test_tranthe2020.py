@@ -32,7 +32,9 @@ def test_the_figures_are_all_there():
     literal = {f"{f}-{d}-literal" for f in tranthe2020.FUNCTIONS for d in (20, 50, 100)}
     literal |= {f"{f}-20-literal" for f in tranthe2020.OTHER_FORMS}
     assert literal <= names
-    assert len(names) == 35 + len(literal)
+    inside = {f"{f}-20-inside" for f in tranthe2020.FUNCTIONS}
+    assert inside <= names
+    assert len(names) == 35 + len(literal) + len(inside)
 
 
 @pytest.mark.parametrize("scenario", FIGURE, ids=lambda s: s.id)
@@ -64,6 +66,25 @@ def test_a_figure_runs_from_end_to_end(run, name):
     (cell,) = found.cells
     assert len(cell.agents) == 7
     assert [c.holds is None for c in cell.findings] == [False, False]
+
+
+def test_every_agent_begins_where_it_searches():
+    scenario = get("tranthe2020/levy-20-inside")
+    assert (scenario.horizon, scenario.initial) == (220, 0)
+    env = make_env(scenario.env, scenario.env_kwargs, 220)
+    for entry in scenario.agents:
+        env.reset(seed=0)
+        agent = agents.make(entry.agent, env, seed=0, **entry.settings)
+        points = []
+        for _ in range(21):
+            points.append(agent.ask()[0])
+            observation, *_ = env.step(points[-1][None])
+            agent.tell(points[-1][None], observation["rewards"])
+        first = np.array(points[:20])
+        # The dimension of what the first points span, from their center.
+        rank = np.linalg.matrix_rank(first - first.mean(axis=0), tol=1e-6)
+        inside = len(set(agent.embedding.hash)) if entry.label == "hesbo" else 19
+        assert rank == inside, entry.label
 
 
 def test_subspaces_and_dimension_run(run):
