@@ -31,6 +31,15 @@ SENSORS, DAYS, MINUTES = 46, 5, 24 * 60
 ABSENT = frozenset({5, 6, 13, 15, 17, 20, 30, 32})
 LABELS = tuple(str(i) for i in range(1, 55) if i not in ABSENT)
 OUTLIER = (4278, 6)
+URL = "https://db.csail.mit.edu/labdata/data.txt.gz"
+# Below this voltage the readings of a mote drift; the lab rooms were never beyond these degrees.
+LEAST_VOLTAGE = 2.3
+COLDEST, WARMEST = 5.0, 50.0
+COLUMN = {int(label): i for i, label in enumerate(LABELS)}
+# Counts of lines: "used" in the table; "malformed" ones, without eight fields of the right kind;
+# those of "other motes", which are left out or do not exist; "weak" ones, with a voltage below 2.3;
+# "absurd" ones, below 5 or above 50 degrees; and of the cells "filled" by interpolation.
+Tally: TypeAlias = Counter[str]
 
 
 def load_intel(every: int = 1) -> Readings:
@@ -94,18 +103,6 @@ INTEL = Dataset(
     "and passed on by those who published with it: ask the authors, or a colleague.",
     load_intel,
 )
-
-URL = "https://db.csail.mit.edu/labdata/data.txt.gz"
-# Below this voltage the readings of a mote drift; the lab rooms were never beyond these degrees.
-LEAST_VOLTAGE = 2.3
-COLDEST, WARMEST = 5.0, 50.0
-COLUMN = {int(label): i for i, label in enumerate(LABELS)}
-
-
-# Counts of lines: "used" in the table; "malformed" ones, without eight fields of the right kind;
-# those of "other motes", which are left out or do not exist; "weak" ones, with a voltage below 2.3;
-# "absurd" ones, below 5 or above 50 degrees; and of the cells "filled" by interpolation.
-Tally: TypeAlias = Counter[str]
 
 
 def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 120) -> Readings:

@@ -18,6 +18,20 @@ from gpbandits_env.arrays import LARGEST, Array, IntArray, frozen, numbers
 from gpbandits_env.errors import InvalidInput, MissingData, one_of, unknown
 from gpbandits_env.files import check_regular
 
+# Larger tables do not fit the memory of most machines.
+MOST_BYTES = 2**32
+TEXT = (".csv", ".csv.gz", ".tsv", ".txt")
+SUFFIXES = (*TEXT, ".npy", ".npz")
+GAPS = ("error", "keep", "drop", "interpolate")
+# The contents of a cell without a reading.
+EMPTY = frozenset({"", "na", "n/a", "nan", "null", "none"})
+# The possible separators of cells; the first of these in the first line is used.
+SEPARATORS = (";", "\t", ",")
+DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
+Line: TypeAlias = tuple[int, list[str]]
+Times: TypeAlias = Array | NDArray[np.datetime64]
+Stamp: TypeAlias = float | datetime
+
 
 @dataclass(frozen=True, eq=False)
 class Readings:
@@ -106,22 +120,6 @@ def interpolated(values: Array, name: str, at: Array | None = None) -> Array:
         if not known.all():
             column[~known] = np.interp(when[~known], when[known], column[known])
     return filled
-
-
-# Larger tables do not fit the memory of most machines.
-MOST_BYTES = 2**32
-TEXT = (".csv", ".csv.gz", ".tsv", ".txt")
-SUFFIXES = (*TEXT, ".npy", ".npz")
-GAPS = ("error", "keep", "drop", "interpolate")
-# The contents of a cell without a reading.
-EMPTY = frozenset({"", "na", "n/a", "nan", "null", "none"})
-# The possible separators of cells; the first of these in the first line is used.
-SEPARATORS = (";", "\t", ",")
-DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
-
-Line: TypeAlias = tuple[int, list[str]]
-Times: TypeAlias = Array | NDArray[np.datetime64]
-Stamp: TypeAlias = float | datetime
 
 
 @dataclass(frozen=True, eq=False)

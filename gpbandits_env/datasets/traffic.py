@@ -26,6 +26,7 @@ KILOMETERS_PER_DEGREE = 111.195  # of latitude, on a sphere of radius 6371 km
 FIVE_MINUTES = np.timedelta64(5, "m")
 
 Times = NDArray[np.datetime64]
+SENSORS = 357
 
 
 def load_metr_la(mornings: bool = False, working_days: bool = False) -> Readings:
@@ -145,8 +146,6 @@ BAY = Dataset(
     ZENODO + "PEMS-BAY.csv",
     "md5:c8dea58987a5882e946217c22fdb8256",
 )
-
-SENSORS = 357
 
 
 def load_i880() -> Readings:

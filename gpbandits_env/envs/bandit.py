@@ -15,6 +15,8 @@ from gpbandits_env.functions import NEVER_BEYOND, RewardProcess
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
 
+Parameters = Mapping[str, Any]
+
 
 @dataclass(frozen=True)
 class Bandit:
@@ -93,9 +95,6 @@ class Bandit:
         if slots is not None:
             first["arrived"] = np.zeros(slots, dtype=np.int8)
         return first | ({"observed": np.zeros(m, dtype=np.int8)} if selective else {})
-
-
-Parameters = Mapping[str, Any]
 
 
 def drawn(options: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:

@@ -29,6 +29,12 @@ LEGEND: dict[str, Any] = {
 DOTS: dict[str, Any] = {"color": BLUE, "alpha": 0.55, "lw": 0, "label": "readings", "zorder": 4}
 RING: dict[str, Any] = {"facecolor": "none", "edgecolor": VERMILION, "lw": 1.8, "zorder": 6}
 STAR: dict[str, Any] = {"s": 190, "marker": "*", "color": ORANGE, "edgecolor": INK, "lw": 0.8}
+COARSE = 64  # points per axis of an image of a box
+WIDE = 1.25  # from this ratio of width to height on, one map is large and two are next to it
+MARGIN = 0.05  # share of the axes around the points, so that the star stays inside
+# If the sides of a box differ by a larger factor, their units differ too: panels are square then.
+COMPARABLE = 4.0
+STEPS = [1, 2, 2.5, 5, 10]
 
 
 def points_of(scene: Scene, actions: NDArray[Any]) -> Array:
@@ -69,14 +75,6 @@ def tidy(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#E6E6E6", lw=0.8)
     axes.set_axisbelow(True)
-
-
-COARSE = 64  # points per axis of an image of a box
-WIDE = 1.25  # from this ratio of width to height on, one map is large and two are next to it
-MARGIN = 0.05  # share of the axes around the points, so that the star stays inside
-# If the sides of a box differ by a larger factor, their units differ too: panels are square then.
-COMPARABLE = 4.0
-STEPS = [1, 2, 2.5, 5, 10]
 
 
 @dataclass(frozen=True)

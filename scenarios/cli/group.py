@@ -25,6 +25,27 @@ from gpbandits_env.specs import no_user_code
 ALIKE = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 _received = signal.SIGINT
+# The value of EX_SOFTWARE in BSD's sysexits.h.
+UNFORESEEN = 70
+# Name -> its place, "module.function". The overview imports no command, because most of them need
+# SciPy, Gymnasium or matplotlib.
+COMMANDS = {
+    "run": "run.run",
+    "report": "results.report",
+    "plot": "results.plot",
+    "export": "results.export",
+    "compare": "compare.compare_command",
+    "published": "compare.published",
+    "list": "listing.list_scenarios",
+    "agents": "inventory.list_agents",
+    "tasks": "inventory.list_tasks",
+    "data": "inventory.data",
+    "reference": "compare.reference",
+    "tune": "diagnose.tune",
+    "new": "run.new",
+    "animate": "run.animate",
+    "diagnose": "diagnose.diagnose",
+}
 
 
 @contextmanager
@@ -80,29 +101,6 @@ def _handlers(wanted: Mapping[signal.Signals, Any], instead_of: Any) -> Iterator
     finally:
         for number in changed:
             signal.signal(number, before[number])
-
-
-# The value of EX_SOFTWARE in BSD's sysexits.h.
-UNFORESEEN = 70
-# Name -> its place, "module.function". The overview imports no command, because most of them need
-# SciPy, Gymnasium or matplotlib.
-COMMANDS = {
-    "run": "run.run",
-    "report": "results.report",
-    "plot": "results.plot",
-    "export": "results.export",
-    "compare": "compare.compare_command",
-    "published": "compare.published",
-    "list": "listing.list_scenarios",
-    "agents": "inventory.list_agents",
-    "tasks": "inventory.list_tasks",
-    "data": "inventory.data",
-    "reference": "compare.reference",
-    "tune": "diagnose.tune",
-    "new": "run.new",
-    "animate": "run.animate",
-    "diagnose": "diagnose.diagnose",
-}
 
 
 class Group(click.Group):

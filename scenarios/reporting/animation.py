@@ -26,6 +26,17 @@ from gpbandits_env.seeding import seed_for
 # A GIF of this width is legible in a page and stays below about a megabyte.
 WIDTH, SHADES = 720, 128
 NEARLY = 247  # of 255: as good as white
+INCHES = (7.2, 5.2)
+# Rounds whose readings are shown, the older the fainter.
+RECENT = 12
+STAR: dict[str, Any] = {
+    "s": 210,
+    "marker": "*",
+    "color": ORANGE,
+    "edgecolor": INK,
+    "linewidth": 0.8,
+}
+HIT: dict[str, Any] = {"facecolor": "none", "edgecolor": VERMILION, "linewidth": 2.0}
 
 
 def animate(
@@ -148,18 +159,6 @@ def _with_one_palette(images: Sequence[Any]) -> list[Any]:
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-INCHES = (7.2, 5.2)
-# Rounds whose readings are shown, the older the fainter.
-RECENT = 12
-STAR: dict[str, Any] = {
-    "s": 210,
-    "marker": "*",
-    "color": ORANGE,
-    "edgecolor": INK,
-    "linewidth": 0.8,
-}
-HIT: dict[str, Any] = {"facecolor": "none", "edgecolor": VERMILION, "linewidth": 2.0}
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,9 @@ from gpbandits_env.scenarios.reporting.tables import pairs_of, rows_of
 from gpbandits_env.scenarios.results.report import AgentResult, CellReport, Report, report
 from gpbandits_env.scenarios.results.store import Store
 
+# Longer values, such as a table of readings, are cut.
+LONGEST = 160
+
 
 def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
     """The page of some results files, in their order, ranked by a metric or each by its own.
@@ -109,10 +112,6 @@ def _standings(cells: Sequence[CellReport]) -> list[list[str]]:
     several = [label for label, found in ranks.items() if len(found) > 1]
     order = sorted(several, key=lambda label: float(np.mean(ranks[label])))
     return [[k, str(len(ranks[k])), f"{np.mean(ranks[k]):.2f}", str(first[k])] for k in order]
-
-
-# Longer values, such as a table of readings, are cut.
-LONGEST = 160
 
 
 def environments_of(store: Store) -> list[dict[str, str]]:

@@ -21,6 +21,9 @@ from gpbandits_env.files import write_text
 from gpbandits_env.scenarios.results.report import CellReport, Report
 
 PACKAGES = ("numpy", "scipy", "gymnasium", "joblib")
+# On another processor or BLAS build, rounding differs in the last bit, so that ties may be broken
+# differently: the means may change, by less than their standard error.
+TOLERANCE = 1.0
 
 
 def versions() -> dict[str, str]:
@@ -51,11 +54,6 @@ def _processor() -> str:
         return platform.processor() or platform.machine()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
-
-
-# On another processor or BLAS build, rounding differs in the last bit, so that ties may be broken
-# differently: the means may change, by less than their standard error.
-TOLERANCE = 1.0
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,11 @@ from gpbandits_env.specs import kinds_of
 # The exceptions that reading damaged data may raise, besides that of zlib.
 UNREADABLE = (ValueError, TypeError, OverflowError, MemoryError, RecursionError)
 _JSON = {str: str, int: int, bool: bool, Mapping: dict, tuple: list}
+KEY = "cell, agent, trial"
+TRIAL = f"{KEY}, world_seed, agent_seed, rounds"
+ARRAYS = f"SELECT {KEY}, name, dtype, shape, data FROM arrays ORDER BY cell, agent, name, trial"
+SECONDS = f"SELECT {KEY}, name, data FROM seconds ORDER BY cell, agent, name, trial"
+TYPES = {"regret": "<f8", "values": "<f8", "rewards": "<f8", "optimum": "<f8"}
 
 
 def _json_kinds(cls: Any) -> dict[str, type[Any]]:
@@ -138,11 +143,6 @@ def _explain(message: str) -> str:
     return f"SQLite: {message}"
 
 
-KEY = "cell, agent, trial"
-TRIAL = f"{KEY}, world_seed, agent_seed, rounds"
-ARRAYS = f"SELECT {KEY}, name, dtype, shape, data FROM arrays ORDER BY cell, agent, name, trial"
-SECONDS = f"SELECT {KEY}, name, data FROM seconds ORDER BY cell, agent, name, trial"
-TYPES = {"regret": "<f8", "values": "<f8", "rewards": "<f8", "optimum": "<f8"}
 TYPES |= {"model_order": "<i8", "evaluations": "<i8"}
 
 

@@ -58,6 +58,8 @@ CREATE TABLE failures (
     traceback TEXT NOT NULL, PRIMARY KEY (cell, agent, trial));
 """
 CHECKSUMS = "CREATE TABLE checksums (item TEXT PRIMARY KEY, sha256 TEXT NOT NULL);"
+# Seconds between two attempts to lock a file that others use (Ctrl-C works in between).
+RETRY = 5.0
 
 
 def tables(version: int = FORMAT) -> dict[str, str]:
@@ -98,10 +100,6 @@ def inflate(data: bytes) -> bytes:
     if not stream.eof:
         raise ValueError("an array is cut off or too large")
     return found
-
-
-# Seconds between two attempts to lock a file that others use (Ctrl-C works in between).
-RETRY = 5.0
 
 
 def connect(path: Path, mode: str) -> sqlite3.Connection:

@@ -33,6 +33,14 @@ from gpbandits_env.specs import user_code_is_refused
 MOST_BYTES = 2**22
 # The keys of a file are the fields of a scenario, except that its environment is one table.
 KEYS = ("environment", *(f.name for f in fields(Scenario) if not f.name.startswith("env")))
+# The fields of a scenario that can be set; all other names belong to the environment or an agent.
+OWN = ("horizon", "initial", "initial_counts", "metric", "selective", "trials")
+ENVIRONMENT = "environment."
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+HEAD = """\
+# {id}, written out by `gpbandits new --from {id}`: `gpbandits run {file}` runs it.
+# The seeds of all trials depend on the id: with the same id, the results are the same.
+"""
 
 
 def load(path: Path) -> Scenario:
@@ -147,11 +155,6 @@ def template(name: str) -> str:
     return text.replace("{name}", name)
 
 
-# The fields of a scenario that can be set; all other names belong to the environment or an agent.
-OWN = ("horizon", "initial", "initial_counts", "metric", "selective", "trials")
-ENVIRONMENT = "environment."
-
-
 def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     """The names and values of texts "NAME=VALUE", with values as in TOML.
 
@@ -211,13 +214,6 @@ def _without(grid: Any, settings: Mapping[str, Any]) -> Any:
     points = [{k: v for k, v in point.items() if k not in settings} for point in grid]
     distinct = [point for i, point in enumerate(points) if point and point not in points[:i]]
     return tuple(distinct)
-
-
-BARE = re.compile(r"[A-Za-z0-9_-]+")
-HEAD = """\
-# {id}, written out by `gpbandits new --from {id}`: `gpbandits run {file}` runs it.
-# The seeds of all trials depend on the id: with the same id, the results are the same.
-"""
 
 
 def as_toml(scenario: Scenario, file: str) -> str:

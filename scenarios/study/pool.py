@@ -23,6 +23,8 @@ Results: TypeAlias = list[TrialRecord | TrialFailure]
 # task takes milliseconds too.
 PORTION, MOST = 0.1, 100
 PATIENCE = 10.0  # seconds for a connection to be accepted
+# The warning of a tracker that finds something to clean up.
+SAYING = "ignore:resource_tracker:UserWarning"
 
 
 class WorkerDied(Exception):
@@ -139,10 +141,6 @@ def check_reachable(address: str) -> None:
     found = urlsplit(address if "://" in address else f"//{address}")
     if found.hostname and found.port:
         socket.create_connection((found.hostname, found.port), PATIENCE).close()
-
-
-# The warning of a tracker that finds something to clean up.
-SAYING = "ignore:resource_tracker:UserWarning"
 
 
 def start_quietly(tracker: Any) -> None:
