@@ -147,7 +147,7 @@ class BoxSearch(Search):
             return points[first]
         starts = y[distinct(self.box, y, score[None], count)[0]]
         climbed = pulled(surface(acquisition, posterior, allowed, self.feasibility), self.through)
-        alone = score_at(acquisition, posterior, allowed, self.feasibility)
+        alone = self._limited(score_at(acquisition, posterior, allowed, self.feasibility))
         if self.box.dim <= MOST_SOBOL or count == 1:
             found, values = self._climb(climbed, starts, self.settings.evaluations)
         else:
@@ -199,6 +199,13 @@ class BoxSearch(Search):
 
     def renew(self) -> None:
         self._held: HeldCandidates | None = None
+
+    def _limited(self, score: Callable[[Array], Array]) -> Callable[[Array], Array]:
+        """A score that is -inf where a linear constraint of the box is violated."""
+        linear = self.box.linear
+        if linear is None:
+            return score
+        return lambda x: np.where(linear.proposable(x), score(x), -np.inf)
 
     def _climb(self, climbed: Surface, starts: Array, budget: int) -> tuple[Array, Array]:
         moved, linear = along(climbed, self.box.free), self.box.linear
