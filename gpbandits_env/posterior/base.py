@@ -136,18 +136,6 @@ class Posterior(Stateful, ABC):
         """Posterior mean and variance at checked points, new arrays (k,)."""
         return self.mean_at(points), self.var_at(points)
 
-    def var_given(self, points: ArrayLike, at: ArrayLike) -> Array:
-        """The variance at n points if other points were observed too, (n,); changes nothing.
-
-        Raises:
-            InvalidInput: a point is outside the domain.
-        """
-        where, before = self._checked(at), self.snapshot()
-        self.hallucinate(points)
-        var = self.var_at(where)
-        self.restore(before)
-        return var
-
     @abstractmethod
     def covariance(self, points: ArrayLike) -> Array:
         """The posterior covariance among points, (k, k), including hallucinated points.
@@ -208,10 +196,6 @@ class Posterior(Stateful, ABC):
         Raises:
             InvalidInput: the snapshot does not fit. The posterior is unchanged.
         """
-
-    def _checked(self, points: ArrayLike) -> NDArray[Any]:
-        """Check points that are not observations."""
-        return self.domain.check(points)
 
 
 def check_state(state: Any, entries: Mapping[str, Layout], **sizes: int) -> None:

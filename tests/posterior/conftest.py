@@ -123,3 +123,17 @@ def same():
             np.testing.assert_array_equal(value, other[key], err_msg=key)
 
     return equal
+
+
+@pytest.fixture(scope="session")
+def var_given():
+    """The variance at some points if others were observed too, by hallucination and back."""
+
+    def given(posterior, points, at):
+        before = posterior.snapshot()
+        posterior.hallucinate(points)
+        var = posterior.var_at(np.asarray(at))
+        posterior.restore(before)
+        return var
+
+    return given

@@ -97,7 +97,6 @@ def call_case(rng: np.random.Generator) -> Case:
         "condition": {"points": places, "rewards": rng.normal(size=2)},
         "hallucinate": {"points": places},
         "covariance": {"points": places},
-        "var_given": {"points": places, "at": places},
         "advance": {"epsilon": 0.1, "dt": 1.0},
         "restore": {"state": before},
         "sample": {"rng": np.random.default_rng(0), "size": 2},
