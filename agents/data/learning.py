@@ -1,9 +1,10 @@
 """Fits of the model to the data at intervals.
 
 Assumes: all data of a fit come from one function; if epsilon is learned, the function drifts.
-Departures: 1. unless epsilon is learned too, a fit ignores that the correlation with past data
-decays, and ``last`` limits the data that it uses; 2. if epsilon is learned, data older than
-``window`` are dropped.
+Departures: 1. unless epsilon is learned too, a fit of the kernel ignores that the correlation with
+past data changes, and ``last`` limits the data that it uses; 2. if epsilon is learned, data older
+than ``window`` are dropped; 3. a temporal kernel is learned after the kernel in space, with a prior
+around the given parameters, and all data are used under the new one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,14 +24,18 @@ from gpbandits_env.learning import (
     InputScaling,
     Observations,
     OutputScaling,
+    TimeFit,
     fit,
     groups_of,
     learnable,
+    learnable_in_time,
 )
 from gpbandits_env.model import Model
 
 # The least known noise variance, relative to the variance of the rewards.
 LEAST_NOISE = 1e-6
+# The standard deviation of the prior of the logarithm of a parameter of time, around that given.
+PRIOR_SD = 1.0
 
 
 @dataclass(frozen=True)
@@ -41,7 +46,8 @@ class Learning:
         every: the number of rounds between fits. An observation of the prior data counts as one
             round.
         what: the hyperparameters to learn: names of those of the kernel ("kernel" means all of
-            them, "lengthscale" one or all of several), "noise_var" and "epsilon". It may be empty.
+            them, "lengthscale" one or all of several), "noise_var", "epsilon", and "temporal" or
+            "temporal.NAME" for those of the temporal kernel. It may be empty.
         starts: the number of starting points of each fit; the first is the last model (see
             `learning.fit`).
         ard: whether to learn one lengthscale per coordinate; or the groups of coordinates that
@@ -97,6 +103,17 @@ class Learning:
         """Whether epsilon is learned."""
         return "epsilon" in self.what
 
+    @property
+    def of_time(self) -> tuple[str, ...]:
+        """What is learned with a temporal kernel: its parameters, and the noise with them."""
+        own = any(_of_time(word) for word in self.what)
+        return tuple(w for w in self.what if own and (_of_time(w) or w == "noise_var"))
+
+    @property
+    def of_space(self) -> tuple[str, ...]:
+        """What is learned otherwise."""
+        return tuple(word for word in self.what if word not in self.of_time)
+
 
 def learning_for(
     spec: Learning | Mapping[str, Any] | Sequence[str] | bool | None, standardize: bool
@@ -143,7 +160,7 @@ class Refit:
     Attributes:
         learned: one dict per fit: round, observations, lengthscale (a number or a list; for kernels
             without one, their parameters by name), variance, noise_var, mean, log_likelihood, and
-            epsilon if it is learned.
+            epsilon or the parameters of the temporal kernel if they are learned.
         model: the model in use.
     Raises:
         UnknownName: the model does not have a hyperparameter that is to be learned.
@@ -152,9 +169,14 @@ class Refit:
 
     def __init__(self, learning: Learning, given: Model, domain: Domain) -> None:
         self.learning, self.domain = learning, domain
-        self._names = learnable(given.kernel, learning.what)
+        self._names = learnable(given.kernel, learning.of_space)
+        if learning.of_time:
+            if given.temporal is None:
+                raise InvalidInput("learning temporal needs a temporal kernel to start from")
+            learnable_in_time(given.temporal, learning.of_time)
         silent = given.noise_var == 0.0 and not learning.known_noise
-        if self._names and silent and "noise_var" not in self._names:
+        needs_noise = bool(learning.of_time) or (self._names and "noise_var" not in self._names)
+        if needs_noise and silent:
             raise InvalidInput(
                 f"cannot learn {' and '.join(learning.what)} without noise: give a noise_var above "
                 "0, or learn noise_var too"
@@ -174,7 +196,8 @@ class Refit:
     @property
     def keeps_prior(self) -> bool:
         """Whether epsilon is all that fits change."""
-        return self._priors is None and not self.learning.standardize
+        learning = self.learning
+        return self._priors is None and not learning.standardize and not learning.of_time
 
     def update(self, round_: int, log: ObservationLog, known: int = 0) -> bool:
         """Fit the model to the log if a fit is due; return whether `model` changed.
@@ -188,7 +211,9 @@ class Refit:
         if not self.learning.drifts:
             due = self.due(round_, log.observations)
             if due:
-                self.fit(round_, *log.last(self.learning.last), starts=self._starts(log))
+                last = self.learning.last
+                times = log.times(last) if self.learning.of_time else None
+                self.fit(round_, *log.last(last), times, starts=self._starts(log))
                 self._seen = log.observations
             return due
         rounds = [entry for entry in log.entries if entry.round][-self.learning.window :]
@@ -236,7 +261,8 @@ class Refit:
             now: the round.
             points: (n,) arms or (n, d) points of the domain.
             rewards: (n,).
-            times: (n,) if epsilon is learned; otherwise only the ``last`` observations are used.
+            times: (n,) if epsilon or a temporal kernel is learned; otherwise only the ``last``
+                observations are used.
             starts: the number of starts; by default that of `Learning`.
         """
         if times is None:
@@ -255,6 +281,7 @@ class Refit:
             | _numbers(self.model.kernel)
             | {"noise_var": self.model.noise_var, "mean": mean, "log_likelihood": likelihood}
             | ({"epsilon": self.model.epsilon} if self.learning.drifts else {})
+            | self._numbers_in_time()
         )
         return self.model
 
@@ -280,7 +307,7 @@ class Refit:
                     self.model.noise_var if "noise_var" in self._names else noise,
                 ),
                 Observations(self.domain.points(points), gap, times),
-                learn=(*learning.what, *(("mean",) if learning.standardize else ())),
+                learn=(*learning.of_space, *(("mean",) if learning.standardize else ())),
                 priors=self._priors,
                 ard=learning.ard,
                 starts=starts,
@@ -289,8 +316,21 @@ class Refit:
             likelihood = found.log_likelihood
             mean = float(found.model.prior_mean)
             epsilon = found.model.epsilon if learning.drifts else epsilon
-        model = Model(kernel, noise, base + mean if mean else base, epsilon, given.temporal)
+        temporal = given.temporal
+        if learning.of_time:
+            # The kernel in space is that of all rewards as one function; time is learned after it.
+            start = Model(kernel, noise, temporal=self._given.temporal)
+            data = Observations(self.domain.points(points), gap - mean, times)
+            search = TimeFit(start, data, learning.of_time, prior_sd=PRIOR_SD)
+            found_in_time, likelihood = search.best()
+            noise, temporal = found_in_time.noise_var, found_in_time.temporal
+        model = Model(kernel, noise, base + mean if mean else base, epsilon, temporal)
         return model, mean, likelihood
+
+    def _numbers_in_time(self) -> dict[str, float]:
+        """The parameters of the temporal kernel, for a record, if they are learned."""
+        temporal = self.model.temporal
+        return temporal.parameters() if temporal is not None and self.learning.of_time else {}
 
     def clear(self) -> None:
         """Return to the given model, and drop the record of fits."""
@@ -316,6 +356,10 @@ class Refit:
         for name in ("known", "seen", "fresh"):  # files of earlier versions do not have them
             setattr(self, f"_{name}", int(state.get(name, 0)))
         self.learned[:] = [dict(record) for record in state["learned"]]
+
+
+def _of_time(word: str) -> bool:
+    return word.split(".")[0] == "temporal"
 
 
 def _numbers(kernel: Kernel) -> dict[str, Any]:

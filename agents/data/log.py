@@ -172,6 +172,12 @@ class ObservationLog:
         rewards = np.concatenate([entry.rewards for entry in reversed(chosen)])
         return points[-observations:], rewards[-observations:]
 
+    def times(self, observations: int) -> Array:
+        """The times of the last observations under a temporal kernel, in rounds, from any start."""
+        ends = np.cumsum([0.0, *(entry.elapsed for entry in self._entries)])[:-1]
+        counts = [len(entry.rewards) for entry in self._entries]
+        return np.repeat(ends, counts)[-observations:]
+
     def replay(self, posterior: Posterior) -> None:
         """Condition an empty posterior, of any model, on the data; in one call without decay."""
         if posterior.temporal is not None:

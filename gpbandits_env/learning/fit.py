@@ -22,6 +22,7 @@ from gpbandits_env.learning.likelihood import (
 )
 from gpbandits_env.learning.priors import HyperPriors
 from gpbandits_env.learning.scaling import OutputScaling
+from gpbandits_env.learning.time import TimeFit
 from gpbandits_env.model import Model
 
 # Twice the drop in log likelihood: the 95% chi-squared quantile with 1 degree of freedom.
@@ -118,7 +119,9 @@ def fit(
         data: observations, or independent series of all arms (the kernel is then a kernel of arm
             indices, such as `Empirical`, and is not learned).
         learn: names of the kernel's parameters, "kernel" for all of them, "lengthscale" for one or
-            all of several; "noise_var"; "mean" (the best constant at every step); "epsilon".
+            all of several; "noise_var"; "mean" (the best constant at every step); "epsilon". For a
+            model with a temporal kernel: "temporal", "temporal.NAME" and "noise_var" (see
+            `TimeFit`).
         priors: priors and bounds for scaled inputs and rewards, which give the maximum a
             posteriori. Without priors, the likelihood is maximized within a factor of 3000.
         ard: under priors, learn one lengthscale per coordinate instead of one for all; or, for a
@@ -137,6 +140,12 @@ def fit(
 
     Source: Rasmussen & Williams (2006), Section 5.4.1; bogunovic2016, Appendix B and Section 5.2.
     """
+    if model.temporal is not None:
+        if priors is not None or ard:
+            raise InvalidInput("a temporal kernel is learned without priors and without ard")
+        search = TimeFit(model, data, learn)
+        moving, value = search.best()
+        return Fitted(moving, value, (value,), search.evaluations)
     names = learnable(model.kernel, learn)
     if not names:
         raise InvalidInput("there is nothing to learn: name some of kernel, noise_var, epsilon")

@@ -1,0 +1,248 @@
+r"""Learning a temporal kernel: the marginal likelihood in space and time, and its maximum.
+
+Observations at any points need the covariance of all of them,
+
+.. math:: \Sigma_{ij} = k(x_i, x_j) T(t_i, t_j) + s^2 \delta_{ij}.
+
+Readings of all arms need a Kalman filter instead: with K = U diag(lam) U^T, the rotated series
+(Y U)_i are independent, and each is a function of time with covariance lam_i T.
+
+Source: Rasmussen & Williams (2006), eq. (5.8); Hartikainen and Sarkka (2010), Section 3.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.optimize import minimize
+
+from gpbandits_env.arrays import Array
+from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.learning.data import Observations, Series
+from gpbandits_env.model import Model
+from gpbandits_env.temporal import TemporalKernel
+
+# The largest epsilon, and the smallest one from which a search starts.
+MOST, LEAST = 0.999, 1e-5
+# How far a logarithm may move from its start: a factor of 3000, but 1.5 for a period, whose
+# likelihood has a maximum at each alias.
+REACH, PERIOD_REACH = 8.0, 0.4
+STEP = 1e-5
+
+
+class TimeLikelihood(ABC):
+    """The log density of data, as a function of the temporal kernel and the noise variance."""
+
+    @abstractmethod
+    def __call__(self, temporal: TemporalKernel, noise_var: float) -> float:
+        """Log p(y), in nats; -inf if the covariance cannot be factorized."""
+
+
+class TimeLikelihoodOfPoints(TimeLikelihood):
+    """The likelihood of n observations at any points, O(n^3).
+
+    Args:
+        model: the kernel in space and the prior mean, one number.
+        data: the observations.
+    """
+
+    def __init__(self, model: Model, data: Observations) -> None:
+        if not isinstance(model.prior_mean, float):
+            raise InvalidInput(
+                "prior_mean must be one number; subtract any other mean from the rewards"
+            )
+        model.kernel.check_points(data.points)
+        self._space = model.kernel(data.points)
+        self._gap = data.rewards - model.prior_mean
+        self._times, self._which = np.unique(data.times, return_inverse=True)
+
+    def __call__(self, temporal: TemporalKernel, noise_var: float) -> float:
+        shared = temporal(self._times, self._times)
+        covariance = self._space * shared[np.ix_(self._which, self._which)]
+        covariance.flat[:: len(covariance) + 1] += noise_var
+        try:
+            lower = np.linalg.cholesky(covariance)
+        except np.linalg.LinAlgError:
+            return -np.inf
+        white = np.linalg.solve(lower, self._gap)
+        half = float(np.log(lower.diagonal()).sum()) + 0.5 * len(white) * np.log(2.0 * np.pi)
+        return float(-0.5 * white @ white - half)
+
+
+class TimeLikelihoodOfSeries(TimeLikelihood):
+    """The likelihood of series of all n arms by n Kalman filters at once.
+
+    Cost: O(n T p^2) for T times and p temporal states, O(n T p^3) if the transition is not
+    diagonal.
+
+    Args:
+        model: the kernel of arm indices and the prior mean.
+        series: independent series of the same arms.
+    Raises:
+        InvalidInput: there are no series, or their numbers of arms differ.
+    """
+
+    def __init__(self, model: Model, series: Sequence[Series]) -> None:
+        if len({s.values.shape[1] for s in series}) != 1:
+            raise InvalidInput("data must be observations, or one or more series of the same arms")
+        arms = np.arange(float(series[0].values.shape[1]))[:, None]
+        model.kernel.check_points(arms)
+        eigenvalues, vectors = np.linalg.eigh(model.kernel(arms))
+        self._eigenvalues = np.maximum(eigenvalues, 0.0)
+        self._times = [s.times - s.times[0] for s in series]
+        self._rotated = [(s.values - model.prior_mean) @ vectors for s in series]
+
+    def __call__(self, temporal: TemporalKernel, noise_var: float) -> float:
+        pairs = zip(self._times, self._rotated, strict=True)
+        return sum(self._filter(temporal, noise_var, times, rows) for times, rows in pairs)
+
+    def _filter(
+        self, temporal: TemporalKernel, noise_var: float, times: Array, rows: Array
+    ) -> float:
+        lam = self._eigenvalues[:, None, None]
+        covariance = lam * temporal.covariance(0.0)
+        mean = np.zeros(covariance.shape[:2])
+        value, steps = -0.5 * rows.size * float(np.log(2.0 * np.pi)), Steps(temporal)
+        for i, (t, y) in enumerate(zip(times.tolist(), rows, strict=True)):
+            if i:
+                mean, covariance = steps(mean, covariance, lam, float(times[i - 1]), t)
+            row = temporal.row(t)
+            cross = covariance @ row
+            total = cross @ row + noise_var
+            gap = y - mean @ row
+            value -= 0.5 * float(np.log(total).sum() + gap @ (gap / total))
+            gain = cross / total[:, None]
+            mean = mean + gain * gap[:, None]
+            covariance = covariance - gain[:, :, None] * cross[:, None, :]
+        return value
+
+
+class Steps:
+    """The prediction of n filters from one time to the next."""
+
+    def __init__(self, temporal: TemporalKernel) -> None:
+        self.temporal = temporal
+        self._last: tuple[float, Array, Array] | None = None
+
+    def __call__(
+        self, mean: Array, covariance: Array, scale: Array, start: float, end: float
+    ) -> tuple[Array, Array]:
+        """The mean (n, p) and covariance (n, p, p) at the end; the noise is times ``scale``."""
+        carry, noise = self._between(start, end)
+        factors = carry.diagonal()
+        if np.count_nonzero(carry) == np.count_nonzero(factors):
+            return mean * factors, covariance * np.outer(factors, factors) + scale * noise
+        return mean @ carry.T, carry @ covariance @ carry.T + scale * noise
+
+    def _between(self, start: float, end: float) -> tuple[Array, Array]:
+        dt, kernel = end - start, self.temporal
+        if self._last is None or self._last[0] != dt or not kernel.stationary:
+            self._last = dt, kernel.transition(dt), kernel.noise(start, dt)
+        return self._last[1:]
+
+
+class TimeFit:
+    """The most likely hyper-parameters of time, by L-BFGS-B on their logarithms.
+
+    Gradients are forward differences, which cost one likelihood per parameter.
+
+    Args:
+        model: the start of the search, with a temporal kernel and noise.
+        data: observations, or series of all arms.
+        learn: "temporal" for all parameters of the temporal kernel, "temporal.NAME" for one of
+            them, and "noise_var".
+        prior_sd: if given, the logarithm of each parameter has a normal prior around the start,
+            with this standard deviation (a tenth of it for a period).
+    Raises:
+        InvalidInput: the model has no temporal kernel or no noise, or there is nothing to learn.
+        UnknownName: a word names no parameter.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        data: Observations | Sequence[Series],
+        learn: Sequence[str],
+        prior_sd: float | None = None,
+    ) -> None:
+        if model.temporal is None or model.noise_var <= 0.0:
+            raise InvalidInput(
+                "learning a temporal kernel needs a model with a temporal kernel and a noise_var "
+                "above 0 to start from"
+            )
+        self._model, self._temporal, self.evaluations = model, model.temporal, 0
+        self.names = learnable_in_time(self._temporal, learn)
+        kind = TimeLikelihoodOfPoints if isinstance(data, Observations) else TimeLikelihoodOfSeries
+        self._likelihood: TimeLikelihood = kind(model, data)  # type: ignore[arg-type]
+        known = {f"temporal.{name}": v for name, v in self._temporal.parameters().items()}
+        start = np.array([(known | {"noise_var": model.noise_var})[name] for name in self.names])
+        rates = np.array([_is(name, "epsilon") for name in self.names])
+        self._start = np.log(np.where(rates, np.clip(start, LEAST, MOST), start))
+        periods = np.array([_is(name, "period") for name in self.names])
+        reach = np.where(periods, PERIOD_REACH, REACH)
+        top = np.where(rates, np.log(MOST), np.inf)
+        self._bounds = np.stack([self._start - reach, np.minimum(self._start + reach, top)], axis=1)
+        self._weights = np.zeros(len(start))
+        if prior_sd is not None:
+            self._weights = np.where(periods, 100.0, 1.0) / prior_sd**2
+
+    def best(self) -> tuple[Model, float]:
+        """The model of the maximum, and its log likelihood."""
+        end = minimize(
+            self._objective,
+            self._start,
+            jac=True,
+            method="L-BFGS-B",
+            bounds=self._bounds.tolist(),
+            options={"maxiter": 60, "ftol": 1e-9, "gtol": 1e-4},
+        )
+        found = self._at(end.x)
+        assert found.temporal is not None
+        return found, self._likelihood(found.temporal, found.noise_var)
+
+    def _at(self, u: Array) -> Model:
+        """The model at the logarithms of the learned parameters."""
+        values = dict(zip(self.names, np.exp(u).tolist(), strict=True))
+        noise_var = values.pop("noise_var", self._model.noise_var)
+        own = {name.removeprefix("temporal."): value for name, value in values.items()}
+        return replace(
+            self._model, temporal=self._temporal.with_parameters(own), noise_var=noise_var
+        )
+
+    def _value(self, u: Array) -> float:
+        self.evaluations += 1
+        model = self._at(u)
+        assert model.temporal is not None
+        value = self._likelihood(model.temporal, model.noise_var)
+        return value - 0.5 * float(self._weights @ (u - self._start) ** 2)
+
+    def _objective(self, u: Array) -> tuple[float, Array]:
+        value = self._value(u)
+        if not np.isfinite(value):
+            return 1e25, np.zeros(len(u))
+        # Backward at an upper bound, which a forward step would cross.
+        steps = np.where(u + STEP > self._bounds[:, 1], -STEP, STEP)
+        moved = [self._value(u + step) for step in np.diag(steps)]
+        return -value, -(np.array(moved) - value) / steps
+
+
+def learnable_in_time(temporal: TemporalKernel, learn: Sequence[str]) -> tuple[str, ...]:
+    """The parameters that words stand for: "temporal.NAME" and "noise_var", in order.
+
+    Raises:
+        UnknownName: a word stands for none of these.
+        InvalidInput: no parameter is named.
+    """
+    own = [f"temporal.{name}" for name in temporal.parameters()]
+    names: list[str] = []
+    for word in learn:
+        one_of(word, ["temporal", "noise_var", *own], "hyper-parameter of time to learn")
+        names += own if word == "temporal" else [word]
+    if not names:
+        raise InvalidInput("there is nothing to learn: the temporal kernel has no parameters")
+    return tuple(dict.fromkeys(names))
+
+
+def _is(name: str, kind: str) -> bool:
+    return name.rpartition(".")[2] == kind
