@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import LinearConstraint
 
+from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.belief import importance, params_of
 from gpbandits_env.agents.optimize.constraints import (
@@ -23,6 +24,7 @@ from gpbandits_env.agents.optimize.constraints import (
     split,
 )
 from gpbandits_env.agents.optimize.dimensions import number
+from gpbandits_env.agents.optimize.failures import Failures
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
 from gpbandits_env.agents.optimize.records import Record, RecordStatus, Suggestion, measured
 from gpbandits_env.agents.optimize.space import Space
@@ -41,12 +43,19 @@ def initial_for(space: Space) -> int:
     return 2 * len(space.dimensions) + 2
 
 
+# So many values that are all equal say nothing about where larger ones are.
+FEWEST_EQUAL = 3
+
+
 class Campaign(Displayed):
     """An agent, its suggestions and their results.
 
     The first ``n_initial`` suggestions are spread over the space (a shifted Sobol sequence). Later
     ones are chosen by the agent. It conditions the variance on all pending and failed points and
-    keeps the mean, so that new suggestions avoid these points.
+    keeps the mean, so that new suggestions avoid these points. Once an evaluation has failed,
+    scores are multiplied by the probability of success under a model of which evaluations fail.
+    While all values are equal, suggestions are spread further. Where all
+    combinations can be listed and the values have no noise, none is suggested twice.
 
     Args:
         space: the dimensions by name; see `Space`.
@@ -102,6 +111,7 @@ class Campaign(Displayed):
         self.agent = agent_for(self.space, agent, self._seed, settings, noise)
         self._in_space = SpaceAgent(self.space, self.agent)
         self._slacks = Slacks(self.space, self.agent, bounds)
+        self._failures = Failures(self.space, self.agent)
         count = initial_for(self.space) if n_initial is None else whole(n_initial, "n_initial", 0)
         domain = self.space.domain
         self.n_initial = min(count, domain.size // 2) if isinstance(domain, Arms) else count
@@ -249,6 +259,7 @@ class Campaign(Displayed):
             self._slacks.tell(done)
             self._told += [(record.id, 0.0) for record in done]
         self.records += records
+        self._failures.tell(records, self.records)
         self._save()
         return records
 
@@ -297,6 +308,7 @@ class Campaign(Displayed):
                 told.append((record, reward, elapsed))
         self._in_space.learn_anew(told)
         self._slacks.learn_anew([record for record, _, _ in told if record is not None])
+        self._failures.learn_anew(self.records)
         self._save()
         return self.records[index]
 
@@ -406,7 +418,7 @@ class Campaign(Displayed):
         """The state of the campaign and its arguments, as plain data with arrays."""
         records = [asdict(record) for record in self.records]
         own = {"format": FORMAT, "records": records, "now": self.now, "told": list(self._told)}
-        own["slacks"] = self._slacks.snapshot()
+        own |= {"slacks": self._slacks.snapshot(), "failures": self._failures.snapshot()}
         return own | self._declared | self._in_space.snapshot()
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -416,6 +428,7 @@ class Campaign(Displayed):
             InvalidInput: the snapshot is invalid. The campaign is unchanged.
         """
         before, slacks = self._in_space.snapshot(), self._slacks.snapshot()
+        failures = self._failures.snapshot()
         try:
             other = [key for key, own in self._declared.items() if state[key] != own]
             if other:
@@ -430,11 +443,13 @@ class Campaign(Displayed):
             told = [_told(event, len(records)) for event in listed(state["told"], "told")]
             self._in_space.restore(state)
             self._slacks.restore(state["slacks"])
+            self._failures.restore(state["failures"])
             if len(self.agent.posterior.observed) > sum(r.status == "done" for r in records):
                 raise InvalidInput("records are missing: the agent has more observations")
         except BROKEN as error:
             self._in_space.restore(before)
             self._slacks.restore(slacks)
+            self._failures.restore(failures)
             raise InvalidInput(f"not a snapshot of this campaign: {error}") from error
         self.now, self.records, self._told = now, records, told
 
@@ -514,11 +529,41 @@ class Campaign(Displayed):
         return 1.0 if self.maximize else -1.0
 
     def _next(self) -> dict[str, Any]:
-        """A spread point at first; then the agent's choice, given all pending and failed points."""
-        if len(self.records) < self.n_initial:
+        """A spread point at first; then the agent's choice, given all pending and failed points.
+
+        While all values are equal, nothing says where to look, and points are spread further.
+        """
+        values = {record.value for record in self.records if record.status == "done"}
+        done = sum(record.status == "done" for record in self.records)
+        flat = len(values) == 1 and done >= FEWEST_EQUAL
+        flat &= not isinstance(self.space.domain, Arms)
+        if flat or len(self.records) < self.n_initial:
             return self.space.actual(self._spread(len(self.records)))
         around = [r for r in self.records if r.status in ("pending", "failed")]
-        return self._in_space.next(len(self.records), around, self._slacks.feasibility)
+        slacks = [*self._slacks.posteriors, *self._failures.slack(self.records)]
+        feasibility = Feasibility(slacks) if slacks else None
+        repeat = not (isinstance(self.space.domain, Arms) and self._deterministic())
+        return self._in_space.next(len(self.records), around, feasibility, repeat)
+
+    def _deterministic(self) -> bool:
+        """Whether a repeated evaluation would return the value that is known.
+
+        So it is without noise, and with an agent that does not forget if all evaluations that were
+        repeated did so, unless most values occur at several points and may agree by coincidence.
+        """
+        if self.agent.forgetting is not None or self._declared["noise"] == 0.0:
+            return self.agent.forgetting is None
+        found: dict[str, list[float | None]] = {}
+        for record in self.records:
+            if record.status == "done":
+                found.setdefault(repr(record.params), []).append(record.value)
+        repeated = [values for values in found.values() if len(values) > 1]
+        distinct = len({values[0] for values in found.values()})
+        return (
+            bool(repeated)
+            and all(len(set(values)) == 1 for values in repeated)
+            and 2 * distinct > len(found)
+        )
 
     def _spread(self, index: int) -> Any:
         count, cube = 1 << max(index, 7).bit_length(), self.space.cube
@@ -587,6 +632,7 @@ class Campaign(Displayed):
 
     def _put(self, record: Record) -> Record:
         self.records[record.id :] = [record, *self.records[record.id + 1 :]]
+        self._failures.tell([record], self.records)
         self._save()
         return record
 

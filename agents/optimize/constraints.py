@@ -22,6 +22,7 @@ from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
 from gpbandits_env.arrays import Array, listed, numbers
 from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.posterior import Posterior
 
 
 def split(given: Any) -> tuple[dict[str, float], list[LinearConstraint]]:
@@ -148,9 +149,13 @@ class Slacks:
     @property
     def feasibility(self) -> Feasibility | None:
         """The probability of feasibility; None without constraints or before any value."""
-        posteriors = [model.agent.posterior for model in self._models.values()]
-        known = bool(posteriors) and len(posteriors[0].observed) > 0
-        return Feasibility(posteriors) if known else None
+        return Feasibility(self.posteriors) if self.posteriors else None
+
+    @property
+    def posteriors(self) -> list[Posterior]:
+        """The posteriors of the slacks; none before any value."""
+        posteriors: list[Posterior] = [model.agent.posterior for model in self._models.values()]
+        return posteriors if posteriors and len(posteriors[0].observed) else []
 
     def predict(self, unit: Array) -> dict[str, tuple[Array, Array]]:
         """The posterior mean and standard deviation of each constraint at unit points, by name."""

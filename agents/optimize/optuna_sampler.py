@@ -133,25 +133,25 @@ def _check_anywhere(agent: str, settings: Mapping[str, Any]) -> None:
 def _tell(
     campaign: Campaign, parameters: "Mapping[str, _Parameter]", trials: Sequence[FrozenTrial]
 ) -> None:
-    """Pass all finished values to a campaign first, then the running and failed trials."""
-    known, values, lost = [], [], []
+    """Pass all finished and failed trials to a campaign first, then the running ones."""
+    known, values, running = [], [], []
     for t in trials:
         if not all(n in t.params and p.holds(t.params[n]) for n, p in parameters.items()):
             continue
         params = {name: p.inside(t.params[name]) for name, p in parameters.items()}
         value = t.value if t.state == TrialState.COMPLETE else None
-        if value is not None and abs(value) <= LARGEST:
-            known.append(params)
-            values.append(value)
+        if value is None and t.state != TrialState.FAIL:
+            running.append(params)
             continue
-        lost.append(params)
-        if value is not None:
+        known.append(params)
+        values.append(value if value is not None and abs(value) <= LARGEST else np.nan)
+        if value is not None and abs(value) > LARGEST:
             warnings.warn(
                 f"trial {t.number} counts as failed: its value {value!r} exceeds {LARGEST:g}",
                 stacklevel=2,
             )
     campaign.observe_all(known, values)
-    for params in lost:
+    for params in running:
         campaign.expect(params)
 
 

@@ -75,7 +75,8 @@ class Cube(Box):
                 moved = np.tile(point, (len(others), 1))
                 moved[:, part] = [dimension.encode(other) for other in others]
                 found.append(moved)
-        return np.concatenate(found) if found else super().exchanges(point)
+        exchanged = np.concatenate(found) if found else super().exchanges(point)
+        return exchanged if self.limits is None else exchanged[self.limits.proposable(exchanged)]
 
 
 class Space:

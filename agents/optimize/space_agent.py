@@ -15,6 +15,7 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
 from gpbandits_env.agents.registry import agent_class, make, settings_of
+from gpbandits_env.agents.search import ArmSearch
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
@@ -50,22 +51,33 @@ class SpaceAgent:
         self._points: dict[int, tuple[int, NDArray[Any]]] = {}
 
     def next(
-        self, id: int, around: Sequence[Record], feasibility: Feasibility | None = None
+        self,
+        id: int,
+        around: Sequence[Record],
+        feasibility: Feasibility | None = None,
+        repeat: bool = True,
     ) -> dict[str, Any]:
         """The values of evaluation ``id``, given the pending and failed points.
 
-        With a feasibility, scores are multiplied by it.
+        With a feasibility, scores are multiplied by it. If repeating is of no use, other arms than
+        the observed and pending ones are preferred.
         """
         agent = self.agent
-        agent.search.renew()
-        agent.search.feasibility = feasibility
+        search, points = agent.search, self._points_of(around) if around else None
+        search.renew()
+        search.feasibility = feasibility
+        if isinstance(search, ArmSearch) and not repeat:
+            observed = agent.posterior.observed
+            search.excluded = observed if points is None else np.append(observed, points)
         try:
-            if around:
-                agent.posterior.hallucinate(self._points_of(around))
+            if points is not None:
+                agent.posterior.hallucinate(points)
             point = agent.choose()
         finally:
             agent.posterior.rollback()
-            agent.search.feasibility = None
+            search.feasibility = None
+            if isinstance(search, ArmSearch):
+                search.excluded = None
         if self._elsewhere:
             self._points[id] = agent.action_map.fingerprint, np.array(point)
         return self.space.params(agent.action_map.actions(point)[0])

@@ -66,7 +66,13 @@ class Search(ABC):
 
 
 class ArmSearch(Search):
-    """The exact search over n arms, O(n) per call."""
+    """The exact search over n arms, O(n) per call.
+
+    Attributes:
+        excluded: arms that are not chosen while others may be; None for no arm.
+    """
+
+    excluded: IntArray | None = None
 
     def best(
         self,
@@ -79,9 +85,11 @@ class ArmSearch(Search):
             acquisition = acquisition.in_logarithms(float(score.min()))
             score = acquisition.score(posterior.mean, posterior.var)
             score += self.feasibility.log_probability(np.arange(len(score)))
+        if allowed is not None and not allowed.any():
+            raise InvalidInput("the region to search contains no arm")
+        if (fresh := self._fresh(len(score), allowed)) is not None:
+            allowed = fresh
         if allowed is not None:
-            if not allowed.any():
-                raise InvalidInput("the region to search contains no arm")
             score[~allowed] = -np.inf
         return leader(score, posterior.mean, allowed)
 
@@ -94,6 +102,9 @@ class ArmSearch(Search):
         self, posterior: ArmPosterior | NystromPosterior, rng: np.random.Generator, size: int
     ) -> tuple[IntArray, Array]:
         values, own = posterior.sample(rng, size), np.arange(size)
+        fresh = self._fresh(posterior.arms.size, None)
+        if fresh is not None:
+            values = np.where(fresh, values, values.min(axis=1, keepdims=True) - 1.0)
         if self.feasibility is None:
             arms = values.argmax(axis=1)
             return arms, values[own, arms]
@@ -101,6 +112,14 @@ class ArmSearch(Search):
         values, feasible = slacks.ranked(values, np.arange(posterior.arms.size))
         arms = values.argmax(axis=1)
         return arms, np.where(feasible[own, arms], values[own, arms], -np.inf)
+
+    def _fresh(self, arms: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+        """The allowed arms that are not excluded, (n,); None if none is left or none excluded."""
+        if self.excluded is None:
+            return None
+        fresh = np.ones(arms, dtype=np.bool_) if allowed is None else allowed.copy()
+        fresh[self.excluded] = False
+        return fresh if fresh.any() else None
 
     def options(self, posterior: ArmPosterior | NystromPosterior) -> tuple[IntArray, Array, Array]:
         return np.arange(posterior.arms.size), posterior.mean.copy(), posterior.var.copy()

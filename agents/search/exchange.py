@@ -59,6 +59,8 @@ def _exchanged(
     """The point after the best exchange of one coordinate at a time, and its score."""
     for _ in range(MOST_EXCHANGES):
         others = box.exchanges(point)
+        if not len(others):
+            break
         scores = score(others)
         best = int(scores.argmax())
         if not scores[best] > value + LEAST_GAIN:

@@ -324,7 +324,7 @@ def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
 
 
 def test_a_file_that_holds_something_else_is_refused(tmp_path):
-    for text in ("", "{}", "[1]", '{"format": 1}', '{"format": 3}', "[" * 10**5, "\xff"):
+    for text in ("", "{}", "[1]", '{"format": 1}', '{"format": 4}', "[" * 10**5, "\xff"):
         file = tmp_path / "campaign.json"
         file.write_text(text, encoding="latin-1")
         with pytest.raises(InvalidInput, match="campaign"):
@@ -337,7 +337,7 @@ def test_a_file_that_holds_something_else_is_refused(tmp_path):
 def test_a_file_of_another_format_is_refused_by_its_format(found, tmp_path):
     file = tmp_path / "campaign.json"
     file.write_text(f'{{"format": {found}}}', encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"its format is .*campaigns are in format 3"):
+    with pytest.raises(InvalidInput, match=r"its format is .*campaigns are in format 4"):
         Campaign.resume(file)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import LinearConstraint
 
 from gpbandits_env.agents.acquisitions import UCB, LogEI
 from gpbandits_env.agents.optimize import Choice, Integer, Real, Space
@@ -90,3 +91,22 @@ def test_of_many_integers_those_at_powers_of_two_are_tried():
     assert others[:4] == [989, 991, 988, 992]
     assert {990 - 512, 998, 1000 - 10 - 8} <= set(others)
     assert all(0 <= n <= 1000 for n in others)
+
+
+def test_exchanges_satisfy_linear_constraints():
+    """They are none if no other value does."""
+    limit = LinearConstraint([[0.0, 1.0]], -np.inf, 5.5)
+    space = Space({"x": Real(0.0, 1.0), "n": Integer(0, 20)}, linear=[limit])
+    point = space.encode({"x": 0.5, "n": 3})
+    assert [space.decode(p)["n"] for p in space.cube.exchanges(point)] == [0, 1, 2, 4, 5]
+    lonely = Space(
+        {"x": Real(0.0, 1.0), "n": Integer(0, 20)},
+        linear=[LinearConstraint([[0.0, 1.0]], -np.inf, 0.5)],
+    )
+    only = lonely.encode({"x": 0.5, "n": 0})
+    assert lonely.cube.exchanges(only).shape == (0, 2)
+    ends, scores = alternated(
+        lonely.cube, lambda x: x[:, 0], lambda y: (y, y[:, 0]), only[None], only[:1]
+    )
+    assert ends.tolist() == [only.tolist()]
+    assert scores.tolist() == [0.5]

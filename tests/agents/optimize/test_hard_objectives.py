@@ -1,0 +1,136 @@
+"""Objectives that fail, are flat, or return the same value again."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.agents.acquisitions import Mean
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer
+from gpbandits_env.agents.search import ArmSearch
+from gpbandits_env.domains import Arms
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.posterior import posterior_for
+
+SQUARE = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
+
+
+def bowl(p):
+    return (p["x"] - 0.8) ** 2 + (p["y"] - 0.7) ** 2
+
+
+def played(campaign, calls, value):
+    for _ in range(calls):
+        (suggestion,) = campaign.ask()
+        campaign.tell(suggestion.id, value(suggestion.params))
+    return campaign
+
+
+def failing(p):
+    """The minimum of the bowl is at the boundary of failures, at (0.55, 0.45)."""
+    return np.nan if p["x"] + p["y"] > 1.0 else bowl(p)
+
+
+@pytest.mark.parametrize("agent", ["ei", "ts-rsr", "gp-ucb"])
+def test_agents_learn_where_evaluations_fail(agent):
+    campaign = Campaign(SQUARE, agent, maximize=False, seed=0, n_initial=6)
+    played(campaign, 30, failing)
+    assert sum(record.status == "failed" for record in campaign.records[6:]) <= 16
+    assert campaign.best.value < 0.155  # 0.125 at the boundary
+    (slack,) = campaign._failures.slack(campaign.records)
+    done = np.array([list(r.params.values()) for r in campaign.records if r.status == "done"])
+    failed = np.array([list(r.params.values()) for r in campaign.failed])
+    assert slack.mean_at(done).mean() > 0.5 > 0.0 > slack.mean_at(failed).mean()
+
+
+def test_a_model_of_failures_is_kept_in_the_file(tmp_path):
+    plain = Campaign(SQUARE, maximize=False, seed=1, n_initial=4)
+    file = tmp_path / "campaign.json"
+    resumed = Campaign(SQUARE, maximize=False, seed=1, n_initial=4, file=file)
+    for _ in range(9):
+        played(plain, 1, failing)
+        played(resumed, 1, failing)
+        resumed = Campaign.resume(file)
+    assert len(plain.failed) > 0
+    assert resumed.snapshot()["records"] == plain.snapshot()["records"]
+
+
+def test_a_corrected_failure_is_learned_anew():
+    campaign = Campaign(SQUARE, maximize=False, seed=1, n_initial=4)
+    played(campaign, 6, failing)
+    for record in campaign.failed:
+        campaign.correct(record.id, 1.0)
+    assert campaign._failures.slack(campaign.records) == []
+
+
+def test_without_any_value_nothing_is_concluded_from_failures():
+    campaign = Campaign(SQUARE, seed=0, n_initial=2)
+    played(campaign, 5, lambda p: np.nan)
+    assert len({tuple(r.params.values()) for r in campaign.records}) == 5
+    assert campaign._failures.slack(campaign.records) == []
+
+
+def test_agents_with_an_embedding_take_failures_without_a_model():
+    campaign = Campaign({**SQUARE, "z": (0.0, 1.0)}, "rembo", seed=0, n_initial=2, d=2)
+    played(campaign, 5, lambda p: np.nan if p["x"] > 0.5 else p["y"])
+    assert campaign.failed
+    assert campaign._failures.slack(campaign.records) == []
+
+
+def test_a_flat_objective_is_covered_and_what_differs_is_climbed():
+    campaign = Campaign(SQUARE, maximize=False, seed=0, n_initial=4)
+    played(campaign, 16, lambda p: 7.0)
+    points = np.array([list(r.params.values()) for r in campaign.records])
+    grid = np.stack(np.meshgrid(*[np.linspace(0.0, 1.0, 21)] * 2), axis=-1).reshape(-1, 2)
+    assert np.linalg.norm(grid[:, None] - points, axis=2).min(axis=1).max() < 0.4
+    assert not np.isin(points, [0.0, 1.0]).any()
+    campaign = Campaign(SQUARE, maximize=False, seed=0, n_initial=4)
+    played(campaign, 40, lambda p: min(0.0, bowl(p) - 0.02))
+    assert campaign.best.value < -0.019
+
+
+@pytest.mark.parametrize("agent", ["ei", "gp-ucb", "ts", "ts-rsr"])
+def test_values_without_noise_are_not_asked_for_again(agent):
+    """One repeated evaluation shows that there is no noise; ``noise=0`` says so before."""
+    for noise, repeats in ((None, 1), (0.0, 0)):
+        campaign = Campaign(
+            {"n": Integer(0, 11)}, agent, maximize=False, seed=0, n_initial=4, noise=noise
+        )
+        played(campaign, 12, lambda p: (p["n"] - 3) ** 2 + 0.1 * p["n"])
+        asked = [record.params["n"] for record in campaign.records]
+        assert len(asked) - len(set(asked)) <= repeats
+        played(campaign, 3, lambda p: 0.0)  # all are known: any may be asked for
+
+
+def test_noisy_values_are_asked_for_again():
+    rng = np.random.default_rng(0)
+    campaign = Campaign({"n": Integer(0, 11)}, maximize=False, seed=0, n_initial=4)
+    played(campaign, 20, lambda p: abs(p["n"] - 3) + rng.standard_normal())
+    assert len({record.params["n"] for record in campaign.records}) < 12
+
+
+def test_equal_values_may_be_a_coincidence():
+    """Successes and failures as 0 and 1: that an option returned 1 twice says little."""
+    campaign = Campaign({"kind": Choice(tuple("abcdefgh"))}, seed=0, n_initial=4)
+    for kind, value in zip("abcdabab", [1, 0, 1, 0, 1, 0, 1, 0], strict=True):
+        campaign.observe({"kind": kind}, value)
+    assert not campaign._deterministic()
+
+
+def test_an_agent_that_forgets_asks_again():
+    campaign = Campaign({"n": Integer(0, 3)}, seed=0, n_initial=0, noise=0.0, window=3)
+    played(campaign, 8, lambda p: float(p["n"]))
+    assert not campaign._deterministic()
+
+
+def test_excluded_arms_are_chosen_only_where_no_other_is_left():
+    arms = Arms(np.linspace(0.0, 1.0, 5)[:, None])
+    posterior = posterior_for(arms, SquaredExponential(0.3), 0.01)
+    posterior.condition([4], [5.0])
+    search, rng = ArmSearch(), np.random.default_rng(0)
+    assert search.best(Mean(), posterior).tolist() == [4]
+    search.excluded = np.array([4, 3])
+    assert search.best(Mean(), posterior).tolist() == [2]
+    assert not set(search.sampled(posterior, rng, 50)[0].tolist()) & {3, 4}
+    region = search.region(posterior, lambda mean, var: mean > 1.0)
+    assert search.best(Mean(), posterior, region)[0] in (2, 4)
+    search.excluded = np.arange(5)
+    assert search.best(Mean(), posterior).tolist() == [4]
