@@ -45,7 +45,7 @@ CLOCK = {
 def dense(
     representation: str = "rows", suffix: str = "", fitted: Mapping[str, float] = MATCHED
 ) -> tuple[AgentEntry, ...]:
-    """The three agents that learn from everything; ``fitted`` are settings of their models."""
+    """Make the three agents without compression; ``fitted`` has settings of their models."""
     where, note = {"posterior": representation, **fitted}, f"dense, {representation}"
     return tuple(AgentEntry(n + suffix, n, {**s, **where}, note) for n, s in DENSE.values())
 
@@ -56,7 +56,7 @@ def compressed(
     suffix: str = "",
     fitted: Mapping[str, float] = MATCHED,
 ) -> tuple[AgentEntry, ...]:
-    """The three agents with compression, at each budget; the test's s^2 is always the paper's."""
+    """Make the three compressed agents for each budget; their test always uses the paper's s^2."""
 
     def compress(epsilon: float) -> Any:
         if not fitted:
@@ -136,7 +136,7 @@ def nystrom(
     qbar: float | None = None,
     names: Iterable[str] = DENSE,
 ) -> tuple[AgentEntry, ...]:
-    """The agents of BKB; without a qbar it is the small constant 5 of the agents."""
+    """Make the agents of BKB; by default qbar is their small constant 5."""
     settings: dict[str, Any] = dict(fitted)
     if qbar is not None:
         settings["posterior"] = {"type": "nystrom", "qbar": qbar}
@@ -149,7 +149,7 @@ def _dictionary_grows(acquisition: str) -> Finding:
 
 
 def findings(table: str, setting: _Setting, evaluation: float) -> tuple[Finding, ...]:
-    """What the paper found, of each acquisition at each budget; see its Section 4.
+    """List what the paper's Section 4 found for each acquisition at each budget.
 
     A reason is a heading of docs/differences.md.
     """
@@ -213,7 +213,7 @@ def _figure(
     grid: tuple[dict[str, Any], ...] = (),
     **declared: Any,
 ) -> tuple[Scenario, ...]:
-    """A figure in the three settings; the scaled problems of ``grid`` are not in the third.
+    """Declare a figure in the three settings; the third leaves out the scaled problems of ``grid``.
 
     ``evaluation``: see `LessTime`.
     """
@@ -333,7 +333,7 @@ LARGE_DICTIONARIES: dict[str, tuple[str, ...]] = {
 
 
 def _dictionaries(figure: Scenario) -> Scenario:
-    """BKB alone in a figure's problems, with dictionaries as large as its theory requires."""
+    """Declare a figure with BKB alone, whose dictionaries are as large as its theory requires."""
     qbar, names = QBAR[figure.horizon], LARGE_DICTIONARIES[figure.id]
     return replace(
         figure,

@@ -114,7 +114,7 @@ MISMATCH = (
 
 
 def _blocks(end: str, title: str, env_kwargs: dict[str, Any], **more: Any) -> Scenario:
-    """R-GP-UCB with blocks of many lengths, Fig. 2(d)."""
+    """Declare Fig. 2(d), in which R-GP-UCB runs with blocks of many lengths."""
     return Scenario(
         id=f"bogunovic2016/mismatch-n{end}",
         source="bogunovic2016, Section 5.1, Fig. 2(d)",
@@ -190,7 +190,7 @@ FIRST_SENSORS = tuple(5 * i // 2 for i in range(20))
 def _traffic(
     end: str, figure: str, place: str, data: dict[str, Any], days: tuple[int, int], **more: Any
 ) -> Scenario:
-    """Fifty sensors, on each of so many days of that length."""
+    """Declare a run on fifty sensors per test day; ``days`` is the length and number of days."""
     length, count = days
     return Scenario(
         id=f"bogunovic2016/traffic{end}",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Published:
-    """A row of a paper's table: per agent the simple regret at the last round.
+    """A row of a paper's table, which states the simple regret of each agent at the last round.
 
     Its mean, and its standard deviation over the runs.
     """
@@ -15,7 +15,7 @@ class Published:
     deviations: Mapping[str, float]
 
     def rank(self, agent: str) -> int:
-        """1 for the smallest mean."""
+        """Return the rank of an agent; the smallest mean has rank 1."""
         return 1 + sum(mean < self.means[agent] for mean in self.means.values())
 
 

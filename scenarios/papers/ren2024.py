@@ -75,24 +75,24 @@ STANDARDISED = (
 
 
 def eight(**settings: Any) -> tuple[AgentEntry, ...]:
-    """The paper's seven agents and uniformly random actions."""
+    """Make the paper's seven agents and one that chooses uniformly random actions."""
     return (*(_searching(n, n, **settings) for n in PAPERS), AgentEntry("random", "random"))
 
 
 def refined(**settings: Any) -> tuple[AgentEntry, ...]:
-    """Those rivals that could refine their actions as TS-RSR does, and do."""
+    """Make the rivals that choose the best point of a score, with TS-RSR's refinement."""
     note = "ten steps of Adam for it too"
     return tuple(AgentEntry(f"{n}/refined", n, {"search": ROUND, **settings}, note) for n in SCORED)
 
 
 def _searching(label: str, name: str, note: str = "", **settings: Any) -> AgentEntry:
-    """An agent that searches as the authors' code does."""
+    """Make an agent that searches as the authors' code does."""
     search = ROUND if name == "ts-rsr" else PLAIN
     return AgentEntry(label, name, {"search": search, **settings}, note)
 
 
 def converged(**settings: Any) -> AgentEntry:
-    """TS-RSR by our own search of a box."""
+    """Make a TS-RSR that uses our own search of a box."""
     note = "all climbs by L-BFGS to the top, samples by random features and climbed too"
     return AgentEntry("ts-rsr/converged", "ts-rsr", settings, note)
 
@@ -205,7 +205,7 @@ CODE_POLICY = {"type": "boltzmann", "scale": 3.0, "over": "range", "earlier": IN
 
 
 def as_code(name: str, **settings: Any) -> AgentEntry:
-    """An agent of the paper as the authors' public code has it, under the paper's name."""
+    """Make an agent of the paper as it is in the authors' public code, under the paper's name."""
     own: dict[str, tuple[str, dict[str, Any], str]] = {
         "dpp-ts": ("dpp-ts", {"batch": {"type": "dpp", "steps": 2}}, "2 steps of the chain"),
         "bucb": ("bucb", {"beta": CODE_BETA, "search": ROUND}, "its beta, refined"),
@@ -223,12 +223,12 @@ def as_code(name: str, **settings: Any) -> AgentEntry:
 
 
 def labelled(entry: AgentEntry, end: str) -> AgentEntry:
-    """The same agent under a longer label."""
+    """Return the same agent under a longer label."""
     return replace(entry, label=entry.label + end)
 
 
 def _code(name: str, task: dict[str, Any], batch: tuple[int, int]) -> Scenario:
-    """A problem as the authors' code has it; the published table is the same."""
+    """Declare a problem as it is in the authors' code; it has the same row of the table."""
     noise_var = (1e-3 * SCALES[name]) ** 2
     model = {"type": "matern52", "lengthscale": LN2, "variance": LN2}
     return _problem(
@@ -334,7 +334,7 @@ BY_NAME = {name: (task, batch) for name, _, task, batch in TASKS}
 
 
 def _hartmann_50() -> Scenario:
-    """Hartmann over 50 rounds, under the paper's model and under that of the code."""
+    """Declare Hartmann over 50 rounds, under the paper's model and under that of the code."""
     task, (m, _) = BY_NAME["hartmann-6d"]
     kernel = {"type": "matern32", "lengthscale": LN2, "variance": LN2}
     few = {**ROUND, "candidates": 100}
@@ -367,14 +367,14 @@ FIRST_ROUNDS, ON_ARMS = 5, 5  # rounds of largest variance, and actions in a rou
 
 
 def _started(name: str, rule: str) -> tuple[AgentEntry, AgentEntry]:
-    """An agent without and with first rounds of largest variance; ``rule`` is its batch rule."""
+    """Make an agent without and with first rounds of largest variance; ``rule`` is its batch."""
     batch = {"type": "initialised", "rounds": FIRST_ROUNDS, "then": {"type": rule}}
     note = f"{FIRST_ROUNDS} rounds of largest variance first (Appendix B)"
     return AgentEntry(name, name), AgentEntry(f"{name}/initialised", name, {"batch": batch}, note)
 
 
 def _initialised() -> Scenario:
-    """Appendix B's initialization, compared with a plain start and the orders of the theory."""
+    """Declare a comparison of Appendix B's initialization with a plain start and the orders."""
     return Scenario(
         id="ren2024/initialised",
         source="ren2024, Theorem 1, Corollary 1 and Appendix B (no experiment of the paper)",

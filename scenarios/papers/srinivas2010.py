@@ -51,7 +51,7 @@ OTHER_READINGS = (
 
 
 def _relative(margin: float) -> AgentEntry:
-    """MPI with the same margin relative to the reward's scale as 0.01 is in se-1d."""
+    """Make MPI with a margin of 1% of the prior's standard deviation, as 0.01 is in se-1d."""
     note = f"margin {margin:g}, 1% of the prior's standard deviation"
     settings = {"incumbent": "posterior-mean", "margin": margin}
     return AgentEntry("mpi/margin-relative", "mpi", settings, note)
@@ -85,7 +85,7 @@ CLEARLY_AHEAD: tuple[Finding, ...] = (
 
 
 def _scenario(name: str, panel: str, title: str, env: str, **declared: Any) -> Scenario:
-    """A panel of Fig. 5, with the five agents and the bound of Theorem 1."""
+    """Declare a panel of Fig. 5, with the five agents and the bound of Theorem 1."""
     common = {"alternatives": OTHER_READINGS, "findings": MPI_KEEPS_UP}
     return Scenario(
         id=f"srinivas2010/{name}",

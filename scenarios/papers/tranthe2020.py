@@ -38,12 +38,12 @@ RANDOM_ON_LINE = {"search": {**LINE["search"], "near_best": False}}
 
 
 def ms_ucb(label: str = "ms-ucb", note: str = "", **settings: Any) -> AgentEntry:
-    """MS-UCB with the common model and budget."""
+    """Make MS-UCB with the common model and budget."""
     return AgentEntry(label, "ms-ucb", {**MODEL, **MANY, **settings}, note)
 
 
 def rivals(d: int) -> tuple[AgentEntry, ...]:
-    """LineBO and the embeddings, which all experiments compare with."""
+    """Make LineBO and the embeddings, with which all experiments compare."""
     common = {**MODEL, **BOX, "d": d}
     return (
         AgentEntry("line-bo", "line-bo", {**MODEL, **LINE}, "d = 1"),
@@ -62,7 +62,7 @@ SEVEN = (
 
 
 def _literal() -> tuple[AgentEntry, ...]:
-    """The seven with the theorem's beta in full, random starts and no use of the best point."""
+    """Make the seven with the theorem's full beta, random starts and no use of the best point."""
 
     def beta(dim: int, side: float = 2.0) -> dict[str, Any]:
         return {"beta": {"type": "continuous", "scale": 1.0, "dim": dim, "r": side}}
@@ -115,7 +115,7 @@ def _repeats(count: int) -> str:
 
 
 def _confined(function: str) -> tuple[str, ...]:
-    """The reason why MS-UCB cannot be best where all coordinates matter."""
+    """Say why MS-UCB cannot be best where all coordinates matter."""
     if function not in CONFINED:
         return ()
     return (
@@ -128,7 +128,7 @@ def _confined(function: str) -> tuple[str, ...]:
 
 
 def _scenario(name: str, agents: tuple[AgentEntry, ...], trials: int, **declared: Any) -> Scenario:
-    """A scenario with what all experiments have in common; ``declared`` adds the rest."""
+    """Declare a scenario with what all experiments share; ``declared`` adds the rest."""
     common: dict[str, Any] = {
         "source": "tranthe2020, Section 5",
         "metric": METRIC,
@@ -148,14 +148,14 @@ def _scenario(name: str, agents: tuple[AgentEntry, ...], trials: int, **declared
 
 
 def _reading_of(function: str, dim: int, shift: bool) -> str:
-    """The scenario of the paper's panel of which Schwefel 1.2 is another reading."""
+    """Return the scenario of which a shifted function or Schwefel 1.2 is another reading."""
     if not shift and function != BESIDE:
         return ""
     return f"tranthe2020/{'hyper-ellipsoid' if function == BESIDE else function}-{dim}"
 
 
 def _scalable(function: str, dim: int, *, shift: bool = False) -> Scenario:
-    """One panel of the scalability figure."""
+    """Declare one panel of the scalability figure."""
     name = function.partition("-1.")[0]
     padded = ", inert dimensions padded" if function == "camelback" else ""
     moved = ", shifted" if shift else ""
@@ -208,7 +208,7 @@ OTHER_FORMS = {"ackley-15-30": "ackley", "sum-squares": "hyper-ellipsoid"}
 
 
 def _literal_reading(function: str, dim: int = 20) -> Scenario:
-    """One panel of the scalability figure with nothing that the text does not state."""
+    """Declare one panel of that figure with nothing that the text does not state."""
     camelback = function == "camelback"
     active = {"active": [dim - 2, dim - 1]} if camelback else {}
     reason = UNKNOWN if camelback else SUBSPACES
@@ -241,7 +241,7 @@ OWN_START = {"type": "initialised", "rounds": INITIAL, "first": "uniform"}
 
 
 def _started(entry: AgentEntry) -> AgentEntry:
-    """An agent that draws its first points itself; stages of SRE are longer by their share."""
+    """Let an agent draw its first points itself; the stages of SRE become longer by their share."""
     more: dict[str, Any] = {"batch": {**OWN_START, "then": {"type": "hallucinate"}}}
     if entry.agent == "sre":
         more["rounds"] = (HORIZON + INITIAL) // STAGES["stages"]
@@ -249,7 +249,7 @@ def _started(entry: AgentEntry) -> AgentEntry:
 
 
 def _inside(function: str, dim: int = 20) -> Scenario:
-    """A panel of the scalability figure with first points inside the embeddings."""
+    """Declare a panel of the scalability figure with first points inside the embeddings."""
     return replace(
         _scalable(function, dim),
         id=f"tranthe2020/{function}-{dim}-inside",
@@ -281,7 +281,7 @@ SIZES = (1, 2, 5, 10)
 
 
 def _compared(name: str, fig: str, title: str, agents: Any, **more: Any) -> Scenario:
-    """MS-UCB against itself in 100 dimensions."""
+    """Declare a comparison of MS-UCB with itself in 100 dimensions."""
     return _scenario(
         name,
         agents,
@@ -338,7 +338,7 @@ FIVE = (ms_ucb(d=10, n0=1, alpha=1.0, note="d = 10, N0 = 1, alpha = 1"), *rivals
 
 
 def _tuned(name: str, title: str, trials: int, env_kwargs: dict[str, Any], **more: Any) -> Scenario:
-    """Something real, with the five agents that the paper compares there."""
+    """Declare a real task, with the five agents that the paper compares there."""
     return _scenario(
         name,
         FIVE,
