@@ -17,7 +17,7 @@ from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
 from gpbandits_env.agents.data.log import Fade, ObservationLog, forgetting_for
 from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.search import SearchSpec, search_for
-from gpbandits_env.arrays import Array, positive
+from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.model import Model
@@ -61,6 +61,8 @@ class GPAgent(Agent):
             "period": 24.0}, ... Rounds are one unit of time apart. A Markov kernel is epsilon. In a
             box the others need candidates, by default 1024.
         reset_every: if given, all data are discarded after each block of this many rounds.
+        history: if given, the number of last rows of the problem's history (`Problem.history`), one
+            round apart, that the agent observes before round 1.
         window: if given, only the data of this many last rounds are used.
         compress: if given, the posterior uses only informative observations (see
             `data.compression`). A rule as a dict, {"type": "constant", "epsilon": 1e-4} or
@@ -102,6 +104,7 @@ class GPAgent(Agent):
         temporal: TemporalKernel | Mapping[str, Any] | None = None,
         reset_every: int | None = None,
         window: int | None = None,
+        history: int | None = None,
         compress: Mapping[str, Any] | Budget | float | None = None,
         candidates: int | None = None,
         search: SearchSpec = None,
@@ -151,6 +154,8 @@ class GPAgent(Agent):
         self.batch = rule_for(batch)
         self.batch.check(self.rule, problem)
         self.duplicates = 0
+        self._history = history_of(problem, history)
+        self._observe_history()
 
     def _facts(self) -> dict[str, Any]:
         model = {} if self.refit is None else {"kernel": self.refit.model.kernel}
@@ -268,6 +273,14 @@ class GPAgent(Agent):
         if self.forgetting is not None:
             self.forgetting.wait(positive(dt, "dt"), self.posterior, self.log)
 
+    def _observe_history(self) -> None:
+        """Condition on the known rounds before the first one."""
+        for row in self._history:
+            points = np.arange(len(row))
+            self.posterior.learn(points, row)
+            self.log.append(0, points, row)
+            self.wait(1.0)
+
     @property
     def learned(self) -> list[dict[str, Any]]:
         """The results of the fits of the model, one dict each; see `data.learning`."""
@@ -281,6 +294,7 @@ class GPAgent(Agent):
         if self.refit is not None:
             self.refit.clear()
             self._use(self.refit.model)
+        self._observe_history()
 
     def snapshot(self) -> dict[str, Any]:
         own = {
@@ -390,6 +404,20 @@ def drift_of(
     if isinstance(moving, MarkovTime):
         return moving.epsilon, None
     return epsilon, moving
+
+
+def history_of(problem: Problem, rows: int | None) -> Array:
+    """The last rows (k, n) of the problem's history; none if ``rows`` is None.
+
+    Raises:
+        InvalidInput: the problem has no history, or fewer rows.
+    """
+    if rows is None:
+        return np.empty((0, 0))
+    known = 0 if problem.history is None else len(problem.history)
+    if whole(rows, "history") > known or problem.history is None:
+        raise InvalidInput(f"history={rows}, but the problem has {known} rows of history")
+    return problem.history[-rows:]
 
 
 def posterior_kind(spec: Mapping[str, Any] | str, drifts: Sequence[str]) -> dict[str, Any]:

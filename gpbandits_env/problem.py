@@ -1,6 +1,6 @@
 """The problem given to an agent before it starts: everything it may know of an environment."""
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from gpbandits_env.arrays import Array, finite_array, frozen, positive, whole
@@ -32,6 +32,7 @@ class Problem(Displayed):
         temporal: the temporal kernel of the drift, if it is known and is not that of epsilon.
         max_delay: the largest number of rounds by which a reward is late; later ones never arrive.
             None if rewards are not delayed, or if there is no such bound.
+        history: (T, n) the rewards of all n arms in the T rounds before the first one, if known.
     Raises:
         InvalidInput: no domain or kernel, a number out of range, or a prior mean of another shape.
     """
@@ -46,6 +47,7 @@ class Problem(Displayed):
     epsilon: float | None = None
     temporal: TemporalKernel | None = None
     max_delay: int | None = None
+    history: Array | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
@@ -58,12 +60,7 @@ class Problem(Displayed):
             whole(self.horizon, "horizon")
         if self.max_delay is not None:
             whole(self.max_delay, "max_delay", 0)
-        if self.epsilon is not None and positive(self.epsilon, "epsilon", zero=True) > 1:
-            raise InvalidInput(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
-        if self.temporal is not None:
-            if self.epsilon is not None:
-                raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
-            object.__setattr__(self, "temporal", temporal_from_dict(self.temporal))
+        self._check_time()
         if self.max_norm is not None:
             positive(self.max_norm, "max_norm", zero=True)
         mean = finite_array(self.prior_mean, "prior_mean")
@@ -71,8 +68,22 @@ class Problem(Displayed):
             raise InvalidInput(f"prior_mean must be a number or one per arm, got {mean.shape}")
         object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))
 
+    def _check_time(self) -> None:
+        """Check how the function changes, and what is known of earlier rounds."""
+        if self.epsilon is not None and positive(self.epsilon, "epsilon", zero=True) > 1:
+            raise InvalidInput(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
+        if self.temporal is not None:
+            if self.epsilon is not None:
+                raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
+            object.__setattr__(self, "temporal", temporal_from_dict(self.temporal))
+        if self.history is not None:
+            rows = finite_array(self.history, "history", ndim=2)
+            if not isinstance(self.domain, Arms) or rows.shape[1] != self.domain.size:
+                raise InvalidInput(f"history must have one column per arm, got shape {rows.shape}")
+            object.__setattr__(self, "history", frozen(rows.copy()))
+
     def _facts(self) -> dict[str, Any]:
-        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        facts = {f.name: getattr(self, f.name) for f in fields(self) if f.compare}
         unset = isinstance(self.prior_mean, float) and self.prior_mean == 0.0
         return facts | ({"prior_mean": None} if unset else {})
 
@@ -83,7 +94,7 @@ class Problem(Displayed):
             InvalidInput: a field out of range.
             UnknownName: a problem has no such field.
         """
-        known = [field.name for field in fields(self)]
+        known = [f.name for f in fields(self)]
         for key in changes:
             one_of(key, known, "field of a problem")
         return replace(self, **changes)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,6 +61,7 @@ class TableArguments(Arguments):
     noise_var: float = 0.0
     model_noise_var: float | None = None
     batch_size: int = 1
+    in_order: ClassVar[bool] = False
 
     def bandit(self) -> Bandit:
         return self._recorded()
@@ -90,6 +91,7 @@ class TableArguments(Arguments):
             batch_size=self.batch_size,
             prior_mean=train.mean(axis=0),
             epsilon=epsilon,
+            history=train if self.in_order else None,
         )
         label = f"negated {unit}" if self.minimise and unit else unit
         return Bandit(problem, self._process(arms, test), noise_var, label, locations)
@@ -100,7 +102,8 @@ class ReplayArguments(TableArguments):
     """A bandit on recorded readings: each round's function is the next row of the table.
 
     It is like `Table`, but the test rows are the functions of successive rounds. After the last row
-    the first one follows again.
+    the first one follows again. Agents may also know the training rows in their order, as the
+    history before the first test row (`Problem.history`).
 
     Args:
         columns: the indices of the arms to keep; by default all.
@@ -115,6 +118,7 @@ class ReplayArguments(TableArguments):
     columns: Sequence[int] | None = None
     starts: Sequence[int] = (0,)
     epsilon: float | None = None
+    in_order: ClassVar[bool] = True
 
     def bandit(self) -> Bandit:
         return self._recorded(self.columns, self.epsilon)

@@ -1,0 +1,47 @@
+"""Agents that are told the rounds before the first one."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
+
+ARMS, KERNEL = Arms.grid(5), SquaredExponential(0.4)
+ROWS = np.random.default_rng(0).standard_normal((7, 5))
+PROBLEM = Problem(ARMS, KERNEL, 0.1, history=ROWS)
+SEASON = {"type": "periodic", "period": 4.0, "harmonics": 1}
+
+
+@pytest.mark.parametrize("drift", [{}, {"epsilon": 0.2}, {"temporal": SEASON}])
+def test_history_is_prior_data_of_earlier_rounds(drift):
+    agent = agents.make("gp-ucb", PROBLEM, seed=0, history=3, **drift)
+    other = agents.make("gp-ucb", PROBLEM, seed=0, **drift)
+    for row in ROWS[-3:]:
+        other.prior_data(np.arange(5), row)
+        other.wait(1.0)
+    for _ in range(2):
+        assert agent.round == 0
+        np.testing.assert_allclose(agent.belief(), other.belief(), atol=1e-12)
+        agent.tell([1], [0.3])
+        agent.reset()
+
+
+def test_it_is_the_training_rows_of_a_replay():
+    readings = np.random.default_rng(1).standard_normal((20, 3))
+    options = {"readings": readings, "train_fraction": 0.5, "minimise": True}
+    known = gym.make("gpbandits/Replay-v0", **options).unwrapped.problem.history
+    np.testing.assert_array_equal(known, -readings[:10])
+    assert gym.make("gpbandits/Table-v0", **options).unwrapped.problem.history is None
+
+
+def test_history_that_is_not_known_is_refused():
+    with pytest.raises(InvalidInput, match="7 rows"):
+        agents.make("gp-ucb", PROBLEM, history=8)
+    with pytest.raises(InvalidInput, match="0 rows"):
+        agents.make("gp-ucb", Problem(ARMS, KERNEL, 0.1), history=1)
+    with pytest.raises(InvalidInput, match="one column per arm"):
+        PROBLEM.replaced(history=ROWS[:, :4])
