@@ -41,7 +41,7 @@ OF_AGENT = {
     "ucbpe": GREEN,
     "sp": BROWN,
     "qei": ORANGE,
-    "dpp-ts": PINK,
+    "dpp-ts": VERMILION,
     # tranthe2020
     "ms-ucb": VERMILION,
     "dropout-ucb": INDIGO,
