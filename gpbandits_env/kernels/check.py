@@ -41,7 +41,7 @@ def check_kernel(
     if not isinstance(kernel, Kernel):
         raise InvalidInput(f"check_kernel needs a Kernel, got {type(kernel).__name__}")
     if dim is None:
-        dim = [d for d in (1, 2, 5) if kernel.dim in (None, d)] or kernel.dim or 1
+        dim = [d for d in (1, 2, 5) if _accepts(kernel, d)] or kernel.dim or 1
     rng = np.random.default_rng(20100621)
     places = [rng.uniform(-1, 1, (21, d)) for d in ([dim] if isinstance(dim, int) else dim)]
     for place in places if points is None else [finite_array(points, "points", 2)]:
@@ -55,6 +55,14 @@ def check_kernel(
                     f"the kernel {kernel.type_name!r} breaks the law of {law.__name__} in "
                     f"{place.shape[1]} dimension(s): {broken}"
                 ) from None
+
+
+def _accepts(kernel: Kernel, dim: int) -> bool:
+    try:
+        kernel.check_points(np.zeros((1, dim)))
+    except InvalidInput:
+        return False
+    return kernel.dim in (None, dim)
 
 
 def symmetric_values(kernel: Kernel, x: Array, z: Array) -> None:

@@ -5,12 +5,14 @@ import pytest
 
 from gpbandits_env.kernels import (
     KERNELS,
+    Constant,
     Empirical,
     Linear,
     Matern,
     Matern12,
     Matern32,
     Matern52,
+    OnCoordinates,
     SquaredExponential,
 )
 
@@ -33,6 +35,11 @@ def smooth_kernels(dim):
         "linear": Linear(0.9),
         "sum": SquaredExponential(0.3) + Matern52(ard, 0.4) + 0.2 * Linear(),
         "product": SquaredExponential(ard) * Matern32(0.9, 2.0) * Linear(),
+        "constant": Constant(0.8),
+        "on": OnCoordinates((dim - 1,), SquaredExponential(0.5, 1.2)),
+        "on-product": OnCoordinates(tuple(range(dim))[::-1], Matern52(ard))
+        * OnCoordinates((0,), Matern32(0.6)),
+        "on-sum": OnCoordinates((0,), Linear()) + OnCoordinates((dim - 1,), Matern52(0.4)),
         "nested": (Linear() + SquaredExponential(0.5)) * Matern(0.7, nu=4.0) * 3.0,
     }
 
