@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import qmc
 
 from gpbandits_env.arrays import IntArray, whole
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
@@ -34,6 +34,15 @@ class ActionMap:
     def __init__(self, inner: Problem, fingerprint: int = 0) -> None:
         self.inner, self.fingerprint = inner, fingerprint
 
+    @property
+    def shown(self) -> Domain:
+        """The domain on which a belief is shown."""
+        return self.inner.domain
+
+    def placed(self, points: NDArray[Any]) -> NDArray[Any]:
+        """The arms or points of the posterior's domain for those of `shown`."""
+        return points
+
     def actions(self, points: NDArray[Any]) -> NDArray[Any]:
         """The actions of arms or points of the posterior's domain, as a new array."""
         return points
@@ -45,6 +54,56 @@ class ActionMap:
             InvalidInput: an action corresponds to none of them.
         """
         return actions
+
+
+class ContextMap(ActionMap):
+    """The posterior is on pairs of an action and a context; see `domains.joined`.
+
+    Args:
+        base: the map between actions and arms or points without a context.
+        contexts: the set of contexts.
+
+    Attributes:
+        context: the context of the present round, (1,) or (1, q); None before it is known.
+    """
+
+    identity: ClassVar[bool] = False
+
+    def __init__(self, base: ActionMap, contexts: Domain) -> None:
+        self.base, self.contexts = base, contexts
+        super().__init__(base.inner.replaced(contexts=contexts).joint, base.fingerprint)
+        self.context: NDArray[Any] | None = None
+        domain = base.inner.domain
+        # The number of contexts, if the posterior is on arms.
+        self._count = None
+        if isinstance(contexts, Arms) and isinstance(self.inner.domain, Arms):
+            self._count = contexts.size
+        if isinstance(domain, Arms):
+            self._index = {point.tobytes(): i for i, point in enumerate(domain.coordinates)}
+
+    @property
+    def shown(self) -> Domain:
+        return self.base.inner.domain
+
+    def actions(self, points: NDArray[Any]) -> NDArray[Any]:
+        if self._count is not None:
+            return self.base.actions(points // self._count)
+        own = np.array(points[:, : self.shown.dim])
+        if isinstance(self.shown, Arms):
+            own = np.array([self._index[row.tobytes()] for row in own], dtype=np.int64)
+        return self.base.actions(own)
+
+    def points(self, actions: NDArray[Any]) -> NDArray[Any]:
+        return self.placed(self.base.points(actions))
+
+    def placed(self, points: NDArray[Any]) -> NDArray[Any]:
+        if self.context is None:
+            raise InvalidInput("the context is unknown: call ask(context=...), or pass context")
+        if self._count is not None:
+            return points * self._count + self.context
+        context = self.contexts.points(self.context)
+        context = np.broadcast_to(context, (len(points), context.shape[1]))
+        return np.hstack([self.shown.points(points), context])
 
 
 def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Generator) -> ActionMap:
@@ -60,9 +119,11 @@ def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Gene
         raise InvalidInput(f"the domain must be Arms or a Box, got {type(domain).__name__}")
     if candidates is not None:
         whole(candidates, "candidates", 2, MOST)
-    if isinstance(domain, Arms) or candidates is None:
-        return ActionMap(problem)
-    return CandidateMap(problem, sobol_arms(domain, candidates, rng))
+    contexts, problem = problem.contexts, problem.replaced(contexts=None)
+    made = ActionMap(problem)
+    if isinstance(domain, Box) and candidates is not None:
+        made = CandidateMap(problem, sobol_arms(domain, candidates, rng))
+    return made if contexts is None else ContextMap(made, contexts)
 
 
 def box_of(problem: Problem, agent: object) -> Box:

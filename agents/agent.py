@@ -3,15 +3,16 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.data.pending import Played, matched
 from gpbandits_env.agents.policy import Policy, check_form, learn, mask_in
-from gpbandits_env.arrays import Array, finite_array, whole
+from gpbandits_env.arrays import Array, finite_array, numbers, whole
 from gpbandits_env.display import Displayed
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.problem import Problem
 
@@ -31,14 +32,28 @@ class Agent(Displayed, ABC):
         problem: the domain, the model and the batch size.
         rng: the agent's generator.
 
+    Raises:
+        InvalidInput: the problem has contexts, and the agent does not use them.
+
     Attributes:
+        uses_contexts: whether the agent accepts problems with contexts.
+        context: the context of the present round, (1,) or (1, q); None without contexts, or before
+            the first one.
         problem: as given.
         rng: as given.
         round: the number of rounds observed so far.
         pending: the actions that were announced by `expect` and whose rewards have not arrived.
     """
 
+    uses_contexts: ClassVar[bool] = False
+
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        if problem.contexts is not None and not self.uses_contexts:
+            raise InvalidInput(
+                f"{type(self).__name__} does not use contexts, and the problem has them: use an "
+                "agent with a Gaussian-process posterior, such as gp-ucb, ei or ts"
+            )
+        self.context: NDArray[Any] | None = None
         self.problem = problem
         self.rng = rng
         self.round = 0
@@ -59,11 +74,32 @@ class Agent(Displayed, ABC):
     def ask(self) -> NDArray[Any]:
         """Choose the next m actions: a new array of (m,) arms or (m, d) points for `env.step`.
 
-        The posterior does not change. A second call repeats the choice, or draws new samples.
+        The posterior does not change. A second call repeats the choice, or draws new samples. An
+        agent that uses contexts takes ``context``, the context of the round: the number of a finite
+        set's context, or a point (q,). It is kept for `tell`.
         """
 
+    def enter(self, context: ArrayLike | None) -> None:
+        """Set the context of the present round; None keeps it.
+
+        Raises:
+            InvalidInput: it is not one of the problem's contexts, or the problem has none.
+        """
+        contexts = self.problem.contexts
+        if context is None:
+            return
+        if contexts is None:
+            raise InvalidInput("the problem has no contexts: leave out context")
+        given = numbers(context, "context") if isinstance(contexts, Box) else np.asarray(context)
+        alone = given.ndim == (0 if isinstance(contexts, Arms) else 1)
+        self.context = contexts.check(given[None] if alone else given, 1)
+
     def tell(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        observed: ArrayLike | None = None,
+        context: ArrayLike | None = None,
     ) -> None:
         """Observe the rewards of one round; the actions need not be those of `ask`.
 
@@ -73,14 +109,21 @@ class Agent(Displayed, ABC):
             observed: (k,) bool, which of the actions were evaluated; by default all. The
                 rewards of the others are ignored. The round counts even if no action was
                 evaluated.
+            context: the context of the round; by default that of the last `ask`.
         Raises:
             InvalidInput: a shape is wrong, an action is outside the domain, or a reward is not
                 finite. The agent is unchanged.
         """
+        self.enter(context)
         self._learn(*self.problem.domain.observations(actions, rewards, observed, 1))
         self.round += 1
 
-    def expect(self, actions: ArrayLike, observed: ArrayLike | None = None) -> None:
+    def expect(
+        self,
+        actions: ArrayLike,
+        observed: ArrayLike | None = None,
+        context: ArrayLike | None = None,
+    ) -> None:
         """Count a round whose rewards arrive later; until then its actions are pending.
 
         The round passes as in `tell`, without a reward. An agent with a posterior conditions its
@@ -91,10 +134,12 @@ class Agent(Displayed, ABC):
         Args:
             actions: (k,) arms or (k, d) points that were played, k >= 1.
             observed: (k,) bool, which of them are evaluated; by default all.
+            context: as in `tell`.
         Raises:
             InvalidInput: as in `tell`, or the agent cannot learn from late rewards. The agent is
                 unchanged.
         """
+        self.enter(context)
         domain = self.problem.domain
         checked = domain.check(actions)
         nothing = np.zeros(len(checked))
@@ -145,15 +190,19 @@ class Agent(Displayed, ABC):
         observed = mask_in(observation, "observed", played)
         learn(self, actions, rewards, observed, mask_in(observation, "arrived", rewards.shape))
 
-    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
+    def prior_data(
+        self, actions: ArrayLike, rewards: ArrayLike, context: ArrayLike | None = None
+    ) -> None:
         """Observe data known before round 1; no round is counted, and no time passes.
 
         Args:
             actions: (k,) arms or (k, d) points, k >= 1.
             rewards: (k,) noisy rewards.
+            context: the context of all of them; by default that of the last `ask`.
         Raises:
             InvalidInput: as in `tell`. The agent is unchanged.
         """
+        self.enter(context)
         self._learn(*self.problem.domain.observations(actions, rewards, None, 1))
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
@@ -184,7 +233,7 @@ class Agent(Displayed, ABC):
     def reset(self) -> None:
         """Forget all observations; the generator is not reset."""
         self.round = 0
-        self.pending = []
+        self.pending, self.context = [], None
 
     def predict(
         self,
@@ -205,11 +254,14 @@ class Agent(Displayed, ABC):
         If `predict` acts in several environment instances, the snapshot holds the agent of the
         first one only; pickle the agent to keep all of them.
         """
-        return {
+        state = {
             "round": self.round,
             "rng": copy.deepcopy(self.rng.bit_generator.state),
             "pending": [tuple(played) for played in self.pending],
         }
+        if self.problem.contexts is None:
+            return state
+        return state | {"context": None if self.context is None else self.context.copy()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a snapshot of this agent, or of one with the same settings.
@@ -235,6 +287,8 @@ class Agent(Displayed, ABC):
     def _restore(self, state: Mapping[str, Any]) -> None:
         self.rng.bit_generator.state = copy.deepcopy(state["rng"])
         self.round = int(state["round"])
+        self.context = None
+        self.enter(state.get("context"))
         self.pending = [
             Played(whole(t, "round"), np.array(action), None if note is None else np.array(note))
             for t, action, note in state["pending"]

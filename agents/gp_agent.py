@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.acquisitions.functions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Fixed, Round
-from gpbandits_env.agents.action_map import ActionMap, action_map_for
+from gpbandits_env.agents.action_map import ActionMap, ContextMap, action_map_for
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.batch import Batch, rule_for
 from gpbandits_env.agents.batch.base import rolled_back
@@ -16,9 +16,10 @@ from gpbandits_env.agents.data.compression import Budget, compression_for
 from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
 from gpbandits_env.agents.data.log import Fade, ObservationLog, forgetting_for
 from gpbandits_env.agents.data.pending import Played
-from gpbandits_env.agents.search import SearchSpec, search_for
+from gpbandits_env.agents.search import ArmSearch, Search, SearchSpec, search_for
+from gpbandits_env.agents.search.placed import PlacedArmSearch
 from gpbandits_env.arrays import Array, positive, whole
-from gpbandits_env.domains import Arms
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.model import Model
 from gpbandits_env.posterior import Posterior, posterior_for
@@ -88,6 +89,7 @@ class GPAgent(Agent):
     """
 
     posterior: Posterior
+    uses_contexts = True
     # Whether the algorithm assumes a function that drifts, whatever its settings are.
     assumes_drift = False
 
@@ -122,33 +124,17 @@ class GPAgent(Agent):
         needs_arms = self._kind["type"] == "nystrom" or moving is not None
         if needs_arms and candidates is None:
             candidates = USUAL_CANDIDATES
-        if action_map is None:
-            action_map = action_map_for(problem, candidates, rng)
-        elif candidates is not None:
-            raise InvalidInput(
-                f"{type(self).__name__} searches the whole box and supports no candidates: leave "
-                "out candidates, and posterior='nystrom' and temporal, which need them"
-            )
-        self.action_map, inner = action_map, action_map.inner
+        self.action_map = self._mapped(action_map, candidates)
+        inner = self.action_map.inner
         self.forgetting = forgetting_for(epsilon, reset_every, window, moving)
         model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, moving)
         self.refit = None if learning is None else self._refit(learning, model)
-        self.log = ObservationLog(0)
-        if self.forgetting is not None:
-            late = problem.max_delay is not None
-            self.log = ObservationLog(
-                self.forgetting.rounds_late if late else self.forgetting.rounds
-            )
-        if learning is not None:
-            self.log = ObservationLog(None, max(learning.last, learning.window))
+        self.log = self._new_log(learning)
         self._compress = compress
         self.compression = compression_for(compress, problem)
         self.posterior = self._prior(model)
-        self.search = search_for(inner.domain, search, rng)
-        if isinstance(acquisition, Acquisition):
-            acquisition = Fixed(acquisition)
-        arms = inner.domain.size if isinstance(inner.domain, Arms) else None
-        self.rule = None if acquisition is None else acquisition.prepared(problem, arms)
+        self.search = self._searched(search)
+        self.rule = self._prepared(acquisition)
         if batch is None:
             batch = "thompson" if acquisition is None else "hallucinate"
         self.batch = rule_for(batch)
@@ -156,6 +142,57 @@ class GPAgent(Agent):
         self.duplicates = 0
         self._history = history_of(problem, history)
         self._observe_history()
+
+    def _mapped(self, given: ActionMap | None, candidates: int | None) -> ActionMap:
+        """The map to the posterior's domain."""
+        if given is None:
+            return action_map_for(self.problem, candidates, self.rng)
+        if self.problem.contexts is not None:
+            raise InvalidInput(
+                f"{type(self).__name__} searches lines or subspaces of its own and supports no "
+                "contexts: use gp-ucb, ei, ts, ..."
+            )
+        if candidates is not None:
+            raise InvalidInput(
+                f"{type(self).__name__} searches the whole box and supports no candidates: leave "
+                "out candidates, and posterior='nystrom' and temporal, which need them"
+            )
+        return given
+
+    def _new_log(self, learning: Learning | None) -> ObservationLog:
+        """An empty log that keeps what forgetting, late rewards and fits need."""
+        if learning is not None:
+            return ObservationLog(None, max(learning.last, learning.window))
+        if self.forgetting is None:
+            return ObservationLog(0)
+        late = self.problem.max_delay is not None
+        return ObservationLog(self.forgetting.rounds_late if late else self.forgetting.rounds)
+
+    def _searched(self, spec: SearchSpec) -> Search:
+        """The search of the posterior's domain, or of the actions in a context."""
+        domain, shown = self.action_map.inner.domain, self.action_map.shown
+        search = search_for(domain, spec, self.rng)
+        if self.problem.contexts is None or not isinstance(domain, Box):
+            return search
+        search.fix(domain, np.full(domain.dim, np.nan))  # raises an error early
+        return PlacedArmSearch(shown) if isinstance(shown, Arms) else search
+
+    def _prepared(
+        self, acquisition: AcquisitionRule | Acquisition | None
+    ) -> AcquisitionRule | None:
+        """The acquisition rule with what it takes from the problem."""
+        if isinstance(acquisition, Acquisition):
+            acquisition = Fixed(acquisition)
+        inner = self.action_map.inner
+        arms = inner.domain.size if isinstance(inner.domain, Arms) else None
+        problem = self.problem if self.problem.contexts is None else inner
+        rule = None if acquisition is None else acquisition.prepared(problem, arms)
+        if self.problem.contexts is not None and getattr(rule, "incumbent", "") == "observed":
+            raise InvalidInput(
+                "incumbent='observed' compares rewards of different contexts: use 'posterior-mean' "
+                "or 'max-mean'"
+            )
+        return rule
 
     def _facts(self) -> dict[str, Any]:
         model = {} if self.refit is None else {"kernel": self.refit.model.kernel}
@@ -181,7 +218,8 @@ class GPAgent(Agent):
         """The next actions as points of the posterior's domain, (m,) or (m, d)."""
         return self.batch.choose(self.next_round())
 
-    def ask(self) -> NDArray[Any]:
+    def ask(self, context: ArrayLike | None = None) -> NDArray[Any]:
+        self.enter(context)
         self.search.renew()
         late = self._pending_points()
         if not len(late):
@@ -192,9 +230,29 @@ class GPAgent(Agent):
                 points = self.choose()
         return points if self.action_map.identity else self.action_map.actions(points)
 
+    def enter(self, context: ArrayLike | None) -> None:
+        super().enter(context)
+        if not isinstance(self.action_map, ContextMap):
+            return
+        if self.context is None:
+            raise InvalidInput("the problem has contexts: call ask(context=...)")
+        self.action_map.context = self.context
+        domain, contexts = self.action_map.inner.domain, self.action_map.contexts
+        if isinstance(contexts, Arms) and isinstance(self.search, ArmSearch):
+            self.search.among = slice(int(self.context[0]), None, contexts.size)
+        else:
+            free = np.full(self.action_map.shown.dim, np.nan)
+            assert isinstance(domain, (Arms, Box))
+            self.search.fix(domain, np.concatenate([free, contexts.points(self.context)[0]]))
+
     def tell(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        observed: ArrayLike | None = None,
+        context: ArrayLike | None = None,
     ) -> None:
+        self.enter(context)
         points, values = self._received(actions, rewards, observed)
         self.posterior.learn(points, values)
         self.round += 1
@@ -206,14 +264,19 @@ class GPAgent(Agent):
         if self.refit is not None:
             self._learn_model()
 
-    def expect(self, actions: ArrayLike, observed: ArrayLike | None = None) -> None:
+    def expect(
+        self,
+        actions: ArrayLike,
+        observed: ArrayLike | None = None,
+        context: ArrayLike | None = None,
+    ) -> None:
         if self.forgetting is not None and self.problem.max_delay is None:
             raise InvalidInput(
                 "an agent that forgets learns from a late reward in the round of its action, and "
                 "has to keep its data for that: give the problem or the agent max_delay, the "
                 "largest number of rounds by which a reward is late"
             )
-        super().expect(actions, observed)
+        super().expect(actions, observed, context)
 
     def _notes(self, actions: NDArray[Any]) -> Sequence[NDArray[Any] | None]:
         """The points of the posterior's domain: an embedding keeps only those of its last call."""
@@ -243,7 +306,10 @@ class GPAgent(Agent):
         self.posterior.forget()
         self.log.replay(self.posterior)
 
-    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
+    def prior_data(
+        self, actions: ArrayLike, rewards: ArrayLike, context: ArrayLike | None = None
+    ) -> None:
+        self.enter(context)
         points, values = self._received(actions, rewards, None)
         self.posterior.learn(points, values)
         self.log.append(0, points, values)
@@ -332,7 +398,9 @@ class GPAgent(Agent):
         Raises:
             InvalidInput: points are given on arms, or lie outside the box.
         """
-        domain = self.action_map.inner.domain
+        domain = self.action_map.shown
+        if isinstance(self.action_map, ContextMap) and self.context is None:
+            return None
         if isinstance(domain, Arms):
             if points is not None:
                 raise InvalidInput("the posterior of this agent is on arms: leave out the points")
@@ -341,7 +409,7 @@ class GPAgent(Agent):
             return None
         else:
             at = domain.check(points)
-        mean, var = self.posterior.moments(at)
+        mean, var = self.posterior.moments(self.action_map.placed(at))
         return mean, np.sqrt(var)
 
     @property
@@ -414,6 +482,8 @@ def history_of(problem: Problem, rows: int | None) -> Array:
     """
     if rows is None:
         return np.empty((0, 0))
+    if problem.contexts is not None:
+        raise InvalidInput("the contexts of the problem's history are unknown: leave out history")
     known = 0 if problem.history is None else len(problem.history)
     if whole(rows, "history") > known or problem.history is None:
         raise InvalidInput(f"history={rows}, but the problem has {known} rows of history")

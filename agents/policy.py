@@ -1,7 +1,7 @@
 """An agent as a policy that maps observations to actions, as RL tooling expects."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,7 +22,8 @@ class _Agent(Protocol):
     rng: np.random.Generator
     round: int
 
-    def ask(self) -> NDArray[Any]: ...
+    @property
+    def ask(self) -> Callable[..., NDArray[Any]]: ...
     def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None: ...
@@ -81,8 +82,18 @@ class Policy:
         # All copies are made first, so that no instance's stream depends on another's draws.
         while len(self._agents) < len(rewards):
             self._agents.append(self._another())
+        contexts = observation.get("context")
+        if contexts is not None:
+            contexts = np.asarray(contexts)[None] if single else np.asarray(contexts)
         chosen = [
-            self._act(i, t, a, r, *(None if mask is None else mask[i] for mask in (seen, arrived)))
+            self._act(
+                i,
+                t,
+                None if contexts is None else contexts[i],
+                a,
+                r,
+                *(None if mask is None else mask[i] for mask in (seen, arrived)),
+            )
             for i, (a, r, t) in enumerate(zip(actions, rewards, counts, strict=True))
         ]
         together = chosen[0] if single else np.stack(chosen)
@@ -95,6 +106,7 @@ class Policy:
         self,
         instance: int,
         round_: int,
+        context: NDArray[Any] | None,
         *observed: Any,
     ) -> NDArray[Any]:
         agent = self._agents[instance]
@@ -102,7 +114,7 @@ class Policy:
             agent.reset()
         elif round_ > agent.round:
             learn(agent, *observed)
-        return agent.ask()
+        return agent.ask() if context is None else agent.ask(context=context)
 
     def _another(self) -> _Agent:
         first = self._agents[0]

@@ -372,6 +372,33 @@ def domain_from_dict(spec: Mapping[str, Any]) -> Domain:
     return domain
 
 
+def joined(actions: Domain, contexts: Domain) -> Arms | Box:
+    """The domain of pairs of an action and a context, whose coordinates stand in this order.
+
+    For n arms and c contexts it has n c arms; the pair (x, z) is the arm x c + z. Otherwise it is
+    the box that contains all pairs.
+
+    Raises:
+        InvalidInput: there are too many pairs, or a domain is neither arms nor a box.
+    """
+    for each in (actions, contexts):
+        if not isinstance(each, (Arms, Box)):
+            raise InvalidInput(f"actions and contexts must be Arms or a Box, got {shown(each)}")
+    if not (isinstance(actions, Arms) and isinstance(contexts, Arms)):
+        low, high = (
+            np.concatenate([end(d.span, axis=0) for d in (actions, contexts)])
+            for end in (np.min, np.max)
+        )
+        return Box(low, np.where(high > low, high, low + 1.0))
+    n, c = actions.size, contexts.size
+    if n * c * (actions.dim + contexts.dim) > MOST_NUMBERS:
+        raise InvalidInput(f"{n} arms and {c} contexts are too many pairs: take fewer, or a box")
+    pairs = np.hstack([np.repeat(actions.coordinates, c, 0), np.tile(contexts.coordinates, (n, 1))])
+    axes = [d.axes or (d.coordinates[:, 0],) for d in (actions, contexts)]
+    gridded = all(d.axes is not None or d.dim == 1 for d in (actions, contexts))
+    return Arms(pairs, (*axes[0], *axes[1]) if gridded else None)
+
+
 def two_corners(box: Any) -> tuple[Any, Any]:
     """The corners (low, high) of a box, unchanged; InvalidInput unless there are two."""
     pair = isinstance(box, (list, tuple)) or (isinstance(box, np.ndarray) and box.ndim > 0)

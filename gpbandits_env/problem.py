@@ -3,9 +3,11 @@
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
+import numpy as np
+
 from gpbandits_env.arrays import Array, finite_array, frozen, positive, whole
 from gpbandits_env.display import Displayed
-from gpbandits_env.domains import Arms, Domain
+from gpbandits_env.domains import Arms, Domain, joined
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
@@ -30,6 +32,9 @@ class Problem(Displayed):
         epsilon: how fast the function drifts (bogunovic2016, eq. (4)), in [0, 1]; None if it is
             static or the rate is unknown.
         temporal: the temporal kernel of the drift, if it is known and is not that of epsilon.
+        contexts: what is observed before an action is chosen: the set of contexts, or None. The
+            reward then depends on the pair of action and context, and the kernel is one of points
+            whose first coordinates are those of the action and whose last are the context's.
         max_delay: the largest number of rounds by which a reward is late; later ones never arrive.
             None if rewards are not delayed, or if there is no such bound.
         history: (T, n) the rewards of all n arms in the T rounds before the first one, if known.
@@ -47,26 +52,24 @@ class Problem(Displayed):
     epsilon: float | None = None
     temporal: TemporalKernel | None = None
     max_delay: int | None = None
+    contexts: Domain | None = None
     history: Array | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain):
-            raise InvalidInput(f"domain must be Arms or a Box, got {shown(self.domain)}")
+        for name, given in (("domain", self.domain), ("contexts", self.contexts or self.domain)):
+            if not isinstance(given, Domain):
+                raise InvalidInput(f"{name} must be Arms or a Box, got {shown(given)}")
         if not isinstance(self.kernel, Kernel):
             raise InvalidInput(f"kernel must be a kernel, got {shown(self.kernel)}")
         object.__setattr__(self, "noise_var", positive(self.noise_var, "noise_var", zero=True))
         whole(self.batch_size, "batch_size")
-        if self.horizon is not None:
-            whole(self.horizon, "horizon")
-        if self.max_delay is not None:
-            whole(self.max_delay, "max_delay", 0)
+        for name, least in (("horizon", 1), ("max_delay", 0)):
+            if getattr(self, name) is not None:
+                whole(getattr(self, name), name, least)
         self._check_time()
         if self.max_norm is not None:
             positive(self.max_norm, "max_norm", zero=True)
-        mean = finite_array(self.prior_mean, "prior_mean")
-        if mean.ndim and not (isinstance(self.domain, Arms) and mean.shape == (self.domain.size,)):
-            raise InvalidInput(f"prior_mean must be a number or one per arm, got {mean.shape}")
-        object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))
+        object.__setattr__(self, "prior_mean", _mean_on(self.domain, self.prior_mean))
 
     def _check_time(self) -> None:
         """Check how the function changes, and what is known of earlier rounds."""
@@ -87,6 +90,19 @@ class Problem(Displayed):
         unset = isinstance(self.prior_mean, float) and self.prior_mean == 0.0
         return facts | ({"prior_mean": None} if unset else {})
 
+    @property
+    def joint(self) -> "Problem":
+        """The problem on pairs of an action and a context, as one without contexts."""
+        if self.contexts is None:
+            return self
+        domain = joined(self.domain, self.contexts)
+        mean = self.prior_mean
+        if isinstance(mean, np.ndarray) and isinstance(domain, Arms):
+            mean = np.repeat(mean, domain.size // len(mean))
+        elif isinstance(mean, np.ndarray):
+            raise InvalidInput("with a box of contexts prior_mean must be one number for all arms")
+        return replace(self, domain=domain, contexts=None, prior_mean=mean, history=None)
+
     def replaced(self, **changes: Any) -> "Problem":
         """The same problem with some fields changed, checked anew.
 
@@ -98,3 +114,13 @@ class Problem(Displayed):
         for key in changes:
             one_of(key, known, "field of a problem")
         return replace(self, **changes)
+
+
+def _mean_on(domain: Domain, prior_mean: float | Array) -> float | Array:
+    """A checked prior mean."""
+    mean = finite_array(prior_mean, "prior_mean")
+    if not mean.ndim:
+        return float(mean)
+    if not isinstance(domain, Arms) or mean.shape != (domain.size,):
+        raise InvalidInput(f"prior_mean must be a number or one per arm, got {mean.shape}")
+    return frozen(mean.copy())

@@ -9,6 +9,7 @@ ENVIRONMENTS = {
     "gpbandits/StaticGP-v0": "gp:StaticGP",
     "gpbandits/MarkovGP-v0": "gp:MarkovGP",
     "gpbandits/Drifting-v0": "gp:Drifting",
+    "gpbandits/Contextual-v0": "gp:Contextual",
     "gpbandits/Table-v0": "table:Table",
     "gpbandits/Replay-v0": "table:Replay",
     "gpbandits/Task-v0": "task:TaskEnv",

@@ -168,11 +168,13 @@ class Improvement(AcquisitionRule):
         feasibility = now.search.feasibility
         if self.incumbent == "observed" and feasibility is None and now.best_reward > -np.inf:
             return now.best_reward
-        observed = now.posterior.mean_at_observed()  # empty if all data have decayed
+        posterior, here = now.posterior, now.search.here(now.posterior)
+        # Empty if all data have decayed.
+        observed = posterior.mean_at_observed() if here is None else posterior.mean_at(here)
         if feasibility is not None and len(observed):
-            likely = feasibility.likely(now.posterior.observed)
+            likely = feasibility.likely(posterior.observed if here is None else here)
             return float(observed.max(where=likely, initial=-np.inf))
-        return float(np.max(observed if len(observed) else now.posterior.prior_mean))
+        return float(np.max(observed if len(observed) else posterior.prior_mean))
 
     def at(self, now: Round) -> Acquisition:
         level = self.level(now)

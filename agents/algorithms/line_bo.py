@@ -118,14 +118,20 @@ class LineBO(GPAgent):
         self.line, self.search.through = line, BoxMap(line, self._box)
 
     def tell(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        observed: ArrayLike | None = None,
+        context: ArrayLike | None = None,
     ) -> None:
-        super().tell(actions, rewards, observed)
+        super().tell(actions, rewards, observed, context)
         if self.round % self._per_line == 0:
             self._draw_line()
 
-    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
-        super().prior_data(actions, rewards)
+    def prior_data(
+        self, actions: ArrayLike, rewards: ArrayLike, context: ArrayLike | None = None
+    ) -> None:
+        super().prior_data(actions, rewards, context)
         self._draw_line()
 
     def reset(self) -> None:

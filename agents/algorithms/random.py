@@ -7,7 +7,7 @@ Departures: none.
 
 from typing import Any
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.agent import Agent
 
@@ -15,5 +15,8 @@ from gpbandits_env.agents.agent import Agent
 class RandomAgent(Agent):
     """Each action is drawn uniformly from the domain, independently; the model has no effect."""
 
-    def ask(self) -> NDArray[Any]:
+    uses_contexts = True
+
+    def ask(self, context: ArrayLike | None = None) -> NDArray[Any]:
+        self.enter(context)
         return self.problem.domain.sample(self.rng, self.batch_size)

@@ -82,9 +82,13 @@ class RExp3(Agent):
         return self._map.actions(np.asarray(drawn, dtype=np.int64))
 
     def tell(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        observed: ArrayLike | None = None,
+        context: ArrayLike | None = None,
     ) -> None:
-        super().tell(actions, rewards, observed)
+        super().tell(actions, rewards, observed, context)
         if self.round % self.reset_every == 0:
             self._log_weights[:] = 0.0
 

@@ -88,18 +88,24 @@ class SRE(GPAgent):
         return BoxMap(self.embedding, self._box)
 
     def tell(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        observed: ArrayLike | None = None,
+        context: ArrayLike | None = None,
     ) -> None:
         given = self.problem.domain.observations(actions, rewards, observed, 1)
-        super().tell(actions, rewards, observed)
+        super().tell(actions, rewards, observed, context)
         self._note(*given)
         stage = min(self.round // self._per_stage, self._stages - 1)
         if stage > self.stage:
             self.action_map = EmbeddedMap(self.problem, self._entered(stage, self._best))
             self._start_with_what_is_known()
 
-    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
-        super().prior_data(actions, rewards)
+    def prior_data(
+        self, actions: ArrayLike, rewards: ArrayLike, context: ArrayLike | None = None
+    ) -> None:
+        super().prior_data(actions, rewards, context)
         self._note(*self.problem.domain.observations(actions, rewards))
 
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, leader
 from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior
 
@@ -60,6 +61,27 @@ class Search(ABC):
         """The largest posterior mean of any action."""
         return float(posterior.mean_at(self.best(Mean(), posterior))[0])
 
+    def fix(self, domain: Arms | Box, point: Array | None) -> None:
+        """Search only the points of the domain that agree with a point in some coordinates.
+
+        Args:
+            domain: the domain of the posterior.
+            point: (d,) the fixed coordinates, NaN where a coordinate is free; None frees all.
+        Raises:
+            InvalidInput: no arm agrees, or the search does not support it.
+        """
+        raise InvalidInput(
+            f"{type(self).__name__} cannot fix coordinates, such as those of a context: use the "
+            "search 'gradient' or 'candidates'"
+        )
+
+    def here(self, posterior: Any) -> NDArray[Any] | None:
+        """The points whose largest posterior mean is the incumbent while coordinates are fixed.
+
+        They are the observed points, moved to the fixed coordinates. None while none are fixed.
+        """
+        return None
+
     def renew(self) -> None:
         """Drop what is kept between calls; the next call then depends only on the generator."""
         return
@@ -70,9 +92,14 @@ class ArmSearch(Search):
 
     Attributes:
         excluded: arms that are not chosen while others may be; None for no arm.
+        among: the arms to search, as an index of arrays (n,); None for all. A slice stands for the
+            arms in one context, and its step is the number of contexts.
     """
 
     excluded: IntArray | None = None
+
+    def __init__(self) -> None:
+        self.among: slice | IntArray | None = None
 
     def best(
         self,
@@ -80,54 +107,91 @@ class ArmSearch(Search):
         posterior: ArmPosterior | NystromPosterior,
         allowed: NDArray[np.bool_] | None = None,
     ) -> IntArray:
-        score = acquisition.score(posterior.mean, posterior.var)
+        mean, var = posterior.mean, posterior.var
+        if self.among is not None:
+            mean, var = mean[self.among], var[self.among]
+        score = acquisition.score(mean, var)
         if self.feasibility is not None:
             acquisition = acquisition.in_logarithms(float(score.min()))
-            score = acquisition.score(posterior.mean, posterior.var)
-            score += self.feasibility.log_probability(np.arange(len(score)))
+            score = acquisition.score(mean, var)
+            score += self.feasibility.log_probability(self._arms(np.arange(len(score))))
         if allowed is not None and not allowed.any():
             raise InvalidInput("the region to search contains no arm")
-        if (fresh := self._fresh(len(score), allowed)) is not None:
+        if (fresh := self._fresh(posterior.arms.size, allowed)) is not None:
             allowed = fresh
         if allowed is not None:
             score[~allowed] = -np.inf
-        return leader(score, posterior.mean, allowed)
+        return self._arms(leader(score, mean, allowed))
 
     def region(
         self, posterior: ArmPosterior | NystromPosterior, within: Within
     ) -> NDArray[np.bool_]:
-        return within(posterior.mean, posterior.var)
+        if self.among is None:
+            return within(posterior.mean, posterior.var)
+        return within(posterior.mean[self.among], posterior.var[self.among])
 
     def sampled(
         self, posterior: ArmPosterior | NystromPosterior, rng: np.random.Generator, size: int
     ) -> tuple[IntArray, Array]:
         values, own = posterior.sample(rng, size), np.arange(size)
+        if self.among is not None:
+            values = values[:, self.among]
         fresh = self._fresh(posterior.arms.size, None)
         if fresh is not None:
             values = np.where(fresh, values, values.min(axis=1, keepdims=True) - 1.0)
         if self.feasibility is None:
             arms = values.argmax(axis=1)
-            return arms, values[own, arms]
+            return self._arms(arms), values[own, arms]
         slacks = self.feasibility.drawn(rng, size)
-        values, feasible = slacks.ranked(values, np.arange(posterior.arms.size))
+        values, feasible = slacks.ranked(values, self._arms(np.arange(values.shape[1])))
         arms = values.argmax(axis=1)
-        return arms, np.where(feasible[own, arms], values[own, arms], -np.inf)
+        tops = np.where(feasible[own, arms], values[own, arms], -np.inf)
+        return self._arms(arms), tops
 
     def _fresh(self, arms: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
         """The allowed arms that are not excluded, (n,); None if none is left or none excluded."""
         if self.excluded is None:
             return None
-        fresh = np.ones(arms, dtype=np.bool_) if allowed is None else allowed.copy()
+        fresh = np.ones(arms, dtype=np.bool_)
         fresh[self.excluded] = False
+        if self.among is not None:
+            fresh = fresh[self.among]
+        if allowed is not None:
+            fresh &= allowed
         return fresh if fresh.any() else None
 
     def options(self, posterior: ArmPosterior | NystromPosterior) -> tuple[IntArray, Array, Array]:
-        return np.arange(posterior.arms.size), posterior.mean.copy(), posterior.var.copy()
+        arms = np.arange(posterior.arms.size)
+        arms = arms if self.among is None else arms[self.among]
+        return arms, posterior.mean[arms], posterior.var[arms]
 
     def largest_mean(self, posterior: ArmPosterior | NystromPosterior) -> float:
         if self.feasibility is not None:
             return super().largest_mean(posterior)
-        return float(posterior.mean.max())
+        return float((posterior.mean if self.among is None else posterior.mean[self.among]).max())
+
+    def fix(self, domain: Arms | Box, point: Array | None) -> None:
+        assert isinstance(domain, Arms)
+        self.among = None
+        if point is not None:
+            fixed = ~np.isnan(point)
+            agree = (domain.coordinates[:, fixed] == point[fixed]).all(axis=1)
+            if not agree.any():
+                raise InvalidInput("no arm has the fixed coordinates")
+            self.among = np.flatnonzero(agree)
+
+    def here(self, posterior: ArmPosterior | NystromPosterior) -> IntArray | None:
+        if not isinstance(self.among, slice):
+            return self.among
+        return np.unique(posterior.observed // self.among.step) * self.among.step + self.among.start
+
+    def _arms(self, indices: IntArray) -> IntArray:
+        """The arms with these indices among those that are searched."""
+        if self.among is None:
+            return indices
+        if isinstance(self.among, slice):
+            return self.among.start + self.among.step * indices
+        return self.among[indices]
 
 
 class Region:

@@ -14,6 +14,7 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition, leader
 from gpbandits_env.agents.embeddings.base import BoxMap
+from gpbandits_env.agents.embeddings.projections import Coordinates
 from gpbandits_env.agents.search.base import Region, Search
 from gpbandits_env.agents.search.candidates import (
     MOST_SOBOL,
@@ -35,8 +36,9 @@ from gpbandits_env.agents.search.climb import (
 )
 from gpbandits_env.agents.search.exchange import alternated
 from gpbandits_env.arrays import Array, whole
-from gpbandits_env.domains import Box
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.learning import InputScaling
 from gpbandits_env.posterior import BoxPosterior
 
 
@@ -124,6 +126,7 @@ class BoxSearch(Search):
         **settings: Any,
     ) -> None:
         self.box = box if through is None else through.small
+        self._fixed = False
         self.rng, self.through, self.settings = rng, through, Gradient(**settings)
         self.renew()
 
@@ -206,6 +209,24 @@ class BoxSearch(Search):
         if linear is None:
             return score
         return lambda x: np.where(linear.proposable(x), score(x), -np.inf)
+
+    def fix(self, domain: Arms | Box, point: Array | None) -> None:
+        assert isinstance(domain, Box)
+        self._fixed = point is not None
+        self.box, self.through = domain, None
+        if point is not None:
+            free = np.flatnonzero(np.isnan(point))
+            middle = 0.5 * (domain.low + domain.high)
+            fill = InputScaling.of(domain).scale(np.where(np.isnan(point), middle, point)[None])
+            self.through = BoxMap(Coordinates(free, fill), domain)
+            self.box = self.through.small
+        self.renew()
+
+    def here(self, posterior: BoxPosterior) -> Array | None:
+        """The observed points, moved to the fixed coordinates."""
+        if not self._fixed or self.through is None:
+            return None
+        return self.through.lift(self.through.lower(posterior.observed))
 
     def _climb(self, climbed: Surface, starts: Array, budget: int) -> tuple[Array, Array]:
         moved, linear = along(climbed, self.box.free), self.box.linear

@@ -79,6 +79,8 @@ class Bandit:
         }
         if slots is not None:
             seen["arrived"] = spaces.MultiBinary(slots)
+        if self.problem.contexts is not None:
+            seen["context"] = self.problem.contexts.action_space(1)
         return spaces.Dict(seen | ({"observed": spaces.MultiBinary(m)} if selective else {}))
 
     def first_observation(

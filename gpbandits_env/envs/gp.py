@@ -1,7 +1,7 @@
 """Draws of a Gaussian process: StaticGP-v0, MarkovGP-v0 and Drifting-v0."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from gpbandits_env.functions import (
     MOTIONS,
     TEST_FUNCTIONS,
     AnalyticProcess,
+    ContextProcess,
+    Contexts,
     DriftProcess,
     GPOnArms,
     GPOnBox,
@@ -184,9 +186,99 @@ class DriftingArguments(GPArguments):
         return Bandit(problem, process, self.noise_var)
 
 
+@dataclass(frozen=True, kw_only=True)
+class ContextualArguments(GPArguments):
+    """A contextual GP bandit: the context z_t is observed before the action x_t is chosen.
+
+    The reward is f(x_t, z_t) plus noise, with f ~ GP(0, k) on pairs of an action and a context. The
+    first coordinates of a pair are those of the action. The regret is against the best action in
+    the context of the round.
+
+        gym.make("gpbandits/Contextual-v0", grid=50, contexts=10)
+        gym.make("gpbandits/Contextual-v0", grid=50, contexts={"clock": 24}, kernel={...})
+
+    The default grid has 50 points on [0, 1].
+
+    Args:
+        contexts: the contexts: the number of points of a grid on [0, 1], or one per axis;
+            {"points": (c, q) points}; {"box": the two corners}; or {"clock": c}, c points of the
+            unit circle (cosine and sine), in turn.
+        sequence: the order of contexts: "drawn", independent and uniform; "in turn"; or a list, of
+            numbers of contexts or of points of the box, which is replayed. By default "drawn", and
+            for a clock "in turn".
+        epsilon: how fast f drifts, in [0, 1]; agents know it.
+    Source: krause2011, Section 2.
+    """
+
+    contexts: Any = 10
+    sequence: Any = None
+    epsilon: float = 0.0
+
+    def bandit(self) -> Bandit:
+        domain, kernel, contexts = self.domain(), self.covariance(), contexts_of(self.contexts)
+        drift = MarkovDrift(self.epsilon) if self.epsilon else None
+        problem = Problem(
+            *(domain, kernel, self.noise_var, self.batch_size),
+            epsilon=self.epsilon or None,
+            contexts=contexts,
+        )
+        pairs = problem.joint.domain
+        kernel.check_points(pairs.span)
+        whole(self.features, "features")
+        process = ContextProcess(
+            *(domain, Contexts(contexts, self._rows(contexts)), kernel),
+            *(drift, self.sampler, self.features),
+        )
+        return Bandit(problem, process, self.noise_var)
+
+    def domain(self) -> Arms | Box:
+        if self.grid is None and self.arms is None and self.box is None:
+            return replace(self, grid=50).domain()
+        return super().domain()
+
+    def _rows(self, contexts: Arms | Box) -> Any:
+        """The contexts in order; None if they are drawn."""
+        order = self.sequence
+        if order is None:
+            clock = isinstance(self.contexts, Mapping) and "clock" in self.contexts
+            order = "in turn" if clock else "drawn"
+        if not isinstance(order, str):
+            return order
+        if one_of(order, ("drawn", "in turn"), "sequence of contexts") == "drawn":
+            return None
+        if not isinstance(contexts, Arms):
+            raise InvalidInput("a box of contexts has no order: give the sequence as a list")
+        return np.arange(contexts.size)
+
+
+def contexts_of(spec: Any) -> Arms | Box:
+    """The set of contexts for the argument ``contexts`` of `ContextualArguments`.
+
+    Raises:
+        InvalidInput: the argument has another form.
+    """
+    if isinstance(spec, (Arms, Box)):
+        return spec
+    if not isinstance(spec, Mapping):
+        return Arms.grid(spec)
+    if set(spec) == {"points"}:
+        return Arms(finite_array(spec["points"], "contexts"))
+    if set(spec) == {"box"}:
+        return Box(*two_corners(spec["box"]))
+    if set(spec) == {"clock"}:
+        hours = 2.0 * np.pi * np.arange(whole(spec["clock"], "clock", 2)) / spec["clock"]
+        return Arms(np.stack([np.cos(hours), np.sin(hours)], axis=1))
+    raise InvalidInput(
+        'contexts must be a number, a list of numbers, or {"points": ...}, {"box": ...} or '
+        f'{{"clock": ...}}, got {spec!r}'
+    )
+
+
 StaticGP = Maker(StaticGPArguments)
 StaticGPVector = StaticGP.vector
 MarkovGP = Maker(MarkovGPArguments)
 MarkovGPVector = MarkovGP.vector
 Drifting = Maker(DriftingArguments)
 DriftingVector = Drifting.vector
+Contextual = Maker(ContextualArguments)
+ContextualVector = Contextual.vector

@@ -66,6 +66,10 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
     of what arrives in it. The regret counts when an action is played. The info has ``delays`` (m,),
     the number of rounds by which each reward of the step will be late, -1 if it will not arrive.
 
+    Contexts: if the problem has contexts, the observation has the ``context`` of the next round,
+    (1,) or (1, q), also that of a reset. The regret is against the best action in the context of
+    the round.
+
     Functions with noise inside have a method ``noisy(actions, rng) -> rewards``. Its rewards, drawn
     from a separate stream, replace the values, and the bandit's noise is added to them.
 
@@ -105,6 +109,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         self.selective = flag(selective, "selective")
         self._evaluate_skipped = flag(evaluate_skipped, "evaluate_skipped")
         self._batch_size = bandit.problem.batch_size
+        self._contextual = bandit.problem.contexts is not None
         self._check = bandit.problem.domain.check
         self._discrete = flag(discrete_action, "discrete_action")
         self.action_space = bandit.action_space(self.selective, self._discrete)
@@ -217,7 +222,10 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             self._viewer.restore([])
             self._follow()
         info = {"parameters": copy.deepcopy(parameters)} if parameters else {}
-        return self.bandit.first_observation(self.selective, self._slots), info
+        first = self.bandit.first_observation(self.selective, self._slots)
+        if self._contextual:
+            first["context"] = episode.path.context(1)
+        return first, info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, Info]:
         """Take m actions; see the class for what is returned.
@@ -271,6 +279,8 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         observation["round"] = np.array([self._round])
         if observed is not None:
             observation["observed"] = observed.astype(np.int8)
+        if self._contextual:
+            observation["context"] = episode.path.context(self._round + 1)
         return observation, float(np.add.reduce(rewards)), False, False, info
 
     def attach(self, agent: object) -> None:

@@ -429,6 +429,9 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         else:
             observation = self._mail.observation()
         observation["round"] = self._round[:, None].copy()
+        if self.bandit.problem.contexts is not None:
+            each = zip(self._episodes, self._round.tolist(), strict=True)
+            observation["context"] = np.stack([e.path.context(t + 1) for e, t in each])
         if self.selective:
             observation["observed"] = self._observed.astype(np.int8)
         return observation

@@ -1,6 +1,8 @@
 """Reward functions: how they are drawn and evaluated without noise, and their maxima."""
 
 from gpbandits_env.functions.analytic import AnalyticProcess as AnalyticProcess
+from gpbandits_env.functions.context import ContextProcess as ContextProcess
+from gpbandits_env.functions.context import Contexts as Contexts
 from gpbandits_env.functions.declared import TEST_FUNCTIONS as TEST_FUNCTIONS
 from gpbandits_env.functions.declared import TestFunction as TestFunction
 from gpbandits_env.functions.declared import add_test_function as add_test_function

@@ -51,7 +51,7 @@ class GPOnArms(StaticProcess):
         return ArmFunction(vector)
 
     def bounds(self) -> tuple[float, float]:
-        return _forty_sd(self.kernel, self.domain)
+        return forty_sd(self.kernel, self.domain)
 
 
 class BoxFunction(Function):
@@ -131,7 +131,7 @@ class GPOnBox(StaticProcess):
         return BoxFunction(self.sampler, coefficients, best, self._maximum.accuracy(coefficients))
 
     def bounds(self) -> tuple[float, float]:
-        return _forty_sd(self.kernel, self.domain)
+        return forty_sd(self.kernel, self.domain)
 
 
 class DriftPath(RewardPath):
@@ -175,6 +175,7 @@ class DriftProcess(RewardProcess):
         return self.draws.bounds() if self.drift.keeps_marginal else (-ANYTHING, ANYTHING)
 
 
-def _forty_sd(kernel: Kernel, domain: Domain) -> tuple[float, float]:
+def forty_sd(kernel: Kernel, domain: Domain) -> tuple[float, float]:
+    """Bounds on all values of a draw."""
     limit = NEVER_BEYOND * float(np.sqrt(kernel.diagonal(domain.span).max()))
     return -limit, limit

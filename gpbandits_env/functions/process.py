@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array, finite_array, frozen, whole
 from gpbandits_env.domains import Arms, Domain
@@ -27,6 +28,14 @@ class RewardPath(ABC):
     @abstractmethod
     def advance(self) -> None:
         """Advance to the next round."""
+
+    def context(self, t: int) -> NDArray[Any]:
+        """The context of round t, the present or the next one: a new array (1,) or (1, q).
+
+        Raises:
+            InvalidInput: the functions have no contexts.
+        """
+        raise InvalidInput("the functions of this path have no contexts")
 
     @abstractmethod
     def snapshot(self) -> dict[str, Any]:

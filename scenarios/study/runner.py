@@ -146,6 +146,7 @@ def run_rounds(
     env: gym.Env[Any, Any],
     agent: Any,
     horizon: int,
+    first: dict[str, Any] | None = None,
     *,
     opening: int | None = None,
     store_actions: bool = True,
@@ -162,6 +163,7 @@ def run_rounds(
         env: the environment.
         agent: a fresh agent.
         horizon: rounds.
+        first: the observation of the reset, which has the first context if there are contexts.
         opening: an arm to choose in round 1 instead of the agent's own choice.
         store_actions: whether to return actions, if they are not too many.
         spent: evaluations before round 1.
@@ -173,9 +175,10 @@ def run_rounds(
     selective = bool(getattr(instance, "selective", False))
     delayed = instance.problem.max_delay is not None
     reveal = getattr(agent, "reveal", None)
+    context = None if first is None else first.get("context")
     for t in range(horizon):
         start = perf_counter()
-        actions = agent.ask()
+        actions = agent.ask() if context is None else agent.ask(context=context)
         if t == 0 and opening is not None:
             actions = np.full(len(actions), opening)
         observed: tuple[Any, ...] = (agent.informative(actions),) if selective else ()
@@ -183,6 +186,7 @@ def run_rounds(
         clock = getattr(instance, "evaluation_seconds", 0.0)
         observation, _, _, _, info = env.step((actions, *observed) if selective else actions)
         stepped = perf_counter()
+        context = observation.get("context")
         if delayed:
             agent.observe(observation)
         else:
@@ -262,13 +266,16 @@ def _run(task: PlannedTrial) -> TrialRecord:
     first: dict[str, Any] = {}
     with lent(here.env, cell.made_with, here.horizon) as env:
         agent = make_agent(entry, env, agent_seed)
-        env.reset(seed=env_seed)
+        observation, _ = env.reset(seed=env_seed)
+        if "context" in observation:
+            agent.enter(observation["context"])
         if here.initial:
             first = initial_points(env, agent, here.initial, task.stream("initial"))
         rounds, seconds = run_rounds(
             env,
             agent,
             here.horizon,
+            observation,
             opening=cell.opening(task.key.trial),
             store_actions=here.store_actions,
             spent=here.initial,

@@ -41,6 +41,12 @@ EXAMPLES = {
         {"function": "ackley", "dim": 3, "motion": {"type": "orbit"}, "batch_size": 2},
         {"function": "camelback", "grid": [9, 9], "low": [-3, -2], "high": [3, 2]},
     ],
+    "gpbandits/Contextual-v0": [
+        {"grid": [5], "contexts": 3, "batch_size": 2},
+        {"grid": [6], "contexts": {"clock": 4}, "epsilon": 0.1},
+        {"grid": [4], "contexts": {"box": [[0.0], [1.0]]}, "features": 64},
+        {"box": [[0.0], [1.0]], "contexts": [2], "features": 64, "sequence": [0, 1, 1]},
+    ],
     "gpbandits/Replay-v0": [
         {"readings": TABLE, "batch_size": 2, "noise_var": 0.1},
         {"readings": TABLE, "columns": [0, 3, 4], "starts": list(range(10))},

@@ -1,0 +1,98 @@
+"""Every registered agent on problems with contexts: it uses them, or says that it does not."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.agents.registry import agent_class
+from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.kernels import OnCoordinates, SquaredExponential
+
+# The actions' kernel, which has no effect of the context.
+PLAIN = OnCoordinates((0, 1), SquaredExponential(0.3))
+JOINT = PLAIN * OnCoordinates((2,), SquaredExponential(0.5))
+CONTEXTS = {"finite": Arms.grid(3), "box": Box([0.0], [1.0])}
+
+
+def build(laws, case, domain, contexts, kernel, **more):
+    """The agent of a case with contexts, or a skipped test if it says why it has none."""
+    name, given = case
+    problem = laws.problem_on(domain, 2).replaced(contexts=contexts, kernel=kernel)
+    finite = isinstance(contexts, Arms) and (domain != "box")
+    bad = not agent_class(name).uses_contexts or name in laws.box_only
+    known = agents.settings_of(name)
+    bad = bad or given.get("incumbent", known.get("incumbent")) == "observed"
+    if not finite:  # the posterior is in a box
+        bad = bad or isinstance(given.get("posterior", known.get("posterior")), dict)
+        given = {k: v for k, v in given.items() if k != "posterior" or v != "rows"}
+    quick = laws.quick((name, given)) if domain == "box" else {}
+    if bad:
+        with pytest.raises(InvalidInput, match=r"context|incumbent|posterior|box"):
+            agents.make(name, problem, **given, **quick)
+        pytest.skip(f"{name} does not use these contexts")
+    return agents.make(name, problem, seed=3, **given, **quick, **more)
+
+
+def play(laws, agent, rounds, contexts=(0,)):
+    """A few rounds; the value of an action depends on the context."""
+    chosen = []
+    for t in range(rounds):
+        context = contexts[agent.round % len(contexts)]
+        actions = agent.ask(context=context) if agent.uses_contexts else agent.ask()
+        agent.tell(actions, laws.truth(actions, t) + float(np.sum(context)))
+        chosen.append(actions)
+    return np.array(chosen)
+
+
+@pytest.mark.parametrize("domain", ["grid", "arms"])
+def test_with_a_single_context_it_is_the_agent_without(laws, case, domain):
+    if "learn" in case[1]:
+        pytest.skip("the priors of a fit depend on the number of coordinates")
+    kernel = PLAIN if domain == "grid" else OnCoordinates((0, 1, 2), SquaredExponential(0.3))
+    agent = build(laws, case, domain, Arms(np.array([0.4])), kernel)
+    name, given = case
+    plain = agents.make(name, laws.problem_on(domain, 2).replaced(kernel=kernel), seed=3, **given)
+    got = play(laws, agent, 7)
+    wanted = []
+    for t in range(7):
+        actions = plain.ask()
+        plain.tell(actions, laws.truth(actions, t))
+        wanted.append(actions)
+    assert np.array_equal(got, np.array(wanted))
+
+
+@pytest.mark.parametrize("kind", CONTEXTS)
+@pytest.mark.parametrize("domain", ["grid", pytest.param("box", marks=pytest.mark.slow)])
+def test_a_snapshot_in_mid_round_resumes(laws, case, domain, kind):
+    contexts = [0, 2, 1] if kind == "finite" else [[0.1], [0.9], [0.5]]
+    agent = build(laws, case, domain, CONTEXTS[kind], JOINT)
+    play(laws, agent, 4, contexts)
+    agent.ask(context=contexts[1])
+    state = pickle.loads(pickle.dumps(agent.snapshot()))
+    twin = build(laws, case, domain, CONTEXTS[kind], JOINT)
+    twin.restore(state)
+    # The context of the round that was asked for is known.
+    actions = agent.ask()
+    assert np.array_equal(actions, twin.ask())
+    for each in (agent, twin):
+        each.tell(actions, laws.truth(actions, 0))
+    assert np.array_equal(play(laws, agent, 3, contexts), play(laws, twin, 3, contexts))
+
+
+def test_what_is_no_context_changes_nothing(laws, case):
+    agent = build(laws, case, "grid", CONTEXTS["finite"], JOINT)
+    if isinstance(agent, agents.GPAgent):
+        with pytest.raises(InvalidInput, match="context"):
+            agent.ask()
+    play(laws, agent, 2, [0, 1])
+    before = agent.snapshot()
+    actions = agent.problem.domain.sample(np.random.default_rng(0), 2)
+    for wrong in (3, -1, 0.5, "x", [[0]], [0, 1]):
+        with pytest.raises(InvalidInput):
+            agent.ask(context=wrong)
+        with pytest.raises(InvalidInput):
+            agent.tell(actions, [0.0, 0.0], context=wrong)
+    assert laws.same(agent.snapshot(), before)
