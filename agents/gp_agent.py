@@ -231,6 +231,8 @@ class GPAgent(Agent):
         return points if self.action_map.identity else self.action_map.actions(points)
 
     def enter(self, context: ArrayLike | None) -> None:
+        if context is None and self.problem.contexts is None:
+            return  # in most rounds
         super().enter(context)
         if not isinstance(self.action_map, ContextMap):
             return

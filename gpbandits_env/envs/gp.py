@@ -207,7 +207,7 @@ class ContextualArguments(GPArguments):
             numbers of contexts or of points of the box, which is replayed. By default "drawn", and
             for a clock "in turn".
         epsilon: how fast f drifts, in [0, 1]; agents know it.
-    Source: krause2011, Section 2.
+    Source: Krause & Ong (2011), Section 2.
     """
 
     contexts: Any = 10

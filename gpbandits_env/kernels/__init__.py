@@ -7,7 +7,7 @@ from gpbandits_env.kernels.base import kernel_from_dict as kernel_from_dict
 from gpbandits_env.kernels.check import check_kernel as check_kernel
 from gpbandits_env.kernels.compose import Product as Product
 from gpbandits_env.kernels.compose import Sum as Sum
-from gpbandits_env.kernels.coordinates import Constant as Constant
+from gpbandits_env.kernels.coordinates import ConstantKernel as ConstantKernel
 from gpbandits_env.kernels.coordinates import OnCoordinates as OnCoordinates
 from gpbandits_env.kernels.empirical import Empirical as Empirical
 from gpbandits_env.kernels.linear import Linear as Linear

@@ -16,7 +16,7 @@ from gpbandits_env.kernels.columns import Columns, Pulled
 
 @KERNELS.register("constant")
 @dataclass(frozen=True)
-class Constant(Kernel):
+class ConstantKernel(Kernel):
     """The kernel of a function with one unknown value: k(x, z) = v.
 
     Args:
@@ -43,7 +43,7 @@ class Constant(Kernel):
         return np.inf
 
     def axis_kernels(self, dim: int) -> tuple[Kernel, ...]:
-        return (self, *[Constant()] * (dim - 1))
+        return (self, *[ConstantKernel()] * (dim - 1))
 
     def frequencies(self, rng: np.random.Generator, count: int, dim: int) -> Array:
         return np.zeros((count, dim))
@@ -54,8 +54,8 @@ class Constant(Kernel):
 class OnCoordinates(Kernel):
     """A kernel of some coordinates of the points; the others have no effect.
 
-    A product of kernels on the coordinates of the action and on those of the context is the kernel
-    of krause2011, Section 5.1; a sum is that of Section 5.2.
+    Products and sums of kernels on the action and on the context are those of CGP-UCB (Krause &
+    Ong 2011).
 
     Args:
         coordinates: the indices of the coordinates, which the kernel receives in this order.
@@ -139,7 +139,7 @@ class OnCoordinates(Kernel):
         own = self.kernel.axis_kernels(len(self.coordinates))
         if own is None:
             return None
-        axes: list[Kernel] = [Constant()] * dim
+        axes: list[Kernel] = [ConstantKernel()] * dim
         for j, kernel in zip(self.coordinates, own, strict=True):
             axes[j] = kernel
         return tuple(axes)

@@ -46,7 +46,7 @@ def dense(k, at, seen, rewards):
 
 @pytest.mark.parametrize("posterior", ["rows", "coefficients"])
 def test_replays_cgp_ucb_on_arms(posterior):
-    """krause2011, eq. (3) and Theorem 1: beta_t = 2 log(|X| t^2 pi^2 / (6 delta)) on all pairs."""
+    """Krause & Ong (2011): beta_t = 2 log(|X| t^2 pi^2 / (6 delta)) for all pairs X."""
     beta = {"type": "finite", "delta": 0.1}
     problem = Problem(ARMS, KERNEL, NOISE, contexts=CONTEXTS)
     agent = agents.make("gp-ucb", problem, seed=0, beta=beta, posterior=posterior)

@@ -5,7 +5,7 @@ import pytest
 
 from gpbandits_env.kernels import (
     KERNELS,
-    Constant,
+    ConstantKernel,
     Empirical,
     Linear,
     Matern,
@@ -35,7 +35,7 @@ def smooth_kernels(dim):
         "linear": Linear(0.9),
         "sum": SquaredExponential(0.3) + Matern52(ard, 0.4) + 0.2 * Linear(),
         "product": SquaredExponential(ard) * Matern32(0.9, 2.0) * Linear(),
-        "constant": Constant(0.8),
+        "constant": ConstantKernel(0.8),
         "on": OnCoordinates((dim - 1,), SquaredExponential(0.5, 1.2)),
         "on-product": OnCoordinates(tuple(range(dim))[::-1], Matern52(ard))
         * OnCoordinates((0,), Matern32(0.6)),
