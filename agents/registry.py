@@ -44,6 +44,7 @@ AGENTS = {
     "rembo": "algorithms.rembo:REMBO",
     "hesbo": "algorithms.hesbo:HeSBO",
     "sre": "algorithms.sre:SRE",
+    "turbo": "algorithms.turbo:TuRBO",
 }
 
 # Optimizers of other libraries; each needs the extra of the same name.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.arrays import Array, flag, listed, positive, whole
 from gpbandits_env.domains import Domain
-from gpbandits_env.errors import InvalidInput, NotPositiveDefinite, shown, unknown
+from gpbandits_env.errors import InvalidInput, NotPositiveDefinite, one_of, shown, unknown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.learning import (
     HyperPriors,
@@ -36,6 +36,7 @@ from gpbandits_env.model import Model
 LEAST_NOISE = 1e-6
 # The standard deviation of the prior of the logarithm of a parameter of time, around that given.
 PRIOR_SD = 1.0
+PRIORS = {"default": HyperPriors.default, "dimension-scaled": HyperPriors.dimension_scaled}
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Learning:
             share one (see `learning.fit`).
         spread: with ``ard``, the standard deviation of the logarithm of each lengthscale around the
             common one; by default, lengthscales have independent priors.
+        prior: the prior of the lengthscales: "default"; or "dimension-scaled", the log-normal prior
+            of Hvarfner et al. (2024), under which functions are smoother (see `learning.priors`).
         standardize: whether the mean and the scale of the rewards are estimated too. The problem's
             model is then that of rewards with mean 0 and variance 1, and is converted to the units
             of the rewards. The rewards themselves are never changed.
@@ -80,6 +83,7 @@ class Learning:
     known_noise: bool = False
     spread: float | None = None
     growth: float = 0.0
+    prior: str = "default"
 
     def __post_init__(self) -> None:
         least = {"every": 1, "starts": 1, "first": 2, "last": 2, "window": 2}
@@ -94,6 +98,7 @@ class Learning:
             flag(self.ard, "ard")
         else:
             object.__setattr__(self, "ard", tuple(whole(g, "a group of ard", 0) for g in self.ard))
+        one_of(self.prior, PRIORS, "prior of lengthscales")
         if self.spread is not None:
             positive(self.spread, "spread")
         positive(self.growth, "growth", zero=True)
@@ -185,7 +190,7 @@ class Refit:
         inputs = InputScaling.of(domain)
         if learning.ard is not False:  # raise an error early
             groups_of(learning.ard, given.kernel, self._names, len(inputs.low))
-        priors = HyperPriors.default(inputs, learning.spread)
+        priors = PRIORS[learning.prior](inputs, learning.spread)
         self._priors = priors if self._names - {"epsilon"} else None
         self._fitted: int | None = None
         self._known = 0  # prior observations since the last fit

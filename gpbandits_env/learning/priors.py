@@ -109,6 +109,21 @@ class HyperPriors:
         prior = LogNormal(2.0 * float(np.exp(np.sqrt(2.0) - 3.0)) * root, float(np.sqrt(3.0)))
         return HyperPriors(inputs, Bounded(prior, 0.02 * root, 20 * root), spread=spread)
 
+    @staticmethod
+    def dimension_scaled(inputs: InputScaling, spread: float | None = None) -> "HyperPriors":
+        r"""The priors with the lengthscales of Hvarfner, Hellsten & Nardi (2024), Section 4.
+
+        .. math:: \log \ell_j \sim N(\sqrt 2 + \tfrac12 \log D, 3) \text{ on } [0, 1]^D
+
+        Here this is the density of the logarithm, whose mode is e^{sqrt 2} sqrt(D) = 4.1 sqrt(D).
+        The paper maximizes the density of the lengthscale itself, whose mode is e^3 times smaller.
+        That estimate is the one under the `default` prior. The present one expects a smoother
+        function. The bounds are 0.02 and 500 times sqrt(D), on [-1, 1]^D.
+        """
+        root = float(np.sqrt(len(inputs.low)))
+        prior = LogNormal(2.0 * float(np.exp(np.sqrt(2.0))) * root, float(np.sqrt(3.0)))
+        return HyperPriors(inputs, Bounded(prior, 0.02 * root, 500 * root), spread=spread)
+
     def of(self, name: str, value: float) -> tuple[str, float, Bounded]:
         """The type of a kernel parameter, by the last word of its name; its unit; its prior.
 

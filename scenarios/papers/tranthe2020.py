@@ -53,6 +53,13 @@ def rivals(d: int) -> tuple[AgentEntry, ...]:
     )
 
 
+# A rival of later years, which the paper does not compare with.
+TURBO = AgentEntry(
+    "turbo",
+    "turbo",
+    {**MODEL, "learn": {**MODEL["learn"], "ard": True}, "n_initial": INITIAL, "candidates": 1010},
+    "one region, 1010 candidates",
+)
 SEVEN = (
     ms_ucb(d=5, n0=1, alpha=0.0, note="d = 5, N0 = 1, alpha = 0"),
     AgentEntry("gp-ucb", "gp-ucb", {**MODEL, **BOX}, "all of the box"),
@@ -183,6 +190,7 @@ def _scalable(function: str, dim: int, *, shift: bool = False) -> Scenario:
         env="gpbandits/HighDim-v0",
         env_kwargs={"function": function, "dim": dim, **({"shift": True} if shift else {})},
         findings=findings,
+        alternatives=(TURBO,),
         choices=choices,
         departures=(_repeats(REPEATS), FLOOR, *_confined(function)),
         reading_of=_reading_of(function, dim, shift),

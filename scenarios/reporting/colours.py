@@ -49,6 +49,7 @@ OF_AGENT = {
     "sre": ORANGE,
     "rembo": PINK,
     "hesbo": WINE,
+    "turbo": SKY,
     # Optimisers of other libraries.
     "botorch": BROWN,
     "optuna": SKY,

@@ -234,6 +234,7 @@ def test_agents_play_on_where_all_data_have_faded_away(name, domain):
         ("rembo", {"d": 1, "kernel_on": "x"}),
         ("hesbo", {"d": 1}),
         ("sre", {"d": 1, "rounds": 2}),
+        ("turbo", {"n_initial": 2}),
     ],
 )
 def test_agents_of_many_dimensions_play_on_too(name, settings, acquisition):

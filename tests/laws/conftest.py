@@ -65,6 +65,10 @@ VARIANTS = {
     "rembo": [{"d": 1, "acquisition": "ei"}, {"d": 2, "kernel_on": "x", "learn": True}],
     "hesbo": [{"d": 1, "epsilon": 0.1}, {"d": 2, "standardize": True}],
     "sre": [{"d": 1, "stages": 3, "rounds": 3, "learn": {"every": 2}}],
+    "turbo": [
+        {"n_initial": 3, "candidates": 20, "learn": {"every": 2, "ard": True}, "standardize": True},
+        {"n_initial": 1, "acquisition": "ei", "epsilon": 0.1},
+    ],
 }
 CASES = [(name, given) for name in agents.names() for given in [{}, *VARIANTS.get(name, [])]]
 BOX = Box([-1.0, 0.0], [1.0, 3.0])
@@ -78,7 +82,7 @@ DOMAINS = {
 PLACES = [("grid", 1), ("arms", 4), ("candidates", 4), ("box", 1), ("box", 4)]
 # Those that say so when they are given a box, and when they are given arms.
 ARMS_ONLY = {"genie"}
-BOX_ONLY = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre"}
+BOX_ONLY = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre", "turbo"}
 # What else an agent needs to be told of an environment that tells little.
 NEEDED = {
     "tv-gp-ucb": {"epsilon": 0.05},
@@ -112,6 +116,8 @@ class Laws:
         name, given = case
         if name == "ms-ucb" and given.get("d", 5) < dim:
             return {"candidates": 16, "refine": 2, "evaluations": 40}
+        if name == "turbo":
+            return {"candidates": 16} if "candidates" not in given else {}
         known = agents.settings_of(name)
         nystrom = isinstance(given.get("posterior", known.get("posterior")), dict)
         nystrom = nystrom or "temporal" in given

@@ -46,6 +46,7 @@ BOX_AGENTS = {
     "rembo": {"d": 1, "search": QUICK},
     "hesbo": {"d": 1, "search": QUICK},
     "sre": {"d": 1, "rounds": 3, "search": QUICK},
+    "turbo": {"n_initial": 2, "candidates": 12},
 }
 ROUNDS, BATCH = 3, 2
 
