@@ -117,7 +117,7 @@ class ArmSearch(Search):
             score += self.feasibility.log_probability(self._arms(np.arange(len(score))))
         if allowed is not None and not allowed.any():
             raise InvalidInput("the region to search contains no arm")
-        if (fresh := self._fresh(posterior.arms.size, allowed)) is not None:
+        if (fresh := self._fresh(posterior, allowed)) is not None:
             allowed = fresh
         if allowed is not None:
             score[~allowed] = -np.inf
@@ -136,7 +136,7 @@ class ArmSearch(Search):
         values, own = posterior.sample(rng, size), np.arange(size)
         if self.among is not None:
             values = values[:, self.among]
-        fresh = self._fresh(posterior.arms.size, None)
+        fresh = self._fresh(posterior, None)
         if fresh is not None:
             values = np.where(fresh, values, values.min(axis=1, keepdims=True) - 1.0)
         if self.feasibility is None:
@@ -148,11 +148,13 @@ class ArmSearch(Search):
         tops = np.where(feasible[own, arms], values[own, arms], -np.inf)
         return self._arms(arms), tops
 
-    def _fresh(self, arms: int, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
+    def _fresh(
+        self, posterior: ArmPosterior | NystromPosterior, allowed: NDArray[np.bool_] | None
+    ) -> NDArray[np.bool_] | None:
         """The allowed arms that are not excluded, (n,); None if none is left or none excluded."""
         if self.excluded is None:
             return None
-        fresh = np.ones(arms, dtype=np.bool_)
+        fresh = np.ones(posterior.arms.size, dtype=np.bool_)
         fresh[self.excluded] = False
         if self.among is not None:
             fresh = fresh[self.among]
