@@ -81,6 +81,17 @@ def positive(value: float, name: str, *, zero: bool = False) -> float:
     return number
 
 
+def share(value: float, name: str) -> float:
+    """A number in [0, 1]; otherwise InvalidInput."""
+    if type(value) is float and 0.0 <= value <= 1.0:  # the fast path: called in every round
+        return value
+    if isinstance(value, bool) or not isinstance(value, (float, int, np.floating, np.integer)):
+        raise InvalidInput(f"{name} must be a number in [0, 1], got {shown(value)}")
+    if not 0.0 <= value <= 1.0:
+        raise InvalidInput(f"{name} must lie in [0, 1], got {shown(value)}")
+    return float(value)
+
+
 def flag(value: bool, name: str) -> bool:
     """True or False; InvalidInput for anything else."""
     if not isinstance(value, (bool, np.bool_)):

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpbandits_env.arrays import Array, finite_array, frozen, positive
+from gpbandits_env.arrays import Array, finite_array, frozen, positive, share
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, kernel_from_dict
 from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
@@ -35,8 +35,7 @@ class Model:
 
     def __post_init__(self) -> None:
         positive(self.noise_var, "noise_var", zero=True)
-        if positive(self.epsilon, "epsilon", zero=True) > 1:
-            raise InvalidInput(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
+        share(self.epsilon, "epsilon")
         if self.temporal is not None:
             if self.epsilon:
                 raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, finite_array, frozen, positive, whole
+from gpbandits_env.arrays import Array, finite_array, frozen, positive, share, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms, Domain, joined
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -73,8 +73,8 @@ class Problem(Displayed):
 
     def _check_time(self) -> None:
         """Check how the function changes, and what is known of earlier rounds."""
-        if self.epsilon is not None and positive(self.epsilon, "epsilon", zero=True) > 1:
-            raise InvalidInput(f"epsilon must lie in [0, 1], got {self.epsilon!r}")
+        if self.epsilon is not None:
+            share(self.epsilon, "epsilon")
         if self.temporal is not None:
             if self.epsilon is not None:
                 raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")

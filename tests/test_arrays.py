@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpbandits_env.arrays import finite_array, frozen, positive, whole
+from gpbandits_env.arrays import finite_array, frozen, positive, share, whole
 from gpbandits_env.errors import InvalidInput
 
 
@@ -94,3 +94,16 @@ def test_whole_refuses(bad):
     with pytest.raises(InvalidInput, match="horizon must be"):
         whole(bad, "horizon")
     assert whole(0, "horizon", minimum=0) == 0
+
+
+@pytest.mark.parametrize("value", [0, 1, 0.0, 0.25, 1.0, np.float32(0.5), np.int64(1)])
+def test_share_keeps_numbers_from_zero_to_one(value):
+    found = share(value, "epsilon")
+    assert type(found) is float
+    assert found == value
+
+
+@pytest.mark.parametrize("bad", [-0.1, 1.1, np.nan, np.inf, True, "0.5", None, [0.5]])
+def test_share_refuses(bad):
+    with pytest.raises(InvalidInput, match=r"^epsilon must .*\[0, 1\], got"):
+        share(bad, "epsilon")

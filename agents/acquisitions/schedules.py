@@ -15,6 +15,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
 from gpbandits_env.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
+from gpbandits_env.theory.checks import probability
 
 # beta_t of the experiments of srinivas2010; of bedi2022, Theorem 3.2, which is Theorem 1 without a
 # factor (its delta = 0.9 is the probability that the bounds hold, so delta is 0.1 here); and of
@@ -24,14 +25,9 @@ THEOREM_1: Mapping[str, Any] = {"type": "srinivas2010", "delta": 0.1, "scale": 1
 LOG_TIME: Mapping[str, Any] = {"type": "log", "c1": 0.8, "c2": 4.0}
 
 
-def _probability(delta: float, name: str) -> None:
-    if positive(delta, name) >= 1.0:
-        raise InvalidInput(f"{name} must lie strictly between 0 and 1, got {delta!r}")
-
-
 # The checks of the fields of schedules.
 CHECKS: Mapping[str, Callable[[Any, str], Any]] = {
-    "delta": _probability,
+    "delta": probability,
     **dict.fromkeys(("a", "b", "r", "c2"), positive),
     **dict.fromkeys(("scale", "value", "c1", "norm_bound", "gamma"), partial(positive, zero=True)),
     **dict.fromkeys(("arms", "dim"), whole),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, share, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import Posterior
 from gpbandits_env.temporal import TemporalKernel
@@ -250,9 +250,7 @@ class Fade(Forgetting):
     ages = True
 
     def __init__(self, epsilon: float) -> None:
-        if positive(epsilon, "epsilon", zero=True) > 1:
-            raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
-        self.epsilon = float(epsilon)
+        self.epsilon = share(epsilon, "epsilon")
         # Older entries have decayed below `GONE`.
         kept = 1.0 - self.epsilon
         self.rounds_late = None if kept == 1.0 else 1

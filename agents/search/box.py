@@ -35,9 +35,9 @@ from gpbandits_env.agents.search.climb import (
     surface,
 )
 from gpbandits_env.agents.search.exchange import alternated
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, flag, whole
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.posterior import BoxPosterior
 
@@ -66,8 +66,7 @@ class Gradient:
     near_best: bool = True
 
     def __post_init__(self) -> None:
-        if not isinstance(self.near_best, bool):
-            raise InvalidInput(f"near_best must be true or false, got {shown(self.near_best)}")
+        flag(self.near_best, "near_best")
         whole(self.starts, "starts", 0)
         whole(self.candidates, "candidates")
         whole(self.evaluations, "evaluations", 0)

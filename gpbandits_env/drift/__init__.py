@@ -15,5 +15,4 @@ from gpbandits_env.drift.kinds import Rotation as Rotation
 from gpbandits_env.drift.kinds import Seasonal as Seasonal
 from gpbandits_env.drift.kinds import TemporalDrift as TemporalDrift
 from gpbandits_env.drift.kinds import VaryingMarkovDrift as VaryingMarkovDrift
-from gpbandits_env.drift.kinds import check_epsilon as check_epsilon
 from gpbandits_env.drift.path import Path as Path

@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, positive, share, whole
 from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, Memory
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.linalg import symmetric_root
 from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
 
@@ -33,7 +33,7 @@ class MarkovDrift(Drift):
     epsilon: float
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "epsilon", share(self.epsilon, "epsilon"))
 
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         return (markov_step(memory[0], fresh, self.epsilon),)
@@ -55,7 +55,7 @@ class VaryingMarkovDrift(Drift):
     rounds: int | tuple[int, ...] = 100
 
     def __post_init__(self) -> None:
-        rates = tuple(check_epsilon(e) for e in self.epsilons)
+        rates = tuple(share(e, "epsilons") for e in self.epsilons)
         given = (self.rounds,) if isinstance(self.rounds, int) else tuple(self.rounds)
         lengths = tuple(whole(n, "rounds") for n in given)
         lengths = lengths * len(rates) if len(lengths) == 1 else lengths
@@ -94,7 +94,7 @@ class ChangePoints(Drift):
     def __post_init__(self) -> None:
         times = (self.times,) if isinstance(self.times, int) else tuple(self.times)
         object.__setattr__(self, "times", tuple(sorted(whole(t, "times", 2) for t in times)))
-        object.__setattr__(self, "rate", check_epsilon(self.rate, "rate"))
+        object.__setattr__(self, "rate", share(self.rate, "rate"))
 
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         by_chance = self.rate > 0.0 and rng.random() < self.rate
@@ -238,12 +238,3 @@ def markov_step(values: Array, fresh: Fresh, epsilon: float) -> Array:
     moved *= math.sqrt(epsilon)
     moved += values * math.sqrt(1.0 - epsilon)
     return moved
-
-
-def check_epsilon(value: float, name: str = "epsilon") -> float:
-    """The value if it is a number in [0, 1]; otherwise InvalidInput."""
-    if isinstance(value, bool) or not isinstance(value, (float, int, np.floating, np.integer)):
-        raise InvalidInput(f"{name} must be a number in [0, 1], got {shown(value)}")
-    if not 0.0 <= value <= 1.0:
-        raise InvalidInput(f"{name} must lie in [0, 1], got {shown(value)}")
-    return float(value)

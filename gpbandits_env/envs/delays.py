@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from gpbandits_env.arrays import Array, IntArray, positive, whole
+from gpbandits_env.arrays import Array, IntArray, share, whole
 from gpbandits_env.envs.episode import BoolArray, Noise, alike
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
@@ -39,8 +39,7 @@ class Delays:
         object.__setattr__(self, "most", most)
         if whole(self.least, "least", 0) > most:
             raise InvalidInput(f"least must not exceed most, got {self.least} and {most}")
-        if positive(self.lost, "lost", zero=True) > 1.0:
-            raise InvalidInput(f"lost must lie in [0, 1], got {self.lost!r}")
+        share(self.lost, "lost")
 
     def slots(self, batch_size: int) -> int:
         """K, the number of actions whose rewards may arrive in a round of m actions."""

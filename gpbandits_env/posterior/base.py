@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, positive, share, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
@@ -171,9 +171,7 @@ class Posterior(Stateful, ABC):
         Raises:
             InvalidInput: a number is out of range, or the representation supports no drift.
         """
-        drift, passed = positive(epsilon, "epsilon", zero=True), positive(dt, "dt", zero=True)
-        if drift > 1.0:
-            raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
+        drift, passed = share(epsilon, "epsilon"), positive(dt, "dt", zero=True)
         self.rollback()
         if passed > 0.0 and (drift > 0.0 or self.temporal is not None):
             self.drift(drift, passed)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.errors import one_of
 from gpbandits_env.specs import Family
 
 
@@ -113,14 +113,6 @@ def temporal_from_dict(spec: Mapping[str, Any] | TemporalKernel) -> TemporalKern
 def lags(t: Array, s: Array) -> Array:
     """The elapsed times |t_i - s_j|, (k, m)."""
     return np.abs(np.subtract.outer(t, s))
-
-
-def share(value: float, name: str) -> float:
-    """A number in [0, 1]; InvalidInput for anything else."""
-    plain = isinstance(value, (float, int, np.floating, np.integer)) and not isinstance(value, bool)
-    if not plain or not 0.0 <= value <= 1.0:
-        raise InvalidInput(f"{name} must lie in [0, 1], got {value!r}")
-    return float(value)
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, float]]:

@@ -6,8 +6,8 @@ from functools import cached_property
 import numpy as np
 from scipy.special import ive
 
-from gpbandits_env.arrays import Array, positive, whole
-from gpbandits_env.temporal.base import TEMPORAL, TemporalKernel, lags, share
+from gpbandits_env.arrays import Array, positive, share, whole
+from gpbandits_env.temporal.base import TEMPORAL, TemporalKernel, lags
 
 ONE = np.ones((1, 1))
 MOST_HARMONICS = 64

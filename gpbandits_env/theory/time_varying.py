@@ -19,7 +19,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, positive, share, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
@@ -191,8 +191,7 @@ def least_regret(epsilon: ArrayLike, correlation: float = 0.0, variance: float =
 
 
 def _block_length(factor: float, root: float, epsilon: float, horizon: int) -> int:
-    if not 0.0 <= epsilon <= 1.0:
-        raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
+    share(epsilon, "epsilon")
     whole(horizon, "horizon")
     return horizon if epsilon == 0 else math.ceil(min(horizon, factor * epsilon ** (-1.0 / root)))
 
