@@ -17,9 +17,11 @@ from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
 from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.gp_agent import FIRST_EPSILON, GPAgent
 from gpbandits_env.arrays import positive, whole
-from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.temporal import TemporalKernel
+
+# The rounds between fits of an epsilon that nobody states.
+LEARN_EVERY = 10
 
 
 class TVGPUCB(GPAgent):
@@ -34,7 +36,8 @@ class TVGPUCB(GPAgent):
     needs bounded memory; see `ArmPosterior`.
 
     Args:
-        epsilon: the drift rate; by default that of the problem.
+        epsilon: the drift rate; by default that of the problem. If the problem does not state it,
+            it is learned every 10 rounds.
         temporal: the covariance in time, if it is not that of epsilon (see `GPAgent`); by default
             that of the problem.
         learn_every: if given, epsilon is learned by marginal likelihood once every ``learn_every``
@@ -45,8 +48,8 @@ class TVGPUCB(GPAgent):
         standardize: see `GPAgent`.
         beta: see `GPUCB`; 0.8 log(4 t) by default.
     Raises:
-        InvalidInput: neither epsilon nor temporal is given, and the problem does not state one; or
-            epsilon is to be learned with a noise variance of 0, where the likelihood is undefined.
+        InvalidInput: epsilon is to be learned with a noise variance of 0, where the likelihood is
+            undefined.
     Source: bogunovic2016, Algorithm 2.
     """
 
@@ -68,20 +71,17 @@ class TVGPUCB(GPAgent):
     ) -> None:
         if temporal is None and epsilon is None and learn_every is None:
             temporal = problem.temporal
+        learning = learning_for(learn, standardize)
         if temporal is None:
             epsilon = problem.epsilon if epsilon is None else epsilon
-            if epsilon is None and learn_every is None:
-                raise InvalidInput(
-                    "tv-gp-ucb needs epsilon or temporal, and the problem states neither: give one "
-                    "of them, or give learn_every to learn epsilon"
-                )
+            if epsilon is None and learn_every is None and not (learning and learning.drifts):
+                learn_every = LEARN_EVERY
             epsilon = FIRST_EPSILON if epsilon is None else positive(epsilon, "epsilon", zero=True)
         self._epsilon = epsilon
-        learning = learning_for(learn, standardize)
         window = whole(learn_window, "learn_window", 2)
         if learn_every is not None:
             every, rest = whole(learn_every, "learn_every"), learning or Learning(what=())
-            what = (*rest.what, "epsilon")
+            what = (*(word for word in rest.what if word != "epsilon"), "epsilon")
             learning = replace(rest, every=every, what=what, window=window)
         super().__init__(
             problem,

@@ -221,14 +221,16 @@ class Refit:
                 self.fit(round_, *log.last(last), times, starts=self._starts(log))
                 self._seen = log.observations
             return due
-        rounds = [entry for entry in log.entries if entry.round][-self.learning.window :]
+        ends = np.cumsum([0.0, *(entry.elapsed for entry in log.entries)]).tolist()
+        timed = [(e, t) for e, t in zip(log.entries, ends, strict=False) if e.round]
+        rounds = [entry for entry, _ in timed[-self.learning.window :]]
         # Rounds without an informative observation carry no information on correlations.
         counts = [len(entry.rewards) for entry in rounds]
         if round_ % self.learning.every or np.count_nonzero(counts) < 2:
             return False
         points = np.concatenate([entry.points for entry in rounds])
         rewards = np.concatenate([entry.rewards for entry in rounds])
-        times = np.repeat([float(entry.round) for entry in rounds], counts)
+        times = np.repeat([time for _, time in timed[-self.learning.window :]], counts)
         self.fit(round_, points, rewards, times)
         log.keep_rounds(self.learning.window, self.model.epsilon)
         return True

@@ -33,7 +33,7 @@ class Entry(NamedTuple):
         rewards: (k,).
         faded: epsilon of the decay before the next entry: correlations with this entry and all
             earlier ones were multiplied by sqrt(1 - epsilon).
-        elapsed: the time before the next entry, in rounds, for a temporal kernel.
+        elapsed: the time before the next entry, in rounds, where data age with time.
     """
 
     round: int
@@ -93,12 +93,12 @@ class ObservationLog:
         first = next(islice(self._entries, self._start, None), None)
         return math.inf if first is None else first.round
 
-    def fade(self, epsilon: float) -> None:
+    def fade(self, epsilon: float, dt: float = 1.0) -> None:
         """Let time pass: correlations with the data so far are multiplied by sqrt(1 - epsilon)."""
         if self._entries:
             last = self._entries[-1]
             both = 1.0 - (1.0 - last.faded) * (1.0 - epsilon) if last.faded else epsilon
-            self._entries[-1] = last._replace(faded=both)
+            self._entries[-1] = last._replace(faded=both, elapsed=last.elapsed + dt)
 
     def elapse(self, dt: float) -> None:
         """Let time pass under a temporal kernel, in rounds."""
@@ -138,7 +138,15 @@ class ObservationLog:
 
     def keep_rounds(self, rounds: int, epsilon: float) -> None:
         """Keep only the last rounds, and replace the rate of their decay."""
-        kept = [entry._replace(faded=epsilon) for entry in self._entries if entry.round]
+        kept: list[Entry] = []
+        for entry in self._entries:
+            if entry.round:
+                kept.append(entry)
+            elif kept:  # the time after prior data passed all the same
+                kept[-1] = kept[-1]._replace(elapsed=kept[-1].elapsed + entry.elapsed)
+        for i, entry in enumerate(kept):
+            faded = epsilon if entry.elapsed == 1.0 else 1.0 - (1.0 - epsilon) ** entry.elapsed
+            kept[i] = entry._replace(faded=faded)
         self._entries.clear()
         self._entries.extend(kept[-rounds:])
         self._begin(0)
@@ -173,7 +181,7 @@ class ObservationLog:
         return points[-observations:], rewards[-observations:]
 
     def times(self, observations: int) -> Array:
-        """The times of the last observations under a temporal kernel, in rounds, from any start."""
+        """The times of the last observations, in rounds from any start, where data age."""
         ends = np.cumsum([0.0, *(entry.elapsed for entry in self._entries)])[:-1]
         counts = [len(entry.rewards) for entry in self._entries]
         return np.repeat(ends, counts)[-observations:]
@@ -260,12 +268,12 @@ class Fade(Forgetting):
     def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
         if self.epsilon:
             posterior.drift(self.epsilon, 1.0)
-            log.fade(self.epsilon)
+        log.fade(self.epsilon)
 
     def wait(self, dt: float, posterior: Posterior, log: ObservationLog) -> None:
         epsilon = 1.0 - (1.0 - self.epsilon) ** dt
         posterior.advance(epsilon)
-        log.fade(epsilon)
+        log.fade(epsilon, dt)
 
 
 class Elapse(Forgetting):

@@ -32,8 +32,8 @@ DIFFERENCES = 5.0
 # Instead of a theorem's beta_t, which assumes a known model and explores for hundreds of rounds.
 # Both were chosen on BBOB, instances 11 and 12.
 BETA = 2.0
-# Settings by which old data lose weight; with them no model is learned by default.
-FORGETTING = ("epsilon", "reset_every", "window", "temporal")
+# Where data fade, epsilon is learned with one lengthscale, from the last 150 values.
+FADING: Mapping[str, Any] = {"every": 5, "window": 150}
 
 
 class SpaceAgent:
@@ -205,8 +205,9 @@ def agent_for(
     By default, the kernel is Matern-5/2 with lengthscale 0.3 sqrt(d) on the unit cube and variance
     1, the noise has variance 1e-4, and values are standardized. The lengthscales (one per
     dimension), the variance and the noise variance are learned at every third value, and less often
-    above 60 values, unless a kernel, a setting for forgetting or an agent for drifting functions is
-    given. Where an agent's own beta_t is that of a theorem, beta is 2.
+    above 60 values, unless a kernel or ``temporal`` is given. With a window or resets, the model is
+    that of the data in the window. Where data fade, epsilon is learned too, from the value that is
+    given, with one lengthscale. Where an agent's own beta_t is that of a theorem, beta is 2.
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -223,12 +224,9 @@ def agent_for(
         raise InvalidInput("leave out batch_size: ask(n) returns any number of suggestions")
     given = {"standardize": True, **settings}
     problem = Problem(space.domain, Matern52(LENGTHSCALE * math.sqrt(space.dim)), NOISE_VAR)
-    forgets = cls.assumes_drift or any(given.get(key) is not None for key in FORGETTING)
-    usual = "learn" not in given and "kernel" not in given and not forgets
+    usual = "learn" not in given and "kernel" not in given and given.get("temporal") is None
     if usual:
-        what = ["lengthscale", "variance"] + ["noise_var"] * ("noise_var" not in given)
-        spread = math.sqrt(min(3.0, DIFFERENCES / len(space.dimensions)))
-        given["learn"] = {**LEARN, "what": what, "ard": True, "spread": spread}
+        given["learn"] = _usual_learning(space, cls, given)
     if settings_of(name).get("beta", ...) in (None, THEOREM_OVER_5, THEOREM_1):
         given.setdefault("beta", BETA)
     if noise is not None:
@@ -237,7 +235,7 @@ def agent_for(
     assert isinstance(agent, GPAgent)
     # The coordinates of an embedding are not those of the space.
     own = space.dim > len(space.dimensions) and agent.action_map.inner.domain == space.domain
-    if usual and own and agent.refit is not None:
+    if usual and own and agent.refit is not None and agent.refit.learning.ard:
         given["learn"] = replace(agent.refit.learning, ard=space.groups)
         agent = make(name, problem, seed=seed, **given)
         assert isinstance(agent, GPAgent)
@@ -254,6 +252,19 @@ def agent_for(
             f"most {MOST_ARMS} combinations"
         ) from error
     return agent
+
+
+def _usual_learning(space: Space, cls: type[GPAgent], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What is learned by default, and when."""
+    what = ["lengthscale", "variance"] + ["noise_var"] * ("noise_var" not in given)
+    if cls.assumes_drift or given.get("epsilon") is not None:
+        return {**FADING, "what": [*what, "epsilon"]}
+    spread = math.sqrt(min(3.0, DIFFERENCES / len(space.dimensions)))
+    learn = {**LEARN, "what": what, "ard": True, "spread": spread}
+    for name in ("window", "reset_every"):
+        if given.get(name) is not None:
+            learn["last"] = max(2, whole(given[name], name))
+    return learn
 
 
 def _with_noise(noise: float, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -203,9 +203,13 @@ def test_without_a_block_length_it_says_what_is_missing(world, changes, message)
 
 
 def test_tv_gp_ucb_takes_the_drift_of_the_problem(world):
-    with pytest.raises(InvalidInput, match="tv-gp-ucb needs epsilon"):
-        agents.make("tv-gp-ucb", world.problem())
+    learns = agents.make("tv-gp-ucb", world.problem())
+    assert learns.refit.learning.what == ("epsilon",)
+    assert learns.epsilon == 0.01
+    own = agents.make("tv-gp-ucb", world.problem(), learn={"what": ["epsilon"], "every": 3})
+    assert own.refit.learning.every == 3
     assert agents.make("tv-gp-ucb", world.problem(epsilon=0.2)).epsilon == 0.2
+    assert agents.make("tv-gp-ucb", world.problem(epsilon=0.2)).refit is None
     assert agents.make("tv-gp-ucb", world.problem(epsilon=0.2), epsilon=0.1).epsilon == 0.1
     for wrong in (-0.1, 1.1, np.nan, "slow"):
         with pytest.raises(InvalidInput, match="epsilon must"):

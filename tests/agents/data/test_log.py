@@ -116,8 +116,20 @@ def test_kept_rounds_fade_at_the_new_rate():
     log = logged(fading=True)
     log.keep_rounds(2, 0.25)
     assert [entry.round for entry in log.data] == [2, 3]
-    assert [entry.faded for entry in log.data] == [0.25, 0.25]
+    assert [entry.faded for entry in log.data] == [0.0, 0.25]  # no time passed after round 2
     assert log.best_reward == 0.9
+
+
+def test_kept_rounds_fade_by_the_time_after_them():
+    """Also by the time that passed after prior data between them."""
+    log = ObservationLog(None)
+    for t, dt in ((1, 1.0), (2, 0.5), (0, 2.0), (3, 1.0)):
+        log.append(t, np.array([t]), np.array([0.5]))
+        log.fade(0.1, dt)
+    log.keep_rounds(3, 0.19)
+    assert [entry.round for entry in log.data] == [1, 2, 3]
+    assert [entry.faded for entry in log.data] == pytest.approx([0.19, 1.0 - 0.9**5, 0.19])
+    assert [entry.elapsed for entry in log.data] == [1.0, 2.5, 1.0]
 
 
 def test_what_nobody_needs_is_dropped():

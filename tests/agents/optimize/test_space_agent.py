@@ -106,9 +106,57 @@ def test_names_do_not_decide_whether_a_model_is_learned(monkeypatch):
         for _ in range(6):
             (suggestion,) = campaign.ask()
             campaign.tell(suggestion.id, -((suggestion.params["x"] - 0.3) ** 2))
-        learned[agent] = {found["lengthscale"] for found in campaign.agent.learned}
-    assert learned["my-thing"] == {0.3}  # the one it began with
-    assert len(learned["my-tv-thing"] - {0.3}) == 1
+        learned[agent] = campaign.agent.learned
+    assert len(learned["my-tv-thing"]) == 1
+    assert not any("epsilon" in found for found in learned["my-tv-thing"])
+    assert learned["my-thing"]
+    assert all("epsilon" in found for found in learned["my-thing"])
+
+
+def test_where_data_fade_the_model_and_epsilon_are_learned():
+    """From the epsilon that is given, also at clock times; ``learn=False`` keeps it."""
+    space = {"x": (0.0, 1.0)}
+    for agent, settings in (("tv-gp-ucb", {}), ("ei", {"epsilon": 0.3})):
+        campaign = Campaign(space, agent, maximize=False, seed=0, n_initial=2, **settings)
+        assert campaign.agent.forgetting.epsilon == settings.get("epsilon", 0.01)
+        for _ in range(30):
+            (suggestion,) = campaign.ask()
+            campaign.tell(suggestion.id, (suggestion.params["x"] - 0.3) ** 2)
+        last = campaign.agent.learned[-1]
+        assert last["epsilon"] < 0.005  # nothing moves
+        assert last["epsilon"] == campaign.agent.forgetting.epsilon
+        assert last["lengthscale"] != 0.3
+    fixed = Campaign(space, "ei", seed=0, n_initial=2, epsilon=0.3, learn=False)
+    assert fixed.agent.forgetting.epsilon == 0.3
+    recent = Campaign(space, "ei", seed=0, window=7).agent.refit.learning
+    assert (recent.last, recent.drifts) == (7, False)
+
+
+def test_epsilon_is_learned_from_clock_times():
+    """As from rounds, if the times are those of rounds; and per unit of the time that is given."""
+    rng, values = np.random.default_rng(0), []
+    f = rng.standard_normal(6)
+    for _ in range(40):
+        f = np.sqrt(0.9) * f + np.sqrt(0.1) * rng.standard_normal(6)
+        values.append(f.tolist())
+    found = {}
+    for unit in (None, 1.0, 0.25):
+        campaign = Campaign({"x": (0.0, 1.0)}, "tv-gp-ucb", seed=0, n_initial=0, noise_var=1e-4)
+        for t, now in enumerate(values):
+            at = t % 6
+            (suggestion,) = [campaign.expect({"x": at / 5.0})]
+            time = None if unit is None else unit * t
+            campaign.tell(suggestion.id, now[at], time=time)
+        log, agent = campaign.agent.log, campaign.agent
+        gaps = [entry.elapsed for entry in log.entries[:-1]]
+        assert gaps == [unit or 1.0] * 39
+        rate = agent.forgetting.epsilon
+        faded = [entry.faded for entry in log.entries[:-1]]
+        assert faded == pytest.approx([1.0 - (1.0 - rate) ** (unit or 1.0)] * 39)
+        found[unit] = rate
+    assert found[1.0] == pytest.approx(found[None], rel=0.2)
+    assert 1.0 - (1.0 - found[0.25]) ** 0.25 == pytest.approx(found[1.0], rel=0.2)
+    assert 0.02 < found[1.0] < 0.5
 
 
 def test_bounds_of_a_learned_model_are_narrower_than_a_theorems():
