@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from gpbandits_env import agents
 from gpbandits_env.arrays import Array, IntArray, whole
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import GPBanditsError, InvalidInput
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import check_output, writing
 from gpbandits_env.scenarios.reporting.colours import COLOURS, INK, ORANGE, VERMILION, colour_of
 from gpbandits_env.scenarios.reporting.style import band, new_figure
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.study.environments import make_env
 from gpbandits_env.scenarios.study.runner import make_agent
 from gpbandits_env.seeding import seed_for
 
@@ -69,7 +70,7 @@ def animate(
     whole(frames_per_second, "frames per second")
     chosen = scenario.select([agent], horizon=whole(rounds, "rounds"), known=agents.names())
     cell = chosen.cells()[0]
-    env = _made(scenario.env, dict(cell.scenario.env_kwargs), rounds)
+    env = make_env(scenario.env, {**cell.scenario.env_kwargs, "render_mode": "rgb_array"}, rounds)
     images = _with_one_palette(_frames(env, cell.scenario.agents[0], rounds, seed))
     looks: dict[str, Any] = {"duration": round(1000 / frames_per_second), "loop": 0}
     with writing(path, "gif") as part:
@@ -77,15 +78,6 @@ def animate(
             part, format="GIF", save_all=True, append_images=images[1:], optimize=True, **looks
         )
     return path
-
-
-def _made(env_id: str, kwargs: dict[str, Any], rounds: int) -> gym.Env[Any, Any]:
-    try:
-        return gym.make(env_id, max_episode_steps=rounds, render_mode="rgb_array", **kwargs)
-    except (gym.error.Error, TypeError) as error:
-        if isinstance(error, GPBanditsError):
-            raise
-        raise InvalidInput(f"environment {env_id!r}: {error}") from None
 
 
 def _frames(env: gym.Env[Any, Any], entry: AgentEntry, rounds: int, seed: int) -> list[Any]:
