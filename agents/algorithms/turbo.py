@@ -133,11 +133,15 @@ class TuRBO(GPAgent):
         return self._box.snap(points[done : done + m])
 
     def tell(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        observed: ArrayLike | None = None,
+        context: ArrayLike | None = None,
     ) -> None:
         values = self.problem.domain.observations(actions, rewards, observed, 1)[1]
         before, local = self.log.best_reward, self._seen >= self._first
-        super().tell(actions, rewards, observed)
+        super().tell(actions, rewards, observed, context)
         self._seen += len(values)
         if local and len(values):
             self._judge(bool(values.max() > before))
@@ -163,8 +167,10 @@ class TuRBO(GPAgent):
             self.refit.clear()
             self._use(self.refit.model)
 
-    def prior_data(self, actions: ArrayLike, rewards: ArrayLike) -> None:
-        super().prior_data(actions, rewards)
+    def prior_data(
+        self, actions: ArrayLike, rewards: ArrayLike, context: ArrayLike | None = None
+    ) -> None:
+        super().prior_data(actions, rewards, context)
         self._seen += len(self.problem.domain.observations(actions, rewards)[1])
 
     def reset(self) -> None:
