@@ -288,7 +288,8 @@ class Agent(Displayed, ABC):
         self.rng.bit_generator.state = copy.deepcopy(state["rng"])
         self.round = int(state["round"])
         self.context = None
-        self.enter(state.get("context"))
+        if state.get("context") is not None:
+            self.enter(state["context"])
         self.pending = [
             Played(whole(t, "round"), np.array(action), None if note is None else np.array(note))
             for t, action, note in state["pending"]

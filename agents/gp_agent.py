@@ -231,19 +231,19 @@ class GPAgent(Agent):
         return points if self.action_map.identity else self.action_map.actions(points)
 
     def enter(self, context: ArrayLike | None) -> None:
-        if context is None and self.problem.contexts is None:
+        if context is None and (self.problem.contexts is None or self.context is not None):
             return  # in most rounds
         super().enter(context)
-        if not isinstance(self.action_map, ContextMap):
-            return
+        mapped = self.action_map
+        assert isinstance(mapped, ContextMap)
         if self.context is None:
             raise InvalidInput("the problem has contexts: call ask(context=...)")
-        self.action_map.context = self.context
-        domain, contexts = self.action_map.inner.domain, self.action_map.contexts
+        mapped.context = self.context
+        domain, contexts = mapped.inner.domain, mapped.contexts
         if isinstance(contexts, Arms) and isinstance(self.search, ArmSearch):
             self.search.among = slice(int(self.context[0]), None, contexts.size)
         else:
-            free = np.full(self.action_map.shown.dim, np.nan)
+            free = np.full(mapped.shown.dim, np.nan)
             assert isinstance(domain, (Arms, Box))
             self.search.fix(domain, np.concatenate([free, contexts.points(self.context)[0]]))
 

@@ -69,6 +69,9 @@ def test_with_a_single_context_it_is_the_agent_without(laws, case, domain):
 def test_a_snapshot_in_mid_round_resumes(laws, case, domain, kind):
     contexts = [0, 2, 1] if kind == "finite" else [[0.1], [0.9], [0.5]]
     agent = build(laws, case, domain, CONTEXTS[kind], JOINT)
+    fresh = build(laws, case, domain, CONTEXTS[kind], JOINT)
+    fresh.restore(agent.snapshot())  # before the first context
+    assert fresh.context is None
     play(laws, agent, 4, contexts)
     agent.ask(context=contexts[1])
     state = pickle.loads(pickle.dumps(agent.snapshot()))
