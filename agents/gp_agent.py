@@ -124,6 +124,8 @@ class GPAgent(Agent):
         needs_arms = self._kind["type"] == "nystrom" or moving is not None
         if needs_arms and candidates is None:
             candidates = USUAL_CANDIDATES
+        # Whether the search is that of the whole domain, so that coordinates can be fixed.
+        self.fixes_coordinates = action_map is None and candidates is None
         self.action_map = self._mapped(action_map, candidates)
         inner = self.action_map.inner
         self.forgetting = forgetting_for(epsilon, reset_every, window, moving)
@@ -244,7 +246,6 @@ class GPAgent(Agent):
             self.search.among = slice(int(self.context[0]), None, contexts.size)
         else:
             free = np.full(mapped.shown.dim, np.nan)
-            assert isinstance(domain, (Arms, Box))
             self.search.fix(domain, np.concatenate([free, contexts.points(self.context)[0]]))
 
     def tell(

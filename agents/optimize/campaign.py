@@ -149,15 +149,24 @@ class Campaign(Displayed):
             "best": None if best is None else best.value,
         }
 
-    def ask(self, n: int = 1, *, time: float | None = None) -> list[Suggestion]:
+    def ask(
+        self,
+        n: int = 1,
+        *,
+        time: float | None = None,
+        context: Mapping[str, Any] | None = None,
+    ) -> list[Suggestion]:
         """The next n suggestions, which are pending until they have a value or fail.
 
         Args:
             n: the number of suggestions.
+            context: the values of some dimensions, which are observed and not chosen. Suggestions
+                have these values, and the agent chooses the others for them.
             time: the time of their evaluation, not before ``now``. Correlations with past data
                 decay until then.
         """
         count = whole(n, "n")
+        given = None if context is None else self._context(context)
         if time is not None:
             when = self._time(time)
             self._in_space.wait(when - self.now)
@@ -165,7 +174,7 @@ class Campaign(Displayed):
             self.now = when
         suggestions = []
         for _ in range(count):
-            self.records.append(Record(len(self.records), params := self._next()))
+            self.records.append(Record(len(self.records), params := self._next(given)))
             suggestions.append(Suggestion(self.records[-1].id, dict(params)))
         self._save()
         return suggestions
@@ -528,7 +537,23 @@ class Campaign(Displayed):
     def _sign(self) -> float:
         return 1.0 if self.maximize else -1.0
 
-    def _next(self) -> dict[str, Any]:
+    def recommend(self, context: Mapping[str, Any]) -> dict[str, Any]:
+        """The parameters with the best posterior mean in a context; nothing becomes pending.
+
+        Args:
+            context: as in `ask`: "what is best at 30 degrees?"
+        Raises:
+            InvalidInput: as in `ask`.
+            UnknownName: there is no dimension of that name.
+        """
+        return self._in_space.surest(self._context(context))
+
+    def _context(self, context: Mapping[str, Any]) -> dict[str, Any]:
+        """A checked context that the agent supports."""
+        self._in_space.check_context()
+        return self.space.check_context(context)
+
+    def _next(self, context: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """A spread point at first; then the agent's choice, given all pending and failed points.
 
         While all values are equal, nothing says where to look, and points are spread further.
@@ -538,12 +563,13 @@ class Campaign(Displayed):
         flat = len(values) == 1 and done >= FEWEST_EQUAL
         flat &= not isinstance(self.space.domain, Arms)
         if flat or len(self.records) < self.n_initial:
-            return self.space.actual(self._spread(len(self.records)))
+            spread_out = self.space.actual(self._spread(len(self.records)))
+            return spread_out if context is None else self.space.check(spread_out | dict(context))
         around = [r for r in self.records if r.status in ("pending", "failed")]
         slacks = [*self._slacks.posteriors, *self._failures.slack(self.records)]
         feasibility = Feasibility(slacks) if slacks else None
         repeat = not (isinstance(self.space.domain, Arms) and self._deterministic())
-        return self._in_space.next(len(self.records), around, feasibility, repeat)
+        return self._in_space.next(len(self.records), around, feasibility, repeat, context)
 
     def _deterministic(self) -> bool:
         """Whether a repeated evaluation would return the value that is known.

@@ -178,6 +178,30 @@ class Space:
         """An agent's action for named values: an arm's index, or a point (d,)."""
         return self._nearest(self.encode(params))
 
+    def check_context(self, context: Mapping[str, Any]) -> dict[str, Any]:
+        """Some of the named values, unchanged.
+
+        Raises:
+            InvalidInput: it is not a dict, it is empty or complete, or a value is outside its
+                dimension.
+            UnknownName: there is no dimension of that name.
+        """
+        if not isinstance(context, Mapping) or not 0 < len(context) < len(self.dimensions):
+            raise InvalidInput(
+                f"a context must be a dict of some values by name, not all, got {shown(context)}"
+            )
+        for name in context:
+            one_of(name, self.dimensions, "dimension")
+        return {name: self.dimensions[name].check(value) for name, value in context.items()}
+
+    def partly(self, context: Mapping[str, Any]) -> Array:
+        """The point (d,) of checked values, with NaN in the coordinates of the others."""
+        point = np.full(self.dim, np.nan)
+        for (name, dimension), part in self._parts:
+            if name in context:
+                point[part] = dimension.encode(context[name])
+        return point
+
     def actual(self, point: Array) -> dict[str, Any]:
         """The named values of the action nearest to the values at a point (d,) of the unit cube."""
         return self.params(self._nearest(self._encoded(self.decode(point))))

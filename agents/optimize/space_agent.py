@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.acquisitions import Feasibility
+from gpbandits_env.agents.acquisitions import Feasibility, Mean
 from gpbandits_env.agents.acquisitions.schedules import THEOREM_1, THEOREM_OVER_5
 from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.gp_agent import GPAgent
@@ -56,8 +56,9 @@ class SpaceAgent:
         around: Sequence[Record],
         feasibility: Feasibility | None = None,
         repeat: bool = True,
+        context: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
-        """The values of evaluation ``id``, given the pending and failed points.
+        """The values of evaluation ``id``, given the pending and failed points, and some values.
 
         With a feasibility, scores are multiplied by it. If repeating is of no use, other arms than
         the observed and pending ones are preferred.
@@ -65,6 +66,8 @@ class SpaceAgent:
         agent = self.agent
         search, points = agent.search, self._points_of(around) if around else None
         search.renew()
+        if context:
+            self._fix(context)
         search.feasibility = feasibility
         if isinstance(search, ArmSearch) and not repeat:
             observed = agent.posterior.observed
@@ -78,9 +81,36 @@ class SpaceAgent:
             search.feasibility = None
             if isinstance(search, ArmSearch):
                 search.excluded = None
+            if context:
+                search.fix(self.space.domain, None)
         if self._elsewhere:
             self._points[id] = agent.action_map.fingerprint, np.array(point)
-        return self.space.params(agent.action_map.actions(point)[0])
+        return self.space.params(agent.action_map.actions(point)[0]) | dict(context or {})
+
+    def check_context(self) -> None:
+        """Raise `InvalidInput` if the agent cannot fix some of the values."""
+        if not self.agent.fixes_coordinates or self._elsewhere:
+            raise InvalidInput(
+                f"{type(self.agent).__name__} searches lines, subspaces or candidates of its own "
+                "and supports no context: use ei, gp-ucb, ts, ..."
+            )
+        if self.space.linear and not isinstance(self.space.domain, Arms):
+            raise InvalidInput("linear constraints are not supported together with a context")
+
+    def surest(self, context: Mapping[str, Any]) -> dict[str, Any]:
+        """The values with the largest posterior mean among those that agree with the context."""
+        agent = self.agent
+        agent.search.renew()
+        self._fix(context)
+        try:
+            point = agent.search.best(Mean(), agent.posterior)
+        finally:
+            agent.search.fix(self.space.domain, None)
+        return self.space.params(agent.action_map.actions(point)[0]) | dict(context)
+
+    def _fix(self, context: Mapping[str, Any]) -> None:
+        """Let the search fix the coordinates of these values."""
+        self.agent.search.fix(self.space.domain, self.space.partly(context))
 
     def tell(self, record: Record, reward: float, *, counts: bool = True) -> None:
         """Observe a reward; one round passes, unless it is prior data."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, leader
 from gpbandits_env.arrays import Array, IntArray
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior
 
@@ -61,7 +61,7 @@ class Search(ABC):
         """The largest posterior mean of any action."""
         return float(posterior.mean_at(self.best(Mean(), posterior))[0])
 
-    def fix(self, domain: Arms | Box, point: Array | None) -> None:
+    def fix(self, domain: Domain, point: Array | None) -> None:
         """Search only the points of the domain that agree with a point in some coordinates.
 
         Args:
@@ -172,7 +172,7 @@ class ArmSearch(Search):
             return super().largest_mean(posterior)
         return float((posterior.mean if self.among is None else posterior.mean[self.among]).max())
 
-    def fix(self, domain: Arms | Box, point: Array | None) -> None:
+    def fix(self, domain: Domain, point: Array | None) -> None:
         assert isinstance(domain, Arms)
         self.among = None
         if point is not None:

@@ -36,7 +36,7 @@ from gpbandits_env.agents.search.climb import (
 )
 from gpbandits_env.agents.search.exchange import alternated
 from gpbandits_env.arrays import Array, flag, whole
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.posterior import BoxPosterior
@@ -209,7 +209,7 @@ class BoxSearch(Search):
             return score
         return lambda x: np.where(linear.proposable(x), score(x), -np.inf)
 
-    def fix(self, domain: Arms | Box, point: Array | None) -> None:
+    def fix(self, domain: Domain, point: Array | None) -> None:
         assert isinstance(domain, Box)
         self._fixed = point is not None
         self.box, self.through = domain, None

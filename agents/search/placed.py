@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.acquisitions import Acquisition, leader
 from gpbandits_env.agents.search.base import Search, Within
 from gpbandits_env.arrays import Array
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import BoxPosterior
 
@@ -21,7 +21,7 @@ class PlacedArmSearch(Search):
     def __init__(self, arms: Arms) -> None:
         self._coordinates = self._points = arms.coordinates
 
-    def fix(self, domain: Arms | Box, point: Array | None) -> None:
+    def fix(self, domain: Domain, point: Array | None) -> None:
         if point is None:
             raise InvalidInput("arms cannot be searched without a context")
         fixed = point[self._coordinates.shape[1] :]

@@ -1,0 +1,94 @@
+"""Campaigns with some dimensions that are observed and not chosen."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.agents.optimize import Campaign
+from gpbandits_env.errors import InvalidInput, UnknownName
+
+MIXED = {
+    "x": (0.0, 1.0),
+    "temperature": (10.0, 40.0),
+    "kind": {"type": "choice", "options": ["a", "b", "c"]},
+}
+FINITE = {
+    "x": {"type": "integer", "low": 0, "high": 9},
+    "temperature": {"type": "integer", "low": 0, "high": 3},
+}
+
+
+def value(params):
+    """The best x depends on the temperature."""
+    return -((params["x"] - params["temperature"] / 40.0) ** 2)
+
+
+@pytest.mark.parametrize("agent", ["ei", "gp-ucb", "ts"])
+def test_suggestions_have_the_context_and_learn_what_is_best_in_it(agent):
+    search = {"candidates": 64, "starts": 2, "evaluations": 40, "sample_starts": 1}
+    campaign = Campaign(MIXED, agent, seed=0, n_initial=6, search=search)
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        context = {"temperature": float(rng.choice([12.0, 36.0])), "kind": "b"}
+        (asked,) = campaign.ask(context=context)
+        assert {key: asked.params[key] for key in context} == context
+        assert list(asked.params) == list(MIXED)
+        campaign.tell(asked.id, value(asked.params))
+    for degrees in (12.0, 36.0):
+        found = campaign.recommend({"temperature": degrees})
+        assert found["temperature"] == degrees
+        assert abs(found["x"] - degrees / 40.0) < 0.15
+    assert not campaign.pending
+    # Without a context, all dimensions are chosen again.
+    assert campaign.ask()[0].params["temperature"] not in (12.0, 36.0)
+
+
+def test_on_a_finite_space_the_choice_is_exact():
+    campaign = Campaign(FINITE, "gp-ucb", seed=0, n_initial=0, noise=0.1)
+    for t in range(8):
+        (asked,) = campaign.ask(context={"temperature": t % 4})
+        assert asked.params["temperature"] == t % 4
+        campaign.tell(asked.id, value({**asked.params, "x": asked.params["x"] / 9}))
+    arms, posterior = campaign.space.domain.coordinates, campaign.agent.posterior
+    found = campaign.recommend({"temperature": 2})
+    same = np.flatnonzero(arms[:, 1] == campaign.space.encode(found)[1])
+    best = same[posterior.mean[same].argmax()]
+    assert campaign.space.action(found) == best
+    pair = campaign.ask(2, context={"temperature": 1})  # pending ones count
+    assert pair[0].params != pair[1].params
+
+
+def test_a_campaign_with_contexts_resumes_from_its_file(tmp_path):
+    file = tmp_path / "campaign.json"
+    one = Campaign(FINITE, "ei", seed=0, n_initial=2, file=file)
+    for t in range(4):
+        (asked,) = one.ask(context={"temperature": t % 4})
+        one.tell(asked.id, float(t))
+    saved, context = file.read_text(), {"temperature": 3}
+    params = one.ask(context=context)[0].params
+    file.write_text(saved)
+    assert Campaign.resume(file).ask(context=context)[0].params == params
+
+
+@pytest.mark.parametrize(
+    ("context", "error"),
+    [
+        ({}, InvalidInput),
+        ({"x": 0.1, "temperature": 20.0, "kind": "a"}, InvalidInput),
+        ({"temperature": 50.0}, InvalidInput),
+        ({"degrees": 20.0}, UnknownName),
+        (20.0, InvalidInput),
+    ],
+)
+def test_what_is_no_context_changes_nothing(context, error):
+    campaign = Campaign(MIXED, seed=0)
+    for call in (lambda: campaign.ask(context=context), lambda: campaign.recommend(context)):
+        with pytest.raises(error):
+            call()
+    assert not campaign.records
+
+
+def test_agents_that_search_subspaces_say_that_they_support_no_context():
+    for name in ("line-bo", "rembo", "dropout-ucb", "ms-ucb"):
+        campaign = Campaign({"x": (0.0, 1.0), "y": (0.0, 1.0)}, name, seed=0)
+        with pytest.raises(InvalidInput, match="context"):
+            campaign.ask(context={"y": 0.5})
