@@ -12,7 +12,7 @@ Latin hypercube; 5. those of `GPAgent`.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from gpbandits_env.agents.acquisitions.rules import Round, rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
 from gpbandits_env.agents.action_map import ActionMap, box_of
+from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec
 from gpbandits_env.agents.search.candidates import spread
@@ -142,6 +143,16 @@ class TuRBO(GPAgent):
         values = self.problem.domain.observations(actions, rewards, observed, 1)[1]
         before, local = self.log.best_reward, self._seen >= self._first
         super().tell(actions, rewards, observed, context)
+        self._count(values, before, local)
+
+    def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
+        values = rewards[[p.note is not None for p in played]]
+        before, local = self.log.best_reward, self._seen >= self._first
+        super()._learn_late(played, rewards)
+        self._count(values, before, local)
+
+    def _count(self, values: Array, before: float, local: bool) -> None:
+        """Count rewards; if they were chosen in the region, they are a success or a failure."""
         self._seen += len(values)
         if local and len(values):
             self._judge(bool(values.max() > before))
@@ -161,6 +172,7 @@ class TuRBO(GPAgent):
         """Discard the region and its data; the generator and the number of rounds go on."""
         self.regions += 1
         self._start()
+        self.pending = [played._replace(note=None) for played in self.pending]
         self.posterior.forget()
         self.log.clear()
         if self.refit is not None:

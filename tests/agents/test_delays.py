@@ -202,6 +202,22 @@ def test_rexp3_divides_by_the_probability_with_which_the_arm_was_drawn():
     assert not agent._log_weights.any()
 
 
+def test_a_late_reward_is_a_success_of_turbos_region_only_in_the_region_of_its_action():
+    search = {"candidates": 32}
+    agent, prompt = (make("turbo", domain=Box([0.0], [1.0]), seed=0, **search) for _ in range(2))
+    for t in range(12):
+        action = agent.ask()
+        agent.expect(action)
+        agent.tell_late(action, [float(t)])
+        prompt.tell(prompt.ask(), [float(t)])
+        assert agent.length == prompt.length
+    assert agent.length > 0.8  # it grew
+    agent.expect(agent.ask())
+    agent._restart()
+    agent.tell_late([agent.pending[0].action], [1.0])
+    assert agent.posterior.size == 0
+
+
 def test_an_environment_with_delays_needs_one_call_per_round():
     env = gym.make("gpbandits/StaticGP-v0", grid=[20], batch_size=2, delay={"least": 0, "most": 4})
     agent, policy = (agents.make("gp-ucb", env, seed=0) for _ in range(2))
