@@ -85,7 +85,9 @@ def _frames(env: gym.Env[Any, Any], entry: AgentEntry, rounds: int, seed: int) -
     agent = make_agent(entry, env, seed_for("animation", "agent", seed))
     reveal = getattr(agent, "reveal", None)
     bare: Any = env.unwrapped
-    env.reset(seed=seed_for("animation", "world", seed))
+    observation, _ = env.reset(seed=seed_for("animation", "world", seed))
+    if "context" in observation:
+        agent.enter(observation["context"])
     believes = agent.belief() is not None
     if believes:
         bare.attach(agent)
@@ -94,7 +96,8 @@ def _frames(env: gym.Env[Any, Any], entry: AgentEntry, rounds: int, seed: int) -
     pictures: list[NDArray[np.uint8]] = []
     moments, resets = [], []
     for _ in range(rounds):
-        actions = agent.ask()
+        context = observation.get("context")
+        actions = agent.ask() if context is None else agent.ask(context=context)
         observation, *_ = env.step(actions)
         # The posterior with which the agent chose, and what it then observed.
         if line:

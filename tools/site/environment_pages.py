@@ -60,11 +60,12 @@ def _picture(id: str) -> bytes:
     arguments, name, settings, rounds = SHOWN.get(_name(id), ALONE)
     env = gym.make(id, render_mode="rgb_array", **arguments)
     own: Any = env.unwrapped
-    env.reset(seed=0)
+    observation, _ = env.reset(seed=0)
     agent = agents.make(name, env, seed=0, **settings)
     own.attach(agent)
     for t in range(rounds):
-        actions = agent.ask()
+        context = observation.get("context")
+        actions = agent.ask() if context is None else agent.ask(context=context)
         observation, *_ = env.step(actions)
         if t < rounds - 1:  # the picture shows the belief by which the agent chose
             agent.tell(actions, observation["rewards"])

@@ -62,6 +62,13 @@ def test_the_same_seed_gives_the_same_file(drifting, tmp_path):
     assert animate(drifting, "tv", tmp_path / "c.gif", rounds=3, seed=2).read_bytes() != a
 
 
+def test_a_context_reaches_the_agent(drifting, tmp_path):
+    contextual = replace(drifting, env="gpbandits/Contextual-v0", env_kwargs={"grid": 20})
+    path = animate(contextual, "gp-ucb", tmp_path / "a.gif", rounds=3)
+    with Image.open(path) as image:
+        assert image.n_frames == 3
+
+
 def test_mistakes_are_told(drifting, tmp_path):
     with pytest.raises(InvalidInput, match=r"\.gif"):
         animate(drifting, "tv", tmp_path / "a.png")
