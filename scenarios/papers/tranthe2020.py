@@ -245,6 +245,7 @@ def _literal_reading(function: str, dim: int = 20) -> Scenario:
 
 
 # The first rounds of a trial in which every agent chooses uniform points where it searches.
+INSIDE_REPEATS = 3
 OWN_START = {"type": "initialised", "rounds": INITIAL, "first": "uniform"}
 
 
@@ -266,14 +267,14 @@ def _inside(function: str, dim: int = 20) -> Scenario:
         horizon=HORIZON + INITIAL,
         initial=0,
         initial_counts=False,
-        trials=LITERAL_REPEATS,
+        trials=INSIDE_REPEATS,
         choices=(
             *(c for c in _scalable(function, dim).choices if c != CHOICES[2]),
             CHOICES[2].partition("; the agents observe")[0],
             f"each agent draws its first {INITIAL} points uniformly where it searches, so that the "
             "embeddings begin inside their images; they are rounds of the trial",
         ),
-        departures=(_repeats(LITERAL_REPEATS), FLOOR, *_confined(function)),
+        departures=(_repeats(INSIDE_REPEATS), FLOOR, *_confined(function)),
         reading_of=f"tranthe2020/{function}-{dim}",
     )
 
