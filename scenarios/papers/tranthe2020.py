@@ -200,6 +200,8 @@ def _scalable(function: str, dim: int, *, shift: bool = False) -> Scenario:
 LATEST = "log10_regret"
 FREE = ("gp-ucb", "dropout-ucb", "line-bo")
 LITERAL_REPEATS = 5
+# Repeats in 50 and 100 dimensions.
+LARGE_REPEATS = {"ackley": 5, "levy": 10, "hyper-ellipsoid": 5, "camelback": 3}
 LITERAL_CHOICES = (
     "beta_t is the theorem's of each agent, with delta = 0.1 and a = b = 1, in full",
     "climbs begin at random points only: no candidates are near the best observed points",
@@ -215,7 +217,7 @@ LITERAL_CHOICES = (
 OTHER_FORMS = {"ackley-15-30": "ackley", "sum-squares": "hyper-ellipsoid"}
 
 
-def _literal_reading(function: str, dim: int = 20) -> Scenario:
+def _literal_reading(function: str, dim: int = 20, repeats: int = LITERAL_REPEATS) -> Scenario:
     """Declare one panel of that figure with nothing that the text does not state."""
     camelback = function == "camelback"
     active = {"active": [dim - 2, dim - 1]} if camelback else {}
@@ -224,7 +226,7 @@ def _literal_reading(function: str, dim: int = 20) -> Scenario:
     return _scenario(
         f"{function}-{dim}-literal",
         _literal(),
-        LITERAL_REPEATS,
+        repeats,
         source="tranthe2020, Section 5, scalability",
         title=f"{function} in {dim} dimensions, with nothing that the text does not state",
         env="gpbandits/HighDim-v0",
@@ -239,7 +241,7 @@ def _literal_reading(function: str, dim: int = 20) -> Scenario:
         ),
         choices=(*LITERAL_CHOICES, *(places if camelback else ())),
         panels=(*PANELS, Panel(LATEST, band="deviation")),
-        departures=(_repeats(LITERAL_REPEATS), FLOOR, *_confined(function)),
+        departures=(_repeats(repeats), FLOOR, *_confined(function)),
         reading_of=f"tranthe2020/{OTHER_FORMS.get(function, function)}-{dim}",
     )
 
@@ -408,7 +410,7 @@ SCENARIOS = (
     *(_scalable(BESIDE, d) for d in DIMENSIONS),
     *(_scalable(f, d, shift=True) for d in DIMENSIONS for f in (*FUNCTIONS, BESIDE)),
     *(_literal_reading(f) for f in (*FUNCTIONS, *OTHER_FORMS)),
-    *(_literal_reading(f, d) for d in DIMENSIONS[1:] for f in FUNCTIONS),
+    *(_literal_reading(f, d, LARGE_REPEATS[f]) for d in DIMENSIONS[1:] for f in FUNCTIONS),
     *(_inside(f) for f in FUNCTIONS),
     *FIGURES,
     *REAL,
