@@ -352,9 +352,12 @@ class Campaign(Displayed):
 
     @property
     def recommended(self) -> dict[str, Any] | None:
-        """The evaluated parameters with the best posterior mean, where constraints likely hold."""
+        """The evaluated parameters with the best posterior mean, where constraints likely hold.
+
+        If there are none, as when the agent has discarded its data, they are those of `best`.
+        """
         done = self._records_of("done")
-        found = self._in_space.recommended(done, self._slacks.feasibility)
+        found = self._in_space.recommended(done, self._slacks.feasibility) or self.best
         return None if found is None else dict(found.params)
 
     def predict(self, points: Any) -> tuple[Array, Array]:

@@ -53,6 +53,8 @@ def convergence(found: Found | Campaign) -> Figure:
 def slices(found: Found | Campaign, at: Any = None) -> Figure:
     """The belief along each dimension through one point, with two standard deviations.
 
+    Points that violate a linear constraint are left out, here and in `pairs`.
+
     Args:
         found: a result or a campaign with at least one value.
         at: the point, a dict by name or a list of values; by default the recommended point.
@@ -139,6 +141,15 @@ def _values(dimension: Dimension, most: int) -> list[Any]:
     return list(dict.fromkeys(spread))
 
 
+def _believed(campaign: Campaign, points: Sequence[Mapping[str, Any]]) -> tuple[Array, Array]:
+    """Mean and standard deviation at points; NaN where a linear constraint is violated."""
+    possible = np.array([campaign.space.satisfies(point) for point in points])
+    mean, sd = np.full((2, len(points)), np.nan)
+    inside = [point for point, one in zip(points, possible, strict=True) if one]
+    mean[possible], sd[possible] = campaign.predict(inside)
+    return mean, sd
+
+
 def _positions(dimension: Dimension, values: Sequence[Any]) -> Array:
     """Where values stand on an axis: options at 0, 1, 2, ..., numbers at their value."""
     if isinstance(dimension, Choice):
@@ -158,7 +169,7 @@ def _label(axes: Axes, dimension: Dimension, which: str) -> None:
 def _slice(axes: Axes, campaign: Campaign, center: Mapping[str, Any], name: str) -> None:
     dimension = campaign.space.dimensions[name]
     values = _values(dimension, ALONG)
-    mean, sd = campaign.predict([{**center, name: value} for value in values])
+    mean, sd = _believed(campaign, [{**center, name: value} for value in values])
     x = _positions(dimension, values)
     _label(axes, dimension, "x")
     if isinstance(dimension, (Choice, Integer)) and len(values) < ALONG // 3:
@@ -176,7 +187,7 @@ def _pair(
     x_kind, y_kind = (campaign.space.dimensions[name] for name in names)
     x, y = _values(x_kind, ACROSS), _values(y_kind, ACROSS)
     points = [{**center, names[0]: a, names[1]: b} for b in y for a in x]
-    mean = campaign.predict(points)[0].reshape(len(y), len(x))
+    mean = _believed(campaign, points)[0].reshape(len(y), len(x))
     at = _positions(x_kind, x), _positions(y_kind, y)
     axes.pcolormesh(*at, mean, shading="nearest", cmap="viridis", rasterized=True)
     for kind, which in ((x_kind, "x"), (y_kind, "y")):

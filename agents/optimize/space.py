@@ -153,10 +153,14 @@ class Space:
                 checked[name] = dimension.check(params[name])
             except InvalidInput as error:
                 raise InvalidInput(f"dimension {name!r}: {error}") from None
-        limits = self.cube.limits
-        if limits is not None and not limits.holds(self._encoded(checked)[None])[0]:
+        if not self.satisfies(checked):
             raise InvalidInput(f"the values {shown(checked)} violate a linear constraint")
         return checked
+
+    def satisfies(self, params: Mapping[str, Any]) -> bool:
+        """Whether values of the dimensions satisfy the linear constraints."""
+        limits = self.cube.limits
+        return limits is None or bool(limits.holds(self._encoded(params)[None])[0])
 
     def encode(self, params: Mapping[str, Any]) -> Array:
         """The point (d,) of named values.

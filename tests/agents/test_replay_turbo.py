@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import norm
 
 from gpbandits_env import agents
+from gpbandits_env.agents.optimize import Campaign
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
@@ -147,6 +148,19 @@ def test_known_points_count_and_the_first_points_are_spread():
         agents.make("turbo", problem, search="round")
     with pytest.raises(InvalidInput):
         agents.make("turbo", Problem(Arms.grid(5), Matern52(1.0), NOISE))
+
+
+def test_a_campaign_recommends_its_best_point_when_a_region_has_just_ended():
+    campaign = Campaign([(0.0, 1.0)] * 2, "turbo", seed=0, n_initial=4, maximize=False)
+    regions = 0
+    for _ in range(60):
+        (suggestion,) = campaign.ask()
+        campaign.tell(suggestion.id, 1.0 + (suggestion.id % 7 > 0))
+        if campaign.agent.regions > regions:
+            regions = campaign.agent.regions
+            assert not len(campaign.agent.posterior.observed)
+            assert campaign.recommended == campaign.best.params
+    assert regions > 0
 
 
 def test_a_valley_in_twenty_dimensions():

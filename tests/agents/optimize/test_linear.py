@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import LinearConstraint, linprog
 
 from gpbandits_env import agents
-from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, Space
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, Space, plots
 from gpbandits_env.agents.search.linear import LinearLimits
 from gpbandits_env.errors import InvalidInput
 
@@ -145,6 +145,19 @@ def test_linear_and_black_box_constraints_together(tmp_path):
     assert 0.5 < -again.best.value <= 0.7
     with pytest.raises(InvalidInput, match="linear differ"):
         Campaign.open(tmp_path / "c.json", [(0.0, 1.0)] * 2, maximize=False, constraints={"g": 0.0})
+
+
+def test_plots_leave_out_what_violates_a_constraint():
+    found = agents.minimize(
+        lambda x: float(x @ x), [(0.0, 1.0)] * 2, n_calls=6, seed=0, constraints=SUM
+    )
+    line = plots.slices(found, at=[0.4, 0.5]).axes[0].lines[0]
+    x, mean = line.get_xdata(), line.get_ydata()
+    np.testing.assert_array_equal(np.isnan(mean), x > 0.5 + 1e-9)
+    (mesh,) = plots.pairs(found).axes[0].collections
+    shown = mesh.get_array().reshape(41, 41)
+    assert np.ma.getmaskarray(shown)[-1, -1]
+    assert not np.ma.getmaskarray(shown)[0, 0]
 
 
 def test_what_lies_outside_or_makes_no_sense_is_refused():
