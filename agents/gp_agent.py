@@ -257,7 +257,7 @@ class GPAgent(Agent):
     ) -> None:
         self.enter(context)
         points, values = self._received(actions, rewards, observed)
-        self.posterior.learn(points, values)
+        self.posterior.learn(points, self._drawn_in(values))
         self.round += 1
         self.log.append(self.round, points, values)
         if len(points) > 1:
@@ -301,7 +301,7 @@ class GPAgent(Agent):
             passed = self.compression.informative(self.posterior, points)
             points, values, rounds = points[passed], values[passed], rounds[passed]
         if self.forgetting is None:
-            self.posterior.learn(points, values)
+            self.posterior.learn(points, self._drawn_in(values))
             self.log.append(self.round, points, values)
             return
         for t in np.unique(rounds).tolist():
@@ -314,7 +314,7 @@ class GPAgent(Agent):
     ) -> None:
         self.enter(context)
         points, values = self._received(actions, rewards, None)
-        self.posterior.learn(points, values)
+        self.posterior.learn(points, self._drawn_in(values))
         self.log.append(0, points, values)
         self._learn_model(len(points))
 
@@ -458,7 +458,11 @@ class GPAgent(Agent):
             self._compress, self.problem.replaced(noise_var=model.noise_var)
         )
         self.posterior = self._prior(model)
-        self.log.replay(self.posterior)
+        self.log.replay(self.posterior, self.refit.drawn_in)
+
+    def _drawn_in(self, rewards: Array) -> Array:
+        """The rewards for the posterior; see `Learning.robust`."""
+        return rewards if self.refit is None else self.refit.drawn_in(rewards)
 
 
 def drift_of(

@@ -24,6 +24,7 @@ from gpbandits_env.learning import (
     InputScaling,
     Observations,
     OutputScaling,
+    Tails,
     TimeFit,
     fit,
     groups_of,
@@ -70,6 +71,8 @@ class Learning:
             the last one. Above 50 observations, it has several starts only if their number has
             doubled since such a fit, and at most 250; otherwise it is a short search from the last
             model. Fits of epsilon do not use it.
+        robust: whether rewards far from most others are drawn in by the map of the last fit (see
+            `learning.scaling.Tails`), for fits and in the posterior; not where data are forgotten.
     """
 
     every: int = 10
@@ -83,6 +86,7 @@ class Learning:
     known_noise: bool = False
     spread: float | None = None
     growth: float = 0.0
+    robust: bool = False
     prior: str = "default"
 
     def __post_init__(self) -> None:
@@ -102,6 +106,7 @@ class Learning:
         if self.spread is not None:
             positive(self.spread, "spread")
         positive(self.growth, "growth", zero=True)
+        flag(self.robust, "robust")
 
     @property
     def drifts(self) -> bool:
@@ -167,6 +172,7 @@ class Refit:
             without one, their parameters by name), variance, noise_var, mean, log_likelihood, and
             epsilon or the parameters of the temporal kernel if they are learned.
         model: the model in use.
+        tails: how rewards are drawn in; None if they are not, or before the first fit.
     Raises:
         UnknownName: the model does not have a hyperparameter that is to be learned.
         InvalidInput: the noise variance is 0 and is not learned.
@@ -195,6 +201,7 @@ class Refit:
         self._fitted: int | None = None
         self._known = 0  # prior observations since the last fit
         self._seen = 0  # the observations at the last fit
+        self.tails: Tails | None = None
         self._fresh = 0  # the observations at the last fit with several starts
         self.learned: list[dict[str, Any]] = []
 
@@ -234,6 +241,10 @@ class Refit:
         self.fit(round_, points, rewards, times)
         log.keep_rounds(self.learning.window, self.model.epsilon)
         return True
+
+    def drawn_in(self, rewards: Array) -> Array:
+        """The rewards (n,) for the posterior."""
+        return rewards if self.tails is None else self.tails(rewards)
 
     def due(self, now: int, observations: int) -> bool:
         """Whether a fit is due after ``now`` rounds and with that many observations."""
@@ -298,6 +309,9 @@ class Refit:
         """The fitted model, the mean that it adds to the given mean, and its log-likelihood."""
         learning, given = self.learning, self._given
         base = given.prior_mean
+        if learning.robust:
+            self.tails = Tails.of(rewards)
+            rewards = self.tails(rewards)
         gap = rewards - (base[points] if isinstance(base, np.ndarray) else base)
         outputs = OutputScaling.of(gap) if learning.standardize else OutputScaling()
         kernel, noise = given.kernel.scaled(outputs.var), given.noise_var * outputs.var
@@ -342,7 +356,7 @@ class Refit:
     def clear(self) -> None:
         """Return to the given model, and drop the record of fits."""
         self.model, self._fitted, self._known = self._given, None, 0
-        self._seen = self._fresh = 0
+        self._seen, self._fresh, self.tails = 0, 0, None
         self.learned.clear()
 
     def snapshot(self) -> dict[str, Any]:
@@ -353,6 +367,7 @@ class Refit:
             "known": self._known,
             "seen": self._seen,
             "fresh": self._fresh,
+            "tails": None if self.tails is None else [self.tails.centre, self.tails.sd],
             "learned": [dict(record) for record in self.learned],
         }
 
@@ -362,6 +377,8 @@ class Refit:
         self._fitted = None if state["fitted"] is None else int(state["fitted"])
         for name in ("known", "seen", "fresh"):  # files of earlier versions do not have them
             setattr(self, f"_{name}", int(state.get(name, 0)))
+        tails = state.get("tails")
+        self.tails = None if tails is None else Tails(*map(float, tails))
         self.learned[:] = [dict(record) for record in state["learned"]]
 
 

@@ -8,7 +8,7 @@ kept or dropped, or the correlation with them changes. Every agent with a poster
 import math
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -186,15 +186,20 @@ class ObservationLog:
         counts = [len(entry.rewards) for entry in self._entries]
         return np.repeat(ends, counts)[-observations:]
 
-    def replay(self, posterior: Posterior) -> None:
-        """Condition an empty posterior, of any model, on the data; in one call without decay."""
+    def replay(
+        self, posterior: Posterior, change: Callable[[Array], Array] = lambda rewards: rewards
+    ) -> None:
+        """Condition an empty posterior, of any model, on the data; in one call without decay.
+
+        Rewards are changed before.
+        """
         if posterior.temporal is not None:
             posterior.advance(0.0, self._before)
             for entry in self.data:
-                posterior.learn(entry.points, entry.rewards)
+                posterior.learn(entry.points, change(entry.rewards))
                 posterior.advance(entry.faded, entry.elapsed)
             return
-        posterior.replay((entry.points, entry.rewards, entry.faded) for entry in self.data)
+        posterior.replay((e.points, change(e.rewards), e.faded) for e in self.data)
 
     def snapshot(self) -> dict[str, Any]:
         """The state, as a copy in plain data."""

@@ -108,7 +108,7 @@ class Campaign(Displayed):
             seed = int(np.random.default_rng().integers(2**53))
         self._seed = whole(seed, "seed", 0, None)
         self.maximize = flag(maximize, "maximize")
-        self.agent = agent_for(self.space, agent, self._seed, settings, noise)
+        self.agent = agent_for(self.space, agent, self._seed, settings, noise, robust=True)
         self._in_space = SpaceAgent(self.space, self.agent)
         self._slacks = Slacks(self.space, self.agent, bounds)
         self._failures = Failures(self.space, self.agent)

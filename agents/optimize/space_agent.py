@@ -188,7 +188,11 @@ class SpaceAgent:
             actions = np.array([int(gaps.argmin()) for gaps in away], dtype=np.int64)
         else:
             actions = domain.check(unit)
-        return self.agent.posterior.moments(self.agent.action_map.points(actions))
+        mean, var = self.agent.posterior.moments(self.agent.action_map.points(actions))
+        if self.agent.refit is None or self.agent.refit.tails is None:
+            return mean, var
+        mean, slope = self.agent.refit.tails.undone(mean)
+        return mean, var * slope**2
 
     def snapshot(self) -> dict[str, Any]:
         """The state, as a copy in plain data."""
@@ -228,9 +232,16 @@ class SpaceAgent:
 
 
 def agent_for(
-    space: Space, name: str, seed: int, settings: Mapping[str, Any], noise: float | None = None
+    space: Space,
+    name: str,
+    seed: int,
+    settings: Mapping[str, Any],
+    noise: float | None = None,
+    robust: bool = False,
 ) -> GPAgent:
     """Make an agent over a space, with noise of a known standard deviation if one is given.
+
+    If it is robust, what is learned by default draws in rewards far from most others.
 
     By default, the kernel is Matern-5/2 with lengthscale 0.3 sqrt(d) on the unit cube and variance
     1, the noise has variance 1e-4, and values are standardized. The lengthscales (one per
@@ -256,7 +267,7 @@ def agent_for(
     problem = Problem(space.domain, Matern52(LENGTHSCALE * math.sqrt(space.dim)), NOISE_VAR)
     usual = "learn" not in given and "kernel" not in given and given.get("temporal") is None
     if usual:
-        given["learn"] = _usual_learning(space, cls, given)
+        given["learn"] = _usual_learning(space, cls, given, robust)
     if settings_of(name).get("beta", ...) in (None, THEOREM_OVER_5, THEOREM_1):
         given.setdefault("beta", BETA)
     if noise is not None:
@@ -284,16 +295,19 @@ def agent_for(
     return agent
 
 
-def _usual_learning(space: Space, cls: type[GPAgent], given: Mapping[str, Any]) -> dict[str, Any]:
+def _usual_learning(
+    space: Space, cls: type[GPAgent], given: Mapping[str, Any], robust: bool
+) -> dict[str, Any]:
     """What is learned by default, and when."""
     what = ["lengthscale", "variance"] + ["noise_var"] * ("noise_var" not in given)
     if cls.assumes_drift or given.get("epsilon") is not None:
         return {**FADING, "what": [*what, "epsilon"]}
     spread = math.sqrt(min(3.0, DIFFERENCES / len(space.dimensions)))
     learn = {**LEARN, "what": what, "ard": True, "spread": spread}
+    learn["robust"] = robust
     for name in ("window", "reset_every"):
         if given.get(name) is not None:
-            learn["last"] = max(2, whole(given[name], name))
+            learn |= {"last": max(2, whole(given[name], name)), "robust": False}
     return learn
 
 

@@ -14,5 +14,6 @@ from gpbandits_env.learning.likelihood import log_marginal_likelihood as log_mar
 from gpbandits_env.learning.priors import HyperPriors as HyperPriors
 from gpbandits_env.learning.scaling import InputScaling as InputScaling
 from gpbandits_env.learning.scaling import OutputScaling as OutputScaling
+from gpbandits_env.learning.scaling import Tails as Tails
 from gpbandits_env.learning.time import TimeFit as TimeFit
 from gpbandits_env.learning.time import learnable_in_time as learnable_in_time

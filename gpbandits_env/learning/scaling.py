@@ -119,3 +119,49 @@ class OutputScaling:
     def unscale(self, z: Array) -> Array:
         """Standardized rewards in their original units, a new array."""
         return np.asarray(z * self.sd + self.mean)
+
+
+# Rewards beyond this many robust standard deviations from the median are drawn in by `Tails`.
+REACH = 5.0
+# Images beyond that count as this far beyond it when the map is undone, in the same units.
+MOST_DRAWN = 300.0
+
+
+@dataclass(frozen=True)
+class Tails:
+    """An increasing map of rewards that draws in those far from most others.
+
+    With z = (y - centre) / sd, it leaves |z| <= 5 unchanged, and maps other z to sign(z) (5 + log(1
+    + |z| - 5)). It is continuously differentiable, so smooth functions stay smooth.
+
+    Args:
+        centre: a usual reward.
+        sd: > 0, the usual deviation from it.
+    """
+
+    centre: float
+    sd: float
+
+    @staticmethod
+    def of(rewards: Array) -> "Tails":
+        """The map for rewards (n,): their median, and the interquartile range of a normal.
+
+        If more than half of the rewards are equal, it is the standard deviation.
+        """
+        low, centre, high = np.quantile(rewards, [0.25, 0.5, 0.75]).tolist()
+        sd = (high - low) / 1.349 or OutputScaling.of(rewards).sd
+        return Tails(centre, sd)
+
+    def __call__(self, rewards: Array) -> Array:
+        """The mapped rewards, a new array."""
+        gap = rewards - self.centre
+        beyond = np.maximum(np.abs(gap) / self.sd - REACH, 0.0)
+        drawn = self.centre + np.sign(gap) * self.sd * (REACH + np.log1p(beyond))
+        return np.where(beyond > 0.0, drawn, rewards)
+
+    def undone(self, mapped: Array) -> tuple[Array, Array]:
+        """The rewards whose images are ``mapped`` (n,), and their derivatives in these, (n,)."""
+        gap = mapped - self.centre
+        beyond = np.clip(np.abs(gap) / self.sd - REACH, 0.0, MOST_DRAWN)
+        far = self.centre + np.sign(gap) * self.sd * (REACH + np.expm1(beyond))
+        return np.where(beyond > 0.0, far, mapped), np.exp(beyond)

@@ -134,3 +134,45 @@ def test_excluded_arms_are_chosen_only_where_no_other_is_left():
     assert search.best(Mean(), posterior, region)[0] in (2, 4)
     search.excluded = np.arange(5)
     assert search.best(Mean(), posterior).tolist() == [4]
+
+
+def test_outliers_do_not_ruin_the_model():
+    """Two values 1000 standard deviations away; the posterior has them drawn in."""
+    rng = np.random.default_rng(0)
+    points = [{"x": float(x), "y": float(y)} for x, y in rng.random((30, 2))]
+    values = [bowl(p) for p in points]
+    values[3], values[17] = 150.0, -150.0
+    grid = [{"x": x, "y": y} for x in (0.2, 0.5, 0.8) for y in (0.2, 0.5, 0.8)]
+    truth, errors = np.array([bowl(p) for p in grid]), {}
+    for robust in (True, False):
+        learn = {"what": ["lengthscale", "variance", "noise_var"], "robust": robust}
+        campaign = Campaign(SQUARE, maximize=False, seed=0, n_initial=0, learn=learn)
+        campaign.observe_all(points, values)
+        errors[robust] = np.abs(campaign.predict(grid)[0] - truth).mean()
+    assert errors[True] < 0.2 < 0.6 < errors[False]
+    usual = Campaign(SQUARE, seed=0)
+    assert usual.agent.refit.learning.robust
+    usual = Campaign(SQUARE, seed=0, constraints={"c": 1.0})
+    assert not usual._slacks._models["c"].agent.refit.learning.robust
+
+
+def test_predictions_are_in_the_units_of_values_that_were_drawn_in():
+    """Most values are near the minimum, and one is 40 standard deviations of these away."""
+    campaign = Campaign({"x": (0.0, 1.0)}, maximize=False, seed=0, n_initial=0)
+    xs = np.concatenate([0.3 + 0.02 * np.linspace(-1, 1, 17), [0.5, 0.7, 0.9, 1.0]])
+    campaign.observe_all([{"x": float(x)} for x in xs], [1e4 * (x - 0.3) ** 2 for x in xs])
+    assert campaign.agent.posterior.rewards.min() > -1000.0  # drawn in
+    mean, _ = campaign.predict([{"x": 0.3}, {"x": 0.9}])
+    assert mean == pytest.approx([0.0, 3600.0], abs=2.0, rel=0.01)
+
+
+def test_a_robust_campaign_is_resumed_bit_for_bit(tmp_path):
+    file = tmp_path / "campaign.json"
+    plain = Campaign(SQUARE, maximize=False, seed=1, n_initial=4)
+    resumed = Campaign(SQUARE, maximize=False, seed=1, n_initial=4, file=file)
+    for _ in range(9):
+        for campaign in (plain, resumed):
+            played(campaign, 1, lambda p: 1e6 if p["x"] > 0.8 else bowl(p))
+        resumed = Campaign.resume(file)
+    assert plain.agent.refit.tails is not None
+    assert resumed.snapshot()["records"] == plain.snapshot()["records"]
