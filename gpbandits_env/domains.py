@@ -372,6 +372,12 @@ def domain_from_dict(spec: Mapping[str, Any]) -> Domain:
     return domain
 
 
+def clock(parts: int) -> Arms:
+    """The parts of a day (or of another period) as points of the unit circle, (parts, 2)."""
+    hours = 2.0 * np.pi * np.arange(parts) / parts
+    return Arms(np.stack([np.cos(hours), np.sin(hours)], axis=1))
+
+
 def joined(actions: Domain, contexts: Domain) -> Arms | Box:
     """The domain of pairs of an action and a context, whose coordinates stand in this order.
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import finite_array, listed, whole
-from gpbandits_env.domains import Arms, Box, two_corners
+from gpbandits_env.domains import Arms, Box, clock, two_corners
 from gpbandits_env.drift import Drift, MarkovDrift, TemporalDrift, as_drift
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
@@ -266,8 +266,7 @@ def contexts_of(spec: Any) -> Arms | Box:
     if set(spec) == {"box"}:
         return Box(*two_corners(spec["box"]))
     if set(spec) == {"clock"}:
-        hours = 2.0 * np.pi * np.arange(whole(spec["clock"], "clock", 2)) / spec["clock"]
-        return Arms(np.stack([np.cos(hours), np.sin(hours)], axis=1))
+        return clock(whole(spec["clock"], "clock", 2))
     raise InvalidInput(
         'contexts must be a number, a list of numbers, or {"points": ...}, {"box": ...} or '
         f'{{"clock": ...}}, got {spec!r}'

@@ -1,22 +1,29 @@
 """Recorded readings: Table-v0 and Replay-v0."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env import datasets
-from gpbandits_env.arrays import Array, frozen, listed, positive
+from gpbandits_env.arrays import Array, frozen, listed, positive, whole
 from gpbandits_env.datasets import Readings, check_table, is_file_name, read_table
-from gpbandits_env.domains import Arms
+from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
 from gpbandits_env.errors import InvalidInput, one_of, unknown
 from gpbandits_env.functions import ReplayProcess, RewardProcess, TableProcess
-from gpbandits_env.kernels import Empirical
+from gpbandits_env.kernels import (
+    Empirical,
+    Kernel,
+    OnCoordinates,
+    Product,
+    SquaredExponential,
+    kernel_from_dict,
+)
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import stream
 
@@ -110,6 +117,11 @@ class ReplayArguments(TableArguments):
         starts: the test rows at which an episode may begin, of which one is drawn uniformly; by
             default the first row.
         epsilon: the drift in the agents' model, e.g. as learned from the training rows.
+        contexts: what is observed before each row: {"clock": rows per day, "parts": 24}, the part
+            of the day, as points of the unit circle; or {"columns": indices}, columns of the table
+            that are contexts and not arms.
+        context_kernel: the kernel of contexts, which multiplies that of the arms; by default
+            squared exponential, of lengthscale 1 on a clock and half of the range of a column.
     Raises:
         InvalidInput: as for `Table`, or the table does not have the columns or starts.
     Source: bogunovic2016, Section 5.2.
@@ -118,13 +130,63 @@ class ReplayArguments(TableArguments):
     columns: Sequence[int] | None = None
     starts: Sequence[int] = (0,)
     epsilon: float | None = None
+    contexts: Mapping[str, Any] | None = None
+    context_kernel: Mapping[str, Any] | Kernel | None = None
     in_order: ClassVar[bool] = True
 
     def bandit(self) -> Bandit:
-        return self._recorded(self.columns, self.epsilon)
+        if self.contexts is None:
+            return self._recorded(self.columns, self.epsilon)
+        values = _table(self.readings, self.dataset_options)[0]
+        domain, rows, usual = observed_contexts(self.contexts, values)
+        kept = list(self.columns or range(values.shape[1]))
+        kept = [j for j in kept if j not in self.contexts.get("columns", ())]
+        made = self._recorded(kept, self.epsilon)
+        own = usual if self.context_kernel is None else kernel_from_dict(self.context_kernel)
+        kernel = Product(
+            (
+                OnCoordinates((0,), made.problem.kernel),
+                OnCoordinates(tuple(range(1, 1 + domain.dim)), own),
+            )
+        )
+        told: dict[str, Any] = {"kernel": kernel, "contexts": domain, "history": None}
+        if isinstance(domain, Box):  # the posterior is in a box
+            told["prior_mean"] = float(np.mean(made.problem.prior_mean))
+        assert isinstance(made.process, ReplayProcess)
+        process = made.process.with_contexts(split(rows, self.train_fraction)[1])
+        return replace(made, problem=made.problem.replaced(**told), process=process)
 
     def _process(self, arms: Arms, rows: Array) -> RewardProcess:
         return ReplayProcess(arms, rows, listed(self.starts, "starts"))
+
+
+def observed_contexts(
+    spec: Mapping[str, Any], values: Array
+) -> tuple[Arms | Box, NDArray[Any], Kernel]:
+    """The contexts for the argument ``contexts`` of `ReplayArguments`.
+
+    Args:
+        spec: the argument.
+        values: (rows, n) the whole table.
+    Returns:
+        The set of contexts, the context of each row, and the default kernel.
+    Raises:
+        InvalidInput: the argument has another form, or a column does not exist or is constant.
+    """
+    if set(spec) == {"clock", "parts"}:
+        day, parts = whole(spec["clock"], "clock", 2), whole(spec["parts"], "parts", 2)
+        rows = np.arange(len(values)) % day * parts // day
+        return clock(parts), rows, SquaredExponential(1.0)
+    if set(spec) == {"columns"}:
+        columns = Arms(np.arange(float(values.shape[1]))).check(listed(spec["columns"], "columns"))
+        table = values[:, columns]
+        domain = Box(table.min(axis=0), table.max(axis=0))
+        ell = tuple((0.5 * (domain.high - domain.low)).tolist())
+        return domain, table, SquaredExponential(ell)
+    raise InvalidInput(
+        'contexts must be {"clock": rows per day, "parts": parts of the day} or '
+        f'{{"columns": indices}}, got {spec!r}'
+    )
 
 
 def example_readings() -> Array:

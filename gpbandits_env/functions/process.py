@@ -110,11 +110,20 @@ class StaticProcess(RewardProcess):
 class RoundPath(RewardPath):
     """A path that is determined by the episode's draw: f_t is ``at(drawn, t)``."""
 
-    __slots__ = ("_at", "_drawn", "_round", "function")
+    __slots__ = ("_at", "_drawn", "_known", "_round", "function")
 
-    def __init__(self, at: Callable[[Drawn, int], Function], drawn: Drawn, round_: int = 1) -> None:
-        self._at, self._drawn, self._round = at, drawn, round_
+    def __init__(
+        self,
+        at: Callable[[Drawn, int], Function],
+        drawn: Drawn,
+        round_: int = 1,
+        known: Callable[[Drawn, int], NDArray[Any]] | None = None,
+    ) -> None:
+        self._at, self._drawn, self._round, self._known = at, drawn, round_, known
         self.function = at(drawn, round_)
+
+    def context(self, t: int) -> NDArray[Any]:
+        return super().context(t) if self._known is None else self._known(self._drawn, t)
 
     def advance(self) -> None:
         self._round += 1
@@ -152,12 +161,20 @@ class ReplayProcess(RewardProcess):
         arms: the n arms.
         table: (rows, n) values.
         starts: the rows at which an episode may begin; one is drawn uniformly.
+        contexts: the context of each row, (rows,) or (rows, q), if there are contexts.
     Raises:
         InvalidInput: the table has no rows, not n columns, or numbers that are not finite; or a
             start is not a row.
     """
 
-    def __init__(self, arms: Arms, table: Array, starts: Sequence[int] = (0,)) -> None:
+    def __init__(
+        self,
+        arms: Arms,
+        table: Array,
+        starts: Sequence[int] = (0,),
+        contexts: NDArray[Any] | None = None,
+    ) -> None:
+        self._contexts = contexts
         self.domain: Arms = arms
         values = _rows(arms, table)
         if not starts or any(whole(row, "starts", 0) >= len(values) for row in starts):
@@ -167,13 +184,28 @@ class ReplayProcess(RewardProcess):
         self._functions = [ArmFunction(row) for row in values]
 
     def begin(self, rng: np.random.Generator) -> RoundPath:
-        return RoundPath(self.at, {"start": self._starts[int(rng.integers(len(self._starts)))]})
+        return self._path({"start": self._starts[int(rng.integers(len(self._starts)))]})
 
     def restore(self, state: dict[str, Any]) -> RoundPath:
         start = whole(state["start"], "start", 0)
         if start not in self._starts:
             raise InvalidInput(f"the state is invalid: no episode starts at row {start}")
-        return RoundPath(self.at, {"start": start}, whole(state["round"], "round"))
+        return self._path({"start": start}, whole(state["round"], "round"))
+
+    def with_contexts(self, contexts: NDArray[Any]) -> "ReplayProcess":
+        """The same process, with a context for each row."""
+        table = np.stack([function.values for function in self._functions])
+        assert isinstance(self.domain, Arms)
+        return ReplayProcess(self.domain, table, self._starts, contexts)
+
+    def _path(self, drawn: Drawn, round_: int = 1) -> RoundPath:
+        return RoundPath(self.at, drawn, round_, None if self._contexts is None else self.context)
+
+    def context(self, drawn: Drawn, round_: int) -> NDArray[Any]:
+        """The context of a round, a new array (1,) or (1, q)."""
+        assert self._contexts is not None
+        row = (drawn["start"] + round_ - 1) % len(self._contexts)
+        return self._contexts[row : row + 1].copy()
 
     def bounds(self) -> tuple[float, float]:
         return self._bounds

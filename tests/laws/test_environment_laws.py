@@ -50,6 +50,8 @@ EXAMPLES = {
     "gpbandits/Replay-v0": [
         {"readings": TABLE, "batch_size": 2, "noise_var": 0.1},
         {"readings": TABLE, "columns": [0, 3, 4], "starts": list(range(10))},
+        {"readings": TABLE, "contexts": {"clock": 7, "parts": 3}, "starts": [0, 4]},
+        {"readings": TABLE, "contexts": {"columns": [1, 2]}, "noise_var": 0.1},
     ],
     "gpbandits/Task-v0": [
         {"task": "ackley", "box": [[-5.0] * 3, [5.0] * 3], "batch_size": 2, "noise_var": 0.1},
