@@ -16,6 +16,8 @@ PAPERS = {
     "bedi2022": "Bedi, Peddireddy, Aggarwal, Sadler and Koppel, 2022",
     "tranthe2020": "Tran-The, Gupta, Rana and Venkatesh, AAAI 2020",
     "ren2024": "Ren and Li, 2024",
+    "context": "observed contexts, with CGP-UCB of Krause and Ong, NIPS 2011",
+    "delay": "delayed rewards, with GP-BUCB of Desautels, Krause and Burdick, ICML 2012",
 }
 
 

@@ -23,6 +23,7 @@ OPTIONS = {
     "window": {"window": 2},
     "compressed": {"compress": 0.05},
     "budgeted": {"posterior": {"type": "nystrom", "qbar": 3.0}},
+    "contexts": {"contexts": 3},
 }
 RULES = {
     **{name: name for name in ("hallucinate", "thompson", "dpp", "explore", "boltzmann")},
@@ -61,20 +62,21 @@ def quick(name, place, given):
     return {"candidates": 12} if needs_arms else {"search": QUICK}
 
 
-def tried(name, place, **given):
+def tried(name, place, contexts=0, **given):
     """Why a combination is refused; "" if it runs as it should."""
     kernel, domain = SquaredExponential(0.3), PLACES[place]
     problem = Problem(domain, kernel, 0.05, batch_size=BATCH, epsilon=0.05, horizon=ROUNDS)
+    problem = problem.replaced(contexts=Arms.grid(contexts) if contexts else None)
     try:
         agent = agents.make(name, problem, seed=0, **quick(name, place, given), **given)
     except InvalidInput as error:
         return str(error)
     space = domain.action_space(BATCH)
-    for _ in range(ROUNDS):
-        actions = agent.ask()
+    for t in range(ROUNDS):
+        actions = agent.ask(context=t) if contexts else agent.ask()
         assert actions in space, (name, place, given)
         agent.tell(actions, np.sin(np.asarray(actions, float).reshape(BATCH, -1).sum(axis=1)))
-    points = agent.action_map.inner.domain.sample(np.random.default_rng(0), 4)
+    points = agent.action_map.shown.sample(np.random.default_rng(0), 4)
     moments = agent.belief() or agent.belief(points)
     assert all(np.isfinite(part).all() for part in moments), (name, place, given)
     return ""
@@ -180,7 +182,7 @@ def page():
         "",
         "## Agents, batch rules and data options, on arms and in boxes",
         "",
-        "Each cell stands for fourteen combinations: all seven data options, on arms and in a box.",
+        "Each cell stands for sixteen combinations: all eight data options, on arms and in a box.",
         "",
         "- static: all data count alike",
         *settings,
