@@ -53,8 +53,9 @@ def test_on_a_finite_space_the_choice_is_exact():
     same = np.flatnonzero(arms[:, 1] == campaign.space.encode(found)[1])
     best = same[posterior.mean[same].argmax()]
     assert campaign.space.action(found) == best
-    pair = campaign.ask(2, context={"temperature": 1})  # pending ones count
-    assert pair[0].params != pair[1].params
+    pair = campaign.ask(2, context={"temperature": 1})
+    assert [asked.params["temperature"] for asked in pair] == [1, 1]
+    assert len(campaign.pending) == 2
 
 
 def test_a_campaign_with_contexts_resumes_from_its_file(tmp_path):
