@@ -9,7 +9,7 @@ from importlib import import_module
 from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 
-# The short name of a paper -> its authors and year.
+# The short name of a paper -> its authors and year. "time" is of this library.
 PAPERS = {
     "srinivas2010": "Srinivas, Krause, Kakade and Seeger, ICML 2010",
     "bogunovic2016": "Bogunovic, Scarlett and Cevher, AISTATS 2016",
@@ -18,6 +18,7 @@ PAPERS = {
     "ren2024": "Ren and Li, 2024",
     "context": "observed contexts, with CGP-UCB of Krause and Ong, NIPS 2011",
     "delay": "delayed rewards, with GP-BUCB of Desautels, Krause and Burdick, ICML 2012",
+    "time": "other models of time than bogunovic2016's, by this library",
 }
 
 

@@ -1,9 +1,17 @@
-"""`python -m tools.illustrations` draws docs/images/drift.gif, which the first pages show."""
+"""`python -m tools.illustrations` draws the pictures of docs/images: of drift and of time."""
 
 from pathlib import Path
+from typing import Any
 
 import click
+import matplotlib.pyplot as plt
+import numpy as np
 
+from gpbandits_env.domains import Arms
+from gpbandits_env.drift import Path as DriftPath
+from gpbandits_env.drift import TemporalDrift
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.posterior import posterior_on
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.reporting.animation import animate
 
@@ -26,13 +34,70 @@ DRIFT = Scenario(
     trials=1,
 )
 
+DAY = {"type": "quasi-periodic", "period": 24.0, "harmonics": 3, "epsilon": 0.002}
+MARKOV = {"type": "markov", "epsilon": 0.1}
+DRAWS: dict[str, dict[str, Any]] = {
+    "Markov, epsilon 0.1": MARKOV,
+    "Matern 3/2, lengthscale 20": {"type": "matern32", "lengthscale": 20.0},
+    "Matern 5/2, lengthscale 20": {"type": "matern52", "lengthscale": 20.0},
+    "Wiener, rate 0.05": {"type": "wiener", "rate": 0.05},
+    "periodic, period 24": {"type": "periodic", "period": 24.0, "harmonics": 3},
+    "season 0.7 + Markov 0.3": {"type": "sum", "kernels": [DAY, MARKOV], "weights": [0.7, 0.3]},
+}
+
+
+def draw_kernels(target: Path) -> None:
+    """Three values of one arm over 150 rounds, for each temporal kernel."""
+    figure, axes = plt.subplots(2, 3, figsize=(9.6, 4.2), sharex=True, layout="constrained")
+    for axis, (title, spec) in zip(axes.flat, DRAWS.items(), strict=True):
+        drift, rng = TemporalDrift(spec), np.random.default_rng(4)  # type: ignore[arg-type]
+        path = DriftPath(drift, lambda rng, size: rng.standard_normal((size, 3)), rng).ahead(150)
+        axis.plot(np.arange(1, 151), path, linewidth=1.0)
+        axis.set_title(title, fontsize=10)
+    for axis in axes[1]:
+        axis.set_xlabel("round")
+    figure.savefig(target, dpi=110)
+    plt.close(figure)
+
+
+def draw_beliefs(target: Path) -> None:
+    """The belief about one arm, which is seen on two days, with a season and without one."""
+    arms, kernel = Arms.grid(1), SquaredExponential(1.0)
+    drift = TemporalDrift(DRAWS["season 0.7 + Markov 0.3"])  # type: ignore[arg-type]
+    rng = np.random.default_rng(1)
+    truth = DriftPath(drift, lambda rng, size: rng.standard_normal((size, 1)), rng).ahead(96)[:, 0]
+    markov = TemporalDrift(MARKOV).kernel  # type: ignore[arg-type]
+    models = {"knows the season": drift.kernel, "assumes a Markov drift": markov}
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 3.0), sharey=True, layout="constrained")
+    rounds = np.arange(1, 97)
+    seen = (rounds <= 48) & (rounds % 2 == 0)
+    for axis, (title, temporal) in zip(axes, models.items(), strict=True):
+        posterior = posterior_on(arms, kernel, 0.02, temporal=temporal)
+        mean, sd = np.empty((2, 96))
+        for i in range(96):
+            mean[i], sd[i] = posterior.mean[0], posterior.sd[0]
+            if seen[i]:
+                posterior.condition([0], truth[i : i + 1])
+            posterior.advance(0.0)
+        axis.fill_between(rounds, mean - 2 * sd, mean + 2 * sd, alpha=0.25, linewidth=0)
+        axis.plot(rounds, mean, label="prediction of the next round")
+        axis.plot(rounds, truth, color="black", linewidth=0.8, label="truth")
+        axis.plot(rounds[seen], truth[seen], "k.", label="observed")
+        axis.set_title(title, fontsize=10)
+        axis.set_xlabel("round")
+    axes[0].legend(fontsize=8, loc="lower left")
+    figure.savefig(target, dpi=110)
+    plt.close(figure)
+
 
 @click.command()
 @click.option("--root", type=click.Path(path_type=Path), default=ROOT, help="The checkout.")
 @click.option("--seed", type=int, default=SEED, show_default=True)
 @click.option("--rounds", type=click.IntRange(1), default=ROUNDS, show_default=True)
 def illustrations(root: Path, seed: int, rounds: int) -> None:
-    """Draw the animation of the first pages; the same seed gives the same file."""
+    """Draw the pictures of the manual; the same seed gives the same files."""
+    draw_kernels(root / "docs" / "images" / "time-draws.png")
+    draw_beliefs(root / "docs" / "images" / "time-belief.png")
     target = root / "docs" / "images" / "drift.gif"
     animate(DRIFT, "TV-GP-UCB", target, rounds=rounds, seed=seed, frames_per_second=5)
     click.echo(f"{target}: {target.stat().st_size / 1024:.0f} kB")

@@ -1,15 +1,17 @@
-"""Do these data drift? Static, resetting and drifting models, compared by their predictions.
+"""Do these data drift? Static, resetting, drifting, smooth and seasonal models, compared.
 
-The first part of the readings determines the means and covariance of the arms, the noise, epsilon
-and the block length of the resetting model. On the rest, every model predicts each row from the
-rows before it.
+The first part of the readings determines the means and covariance of the arms, the noise, epsilon,
+the temporal kernels and the block length of the resetting model. On the rest, every model predicts
+each row from the rows before it.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.signal import lombscargle
 from scipy.stats import norm
 
 from gpbandits_env.arrays import LARGEST, Array, finite_array, numbers, positive
@@ -19,10 +21,23 @@ from gpbandits_env.kernels import Empirical
 from gpbandits_env.learning.data import Series
 from gpbandits_env.learning.fit import epsilon_interval, fit
 from gpbandits_env.learning.likelihood import log_marginal_likelihood
+from gpbandits_env.learning.time import TimeFit
 from gpbandits_env.model import Model
 from gpbandits_env.posterior import posterior_on
+from gpbandits_env.temporal import (
+    MarkovTime,
+    Matern32Time,
+    PeriodicTime,
+    TemporalKernel,
+    TemporalSum,
+)
 
 BAND = 0.95
+# The harmonics of a season, and the rates from which searches start.
+HARMONICS, LEAST_RATE, MOST_RATE = 2, 1e-4, 0.9
+MOST_FREQUENCIES = 2000
+# The parameters that are not learned, and the steps of a search.
+FIXED, ITERATIONS = ("kernels.0.lengthscale",), 15
 BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
@@ -31,11 +46,13 @@ class ModelScore:
     """How well one model predicts the readings that it was not trained on.
 
     Attributes:
-        name: "static", "resetting" or "drifting".
+        name: "static", "resetting", "drifting", "smooth" (Matern 3/2 in time) or "seasonal"
+            (the sum of a periodic and a Markov part).
         epsilon: the drift that the model assumes, per unit of time.
         block: the number of rows after which the model resets; None for never.
         log_score: the mean predictive log density of a reading, in nats; larger is better.
         coverage: the fraction of readings inside the 95% predictive band.
+        temporal: the temporal kernel as a dict, if the model has one.
     """
 
     name: str
@@ -43,6 +60,7 @@ class ModelScore:
     block: int | None
     log_score: float
     coverage: float
+    temporal: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -53,7 +71,7 @@ class Diagnosis:
         epsilon: the value with the largest marginal likelihood on the training rows.
         interval: the 95% likelihood-ratio interval of epsilon.
         noise_var: the noise variance of a reading, given or learned.
-        models: the scores of the three models on the test rows.
+        models: the scores of the models on the test rows, from simple to complex.
         recommended: the name of the model to use.
         reason: a sentence that explains the recommendation.
         rows: the numbers of (training, test) rows.
@@ -83,7 +101,11 @@ def diagnose(
 ) -> Diagnosis:
     """Analyze how a table of readings varies in time.
 
-    Cost: O(n^2) per reading for n arms; 500 rows of 50 arms take a few seconds.
+    A season is looked for where the training rows have two periods of it; its period is where their
+    periodogram is largest.
+
+    Cost: O(n^2) per reading for n arms, and with a season about 50 times as much; 500 rows of 50
+    arms take about half a minute.
 
     Args:
         values: (T, n) one row per time and one column per arm; NaN where a reading is missing. The
@@ -119,10 +141,22 @@ def diagnose(
 
     past, future = (table[:split], stamps[:split]), (table[split:], stamps[split:])
     block = max(BLOCKS, key=lambda n: _score(found, *past, 0.0, n)[0].mean())
-    settings = {"static": (0.0, None), "resetting": (0.0, block), "drifting": (found.epsilon, None)}
-    scores = {name: _score(found, *future, *at) for name, at in settings.items()}
-    models = tuple(
-        ModelScore(name, *settings[name], float(logs.mean()), float(inside.mean()))
+    static = replace(found, epsilon=0.0)
+    models = {"static": static, "resetting": static, "drifting": found}
+    models |= _in_time(found, train, learn)
+    scores = {
+        name: _score(m, *future, m.epsilon, block if name == "resetting" else None)
+        for name, m in models.items()
+    }
+    judged = tuple(
+        ModelScore(
+            name,
+            models[name].epsilon,
+            block if name == "resetting" else None,
+            float(logs.mean()),
+            float(inside.mean()),
+            None if (temporal := models[name].temporal) is None else temporal.to_dict(),
+        )
         for name, (logs, inside) in scores.items()
     )
     name, reason = _recommend({name: logs for name, (logs, _) in scores.items()})
@@ -130,11 +164,52 @@ def diagnose(
         found.epsilon,
         interval,
         found.noise_var,
-        models,
+        judged,
         name,
         reason,
         (len(whole_rows), len(future[0])),
     )
+
+
+def _in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) -> dict[str, Model]:
+    """The models with a temporal kernel, from simple to complex, fitted to the training rows."""
+    (rows,) = train
+    span = float(rows.times[-1] - rows.times[0])
+    rate = min(max(model.epsilon, LEAST_RATE), MOST_RATE)
+    # The lengthscale of a Matern 3/2 kernel with the correlation of the Markov drift at half.
+    smooth = Matern32Time(2.0 * np.log(2.0) / -np.log1p(-rate))
+    starts: dict[str, TemporalKernel] = {"smooth": smooth}
+    if (period := dominant_period(rows)) is not None and 2.0 * period <= span:
+        season = PeriodicTime(period, harmonics=HARMONICS)
+        starts["seasonal"] = TemporalSum((season, MarkovTime(rate)))
+    start, found = replace(model, epsilon=0.0), {}
+    for name, kernel in starts.items():
+        words = [f"temporal.{own}" for own in kernel.parameters() if own not in FIXED]
+        words += [word for word in learn if word == "noise_var"]
+        search = TimeFit(replace(start, temporal=kernel), train, words)
+        found[name] = search.best(ITERATIONS)[0]
+    return found
+
+
+def dominant_period(rows: Series) -> float | None:
+    """The period with the largest mean periodogram of the arms; None if that is the longest one.
+
+    The periods are between four median gaps and half of the series. A series without a season has
+    most of its power in the longest ones. Each arm is standardized, and the times may be irregular
+    (Lomb-Scargle).
+    """
+    times = rows.times - rows.times[0]
+    gaps = np.diff(times)
+    span, gap = float(times[-1]), float(np.median(gaps[gaps > 0.0])) if gaps.any() else 0.0
+    if not gap or span < 16.0 * gap:
+        return None
+    count = min(int(4.0 * span / (4.0 * gap)), MOST_FREQUENCIES)
+    frequencies = np.linspace(2.0 / span, 1.0 / (4.0 * gap), max(count, 2))
+    centred = rows.values - rows.values.mean(axis=0)
+    scaled = centred / np.maximum(centred.std(axis=0), np.finfo(float).tiny)
+    power = sum(lombscargle(times, y, 2.0 * np.pi * frequencies) for y in scaled.T)
+    best = int(np.argmax(power))
+    return float(1.0 / frequencies[best]) if best else None
 
 
 def _score(
@@ -146,13 +221,13 @@ def _score(
     """
     rows = rows - model.prior_mean
     arms = Arms(np.arange(float(rows.shape[1])))
-    posterior = posterior_on(arms, model.kernel, model.noise_var)
+    posterior = posterior_on(arms, model.kernel, model.noise_var, temporal=model.temporal)
     half_width = norm.ppf(0.5 + 0.5 * BAND)
     logs, inside = [], []
     for t, row in enumerate(rows):
         if t and block is not None and t % block == 0:
             posterior.forget()
-        elif t and epsilon:
+        elif t and (epsilon or model.temporal is not None):
             posterior.advance(epsilon, float(times[t] - times[t - 1]))
         seen = np.flatnonzero(np.isfinite(row))
         if len(seen):
@@ -167,10 +242,10 @@ def _score(
 def _recommend(logs: dict[str, Array]) -> tuple[str, str]:
     """The best model, or a simpler one that predicts equally well, and the reason.
 
-    The order of complexity is static, resetting, drifting. A gain counts if it exceeds two standard
-    errors of the paired differences.
+    The order of complexity is that of the models. A gain counts if it exceeds two standard errors
+    of the paired differences.
     """
-    order = ("static", "resetting", "drifting")
+    order = tuple(logs)
     best = max(order, key=lambda name: float(logs[name].mean()))
     for simpler in order[: order.index(best)]:
         gain = logs[best] - logs[simpler]

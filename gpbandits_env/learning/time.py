@@ -187,15 +187,15 @@ class TimeFit:
         if prior_sd is not None:
             self._weights = np.where(periods, 100.0, 1.0) / prior_sd**2
 
-    def best(self) -> tuple[Model, float]:
-        """The model of the maximum, and its log likelihood."""
+    def best(self, iterations: int = 60) -> tuple[Model, float]:
+        """The model of the maximum, or after so many iterations, and its log likelihood."""
         end = minimize(
             self._objective,
             self._start,
             jac=True,
             method="L-BFGS-B",
             bounds=self._bounds.tolist(),
-            options={"maxiter": 60, "ftol": 1e-9, "gtol": 1e-4},
+            options={"maxiter": iterations, "ftol": 1e-9, "gtol": 1e-4},
         )
         found = self._at(end.x)
         assert found.temporal is not None

@@ -141,7 +141,7 @@ class WienerTime(TemporalKernel):
 
     Args:
         rate: r > 0, the growth of the variance per round, relative to that of the kernel in space.
-    Source: Brunzema, von Rohr, Solowjow and Trimpe (2022), "On Controller Tuning with Time-Varying
+    Source: Brunzema, von Rohr and Trimpe (2022), "On Controller Tuning with Time-Varying
         Bayesian Optimization", Section IV.
     """
 

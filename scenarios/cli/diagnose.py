@@ -63,13 +63,15 @@ def table(found: Diagnosis) -> str:
         f"epsilon    {found.epsilon:.4g} per unit of time (95% interval {low:.4g} to {high:.4g})",
         f"noise_var  {found.noise_var:.4g}",
         "",
-        "  model      epsilon   forgets after    log score/reading  in the 95% band",
+        f"  {'model':<18} epsilon   forgets after    log score/reading  in the 95% band",
     ]
     for m in found.models:
         rows = "never" if m.block is None else f"{m.block} rows"
         lines.append(
-            f"  {m.name:<10} {m.epsilon:<9.4g} {rows:<14} {m.log_score:>19.4f} {m.coverage:>16.1%}"
+            f"  {m.name:<18} {m.epsilon:<9.4g} {rows:<14} {m.log_score:>19.4f} {m.coverage:>16.1%}"
         )
+    kernels = {m.name: m.temporal for m in found.models if m.temporal is not None}
+    lines += ["", *(f"  {name}: temporal={kernel}" for name, kernel in kernels.items())]
     return "\n".join([*lines, "", f"recommended: {found.recommended}, because {found.reason}"])
 
 

@@ -9,7 +9,7 @@ GUIDES = ("index", "getting-started", "drifting-scenario", "adding-an-agent")
 PAGES = (
     *GUIDES,
     *("agents", "architecture", "delayed-rewards", "drift", "environments", "errors"),
-    *("own-environment", "own-kernel", "studies"),
+    *("own-environment", "own-kernel", "studies", "time"),
 )
 # What they show needs the extras: tests/integrations/test_pages.py runs these.
 WITH_EXTRAS = ("optimize", "rl")

@@ -53,6 +53,18 @@ def test_drifting_data():
     assert found.rows == (240, 160)
 
 
+def test_a_season_is_found():
+    """A wave of 12 rows that passes from arm to arm, with a drift on it."""
+    rows = readings(140, markov(0.2), 6)
+    phases = 2 * np.pi * (np.arange(140)[:, None] / 12 - np.arange(8) / 8)
+    found = diagnose(rows + 2.0 * np.sin(phases))
+    seasonal = score(found, "seasonal")
+    assert found.recommended == "seasonal"
+    assert seasonal.temporal["kernels"][0]["period"] == pytest.approx(12.0, rel=0.02)
+    assert seasonal.log_score > score(found, "drifting").log_score
+    assert seasonal.coverage > 0.85
+
+
 @pytest.mark.slow
 def test_a_long_series_needs_no_given_moments():
     found = diagnose(readings(3000, markov(0.1), 7))
@@ -129,7 +141,8 @@ def test_scores_are_those_of_dense_predictions_of_the_rows_that_follow():
     later = max(blocks, key=lambda n: predicted(*second, 0.0, n)[0].mean())
     assert block != later
     wanted = {"static": (0.0, None), "resetting": (0.0, block), "drifting": (found.epsilon, None)}
-    for model in found.models:
+    assert [model.name for model in found.models[:3]] == list(wanted)
+    for model in found.models[:3]:
         assert (model.epsilon, model.block) == wanted[model.name]
         logs, inside = predicted(*second, *wanted[model.name])
         assert model.log_score == pytest.approx(logs.mean(), abs=1e-8)

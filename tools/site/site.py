@@ -23,7 +23,7 @@ from mkdocs.structure.pages import Page
 # The order of what stands in docs/; a page that is named nowhere here goes to the last section.
 SECTIONS = {
     "Environments": (
-        *("environments.md", "contexts.md", "drifting-scenario.md", "drift.md"),
+        *("environments.md", "contexts.md", "drifting-scenario.md", "drift.md", "time.md"),
         *("own-environment.md", "own-kernel.md"),
     ),
     "Agents": ("agents.md", "mixing.md", "adding-an-agent.md", "architecture.md"),

@@ -1,0 +1,172 @@
+"""Functions that change in time in other ways than a Markov drift, and data with a season.
+
+These experiments are this library's own. They ask what a model of time is worth: the right temporal
+kernel beside Markov models, resets and windows on draws of each kernel, and a season learned on
+training days beside the models of bogunovic2016 on its own data.
+"""
+
+from typing import Any
+
+from gpbandits_env.scenarios.findings import Below, NeverBelow
+from gpbandits_env.scenarios.papers.bogunovic2016 import (
+    BETA,
+    FAST,
+    FIRST_SENSORS,
+    OUR_SENSORS,
+    POWER,
+    REAL_DATA,
+    REPLAYED,
+    WARM,
+)
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+
+# -- Draws of each temporal kernel ----------------------------------------------------------------
+
+DAY = {"type": "quasi-periodic", "period": 24.0, "lengthscale": 1.0, "harmonics": 3}
+WANDERING: tuple[dict[str, Any], ...] = (
+    {"type": "markov", "epsilon": 0.03},
+    {"type": "matern32", "lengthscale": 30.0},
+    {"type": "matern52", "lengthscale": 30.0},
+    {"type": "wiener", "rate": 0.02},
+)
+SEASONAL: tuple[dict[str, Any], ...] = (
+    DAY | {"epsilon": 0.002},
+    {
+        "type": "sum",
+        "kernels": [DAY | {"epsilon": 0.002}, {"type": "markov", "epsilon": 0.03}],
+        "weights": [0.7, 0.3],
+    },
+)
+EPSILONS = (0.003, 0.01, 0.03, 0.1, 0.3)
+MARKOV = tuple(f"markov/{epsilon:g}".replace(".", "-") for epsilon in EPSILONS)
+
+
+def _ucb(label: str, note: str, beta: dict[str, object], **settings: Any) -> AgentEntry:
+    return AgentEntry(label, "gp-ucb", {"beta": beta, **settings}, note)
+
+
+DRAWN_AGENTS = (
+    AgentEntry("right", "tv-gp-ucb", {"beta": BETA}, "knows the temporal kernel"),
+    *(
+        _ucb(label, f"assumes a Markov drift, epsilon = {epsilon:g}", BETA, epsilon=epsilon)
+        for label, epsilon in zip(MARKOV, EPSILONS, strict=True)
+    ),
+    _ucb("resets", "forgets all data every 25 rounds", BETA, reset_every=25),
+    _ucb("window", "the last 50 rounds", BETA, window=50),
+    _ucb("gp-ucb", "nothing is ever forgotten", BETA),
+    AgentEntry("genie", "genie", {}, "knows f_{t-1}"),
+)
+RIVALS = (*MARKOV, "resets", "window", "gp-ucb")
+
+# -- Real data ------------------------------------------------------------------------------------
+
+# By `tuning.choose_season` on the training days alone, with periods of a day and of a morning.
+WARM_SEASON = {
+    "type": "sum",
+    "kernels": [
+        {"type": "quasi-periodic", "period": 144.0, "harmonics": 6, "epsilon": 0.002},
+        {"type": "markov", "epsilon": 0.03},
+    ],
+    "weights": [0.9, 0.1],
+}
+FAST_SEASON = {"type": "quasi-periodic", "period": 60.0, "harmonics": 6, "epsilon": 0.0}
+TOLD = "observes the training days first"
+CHOSEN = (
+    "the season's share, its rate and the rate of the rest are those of least regret on the "
+    "training days, each told the others (`choose_season`); the period is a day of the data",
+)
+
+
+def _real(epsilon: float, beta: dict[str, object], season: Any, rows: int) -> tuple[Any, ...]:
+    told = {"history": rows}
+    return (
+        AgentEntry("tv-gp-ucb", "tv-gp-ucb", {"beta": beta}, f"the paper's epsilon, {epsilon:g}"),
+        AgentEntry("tv/told", "tv-gp-ucb", {"beta": beta, **told}, f"the same; {TOLD}"),
+        _ucb("season", "a season, without the training days", beta, temporal=season),
+        _ucb("season/told", f"a season; {TOLD}", beta, temporal=season, **told),
+        _ucb("gp-ucb", "nothing is ever forgotten", beta),
+    )
+
+
+OWN = "this is an experiment of this library, not of a paper"
+
+
+def _drawn(
+    name: str, what: str, kernels: tuple[dict[str, Any], ...], beaten: tuple[str, ...]
+) -> Scenario:
+    return Scenario(
+        id=f"time/{name}",
+        source="Hartikainen and Sarkka (2010); Solin and Sarkka (2014)",
+        title=f"{what}: the right temporal kernel, Markov models, resets and windows",
+        env="gpbandits/Drifting-v0",
+        env_kwargs={
+            "grid": [10, 10],
+            "kernel": {"type": "se", "lengthscale": 0.2},
+            "noise_var": 0.01,
+            "drift": {"type": "temporal", "kernel": kernels[0]},
+        },
+        grid={"drift.kernel": kernels},
+        agents=DRAWN_AGENTS,
+        horizon=300,
+        trials=20,
+        findings=(
+            *(Below("right", label) for label in beaten),
+            NeverBelow("genie", ("right", *RIVALS)),
+        ),
+        departures=(OWN,),
+    )
+
+
+SCENARIOS = (
+    _drawn("kernels", "draws that wander", WANDERING, ("resets", "window", "gp-ucb")),
+    _drawn("seasons", "draws with a season of 24 rounds", SEASONAL, RIVALS),
+    Scenario(
+        id="time/temperature",
+        source="the data of bogunovic2016, Section 5.2, Fig. 3(a)",
+        title="the warmest of 46 sensors over two days, with a season learned on three days before",
+        env="gpbandits/Replay-v0",
+        env_kwargs={
+            "readings": "intel-berkeley",
+            "dataset_options": {"every": 10},
+            "train_fraction": 0.6,
+            "model_noise_var": 0.5,
+            "epsilon": 0.03,
+        },
+        agents=_real(0.03, WARM, WARM_SEASON, 432),
+        horizon=288,
+        trials=2,
+        findings=(
+            Below("season/told", "tv-gp-ucb"),
+            Below("season/told", "tv/told"),
+            Below("season/told", "season"),
+        ),
+        choices=(*REAL_DATA, *CHOSEN),
+        departures=(REPLAYED, OWN),
+    ),
+    Scenario(
+        id="time/traffic",
+        source="METR-LA, as in bogunovic2016/traffic",
+        title="the fastest of 50 highway sensors, with a season learned on three mornings before",
+        env="gpbandits/Replay-v0",
+        env_kwargs={
+            "readings": "metr-la",
+            "dataset_options": {"mornings": True, "working_days": True},
+            "columns": OUR_SENSORS,
+            "train_fraction": 0.6,
+            "model_noise_var": 5.0,
+            "epsilon": 0.04,
+        },
+        grid={"starts": ((0,), (60,))},
+        agents=_real(0.04, FAST, FAST_SEASON, 180),
+        horizon=60,
+        trials=20,
+        openings=FIRST_SENSORS,
+        findings=(
+            Below("season/told", "tv-gp-ucb", reason=POWER),
+            Below("season/told", "tv/told", reason=POWER),
+            Below("season/told", "season", reason=POWER),
+        ),
+        choices=(*REAL_DATA, *CHOSEN),
+        departures=(REPLAYED, OWN),
+    ),
+)
