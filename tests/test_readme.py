@@ -16,11 +16,13 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_the_scripts_of_the_readme_run(capsys):
     scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(scripts) == 2
+    assert len(scripts) == 3
     names: dict[str, object] = {}
     for script in scripts:
         exec(script, names)
-    assert "average regret" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "average regret" in printed
+    assert "recommended" in printed
     assert names["agent"].ask().shape == (5, 6)  # hartmann-6
 
 
