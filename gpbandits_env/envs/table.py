@@ -14,7 +14,7 @@ from gpbandits_env.datasets import Readings, check_table, is_file_name, read_tab
 from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
-from gpbandits_env.errors import InvalidInput, one_of, unknown
+from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
 from gpbandits_env.functions import ReplayProcess, RewardProcess, TableProcess
 from gpbandits_env.kernels import (
     Empirical,
@@ -173,6 +173,8 @@ def observed_contexts(
     Raises:
         InvalidInput: the argument has another form, or a column does not exist or is constant.
     """
+    if not isinstance(spec, Mapping):
+        raise InvalidInput(f"contexts must be a dict, got {shown(spec)}")
     if set(spec) == {"clock", "parts"}:
         day, parts = whole(spec["clock"], "clock", 2), whole(spec["parts"], "parts", 2)
         rows = np.arange(len(values)) % day * parts // day

@@ -12,7 +12,7 @@ PAGES = (
     *("own-environment", "own-kernel", "studies", "time"),
 )
 # What they show needs the extras: tests/integrations/test_pages.py runs these.
-WITH_EXTRAS = ("optimize", "rl")
+WITH_EXTRAS = ("contexts", "optimize", "rl")
 SCRIPT = re.compile(r"^```python$", re.MULTILINE)
 HEAVY = shutil.ignore_patterns(".git", "__pycache__", "results", "*.sqlite", ".*_cache", "site")
 

@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-NEEDED = {"optimize.md": ("optuna", "sklearn"), "rl.md": ("stable_baselines3", "torchrl")}
+NEEDED = {
+    "contexts.md": ("stable_baselines3",),
+    "optimize.md": ("optuna", "sklearn"),
+    "rl.md": ("stable_baselines3", "torchrl"),
+}
 
 
 @pytest.mark.parametrize("page", NEEDED)

@@ -23,10 +23,19 @@ SMALL: dict[str, tuple[dict[str, Any], ...]] = {
         {"grid": [5], "drift": DRIFT_SPECS[2], "epsilon": 0.1},
         {"function": "ackley", "dim": 3, "motion": MOTION_SPECS[0], "batch_size": 2},
     ),
+    "gpbandits/Contextual-v0": (
+        {"grid": [4], "contexts": 3, "sequence": [0, 2, 1], "epsilon": 0.1},
+        {"grid": [4], "contexts": {"clock": 4}, "kernel": KERNELS[0]},
+        {"grid": [4], "contexts": {"box": [[0.0], [1.0]]}, "features": 8},
+    ),
     "gpbandits/Table-v0": (
         {"readings": TABLE, "train_fraction": 0.5, "minimise": True, "model_noise_var": 0.1},
     ),
-    "gpbandits/Replay-v0": ({"readings": TABLE, "columns": [0, 3], "starts": [0, 1]},),
+    "gpbandits/Replay-v0": (
+        {"readings": TABLE, "columns": [0, 3], "starts": [0, 1]},
+        {"readings": TABLE, "contexts": {"clock": 4, "parts": 2}, "context_kernel": KERNELS[0]},
+        {"readings": TABLE, "contexts": {"columns": [1]}},
+    ),
     "gpbandits/Task-v0": (
         {"task": "ackley", "dim": 2, "box": [[-1.0] * 2, [1.0] * 2], "prior_mean": 0.0},
         {"task": "rosenbrock", "grid": [4, 3], "scaled": True, "kernel": KERNELS[0]},
