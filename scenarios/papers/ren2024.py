@@ -222,11 +222,6 @@ def as_code(name: str, **settings: Any) -> AgentEntry:
     return AgentEntry(name, agent, {"search": PLAIN, **SCALED, **changed, **settings}, note)
 
 
-def labelled(entry: AgentEntry, end: str) -> AgentEntry:
-    """Return the same agent under a longer label."""
-    return replace(entry, label=entry.label + end)
-
-
 def _code(name: str, task: dict[str, Any], batch: tuple[int, int]) -> Scenario:
     """Declare a problem as it is in the authors' code; it has the same row of the table."""
     noise_var = (1e-3 * SCALES[name]) ** 2
@@ -337,7 +332,7 @@ def _hartmann_50() -> Scenario:
     """Declare Hartmann over 50 rounds, under the paper's model and under that of the code."""
     task, (m, _) = BY_NAME["hartmann-6d"]
     kernel = {"type": "matern32", "lengthscale": LN2, "variance": LN2}
-    few = {**ROUND, "candidates": 100}
+    few = {"ts-rsr": {"search": {**ROUND, "candidates": 100}}}
     return _problem(
         "hartmann-6d",
         "Hartmann in 6 dimensions over 50 rounds",
@@ -346,8 +341,8 @@ def _hartmann_50() -> Scenario:
         (m, 50),
         agents=eight(**SCALED),
         alternatives=tuple(
-            labelled(as_code(n, kernel=HARTMANN_ELL, **({"search": few} if last else {})), "/code")
-            for n, last in ((n, n == "ts-rsr") for n in PAPERS)
+            replace(as_code(n, kernel=HARTMANN_ELL, **few.get(n, {})), label=f"{n}/code")
+            for n in PAPERS
         ),
         end="-50",
         reading_of="ren2024/hartmann-6d",
