@@ -35,7 +35,7 @@ from gpbandits_env.agents.search.climb import (
     surface,
 )
 from gpbandits_env.agents.search.exchange import alternated
-from gpbandits_env.arrays import Array, flag, whole
+from gpbandits_env.arrays import Array, IntArray, flag, whole
 from gpbandits_env.domains import Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import InputScaling
@@ -186,11 +186,15 @@ class BoxSearch(Search):
         starts = y[distinct(self.box, y, values, count).ravel()]
         budget = self.settings.evaluations * count * size // max(self.settings.starts, 1)
         climbed = pulled(lambda x, rows: surface(x, rows // count), self.through)
-        if self.box.linear is not None:
+        if self.box.linear is not None or self.box.free is not None:
             found, tops = self._climb(climbed, starts, budget)
         else:
             found, tops = climb(climbed, starts, self.box.low, self.box.high, evaluations=budget)
         tops = tops.reshape(size, count)
+        if self.box.free is not None:
+            ends = found.reshape(size, count, -1)
+            best = [self._exchanged(surface, i, ends[i], tops[i]) for i in range(size)]
+            return np.array([x for x, _ in best]), np.array([value for _, value in best])
         top = tops.argmax(axis=1)
         # Candidates are scored in single precision; an ascent starts at the best, never descending.
         return self._lift(self.box.snap(found.reshape(size, count, -1)[own, top])), tops[own, top]
@@ -234,6 +238,24 @@ class BoxSearch(Search):
         inside = confined(moved, lambda x, rows: linear.proposable(x))
         ends = climb(inside, starts, self.box.low, self.box.high, evaluations=budget)
         return linear.slid(moved, *ends, self.box.free)
+
+    def _exchanged(
+        self, sampled: Surface, which: int, ends: Array, values: Array
+    ) -> tuple[Array, float]:
+        """The best end of a sample after exchanges of discrete values, and its value."""
+
+        def one(x: Array, rows: IntArray) -> tuple[Array, Array]:
+            return sampled(x, np.full(len(x), which))
+
+        def again(y: Array) -> tuple[Array, Array]:
+            return self._climb(one, y, self.settings.evaluations // 8)
+
+        def score(y: Array) -> Array:
+            return sampled(y, np.full(len(y), which))[0]
+
+        points, scores = alternated(self.box, score, again, ends, values)
+        top = int(scores.argmax())
+        return points[top], scores.item(top)
 
     def _climb_and_cross(
         self, climbed: Surface, score: Callable[[Array], Array], starts: Array

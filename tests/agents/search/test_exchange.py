@@ -110,3 +110,16 @@ def test_exchanges_satisfy_linear_constraints():
     )
     assert ends.tolist() == [only.tolist()]
     assert scores.tolist() == [0.5]
+
+
+def test_samples_are_maximized_over_points_that_stand_for_values():
+    """The maxima are those of the samples at these points, and no exchange is above them."""
+    posterior = posterior_of(MIXED, 20, 3)
+    search = BoxSearch(MIXED.cube, np.random.default_rng(0))
+    points, tops = search.sampled(posterior, np.random.default_rng(5), 2)
+    assert np.array_equal(MIXED.cube.snap(points), points)
+    paths = posterior.paths(np.random.default_rng(5), 2)
+    for i, (point, top) in enumerate(zip(points, tops, strict=True)):
+        assert paths(point[None])[i] == pytest.approx(top, abs=1e-4)
+        others = MIXED.cube.exchanges(point)
+        assert paths(others)[i].max() < top + 0.01
