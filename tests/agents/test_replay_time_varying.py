@@ -72,6 +72,22 @@ def test_an_agent_with_a_temporal_kernel_replays(replay, world, name):
     replay("gp-ucb", ucb, dense=dense, temporal=spec, beta=LOGARITHM)
 
 
+def test_a_late_reward_is_learned_in_its_round_and_waits_count(world):
+    spec, _ = IN_TIME["wiener"]
+    late = agents.make("gp-ucb", world.problem(max_delay=4), seed=0, temporal=spec)
+    prompt = agents.make("gp-ucb", world.problem(), seed=0, temporal=spec)
+    for agent in (late, prompt):
+        agent.wait(1.5)
+        agent.tell([1], [0.3])
+    late.expect([4])
+    prompt.tell([4], [0.7])
+    for agent in (late, prompt):
+        agent.tell([20], [0.1])
+        agent.wait(0.25)
+    late.tell_late([4], [0.7], [2])
+    np.testing.assert_allclose(late.belief(), prompt.belief(), atol=1e-12)
+
+
 def test_tv_gp_ucb_knows_the_temporal_kernel_of_the_problem(world):
     spec, _ = IN_TIME["season and drift"]
     problem = world.problem(temporal=spec)
