@@ -12,7 +12,7 @@ from gpbandits_env.domains import Arms, Box, clock, two_corners
 from gpbandits_env.drift import Drift, MarkovDrift, TemporalDrift, as_drift
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
-from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.functions import (
     MOTIONS,
     TEST_FUNCTIONS,
@@ -269,7 +269,7 @@ def contexts_of(spec: Any) -> Arms | Box:
         return clock(whole(spec["clock"], "clock", 2))
     raise InvalidInput(
         'contexts must be a number, a list of numbers, or {"points": ...}, {"box": ...} or '
-        f'{{"clock": ...}}, got {spec!r}'
+        f'{{"clock": ...}}, got {shown(spec)}'
     )
 
 

@@ -187,7 +187,7 @@ def observed_contexts(
         return domain, table, SquaredExponential(ell)
     raise InvalidInput(
         'contexts must be {"clock": rows per day, "parts": parts of the day} or '
-        f'{{"columns": indices}}, got {spec!r}'
+        f'{{"columns": indices}}, got {shown(spec)}'
     )
 
 

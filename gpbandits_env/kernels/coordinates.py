@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.arrays import Array, whole
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels.base import KERNELS, Kernel, Lengthscale
 from gpbandits_env.kernels.columns import Columns, Pulled
 
@@ -71,7 +71,7 @@ class OnCoordinates(Kernel):
         if not isinstance(self.coordinates, Sequence) or not isinstance(self.kernel, Kernel):
             raise InvalidInput(
                 "the kernel 'on' needs a list of coordinates and a kernel, got "
-                f"{self.coordinates!r} and {self.kernel!r}"
+                f"{shown(self.coordinates)} and {shown(self.kernel)}"
             )
         own = tuple(whole(j, "coordinates", 0) for j in self.coordinates)
         if not own or len(set(own)) < len(own):
