@@ -144,6 +144,18 @@ def test_the_rows_as_the_code_has_them(root):
     assert f"BUCB of {bucb_after:.2f} and {bucb:.2f}" in summary
 
 
+def test_what_is_said_of_first_points_inside_embeddings(root, mean):
+    summary = words(root / "scenarios" / "reference" / "tranthe2020" / "summary.md")
+    names = ("ackley", "levy", "hyper-ellipsoid")
+
+    def ends(agent, end=""):
+        return [mean(f"tranthe2020/{n}-20{end}", agent, "log10_simple_regret") for n in names]
+
+    first, second, third = ends("hesbo", "-inside")
+    assert f"HeSBO ends at {first:.2f}, {second:.2f} and {third:.2f} on Ackley, Levy" in summary
+    assert ends("ms-ucb", "-inside") == pytest.approx(ends("ms-ucb"), abs=0.05)
+
+
 def test_what_is_said_of_literal_readings(root):
     files = (root / "scenarios" / "reference" / "tranthe2020").glob("*-literal.json")
     held = {
