@@ -332,10 +332,7 @@ class GPAgent(Agent):
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
         points = self.action_map.points(self.problem.domain.check(actions))
-        late = self._pending_points()
-        if not self.compression.off and len(late):
-            self.posterior.hallucinate(late)
-        return self.compression.informative(self.posterior, points)
+        return self.compression.informative(self.posterior, points, self._pending_points())
 
     def wait(self, dt: float) -> None:
         """Let dt > 0 rounds pass without an observation; it has no effect unless data age."""

@@ -113,15 +113,24 @@ class Compression:
         self.off = epsilon == 0.0
         self.threshold = compression_threshold(epsilon, noise_var)
 
-    def informative(self, posterior: Posterior, points: NDArray[Any]) -> NDArray[np.bool_]:
+    def informative(
+        self, posterior: Posterior, points: NDArray[Any], pending: NDArray[Any] | None = None
+    ) -> NDArray[np.bool_]:
         """Whether each observation is informative given the informative ones before it, (k,).
 
-        The posterior is unchanged, except that hallucinated points, which count in its variance,
-        are dropped. The points are checked: (k,) indices of arms, or (k, d).
+        The posterior is unchanged, except that hallucinated points are dropped.
+
+        Args:
+            posterior: the posterior, before the observations.
+            points: checked points, (k,) indices of arms or (k, d).
+            pending: points that count as observed too.
         """
         passed = np.ones(len(points), dtype=np.bool_)
         if self.off:
             return passed
+        posterior.rollback()
+        if pending is not None and len(pending):
+            posterior.hallucinate(pending)
         for i in range(len(points)):
             one = points[i : i + 1]
             passed[i] = posterior.var_at(one).item() > self.threshold  # eq. (2.12)

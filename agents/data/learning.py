@@ -250,7 +250,8 @@ class Refit:
         """Whether a fit is due after ``now`` rounds and with that many observations."""
         passed = None if self._fitted is None else now - self._fitted + self._known
         soon = passed is not None and passed < self.learning.every
-        soon |= observations < (1.0 + self.learning.growth) * self._seen
+        # There may be fewer than at the last fit: an embedding of the next stage starts anew.
+        soon |= self._seen <= observations < (1.0 + self.learning.growth) * self._seen
         return not soon and observations >= self.learning.first
 
     def _starts(self, log: ObservationLog) -> int:
