@@ -6,6 +6,7 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
+from gpbandits_env.agents.registry import agent_class
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Stationary
 from gpbandits_env.seeding import child
@@ -38,10 +39,18 @@ def test_plays_every_environment(laws, case, world):
         with pytest.raises(InvalidInput, match="stationary"):
             laws.build(case, problem)
         return
-    agent = laws.build((case[0], {**laws.needed.get(case[0], {}), **case[1]}), problem)
-    env.reset(seed=1)
+    given = {**laws.needed.get(case[0], {}), **case[1]}
+    settings = {**agents.settings_of(case[0]), **given}
+    compares = settings.get("incumbent") == "observed"  # the rewards of all contexts
+    if problem.contexts is not None and (compares or not agent_class(case[0]).uses_contexts):
+        with pytest.raises(InvalidInput, match="contexts"):
+            laws.build((case[0], given), problem)
+        return
+    agent = laws.build((case[0], given), problem)
+    observation, _ = env.reset(seed=1)
     for _ in range(5):
-        actions = agent.ask()
+        known = {} if problem.contexts is None else {"context": observation["context"]}
+        actions = agent.ask(**known)
         assert actions in env.action_space
         observation, _, _, _, info = env.step(actions)
         agent.tell(observation["actions"], observation["rewards"])
