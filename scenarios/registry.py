@@ -1,6 +1,7 @@
 """Scenarios by id.
 
-A paper is one module with a tuple `SCENARIOS`. To add a scenario, add a declaration to it.
+A paper, or a topic of this library, is one module with a tuple `SCENARIOS`. To add a scenario, add
+a declaration to it.
 """
 
 from functools import cache
@@ -9,27 +10,31 @@ from importlib import import_module
 from gpbandits_env.errors import one_of
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 
-# The short name of a paper -> its authors and year. "time" is of this library.
+# The short name of a paper -> its authors and year.
 PAPERS = {
     "srinivas2010": "Srinivas, Krause, Kakade and Seeger, ICML 2010",
     "bogunovic2016": "Bogunovic, Scarlett and Cevher, AISTATS 2016",
     "bedi2022": "Bedi, Peddireddy, Aggarwal, Sadler and Koppel, 2022",
     "tranthe2020": "Tran-The, Gupta, Rana and Venkatesh, AAAI 2020",
     "ren2024": "Ren and Li, 2024",
+}
+# Groups of scenarios of this library.
+TOPICS = {
     "context": "observed contexts, with CGP-UCB of Krause and Ong, NIPS 2011",
     "delay": "delayed rewards, with GP-BUCB of Desautels, Krause and Burdick, ICML 2012",
     "time": "other models of time than bogunovic2016's, by this library",
 }
+GROUPS = PAPERS | TOPICS
 
 
 @cache
 def scenarios() -> dict[str, Scenario | Picture]:
-    """All scenarios, in the order of the papers."""
+    """All scenarios, in the order of the papers and topics."""
     found: dict[str, Scenario | Picture] = {}
-    for paper in PAPERS:
-        for scenario in import_module(f"gpbandits_env.scenarios.papers.{paper}").SCENARIOS:
-            if scenario.id in found or scenario.id.partition("/")[0] != paper:
-                raise ValueError(f"scenario id {scenario.id!r} is a duplicate or not of {paper}")
+    for group in GROUPS:
+        for scenario in import_module(f"gpbandits_env.scenarios.papers.{group}").SCENARIOS:
+            if scenario.id in found or scenario.id.partition("/")[0] != group:
+                raise ValueError(f"scenario id {scenario.id!r} is a duplicate or not of {group}")
             found[scenario.id] = scenario
     return found
 

@@ -26,9 +26,9 @@ def list_scenarios(scenario: str | None) -> None:
 
 
 def _overview() -> None:
-    """All scenarios, by paper."""
+    """All scenarios, by paper and topic."""
     width = max(map(len, registry.scenarios()))
-    for paper, authors in registry.PAPERS.items():
+    for paper, authors in registry.GROUPS.items():
         click.echo(f"{paper}: {authors}")
         own = [s for id, s in registry.scenarios().items() if id.startswith(f"{paper}/")]
         for found in own:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.scenarios.papers.published import REN2024
-from gpbandits_env.scenarios.registry import PAPERS
+from gpbandits_env.scenarios.registry import GROUPS
 from gpbandits_env.scenarios.results import references
 from tools.site.scenario_pages import write_page
 
@@ -35,7 +35,7 @@ def words(path):
     return " ".join(path.read_text(encoding="utf-8").split())
 
 
-@pytest.mark.parametrize("paper", PAPERS)
+@pytest.mark.parametrize("paper", GROUPS)
 def test_the_pages_of_results_are_what_the_reference_files_say(paper, root, tmp_path):
     (tmp_path / "scenarios").symlink_to(root / "scenarios")
     results = tmp_path / "docs" / "results"

@@ -37,8 +37,12 @@ class Judged:
 
 
 def judged(root: Path) -> Iterator[Judged]:
-    """Every finding of every scenario that is not itself another reading of one."""
-    declared = [s for s in registry.scenarios().values() if isinstance(s, Scenario)]
+    """Every finding of every scenario of a paper that is not itself another reading of one."""
+    declared = [
+        s
+        for s in registry.scenarios().values()
+        if isinstance(s, Scenario) and s.id.partition("/")[0] in registry.PAPERS
+    ]
     for s in declared:
         kept = None if s.reading_of else kept_of(root, s.id)
         readings = [r for r in declared if r.reading_of == s.id]

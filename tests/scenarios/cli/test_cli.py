@@ -93,9 +93,9 @@ def test_list_agents_data(cli):
 
 def test_the_list_is_grouped_by_paper_and_aligned(cli):
     blocks, starts = cli("list").output.split("\n\n"), set()
-    for block, paper in zip(blocks[:-1], registry.PAPERS, strict=True):
+    for block, paper in zip(blocks[:-1], registry.GROUPS, strict=True):
         head, *rows = block.splitlines()
-        assert head == f"{paper}: {registry.PAPERS[paper]}"
+        assert head == f"{paper}: {registry.GROUPS[paper]}"
         assert all(row.startswith(f"  {paper}/") for row in rows)
         titles = [registry.get(row.split()[0]).title for row in rows]
         starts |= {row.rindex(title) for row, title in zip(rows, titles, strict=True)}
