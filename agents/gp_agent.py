@@ -223,13 +223,13 @@ class GPAgent(Agent):
     def ask(self, context: ArrayLike | None = None) -> NDArray[Any]:
         self.enter(context)
         self.search.renew()
-        late = self._pending_points()
-        if not len(late):
-            points = self.choose()
-        else:
+        late = self._pending_points() if self.pending else ()
+        if len(late):
             with rolled_back(self.posterior):
                 self.posterior.hallucinate(late)
                 points = self.choose()
+        else:
+            points = self.choose()
         return points if self.action_map.identity else self.action_map.actions(points)
 
     def enter(self, context: ArrayLike | None) -> None:
@@ -287,7 +287,7 @@ class GPAgent(Agent):
 
     def _pending_points(self) -> NDArray[Any]:
         """The points of pending actions, (k,) or (k, d), except those of discarded rounds."""
-        first = 0.0 if self.forgetting is None or not self.pending else self.log.first_round
+        first = 0.0 if self.forgetting is None else self.log.first_round
         known = [p.note for p in self.pending if p.note is not None and p.round >= first]
         return np.array(known)
 
