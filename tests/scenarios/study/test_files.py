@@ -51,7 +51,7 @@ def test_the_template_is_valid_and_says_its_name(tmp_path):
     assert scenario.id == "my/mine"
 
 
-IN_BOXES = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre"}
+IN_BOXES = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre", "turbo"}
 IN_A_BOX = """
 horizon = 4
 trials = 2
