@@ -1,6 +1,7 @@
 """The style of plots, and how they are written to files."""
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -117,7 +118,10 @@ def _spell_out(figure: "Figure") -> None:
             try:
                 parser.parse(text.get_text())
             except ValueError:
-                text.set_parse_math(False)
+                if not text.get_wrap():
+                    text.set_parse_math(False)
+                else:  # matplotlib breaks lines as if it still parsed formulas
+                    text.set_text(re.sub(r"(?<!\\)\$", r"\\$", text.get_text()))
 
 
 def files_of(stem: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:

@@ -39,7 +39,7 @@ def test_a_formula_that_cannot_be_read_is_drawn_as_text(tmp_path):
         axes.plot([0, 1], [0, 1], label=words)
         axes.set_yticks([0, 1], [words, r"$\alpha$"])
         axes.set(title=words, xlabel=words)
-        figure.suptitle(r"$\undefined$")
+        entitle(figure, r"bad $\frac{ $ " * 9)
         figure.legend()
         files = write(figure, tmp_path / "a")
     assert all(file.stat().st_size > 0 for file in files)
