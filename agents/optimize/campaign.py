@@ -7,7 +7,7 @@ file survives the end of the process.
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,34 +17,19 @@ from scipy.optimize import LinearConstraint
 from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.belief import importance, params_of
-from gpbandits_env.agents.optimize.constraints import (
-    Slacks,
-    linear_to_dict,
-    measured_constraints,
-    split,
-)
-from gpbandits_env.agents.optimize.dimensions import number
+from gpbandits_env.agents.optimize.constraints import Slacks, linear_to_dict, split
 from gpbandits_env.agents.optimize.failures import Failures
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
-from gpbandits_env.agents.optimize.records import Record, RecordStatus, Suggestion, measured
+from gpbandits_env.agents.optimize.initial import n_initial_for, spread_params
+from gpbandits_env.agents.optimize.log import CampaignLog
+from gpbandits_env.agents.optimize.records import Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
-from gpbandits_env.agents.search.candidates import spread
-from gpbandits_env.arrays import Array, flag, listed, positive, whole
+from gpbandits_env.arrays import Array, flag, listed, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput, optional, shown
-from gpbandits_env.seeding import stream
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.specs import no_user_code
-
-
-def initial_for(space: Space) -> int:
-    """The default number of suggestions spread over a space of d dimensions: 2 d + 2."""
-    return 2 * len(space.dimensions) + 2
-
-
-# So many values that are all equal say nothing about where larger ones are.
-FEWEST_EQUAL = 3
 
 
 class Campaign(Displayed):
@@ -77,8 +62,6 @@ class Campaign(Displayed):
 
     Attributes:
         agent: the agent in its present state; its posterior is over ``space.domain``.
-        records: all evaluations; the index is the id.
-        now: the present time; without time stamps, the number of observed values.
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -112,9 +95,9 @@ class Campaign(Displayed):
         self._in_space = SpaceAgent(self.space, self.agent)
         self._slacks = Slacks(self.space, self.agent, bounds)
         self._failures = Failures(self.space, self.agent)
-        count = initial_for(self.space) if n_initial is None else whole(n_initial, "n_initial", 0)
-        domain = self.space.domain
-        self.n_initial = min(count, domain.size // 2) if isinstance(domain, Arms) else count
+        self._bounds = bounds
+        self._log = CampaignLog(self.space, self.maximize, bounds)
+        self.n_initial = n_initial_for(self.space, n_initial)
         self._declared = {
             "space": self.space.to_dict(),
             "agent": agent,
@@ -126,11 +109,6 @@ class Campaign(Displayed):
             "linear": [linear_to_dict(one) for one in self.space.linear],
             "settings": settings,
         }
-        self.records: list[Record] = []
-        self.now = 0.0
-        # The ids of the values in the order in which the agent observed them, each with the time
-        # that passed before (None: one round passed after it), or the time alone.
-        self._told: list[tuple[int | None, float | None]] = []
         self._file: CampaignFile | None = None
         if file is not None:
             self._file = CampaignFile(file)
@@ -168,14 +146,13 @@ class Campaign(Displayed):
         count = whole(n, "n")
         given = None if context is None else self._context(context)
         if time is not None:
-            when = self._time(time)
+            when = self._log.checked_time(time)
             self._in_space.wait(when - self.now)
-            self._told.append((None, when - self.now))
-            self.now = when
+            self._log.told_at(None, when)
         suggestions = []
         for _ in range(count):
-            self.records.append(Record(len(self.records), params := self._next(given)))
-            suggestions.append(Suggestion(self.records[-1].id, dict(params)))
+            record = self._log.put(self._log.new(self._next(given)))
+            suggestions.append(Suggestion(record.id, dict(record.params)))
         self._save()
         return suggestions
 
@@ -202,7 +179,7 @@ class Campaign(Displayed):
             InvalidInput: no evaluation with that id is pending, the value is no number or the
                 other infinity, or the time is before now. The campaign is unchanged.
         """
-        return self._close(self._pending(id), (value, constraints), time, counts=True)
+        return self._close(self._log.pending(id), (value, constraints), time, counts=True)
 
     def fail(self, id: int, reason: str = "") -> Record:
         """Record that a pending evaluation failed; the agent observes nothing.
@@ -210,7 +187,7 @@ class Campaign(Displayed):
         Raises:
             InvalidInput: no evaluation with that id is pending.
         """
-        record = self._pending(id)
+        record = self._log.pending(id)
         return self._put(replace(record, status="failed", time=self.now, reason=str(reason)))
 
     def observe(
@@ -231,7 +208,7 @@ class Campaign(Displayed):
         Raises:
             InvalidInput: params lie outside the space, or as in `tell`. The campaign is unchanged.
         """
-        record = Record(len(self.records), self.space.check(params))
+        record = self._log.new(self.space.check(params))
         return self._close(record, (value, constraints), time)
 
     def observe_all(
@@ -259,15 +236,17 @@ class Campaign(Displayed):
         limits = [None] * len(told) if constraints is None else listed(constraints, "constraints")
         if len(limits) != len(told):
             raise InvalidInput(f"{len(told)} values need as many constraints, got {len(limits)}")
-        records = [
-            self._measured(Record(start + i, self.space.check(one), time=self.now), (value, limit))
-            for i, (one, value, limit) in enumerate(zip(given, told, limits, strict=True))
-        ]
+        records: list[Record] = []
+        for one, value, limit in zip(given, told, limits, strict=True):
+            record = Record(start + len(records), self.space.check(one), time=self.now)
+            records.append(self._log.measured(record, value, limit))
         if done := [record for record in records if record.value is not None]:
-            self._in_space.tell_known(done, [self._sign * float(r.value or 0.0) for r in done])
+            self._in_space.tell_known(done, [self._log.reward(record) for record in done])
             self._slacks.tell(done)
-            self._told += [(record.id, 0.0) for record in done]
-        self.records += records
+        for record in records:
+            self._log.put(record)
+            if record.status == "done":
+                self._log.told_at(record.id, self.now)
         self._failures.tell(records, self.records)
         self._save()
         return records
@@ -294,32 +273,17 @@ class Campaign(Displayed):
             InvalidInput: no evaluation with that id is done or failed, or as in `tell`. The
                 campaign is unchanged.
         """
-        index = whole(id, "id", 0)
-        if index >= len(self.records) or self.records[index].status == "pending":
-            raise InvalidInput(f"no evaluation with id {index} is done or failed: use tell")
-        old = self.records[index]
+        old = self._log.ended(id)
         if constraints is None and old.constraints:
             constraints = old.constraints
-        found = self._measured(replace(old, value=None, reason=""), (value, constraints))
-        self.records[index] = found
-        if old.status == "failed" and self.records[index].status == "done":
-            self._told.append((index, 0.0))
-        elif self.records[index].status == "failed":  # its time passed all the same
-            self._told = [
-                (None, 1.0 if elapsed is None else elapsed) if of == index else (of, elapsed)
-                for of, elapsed in self._told
-            ]
-        told: list[tuple[Record | None, float, float | None]] = []
-        for which, elapsed in self._told:
-            record = None if which is None else self.records[which]
-            if record is None or record.status == "done":
-                reward = 0.0 if record is None else self._sign * float(record.value or 0.0)
-                told.append((record, reward, elapsed))
+        found = self._log.measured(replace(old, value=None, reason=""), value, constraints)
+        self._log.correct(found)
+        told = self._log.observed()
         self._in_space.learn_anew(told)
         self._slacks.learn_anew([record for record, _, _ in told if record is not None])
         self._failures.learn_anew(self.records)
         self._save()
-        return self.records[index]
+        return found
 
     def expect(self, params: Mapping[str, Any]) -> Suggestion:
         """Register an evaluation in progress that was not suggested; it is pending from now on.
@@ -327,18 +291,28 @@ class Campaign(Displayed):
         Raises:
             InvalidInput: params lie outside the space.
         """
-        record = self._put(Record(len(self.records), self.space.check(params)))
+        record = self._put(self._log.new(self.space.check(params)))
         return Suggestion(record.id, dict(record.params))
+
+    @property
+    def records(self) -> list[Record]:
+        """All evaluations; the index is the id."""
+        return self._log.records
+
+    @property
+    def now(self) -> float:
+        """The present time; without time stamps, the number of observed values."""
+        return self._log.now
 
     @property
     def pending(self) -> list[Record]:
         """The suggestions that have no value yet and have not failed."""
-        return self._records_of("pending")
+        return self._log.of("pending")
 
     @property
     def failed(self) -> list[Record]:
         """The evaluations that failed."""
-        return self._records_of("failed")
+        return self._log.of("failed")
 
     @property
     def best(self) -> Record | None:
@@ -347,8 +321,8 @@ class Campaign(Displayed):
         With constraints, it is the best of those whose measured constraints hold; None if there is
         none.
         """
-        done = [record for record in self._records_of("done") if self._slacks.hold(record)]
-        return max(done, key=lambda r: self._sign * float(r.value or 0.0), default=None)
+        done = [record for record in self._log.of("done") if self._slacks.hold(record)]
+        return max(done, key=self._log.reward, default=None)
 
     @property
     def recommended(self) -> dict[str, Any] | None:
@@ -356,7 +330,7 @@ class Campaign(Displayed):
 
         If there are none, as when the agent has discarded its data, they are those of `best`.
         """
-        done = self._records_of("done")
+        done = self._log.of("done")
         found = self._in_space.recommended(done, self._slacks.feasibility) or self.best
         return None if found is None else dict(found.params)
 
@@ -373,7 +347,7 @@ class Campaign(Displayed):
             UnknownName: there is no dimension of some name.
         """
         mean, var = self._in_space.moments(self._unit(points))
-        return self._sign * mean, np.sqrt(var)
+        return self._log.sign * mean, np.sqrt(var)
 
     def predict_constraints(self, points: Any) -> dict[str, tuple[Array, Array]]:
         """The posterior mean and standard deviation (n,) of each constraint, by name.
@@ -414,22 +388,11 @@ class Campaign(Displayed):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        rest = ("value", "status", "time", "reason")
-        table = []
-        for record in self.records:
-            own = {
-                f"params.{name}" if name in ("id", *self._slacks.bounds, *rest) else name: value
-                for name, value in record.params.items()
-            }
-            limits = {name: record.constraints.get(name) for name in self._slacks.bounds}
-            last = {key: getattr(record, key) for key in rest}
-            table.append({"id": record.id, **own, **limits, **last})
-        return optional("pandas", "pandas").DataFrame(table)
+        return self._log.to_dataframe()
 
     def snapshot(self) -> dict[str, Any]:
         """The state of the campaign and its arguments, as plain data with arrays."""
-        records = [asdict(record) for record in self.records]
-        own = {"format": FORMAT, "records": records, "now": self.now, "told": list(self._told)}
+        own = {"format": FORMAT, **self._log.snapshot()}
         own |= {"slacks": self._slacks.snapshot(), "failures": self._failures.snapshot()}
         return own | self._declared | self._in_space.snapshot()
 
@@ -439,6 +402,7 @@ class Campaign(Displayed):
         Raises:
             InvalidInput: the snapshot is invalid. The campaign is unchanged.
         """
+        log = CampaignLog(self.space, self.maximize, self._bounds)
         before, slacks = self._in_space.snapshot(), self._slacks.snapshot()
         failures = self._failures.snapshot()
         try:
@@ -447,23 +411,18 @@ class Campaign(Displayed):
                 raise InvalidInput(
                     f"it is of a campaign with other arguments: {' and '.join(other)} differ"
                 )
-            now = positive(state["now"], "now", zero=True)
-            records = [
-                Record.restored(fields, index, self.space, now, self._slacks.bounds)
-                for index, fields in enumerate(listed(state["records"], "records"))
-            ]
-            told = [_told(event, len(records)) for event in listed(state["told"], "told")]
+            log.restore(state)
             self._in_space.restore(state)
             self._slacks.restore(state["slacks"])
             self._failures.restore(state["failures"])
-            if len(self.agent.posterior.observed) > sum(r.status == "done" for r in records):
+            if len(self.agent.posterior.observed) > len(log.of("done")):
                 raise InvalidInput("records are missing: the agent has more observations")
         except BROKEN as error:
             self._in_space.restore(before)
             self._slacks.restore(slacks)
             self._failures.restore(failures)
             raise InvalidInput(f"not a snapshot of this campaign: {error}") from error
-        self.now, self.records, self._told = now, records, told
+        self._log = log
 
     def save(self, file: str | Path) -> None:
         """Write the campaign to a JSON file atomically: a kill leaves the old file or the new one.
@@ -533,13 +492,6 @@ class Campaign(Displayed):
         campaign._file = source
         return campaign
 
-    def _records_of(self, status: RecordStatus) -> list[Record]:
-        return [record for record in self.records if record.status == status]
-
-    @property
-    def _sign(self) -> float:
-        return 1.0 if self.maximize else -1.0
-
     def recommend(self, context: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters with the best posterior mean in a context; nothing becomes pending.
 
@@ -561,50 +513,26 @@ class Campaign(Displayed):
 
         While all values are equal, nothing says where to look, and points are spread further.
         """
-        values = {record.value for record in self.records if record.status == "done"}
-        done = sum(record.status == "done" for record in self.records)
-        flat = len(values) == 1 and done >= FEWEST_EQUAL
-        flat &= not isinstance(self.space.domain, Arms)
-        if flat or len(self.records) < self.n_initial:
-            spread_out = self.space.actual(self._spread(len(self.records)))
-            return spread_out if context is None else self.space.check(spread_out | dict(context))
+        listed_out = isinstance(self.space.domain, Arms)
+        if len(self.records) < self.n_initial or (self._log.flat and not listed_out):
+            params = spread_params(self.space, self._seed, len(self.records))
+            return params if context is None else self.space.check(params | dict(context))
         around = [r for r in self.records if r.status in ("pending", "failed")]
         slacks = [*self._slacks.posteriors, *self._failures.slack(self.records)]
         feasibility = Feasibility(slacks) if slacks else None
-        repeat = not (isinstance(self.space.domain, Arms) and self._deterministic())
+        repeat = not (listed_out and self._deterministic)
         return self._in_space.next(len(self.records), around, feasibility, repeat, context)
 
+    @property
     def _deterministic(self) -> bool:
         """Whether a repeated evaluation would return the value that is known.
 
         So it is without noise, and with an agent that does not forget if all evaluations that were
-        repeated did so, unless most values occur at several points and may agree by coincidence.
+        repeated did so.
         """
-        if self.agent.forgetting is not None or self._declared["noise"] == 0.0:
-            return self.agent.forgetting is None
-        found: dict[str, list[float | None]] = {}
-        for record in self.records:
-            if record.status == "done":
-                found.setdefault(repr(record.params), []).append(record.value)
-        repeated = [values for values in found.values() if len(values) > 1]
-        distinct = len({values[0] for values in found.values()})
-        return (
-            bool(repeated)
-            and all(len(set(values)) == 1 for values in repeated)
-            and 2 * distinct > len(found)
-        )
-
-    def _spread(self, index: int) -> Any:
-        count, cube = 1 << max(index, 7).bit_length(), self.space.cube
-        if cube.limits is None or isinstance(self.space.domain, Arms):
-            return spread(cube, count, stream("campaign", self._seed))[index]
-        # Of more points, those that satisfy linear constraints come first, then repaired ones.
-        points = spread(cube, 8 * count, stream("campaign", self._seed))
-        rounded = cube.snap(points)
-        possible = cube.limits.proposable(rounded)
-        moved = (np.abs(rounded - points) > 1e-12).any(axis=1) if cube.free is None else ~possible
-        order = np.argsort(moved | ~possible, kind="stable")[: max(int(possible.sum()), 1)]
-        return rounded[order[index % len(order)]]
+        if self.agent.forgetting is not None:
+            return False
+        return self._declared["noise"] == 0.0 or self._log.repeats_itself
 
     def _close(
         self, record: Record, told: tuple[Any, Any], time: float | None, *, counts: bool = False
@@ -613,54 +541,22 @@ class Campaign(Displayed):
 
         The result is recorded.
         """
-        closed = self._measured(record, told)
+        closed = self._log.measured(record, *told)
         if closed.value is None:
             return self._put(replace(closed, time=self.now))
-        reward = self._sign * closed.value
+        reward = self._log.reward(closed)
         if time is None:
             self._in_space.tell(record, reward, counts=counts)
-            self._told.append((record.id, None if counts else 0.0))
-            self.now += 1.0 if counts else 0.0
+            self._log.told_at(record.id, self.now, counts=counts)
         else:
-            when = self._time(time)
+            when = self._log.checked_time(time)
             self._in_space.tell_after(when - self.now, record, reward)
-            self._told.append((record.id, when - self.now))
-            self.now = when
+            self._log.told_at(record.id, when)
         self._slacks.tell([closed])
         return self._put(replace(closed, time=self.now))
 
-    def _measured(self, record: Record, told: tuple[Any, Any]) -> Record:
-        """The record with its value and constraints, or as failed if they mean that."""
-        value, given = told
-        record, found = replace(record, constraints={}), measured(value, worst=-self._sign * np.inf)
-        if not np.isnan(found):
-            limits = measured_constraints(self._slacks.bounds, given)
-            if limits is not None:
-                return replace(record, status="done", value=found, constraints=limits)
-            return replace(record, status="failed", reason="the value of a constraint was NaN")
-        reason = "the value was NaN" if np.isnan(value) else "the value was infinite"
-        return replace(record, status="failed", reason=reason)
-
-    def _time(self, time: float) -> float:
-        when = number(time, "time")
-        if when < self.now:
-            raise InvalidInput(
-                f"time must not be before the present time {self.now}, got {when}: report a late "
-                "value with the present time, or collect values and report them in order"
-            )
-        return when
-
-    def _pending(self, id: int) -> Record:
-        index = whole(id, "id", 0)
-        if index >= len(self.records) or self.records[index].status != "pending":
-            known = [record.id for record in self.pending]
-            raise InvalidInput(
-                f"no evaluation with id {index} is pending; the pending ids are {shown(known)}"
-            )
-        return self.records[index]
-
     def _put(self, record: Record) -> Record:
-        self.records[record.id :] = [record, *self.records[record.id + 1 :]]
+        self._log.put(record)
         self._failures.tell([record], self.records)
         self._save()
         return record
@@ -668,12 +564,3 @@ class Campaign(Displayed):
     def _save(self) -> None:
         if self._file is not None:
             self._file.write(self.snapshot())
-
-
-def _told(event: Any, records: int) -> tuple[int | None, float | None]:
-    """One entry of what the agent observed, from a snapshot."""
-    id, elapsed = event
-    return (
-        None if id is None else whole(id, "id", 0, records - 1),
-        None if elapsed is None else positive(elapsed, "elapsed", zero=True),
-    )

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.optimize.belief import is_value, params_of, rows
-from gpbandits_env.agents.optimize.campaign import Campaign, initial_for
+from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.constraints import WithConstraints, sides_of, split
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.found import Found
+from gpbandits_env.agents.optimize.initial import usual_initial
 from gpbandits_env.agents.optimize.records import measured
 from gpbandits_env.agents.optimize.run import Callback, Parallel, Run
 from gpbandits_env.agents.optimize.space import Space
@@ -166,7 +167,7 @@ def _search(
     file = options.pop("file")
     new = file is None or not CampaignFile(file).path.exists()
     if new and options["n_initial"] is None:
-        options["n_initial"] = min(initial_for(space), max(1, run.n_calls // 4))
+        options["n_initial"] = min(usual_initial(space), max(1, run.n_calls // 4))
     options |= {"noise": noise, **settings}
     if new:
         campaign = Campaign(bounds, agent, file=file, **options)
