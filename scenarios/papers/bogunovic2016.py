@@ -142,6 +142,13 @@ def _blocks(end: str, title: str, env_kwargs: dict[str, Any], **more: Any) -> Sc
 
 # -- Real data: Section 5.2, Fig. 3 ---------------------------------------------------------------
 
+TEMPERATURE: dict[str, Any] = {
+    "readings": "intel-berkeley",
+    "dataset_options": {"every": 10},
+    "train_fraction": 0.6,
+    "model_noise_var": 0.5,
+    "epsilon": 0.03,
+}
 WARM = {"type": "log", "c1": 0.8, "c2": 0.4}
 FAST = {"type": "log", "c1": 0.2, "c2": 0.4}
 REAL_DATA = (
@@ -181,6 +188,14 @@ OUR_SENSORS = (
     185, 187, 189, 190, 196, 197, 205,
 )  # fmt: skip
 FIRST_SENSORS = tuple(5 * i // 2 for i in range(20))
+TRAFFIC: dict[str, Any] = {
+    "readings": "metr-la",
+    "dataset_options": {"mornings": True, "working_days": True},
+    "columns": OUR_SENSORS,
+    "train_fraction": 0.6,
+    "model_noise_var": 5.0,
+    "epsilon": 0.04,
+}
 
 
 def _traffic(
@@ -193,7 +208,7 @@ def _traffic(
         source=f"bogunovic2016, Section 5.2, {figure}",
         title=f"the fastest of 50 highway sensors of {place}, working mornings",
         env="gpbandits/Replay-v0",
-        env_kwargs={**data, "model_noise_var": 5.0, "epsilon": 0.04},
+        env_kwargs=data,
         grid={"starts": tuple((length * day,) for day in range(count))},
         agents=TRAFFIC_AGENTS,
         horizon=length,
@@ -240,13 +255,7 @@ SCENARIOS = (
         source="bogunovic2016, Section 5.2, Fig. 3(a)",
         title="the warmest of 46 sensors of the Intel Berkeley lab, over two days",
         env="gpbandits/Replay-v0",
-        env_kwargs={
-            "readings": "intel-berkeley",
-            "dataset_options": {"every": 10},
-            "train_fraction": 0.6,
-            "model_noise_var": 0.5,
-            "epsilon": 0.03,
-        },
+        env_kwargs=TEMPERATURE,
         agents=(
             _ucb("tv-gp-ucb", "tv-gp-ucb", "the paper's epsilon, 0.03", WARM),
             _ucb("r-gp-ucb", "r-gp-ucb", "the paper's N, 15", WARM, reset_every=15),
@@ -286,12 +295,7 @@ SCENARIOS = (
         "",
         "Fig. 3(c-f), on other data",
         "Los Angeles",
-        {
-            "readings": "metr-la",
-            "dataset_options": {"mornings": True, "working_days": True},
-            "columns": OUR_SENSORS,
-            "train_fraction": 0.6,
-        },
+        TRAFFIC,
         days=(60, 2),
         alternatives=(
             _ucb(
@@ -313,7 +317,13 @@ SCENARIOS = (
         "-i880",
         "Fig. 3(c-f) and Appendix G",
         "the I-880 South",
-        {"readings": "i880", "columns": PAPERS_SENSORS, "train_fraction": 2 / 3},
+        {
+            "readings": "i880",
+            "columns": PAPERS_SENSORS,
+            "train_fraction": 2 / 3,
+            "model_noise_var": 5.0,
+            "epsilon": 0.04,
+        },
         days=(84, 10),
         departures=(
             "the paper's readings are not public: this replays 30 days of 84 readings that you "

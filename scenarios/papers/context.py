@@ -8,6 +8,7 @@ in common, as with one agent per context. The oracle that knows f has no regret.
 from typing import Any
 
 from gpbandits_env.scenarios.findings import Below, Level
+from gpbandits_env.scenarios.papers.bogunovic2016 import TEMPERATURE, WARM
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 
@@ -30,7 +31,6 @@ AGENTS = (
     AgentEntry("ts", "ts", {}, "a joint sample of all pairs"),
     AgentEntry("random", "random", {}, "uniform"),
 )
-WARM = {"type": "log", "c1": 0.8, "c2": 4.0}
 OWN = "the setting is ours: the paper's data (vaccine design, light sensors) are not used"
 
 SCENARIOS = (
@@ -76,14 +76,7 @@ SCENARIOS = (
         source="the hour of the day and the temperatures of bogunovic2016, Section 5.2",
         title="the warmest of 46 sensors of the Intel Berkeley lab, when the hour is known",
         env="gpbandits/Replay-v0",
-        env_kwargs={
-            "readings": "intel-berkeley",
-            "dataset_options": {"every": 10},
-            "train_fraction": 0.6,
-            "model_noise_var": 0.5,
-            "epsilon": 0.03,
-            "contexts": {"clock": 144, "parts": 24},
-        },
+        env_kwargs=TEMPERATURE | {"contexts": {"clock": 144, "parts": 24}},
         agents=(
             AgentEntry("cgp-ucb", "gp-ucb", {"beta": WARM}, "the hour is a point of the circle"),
             AgentEntry("tv/hour", "tv-gp-ucb", {"beta": WARM}, "the hour, and epsilon 0.03"),
