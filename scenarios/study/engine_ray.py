@@ -1,15 +1,20 @@
 """Tasks on a Ray cluster, as remote calls."""
 
 import logging
+import os
+import subprocess
+import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import ray
 from ray import exceptions
 
 from gpbandits_env.errors import ClusterLost, InvalidInput, MissingExtra
+from gpbandits_env.scenarios.study import ray_guard
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable, run_timed
 from gpbandits_env.scenarios.study.runner import PlannedTrial
 
@@ -21,22 +26,24 @@ LOOPBACK = "127.0.0.1"
 def opened(jobs: int, address: str | None) -> Iterator[Pool]:
     """The cluster at the address or, without an address, a new one of ``jobs`` processes.
 
-    Tasks that are still running at the end are cancelled.
+    Tasks that are still running at the end are cancelled. A new cluster ends with this process,
+    even if it is killed (not on Windows).
 
     Raises:
         InvalidInput: no cluster answers at the address.
     """
-    _connect(jobs, address)
-    cluster = RayCluster()
-    try:
-        yield cluster
-    finally:
-        # If the cluster is gone, there is nothing to cancel.
-        with suppress(Exception):
-            for left in cluster.running:
-                ray.cancel(left, force=True)
-        with suppress(Exception):
-            ray.shutdown()
+    with nullcontext() if address else _guarded():
+        _connect(jobs, address)
+        cluster = RayCluster()
+        try:
+            yield cluster
+        finally:
+            # If the cluster is gone, there is nothing to cancel.
+            with suppress(Exception):
+                for left in cluster.running:
+                    ray.cancel(left, force=True)
+            with suppress(Exception):
+                ray.shutdown()
 
 
 class RayCluster(Pool):
@@ -79,6 +86,24 @@ def _cluster_errors() -> Iterator[None]:
             f"the Ray cluster is gone, or its workers cannot run trials ({_short(error)}); "
             "check that it runs, with this version of gpbandits-env on every machine"
         ) from error
+
+
+@contextmanager
+def _guarded() -> Iterator[None]:
+    """Let a process watch this one, and end what Ray has started here if this one is killed."""
+    if sys.platform == "win32":  # a process keeps the number of a parent that has ended
+        yield
+        return
+    import psutil  # Ray's copy
+
+    command = [sys.executable, "-I", "-S", ray_guard.__file__, str(os.getpid())]
+    folder = str(Path(psutil.__file__).parents[1])
+    # A group of its own, because it must not receive the signals of a terminal.
+    with subprocess.Popen([*command, folder], process_group=0) as guard:
+        try:
+            yield
+        finally:
+            guard.kill()
 
 
 def _connect(jobs: int, address: str | None) -> None:

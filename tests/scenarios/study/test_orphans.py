@@ -105,6 +105,24 @@ def test_a_worker_that_hands_over_a_large_result_is_no_orphan(driver, held, tmp_
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("moment", [None, 1.5, 3.0])
+def test_no_process_of_ray_outlives_its_driver(moment, driver, held, tmp_path):
+    """Killed among the trials, or after some seconds, while Ray starts."""
+    pytest.importorskip("ray")
+    process = driver(1000, "ray")
+    if moment is None:
+        assert until(lambda: held(tmp_path / "a.sqlite") > 0, 120)
+        titles = [psutil.Process(pid).cmdline()[0] for pid in alive(process)]
+        assert any("Agent" in title for title in titles), titles  # they used to stay for a minute
+    else:
+        assert until(lambda: len(alive(process)) >= 2, 60)  # the guard comes first
+        time.sleep(moment)
+    process.kill()
+    assert process.wait(10) == -signal.SIGKILL
+    assert until(lambda: not alive(process), 3.0), alive(process)
+
+
+@pytest.mark.slow
 def test_no_worker_of_dask_outlives_its_driver(driver, held, tmp_path):
     pytest.importorskip("distributed")
     process = driver(1000, "dask")
