@@ -14,17 +14,17 @@ from gpbandits_env.agents.batch import Batch, rule_for
 from gpbandits_env.agents.batch.base import rolled_back
 from gpbandits_env.agents.data.compression import Budget, compression_for
 from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
-from gpbandits_env.agents.data.log import Fade, ObservationLog, forgetting_for
+from gpbandits_env.agents.data.log import Fade, ObservationLog, drift_of, forgetting_for
 from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.search import ArmSearch, Search, SearchSpec, search_for
 from gpbandits_env.agents.search.placed import PlacedArmSearch
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, positive
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.model import Model
-from gpbandits_env.posterior import Posterior, posterior_for
+from gpbandits_env.posterior import Posterior, posterior_for, posterior_kind
 from gpbandits_env.problem import Problem
-from gpbandits_env.temporal import MarkovTime, TemporalKernel, temporal_from_dict
+from gpbandits_env.temporal import TemporalKernel
 
 # A Nystrom posterior and a temporal kernel need arms. In a box, this is the default number of
 # candidates.
@@ -142,7 +142,7 @@ class GPAgent(Agent):
         self.batch = rule_for(batch)
         self.batch.check(self.rule, problem)
         self.duplicates = 0
-        self._history = history_of(problem, history)
+        self._history = problem.last_rows(history)
         self._observe_history()
 
     def _mapped(self, given: ActionMap | None, candidates: int | None) -> ActionMap:
@@ -261,7 +261,7 @@ class GPAgent(Agent):
         self.round += 1
         self.log.append(self.round, points, values)
         if len(points) > 1:
-            self.duplicates += repeats(points)
+            self.duplicates += len(points) - len(np.unique(points, axis=0))
         if self.forgetting is not None:
             self.forgetting.advance(self.round, self.posterior, self.log)
         if self.refit is not None:
@@ -460,61 +460,3 @@ class GPAgent(Agent):
     def _drawn_in(self, rewards: Array) -> Array:
         """The rewards for the posterior; see `Learning.robust`."""
         return rewards if self.refit is None else self.refit.drawn_in(rewards)
-
-
-def drift_of(
-    epsilon: float | None, temporal: TemporalKernel | Mapping[str, Any] | None
-) -> tuple[float | None, TemporalKernel | None]:
-    """The settings ``epsilon`` and ``temporal``, of which a Markov kernel is the former.
-
-    Raises:
-        InvalidInput: both are given, or the kernel is invalid.
-    """
-    moving = None if temporal is None else temporal_from_dict(temporal)
-    if epsilon is not None and moving is not None:
-        raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
-    if isinstance(moving, MarkovTime):
-        return moving.epsilon, None
-    return epsilon, moving
-
-
-def history_of(problem: Problem, rows: int | None) -> Array:
-    """The last rows (k, n) of the problem's history; none if ``rows`` is None.
-
-    Raises:
-        InvalidInput: the problem has no history, or fewer rows.
-    """
-    if rows is None:
-        return np.empty((0, 0))
-    if problem.contexts is not None:
-        raise InvalidInput("the contexts of the problem's history are unknown: leave out history")
-    known = 0 if problem.history is None else len(problem.history)
-    if whole(rows, "history") > known or problem.history is None:
-        raise InvalidInput(f"history={rows}, but the problem has {known} rows of history")
-    return problem.history[-rows:]
-
-
-def posterior_kind(spec: Mapping[str, Any] | str, drifts: Sequence[str]) -> dict[str, Any]:
-    """The setting ``posterior`` as a dict with a type.
-
-    Raises:
-        InvalidInput: a dict has no type or an unknown field, or a setting for a drift, of which
-            ``drifts`` has the names, is given for a Nystrom posterior.
-    """
-    kind = {"type": spec} if isinstance(spec, str) else spec
-    if not isinstance(kind, Mapping) or "type" not in kind or set(kind) - {"type", "qbar"}:
-        raise InvalidInput(
-            "posterior must be 'auto', 'rows', 'coefficients', 'nystrom' or a dict such as "
-            f'{{"type": "nystrom", "qbar": 5.0}}, got {spec!r}'
-        )
-    if kind["type"] == "nystrom" and drifts:
-        raise InvalidInput(
-            f"a Nystrom posterior does not support {drifts[0]}: leave out {drifts[0]} (reset_every "
-            "and window are supported), or use another posterior"
-        )
-    return dict(kind)
-
-
-def repeats(points: NDArray[Any]) -> int:
-    """The number of points, (k,) or (k, d), that repeat an earlier one."""
-    return len(points) - len(np.unique(points, axis=0))

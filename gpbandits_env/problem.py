@@ -103,6 +103,23 @@ class Problem(Displayed):
             raise InvalidInput("with a box of contexts prior_mean must be one number for all arms")
         return replace(self, domain=domain, contexts=None, prior_mean=mean, history=None)
 
+    def last_rows(self, rows: int | None) -> Array:
+        """The last rows of the history, (rows, n); no row, (0, 0), if ``rows`` is None.
+
+        Raises:
+            InvalidInput: the history has fewer rows, or there is none.
+        """
+        if rows is None:
+            return np.empty((0, 0))
+        if self.contexts is not None:
+            raise InvalidInput(
+                "the contexts of the problem's history are unknown: leave out history"
+            )
+        known = 0 if self.history is None else len(self.history)
+        if whole(rows, "history") > known or self.history is None:
+            raise InvalidInput(f"history={rows}, but the problem has {known} rows of history")
+        return self.history[-rows:]
+
     def replaced(self, **changes: Any) -> "Problem":
         """The same problem with some fields changed, checked anew.
 

@@ -8,7 +8,7 @@ kept or dropped, or the correlation with them changes. Every agent with a poster
 import math
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array, share, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import Posterior
-from gpbandits_env.temporal import TemporalKernel
+from gpbandits_env.temporal import MarkovTime, TemporalKernel, temporal_from_dict
 
 # Data whose correlation with the present is below this have no effect.
 GONE = 1e-9
@@ -329,6 +329,22 @@ class Window(Forgetting):
             posterior.forget()
             for entry in log.data:
                 posterior.condition(entry.points, entry.rewards)
+
+
+def drift_of(
+    epsilon: float | None, temporal: TemporalKernel | Mapping[str, Any] | None
+) -> tuple[float | None, TemporalKernel | None]:
+    """The settings ``epsilon`` and ``temporal``, of which a Markov kernel is the former.
+
+    Raises:
+        InvalidInput: both are given, or the kernel is invalid.
+    """
+    moving = None if temporal is None else temporal_from_dict(temporal)
+    if epsilon is not None and moving is not None:
+        raise InvalidInput("give epsilon or temporal, not both: epsilon is a Markov drift")
+    if isinstance(moving, MarkovTime):
+        return moving.epsilon, None
+    return epsilon, moving
 
 
 def forgetting_for(

@@ -3,7 +3,7 @@
 from gpbandits_env.posterior.arms import ArmPosterior
 from gpbandits_env.posterior.base import Posterior
 from gpbandits_env.posterior.box import BoxPosterior
-from gpbandits_env.posterior.choose import posterior_for, posterior_on
+from gpbandits_env.posterior.choose import posterior_for, posterior_kind, posterior_on
 from gpbandits_env.posterior.nystrom import NystromPosterior
 from gpbandits_env.posterior.paths import Paths
 from gpbandits_env.posterior.subspaces import Subspaces
@@ -16,5 +16,6 @@ __all__ = [
     "Posterior",
     "Subspaces",
     "posterior_for",
+    "posterior_kind",
     "posterior_on",
 ]

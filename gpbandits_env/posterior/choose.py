@@ -1,5 +1,8 @@
 """The choice of a posterior's representation."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -118,6 +121,27 @@ def posterior_for(
     if temporal is not None:
         raise InvalidInput("a Nystrom posterior supports no temporal kernel; use posterior='auto'")
     return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, rng=rng)
+
+
+def posterior_kind(spec: Mapping[str, Any] | str, drifts: Sequence[str]) -> dict[str, Any]:
+    """The setting ``posterior`` as a dict with a type.
+
+    Raises:
+        InvalidInput: a dict has no type or an unknown field, or a setting for a drift, of which
+            ``drifts`` has the names, is given for a Nystrom posterior.
+    """
+    kind = {"type": spec} if isinstance(spec, str) else spec
+    if not isinstance(kind, Mapping) or "type" not in kind or set(kind) - {"type", "qbar"}:
+        raise InvalidInput(
+            "posterior must be 'auto', 'rows', 'coefficients', 'nystrom' or a dict such as "
+            f'{{"type": "nystrom", "qbar": 5.0}}, got {spec!r}'
+        )
+    if kind["type"] == "nystrom" and drifts:
+        raise InvalidInput(
+            f"a Nystrom posterior does not support {drifts[0]}: leave out {drifts[0]} (reset_every "
+            "and window are supported), or use another posterior"
+        )
+    return dict(kind)
 
 
 def _coefficients(
