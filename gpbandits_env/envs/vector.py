@@ -28,6 +28,7 @@ from gpbandits_env.envs.episode import (
 )
 from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_render_mode
 from gpbandits_env.envs.single import Info, Observation
+from gpbandits_env.envs.vector_inputs import autoreset_of, mask_of, of_some, seeds_of
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.functions import FunctionBatch
 from gpbandits_env.problem import Problem
@@ -74,7 +75,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
-        self.autoreset_mode = _autoreset(autoreset_mode)
+        self.autoreset_mode = autoreset_of(autoreset_mode)
         self.metadata: dict[str, Any] = {**SIDE_BY_SIDE, "autoreset_mode": self.autoreset_mode}
         # Gymnasium's make() reads -1 as "no limit"; so do we.
         horizon = None if max_episode_steps == -1 else max_episode_steps
@@ -143,10 +144,10 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             UnknownName: an option is not an argument of the environment.
         """
         given = check_options(options)
-        mask = self._reset_mask(given.pop("reset_mask", None))
+        mask = mask_of(given.pop("reset_mask", None), self.num_envs)
         if not self._episodes and not mask.all():
             raise NotReset("the first reset() must reset all instances")
-        fresh = [None if s is None else seeded(s) for s in self._seeds_of(seed)]
+        fresh = [None if s is None else seeded(s) for s in seeds_of(seed, self.num_envs)]
         which = np.flatnonzero(mask).tolist()
         begun = [self._instance(i, fresh[i], given) for i in which]
         info: dict[str, Any] = {}
@@ -435,47 +436,3 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         if self.selective:
             observation["observed"] = self._observed.astype(np.int8)
         return observation
-
-    def _seeds_of(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
-        """A seed for each instance; None leaves its generator unchanged."""
-        if seed is None:
-            return [None] * self.num_envs
-        if isinstance(seed, (int, np.integer)):
-            return [int(seed) + i for i in range(self.num_envs)]
-        if not isinstance(seed, Sequence) or len(seed) != self.num_envs:
-            count = self.num_envs
-            raise InvalidInput(f"seed must be one per instance ({count}), got {shown(seed)}")
-        return list(seed)
-
-    def _reset_mask(self, mask: Any) -> BoolArray:
-        """The instances to reset, (B,) booleans; all if no mask is given."""
-        if mask is None:
-            return np.ones(self.num_envs, dtype=np.bool_)
-        try:
-            array = np.asarray(mask)
-        except ValueError as error:
-            raise InvalidInput(f"reset_mask must be a boolean array: {error}") from None
-        if array.dtype != np.bool_ or array.shape != (self.num_envs,) or not array.any():
-            raise InvalidInput(
-                f"reset_mask must be a boolean array of shape ({self.num_envs},) with at least "
-                f"one True, got {array.dtype} of shape {array.shape}"
-            )
-        return array
-
-
-def of_some(info: dict[str, Any], which: BoolArray) -> dict[str, Any]:
-    """The info of some instances only, with their masks; changes the arrays of ``info``."""
-    if not which.any():
-        return {}
-    if not which.all():
-        for array in info.values():
-            array[~which] = 0
-    return info | {"_" + key: which.copy() for key in info}
-
-
-def _autoreset(mode: Any) -> AutoresetMode:
-    try:
-        return AutoresetMode(mode)
-    except ValueError:
-        known = [each.value for each in AutoresetMode]
-        raise InvalidInput(f"autoreset_mode must be one of {known}, got {shown(mode)}") from None
