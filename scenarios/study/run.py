@@ -175,19 +175,33 @@ def _merge(store: Store, meta: Mapping[str, Any]) -> None:
         store.set_meta({"scenario": merged})
 
 
+ABSENT = "not stated"
+
+
 def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+    """The first difference between two scenarios, in words; empty if they are the same study."""
     for key in IDENTITY:
         if old.get(key) != new.get(key):
-            return f"its {key} is {_short(old.get(key))}, requested is {_short(new.get(key))}"
+            return f"its {_first(key, old.get(key), new.get(key))}"
     for label in old["agents"].keys() & new["agents"].keys():
         a, b = ({**s["agents"][label], "note": ""} for s in (old, new))
         if a != b:
-            return f"its agent {label!r} is {_short(a)}, requested is {_short(b)}"
+            return f"its {_first(f'agents.{label}', a, b)}"
     return ""
 
 
+def _first(name: str, old: Any, new: Any) -> str:
+    """The first value that differs, named by its keys: "environment.epsilon is 0.1, ..."."""
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in [*old, *new]:
+            a, b = old.get(key, ABSENT), new.get(key, ABSENT)
+            if a != b:
+                return _first(f"{name}.{key}", a, b)
+    return f"{name} is {_short(old)}, requested is {_short(new)}"
+
+
 def _short(value: Any) -> str:
-    text = json.dumps(value)
+    text = value if value is ABSENT else json.dumps(value)
     return text if len(text) <= 120 else text[:117] + "..."
 
 

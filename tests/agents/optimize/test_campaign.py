@@ -1,18 +1,13 @@
 """Ask and tell where evaluations are real."""
 
-import errno
 import json
-import os
-import signal
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, Space
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
+from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import Matern52
 from gpbandits_env.temporal import temporal_from_dict
 
@@ -27,20 +22,12 @@ def bowl(params):
     return -sum((v - 0.3) ** 2 for v in params.values())
 
 
-def begun(n=6, **options):
-    campaign = Campaign({"x": (0.0, 1.0), "y": (0.0, 1.0)}, seed=1, n_initial=4, **options)
-    for _ in range(n):
-        (suggestion,) = campaign.ask()
-        campaign.tell(suggestion.id, bowl(suggestion.params))
-    return campaign
-
-
 def distance(one, other):
     return np.hypot(one["x"] - other["x"], one["y"] - other["y"])
 
 
 @pytest.mark.parametrize("agent", ["ei", "gp-ucb", "max-variance"])
-def test_pending_and_failed_points_repel_new_asks(agent):
+def test_pending_and_failed_points_repel_new_asks(begun, agent):
     campaign = begun(agent=agent)
     first, *others = campaign.ask(4)
     for other in others:
@@ -53,7 +40,7 @@ def test_pending_and_failed_points_repel_new_asks(agent):
     assert distance(twin.ask()[0].params, first.params) == 0.0
 
 
-def test_what_is_pending_changes_no_belief():
+def test_what_is_pending_changes_no_belief(begun):
     campaign, twin = begun(), begun()
     campaign.ask(3)
     at = np.random.default_rng(0).random((9, 2))
@@ -61,7 +48,7 @@ def test_what_is_pending_changes_no_belief():
         assert np.array_equal(one, other)
 
 
-def test_a_failure_never_poisons():
+def test_a_failure_never_poisons(begun):
     campaign, twin = begun(), begun()
     at = np.random.default_rng(0).random((9, 2))
     (bad,) = campaign.ask()
@@ -74,7 +61,7 @@ def test_a_failure_never_poisons():
     assert np.isfinite(campaign.agent.belief(at)[0]).all()
 
 
-def test_bad_tells_change_nothing():
+def test_bad_tells_change_nothing(begun):
     campaign = begun()
     (suggestion,) = campaign.ask()
     before = json.dumps(campaign.snapshot(), default=repr)
@@ -143,7 +130,7 @@ def test_a_season_goes_by_the_clock():
     assert posterior.var == pytest.approx(var, abs=1e-8)
 
 
-def test_values_of_any_scale_are_standardised():
+def test_values_of_any_scale_are_standardised(begun):
     plain, scaled = begun(0), begun(0)
     for _ in range(10):
         (one,), (other,) = plain.ask(), scaled.ask()
@@ -233,193 +220,8 @@ def test_spaces_that_are_none_are_refused(wrong):
         Space(wrong)
 
 
-@pytest.mark.parametrize("space", [MIXED, {"x": (0, 1), "y": (-3, 3)}, {"n": Integer(0, 50)}])
-@pytest.mark.parametrize("agent", ["ei", "ts-rsr"])
-def test_resuming_is_as_good_as_never_stopping(space, agent, tmp_path):
-    file = tmp_path / "campaign.json"
-    campaign = Campaign(space, agent, seed=0, n_initial=3, file=file)
-    for i in range(7):
-        (s,) = campaign.ask()
-        campaign.tell(s.id, np.sin(i))
-    campaign.ask(2)
-    copied = tmp_path / "copy.json"
-    copied.write_bytes(file.read_bytes())
-    twin = Campaign.resume(copied)
-    assert [r.id for r in twin.pending] == [r.id for r in campaign.pending]
-    ahead = [s.params for s in campaign.ask(3)]
-    assert [s.params for s in twin.ask(3)] == ahead
-    assert twin.snapshot()["records"] == campaign.snapshot()["records"]
-
-
-KILLED = """
-import sys, time
-from gpbandits_env.agents.optimize import Campaign
-campaign = Campaign({"x": (0.0, 1.0)}, seed=0, n_initial=2, file=sys.argv[1])
-while True:
-    s, = campaign.ask()
-    campaign.tell(s.id, -(s.params["x"] - 0.3) ** 2)
-    print(len(campaign.records), flush=True)
-"""
-
-
-def test_a_killed_campaign_goes_on(tmp_path):
-    file = tmp_path / "campaign.json"
-    with subprocess.Popen(
-        [sys.executable, "-c", KILLED, str(file)], stdout=subprocess.PIPE, text=True
-    ) as process:
-        while int(process.stdout.readline()) < 6:
-            pass
-        os.kill(process.pid, signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
-    campaign = Campaign.resume(file)
-    told = [r for r in campaign.records if r.status == "done"]
-    assert len(told) >= 6
-    assert campaign.agent.posterior.size == len(told)
-    whole = Campaign({"x": (0.0, 1.0)}, seed=0, n_initial=2)
-    for _ in told:
-        (s,) = whole.ask()
-        whole.tell(s.id, -((s.params["x"] - 0.3) ** 2))
-    assert [r.params for r in whole.records] == [r.params for r in told]
-
-
-def test_a_new_campaign_never_writes_over_an_old_one(tmp_path):
-    file = tmp_path / "campaign.json"
-    old = begun(file=file)
-    before = file.read_bytes()
-    with pytest.raises(InvalidInput, match="resume"):
-        Campaign({"x": (0.0, 1.0)}, file=file)
-    assert file.read_bytes() == before
-    assert len(Campaign.resume(file).records) == len(old.records)
-
-
-def test_what_cannot_be_saved_is_refused_before_anything_is_asked(tmp_path):
-    with pytest.raises(InvalidInput, match="cannot be saved"):
-        Campaign({"f": Choice((len, sum))}, file=tmp_path / "campaign.json")
-    with pytest.raises(StoreError, match="cannot be written"):
-        Campaign({"x": (0.0, 1.0)}, file=tmp_path / "none" / "campaign.json")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_full_disk_loses_nothing(tmp_path, monkeypatch):
-    file = tmp_path / "campaign.json"
-    campaign = begun(file=file)
-    (suggestion,) = campaign.ask()
-    before = file.read_bytes()
-
-    def full(_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", full)
-        with pytest.raises(StoreError, match="No space left"):
-            campaign.tell(suggestion.id, 0.5)
-        with pytest.raises(StoreError, match="No space left"):
-            campaign.ask()
-    assert file.read_bytes() == before
-    assert list(tmp_path.iterdir()) == [file]
-    assert campaign.records[suggestion.id].value == 0.5
-    assert len(campaign.pending) == 1
-    campaign.save(file)
-    assert Campaign.resume(file).snapshot()["records"] == campaign.snapshot()["records"]
-
-
-def test_a_file_that_holds_something_else_is_refused(tmp_path):
-    for text in ("", "{}", "[1]", '{"format": 1}', '{"format": 4}', "[" * 10**5, "\xff"):
-        file = tmp_path / "campaign.json"
-        file.write_text(text, encoding="latin-1")
-        with pytest.raises(InvalidInput, match="campaign"):
-            Campaign.resume(file)
-    with pytest.raises(InvalidInput):
-        Campaign.resume(tmp_path / "none.json")
-
-
-@pytest.mark.parametrize("found", ["1", "2", '"3"', "null", "[3, 3]"])
-def test_a_file_of_another_format_is_refused_by_its_format(found, tmp_path):
-    file = tmp_path / "campaign.json"
-    file.write_text(f'{{"format": {found}}}', encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"its format is .*campaigns are in format 4"):
-        Campaign.resume(file)
-
-
-BROKEN = [
-    ("value", "x"), ("value", None), ("value", 1e400), ("value", True), ("value", [1.0]),
-    ("status", "finished"), ("status", "pending"), ("status", None), ("status", []),
-    ("params", {}), ("params", {"x": 0.5}), ("params", {"x": 0.5, "y": 7.0}), ("params", None),
-    ("id", 3), ("id", "1"), ("id", True), ("time", "x"), ("time", 1e400),
-    ("time", -1.0), ("time", 99.0), ("reason", 5), ("unheard", 1),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("key", "value"), BROKEN)
-def test_a_record_that_no_campaign_writes_is_found_when_it_is_read(key, value, tmp_path):
-    file = tmp_path / "campaign.json"
-    begun(3).save(file)
-    state = json.loads(file.read_text(encoding="utf-8"))
-    state["records"][1][key] = value
-    file.write_text(json.dumps(state), encoding="utf-8")
-    with pytest.raises(InvalidInput, match=r"holds no campaign.*record 1"):
-        Campaign.resume(file)
-
-
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("now", -1),
-        ("now", "x"),
-        ("now", None),
-        ("records", []),
-        ("records", 5),
-        ("seed", None),
-        ("n_initial", None),
-        ("points", [1]),
-        ("points", [[0, 1, [[9.0, 9.0]]]]),
-    ],
-)
-def test_a_state_that_no_campaign_writes_is_found_when_it_is_read(key, value, tmp_path):
-    file = tmp_path / "campaign.json"
-    begun(3).save(file)
-    state = json.loads(file.read_text(encoding="utf-8"))
-    file.write_text(json.dumps({**state, key: value}), encoding="utf-8")
-    with pytest.raises(InvalidInput, match="holds no campaign"):
-        Campaign.resume(file)
-
-
-def test_what_another_process_wrote_is_not_written_over(tmp_path):
-    file = tmp_path / "campaign.json"
-    one = begun(2, file=file)
-    other = Campaign.resume(file)
-    (asked,) = one.ask()
-    before = file.read_bytes()
-    with pytest.raises(StoreError, match="another process"):
-        other.ask()
-    with pytest.raises(StoreError, match="another process"):
-        other.save(file)
-    assert file.read_bytes() == before
-    one.tell(asked.id, 0.5)
-    other.save(tmp_path / "other.json")
-    assert len(Campaign.resume(tmp_path / "other.json").pending) == 1
-    again = Campaign.resume(file)
-    again.ask()
-    file.unlink()  # what is gone is not lost over again
-    again.ask()
-    assert len(Campaign.resume(file).pending) == 2
-
-
-@pytest.mark.parametrize("wrong", [5, None, b"c.json", "a\0b", ["c.json"]])
-def test_a_file_is_a_string_or_a_path(wrong, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(InvalidInput, match="file"):
-        Campaign.resume(wrong)
-    with pytest.raises(InvalidInput, match="file"):
-        begun(0).save(wrong)
-    if wrong is not None:
-        with pytest.raises(InvalidInput, match="file"):
-            Campaign([(0, 1)], file=wrong)
-    assert not list(tmp_path.iterdir())
-
-
 @pytest.mark.parametrize("given", ["x", None, [1.0], np.array([1.0, 2.0]), 1j, "1"])
-def test_a_value_that_is_no_number_is_refused_in_plain_words(given):
+def test_a_value_that_is_no_number_is_refused_in_plain_words(begun, given):
     campaign = begun(1)
     (suggestion,) = campaign.ask()
     with pytest.raises(InvalidInput, match="a value must be one number") as caught:
@@ -430,7 +232,7 @@ def test_a_value_that_is_no_number_is_refused_in_plain_words(given):
 
 
 @pytest.mark.parametrize("maximize", [True, False])
-def test_the_infinity_that_is_no_best_value_is_a_failure(maximize):
+def test_the_infinity_that_is_no_best_value_is_a_failure(begun, maximize):
     campaign = begun(2, maximize=maximize)
     worst = -np.inf if maximize else np.inf
     (suggestion,) = campaign.ask()
@@ -450,23 +252,6 @@ def test_points_of_the_user_are_kept_to_the_bit():
     assert campaign.pending[0].params == given
     assert campaign.best.params == given
     assert campaign.recommended == given
-
-
-def test_a_file_loads_no_code_unless_it_is_trusted(tmp_path, monkeypatch):
-    (tmp_path / "a_stranger.py").write_text(f"open({str(tmp_path / 'mark')!r}, 'w').close()")
-    monkeypatch.syspath_prepend(tmp_path)
-    Campaign({"x": (0.0, 1.0)}, file=tmp_path / "campaign.json")
-    kept = (tmp_path / "campaign.json").read_text()
-    kernel = '"settings": {"kernel": {"type": "a_stranger:Kernel"}}'
-    for old, new in (('"ei"', '"a_stranger:Agent"'), ('"settings": {}', kernel)):
-        assert old in kept
-        (tmp_path / "campaign.json").write_text(kept.replace(old, new))
-        with pytest.raises(InvalidInput, match="'a_stranger' is not loaded; if you trust"):
-            Campaign.resume(tmp_path / "campaign.json")
-        assert not (tmp_path / "mark").exists()
-    with pytest.raises(InvalidInput, match="has no class 'Kernel'"):
-        Campaign.resume(tmp_path / "campaign.json", trusted=True)
-    assert (tmp_path / "mark").exists()
 
 
 def fixed(agent="ei", **settings):
@@ -529,22 +314,6 @@ def test_noise_is_in_the_units_of_the_values():
     assert silent.ask()[0].params["x"] >= 0
     with pytest.raises(InvalidInput, match="not both"):
         Campaign({"x": (0.0, 1.0)}, noise=1.0, noise_var=1.0)
-
-
-def test_open_starts_and_continues_a_campaign(tmp_path):
-    file, space = tmp_path / "c.json", {"x": (0.0, 1.0)}
-    first = Campaign.open(file, space, "ts", noise=0.1)
-    first.tell(first.ask()[0].id, 1.0)
-    again = Campaign.open(file, space, "ts", noise=0.1)
-    assert again.records == first.records
-    first.save(tmp_path / "copy.json")
-    copy = Campaign.resume(tmp_path / "copy.json")
-    assert again.ask() == copy.ask()
-    for changed in ({"noise": 0.2}, {"seed": 5}, {"maximize": False}, {"margin": 0.1}):
-        with pytest.raises((InvalidInput, UnknownName)):
-            Campaign.open(file, space, "ts", **{"noise": 0.1, **changed})
-    with pytest.raises(InvalidInput, match="agent differ"):
-        Campaign.open(file, space, "ei", noise=0.1)
 
 
 def test_a_table_has_one_row_per_evaluation():
