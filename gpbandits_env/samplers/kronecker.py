@@ -97,7 +97,8 @@ def _apply(
 ) -> Array:
     """The Kronecker product of ``left`` times values (..., prod shape); right = left^T."""
     if values.ndim == 1 and len(shape) == 2:
-        return (left[0] @ (values.reshape(shape) @ right[1])).ravel()
+        # The same numbers as left[0], but a tall matrix is read twice as fast by columns.
+        return (right[0].T @ (values.reshape(shape) @ right[1])).ravel()
     batch = values.reshape(math.prod(values.shape[:-1]), math.prod(shape))
     out = np.empty((len(batch), n))
     step = max(1, BLOCK // max(n, batch.shape[1], 1))
