@@ -142,9 +142,13 @@ class Campaign(Displayed):
                 have these values, and the agent chooses the others for them.
             time: the time of their evaluation, not before ``now``. Correlations with past data
                 decay until then.
+        Raises:
+            InvalidInput: a number is out of range, the agent supports no context, or a value of the
+                context is outside its dimension. The campaign is unchanged.
+            UnknownName: the context names a dimension that does not exist.
         """
         count = whole(n, "n")
-        given = None if context is None else self._context(context)
+        given = None if context is None else self.check_context(context)
         if time is not None:
             when = self._log.checked_time(time)
             self._in_space.wait(when - self.now)
@@ -498,13 +502,23 @@ class Campaign(Displayed):
         Args:
             context: as in `ask`: "what is best at 30 degrees?"
         Raises:
+            InvalidInput: as in `ask`, or the campaign has black-box constraints.
+            UnknownName: there is no dimension of that name.
+        """
+        if self._bounds:
+            raise InvalidInput(
+                "recommend(context) does not consider black-box constraints: use ask(context=...), "
+                "which does, or predict"
+            )
+        return self._in_space.surest(self.check_context(context))
+
+    def check_context(self, context: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of a context, checked; see `ask`.
+
+        Raises:
             InvalidInput: as in `ask`.
             UnknownName: there is no dimension of that name.
         """
-        return self._in_space.surest(self._context(context))
-
-    def _context(self, context: Mapping[str, Any]) -> dict[str, Any]:
-        """A checked context that the agent supports."""
         self._in_space.check_context()
         return self.space.check_context(context)
 

@@ -53,6 +53,11 @@ class Found(OptimizeResult):
         found: dict[str, Any] | None = self["campaign"].recommended
         return found
 
+    def recommend(self, context: Mapping[str, Any]) -> dict[str, Any]:
+        """The values with the best posterior mean in a context, by name; see `Campaign`."""
+        found: dict[str, Any] = self["campaign"].recommend(context)
+        return found
+
     def predict(self, points: Any) -> tuple[Array, Array]:
         """Posterior mean and standard deviation at points; see `Campaign.predict`."""
         moments: tuple[Array, Array] = self["campaign"].predict(points)

@@ -14,7 +14,7 @@ from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.found import Found
 from gpbandits_env.agents.optimize.initial import usual_initial
 from gpbandits_env.agents.optimize.records import measured
-from gpbandits_env.agents.optimize.run import Callback, Parallel, Run
+from gpbandits_env.agents.optimize.run import Callback, Context, Parallel, Run
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.registry import OVERRIDES, settings_of
 from gpbandits_env.errors import InvalidInput, unknown
@@ -46,6 +46,7 @@ def minimize(
     callback: Callback | Sequence[Callback] | None = None,
     noise: float | None = None,
     constraints: Any = None,
+    context: Context | None = None,
     x0: Sequence[Any] | None = None,
     y0: Sequence[float] | None = None,
     file: str | Path | None = None,
@@ -82,6 +83,10 @@ def minimize(
             dict, ``fun`` returns a pair: its value, and the values of the constraints as a dict or
             a list. The function of a `NonlinearConstraint` is called with each call of ``fun`` and
             takes the same point. See `Campaign`.
+        context: the values of dimensions that are observed and not chosen, by name; a function
+            without arguments that returns them is called before each suggestion, or before each
+            batch. The agent chooses the other dimensions. If contexts differ, ``x`` and
+            ``recommended`` compare them; call ``recommend(context)`` of the result instead.
         x0: points that are known or to be evaluated first, in the form that ``fun`` takes, or one
             such point. They are kept exactly.
         y0: the values of x0. Without them, x0 is evaluated first and counts as calls.
@@ -106,7 +111,7 @@ def minimize(
             was called; or ``fun`` did not return a number, which ends the run like an exception.
         UnknownName: there is no such agent or setting.
     """
-    run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose)
+    run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose, context)
     options = {"maximize": False, "seed": seed, "n_initial": n_initial, "file": file}
     options["constraints"] = constraints
     return _search(run, bounds, agent, (x0, y0), noise, options, settings)
@@ -125,6 +130,7 @@ def maximize(
     callback: Callback | Sequence[Callback] | None = None,
     noise: float | None = None,
     constraints: Any = None,
+    context: Context | None = None,
     x0: Sequence[Any] | None = None,
     y0: Sequence[float] | None = None,
     file: str | Path | None = None,
@@ -137,7 +143,7 @@ def maximize(
 
     The campaign maximizes: all values have the sign of the function, and -inf is a failed call.
     """
-    run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose)
+    run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose, context)
     options = {"maximize": True, "seed": seed, "n_initial": n_initial, "file": file}
     options["constraints"] = constraints
     return _search(run, bounds, agent, (x0, y0), noise, options, settings)
@@ -158,6 +164,8 @@ def _search(
     if own or others:
         run.fun, run.constrained = WithConstraints(run.fun, own, others), True
     space = Space(bounds, split(options["constraints"])[1])
+    if isinstance(run.context, Mapping):
+        space.check_context(run.context)
     points, values = _given(space, *given, worst=-np.inf if options["maximize"] else np.inf)
     if values and run.constrained:
         raise InvalidInput(
@@ -173,6 +181,8 @@ def _search(
         campaign = Campaign(bounds, agent, file=file, **options)
     else:
         campaign = Campaign.open(file, bounds, agent, **options)
+    if isinstance(run.context, Mapping):
+        campaign.check_context(run.context)  # whether the agent supports it
     known, waiting = points[: len(values)], points[len(values) :]
     seen = [record.params for record in campaign.records]
     if values and not seen:

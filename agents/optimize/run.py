@@ -23,6 +23,8 @@ Map: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 # How calls are made: a map, an executor, or the number of worker processes.
 Parallel: TypeAlias = Map | Executor | int
 Callback: TypeAlias = Callable[[Found], Any]
+# The values of dimensions that are observed and not chosen, or what reads them now.
+Context: TypeAlias = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
 
 LOGGER = logging.getLogger("gpbandits_env.agents.optimize")
 LOGGER.addHandler(logging.NullHandler())
@@ -57,6 +59,7 @@ class Run:
     on_error: str
     timeout: float | None = None
     verbose: bool = False
+    context: Context | None = None
     constrained: bool = False  # whether a call returns its value and those of constraints
     made: int = 0  # the number of values so far
     campaign: Campaign = field(init=False)
@@ -76,6 +79,8 @@ class Run:
             ("fun", self.fun),
             *(("callback", one) for one in self.callbacks),
         ]
+        if self.context is not None and not isinstance(self.context, Mapping):
+            called.append(("context", self.context))
         if isinstance(self.parallel, int) and not isinstance(self.parallel, bool):
             if self.parallel != -1:
                 whole(self.parallel, "parallel")
@@ -83,7 +88,8 @@ class Run:
             called.append(("parallel", self.parallel))
         for name, one in called:
             if not callable(one):
-                raise InvalidInput(f"{name} must be a function, got {shown(one)}")
+                kind = "a dict or a function" if name == "context" else "a function"
+                raise InvalidInput(f"{name} must be {kind}, got {shown(one)}")
 
     def finish(
         self, campaign: Campaign, named: bool, waiting: Sequence[Mapping[str, Any]]
@@ -210,7 +216,8 @@ class Run:
         self._waiting = self._waiting[len(given) :]
         points += [self.campaign.expect(params) for params in given]
         if count > len(points):
-            points += self.campaign.ask(count - len(points))
+            context = self.context() if callable(self.context) else self.context
+            points += self.campaign.ask(count - len(points), context=context)
         return points
 
     def _close(self, id: int, value: Any) -> None:

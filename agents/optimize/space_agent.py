@@ -95,7 +95,11 @@ class SpaceAgent:
                 "and supports no context: use ei, gp-ucb, ts, ..."
             )
         if self.space.linear and not isinstance(self.space.domain, Arms):
-            raise InvalidInput("linear constraints are not supported together with a context")
+            raise InvalidInput(
+                "linear constraints are not supported together with a context, because a search "
+                "that fixes coordinates does not move along them: state them as upper bounds by "
+                "name, constraints={'name': bound}, or use a space without real dimensions"
+            )
 
     def surest(self, context: Mapping[str, Any]) -> dict[str, Any]:
         """The values with the largest posterior mean among those that agree with the context."""

@@ -1,9 +1,12 @@
 """Campaigns with some dimensions that are observed and not chosen."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
+from scipy.optimize import LinearConstraint
 
-from gpbandits_env.agents.optimize import Campaign
+from gpbandits_env.agents.optimize import Campaign, maximize, minimize
 from gpbandits_env.errors import InvalidInput, UnknownName
 
 MIXED = {
@@ -93,3 +96,70 @@ def test_agents_that_search_subspaces_say_that_they_support_no_context():
         campaign = Campaign({"x": (0.0, 1.0), "y": (0.0, 1.0)}, name, seed=0)
         with pytest.raises(InvalidInput, match="context"):
             campaign.ask(context={"y": 0.5})
+
+
+def test_linear_constraints_in_a_box_and_a_recommendation_under_black_box_ones_are_refused():
+    space = {"x": (0.0, 1.0), "temperature": (10.0, 40.0)}
+    linear = Campaign(space, seed=0, constraints=LinearConstraint([[1.0, 0.01]], -1.0, 1.0))
+    for call in (linear.ask, lambda context: linear.recommend(context)):
+        with pytest.raises(InvalidInput, match=r"linear constraints .* because"):
+            call(context={"temperature": 20.0})
+    bounded = Campaign(space, seed=0, n_initial=1, constraints={"cost": 0.5})
+    for _ in range(3):
+        (asked,) = bounded.ask(context={"temperature": 20.0})
+        assert asked.params["temperature"] == 20.0
+        bounded.tell(asked.id, value(asked.params), constraints={"cost": asked.params["x"]})
+    with pytest.raises(InvalidInput, match="black-box constraints"):
+        bounded.recommend({"temperature": 20.0})
+
+
+def test_minimize_with_a_fixed_context_is_minimize_of_the_other_dimensions():
+    seen = []
+
+    def loss(params):
+        seen.append(params["temperature"])
+        return -value(params)
+
+    space = {"x": (0.0, 1.0), "temperature": (10.0, 40.0)}
+    given = {"temperature": 30.0}
+    found = minimize(loss, space, n_calls=14, seed=0, context=given, noise=0.0)
+    assert seen == [30.0] * 14
+    assert abs(found.x["x"] - 0.75) < 0.02
+    assert found.recommended["temperature"] == 30.0
+    assert abs(found.recommend(given)["x"] - 0.75) < 0.02
+
+
+@pytest.mark.parametrize("how", [{}, {"batch": 2}, {"parallel": ThreadPoolExecutor(1)}])
+def test_maximize_reads_the_context_before_each_suggestion(how):
+    weather = iter([12.0, 36.0] * 10)
+    read, seen = [], []
+
+    def context():
+        read.append({"temperature": next(weather)})
+        return read[-1]
+
+    def fun(params):
+        seen.append(params["temperature"])
+        return value(params)
+
+    space = {"x": (0.0, 1.0), "temperature": (10.0, 40.0)}
+    found = maximize(fun, space, "gp-ucb", n_calls=8, seed=0, context=context, **how)
+    times = how.get("batch", 1)
+    assert seen == [one["temperature"] for one in read for _ in range(times)]
+    assert len(read) == 8 // times
+    assert found.nfev == 8
+
+
+@pytest.mark.parametrize(
+    ("context", "error"),
+    [(3.0, InvalidInput), ({"temperature": 50.0}, InvalidInput), ({"y": 0.0}, UnknownName)],
+)
+def test_a_wrong_context_of_minimize_is_refused_before_any_call(context, error, tmp_path):
+    def never(params):
+        raise AssertionError("called")
+
+    space = {"x": (0.0, 1.0), "temperature": (10.0, 40.0)}
+    start, file = {"x": 0.5, "temperature": 20.0}, tmp_path / "campaign.json"
+    with pytest.raises(error):
+        minimize(never, space, n_calls=4, x0=[start], context=context, file=file)
+    assert not file.exists()
