@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.batch import Batch
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.arrays import positive
 from gpbandits_env.problem import Problem
 
 
@@ -23,10 +24,19 @@ class ThompsonSampling(GPAgent):
         x_{t,i} = \arg\max_x \tilde f_i(x), \quad \tilde f_i \sim P(f \mid y_1, \ldots, y_{t-1})
 
     Args:
+        scale: the factor of the difference between samples and the posterior mean, above 0: v_t of
+            GP-TS (Chowdhury & Gopalan 2017, Algorithm 2).
         batch: a batch rule that draws posterior samples.
     """
 
     def __init__(
-        self, problem: Problem, rng: Generator, *, batch: Batch = "thompson", **parts: Any
+        self,
+        problem: Problem,
+        rng: Generator,
+        *,
+        scale: float = 1.0,
+        batch: Batch = "thompson",
+        **parts: Any,
     ) -> None:
         super().__init__(problem, rng, None, batch=batch, **parts)
+        self.search.scale = positive(scale, "scale")

@@ -14,6 +14,7 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.batch import Batch
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.arrays import positive
 from gpbandits_env.problem import Problem
 
 
@@ -26,10 +27,19 @@ class TSRSR(GPAgent):
         \quad \tilde f_i^* = \max_x \tilde f_i(x)
 
     Args:
+        scale: the factor of the difference between samples and the posterior mean, above 0: v_t of
+            GP-TS (Chowdhury & Gopalan 2017, Algorithm 2).
         batch: a batch rule that draws posterior samples.
     """
 
     def __init__(
-        self, problem: Problem, rng: Generator, *, batch: Batch = "ts-rsr", **parts: Any
+        self,
+        problem: Problem,
+        rng: Generator,
+        *,
+        scale: float = 1.0,
+        batch: Batch = "ts-rsr",
+        **parts: Any,
     ) -> None:
         super().__init__(problem, rng, None, batch=batch, **parts)
+        self.search.scale = positive(scale, "scale")

@@ -32,6 +32,10 @@ DIFFERENCES = 5.0
 # Instead of a theorem's beta_t, which assumes a known model and explores for hundreds of rounds.
 # Both were chosen on BBOB, instances 11 and 12.
 BETA = 2.0
+# In more than so many dimensions, posterior samples are drawn closer to the posterior mean, by the
+# root of the ratio. The largest difference of a sample grows as the root of the dimension, so that
+# the maximizers are far from the data in many dimensions. Chosen on BBOB, instance 11.
+AS_DRAWN = 5.0
 # Where data fade, epsilon is learned with one lengthscale, from the last 150 values.
 FADING: Mapping[str, Any] = {"every": 5, "window": 150}
 
@@ -253,6 +257,7 @@ def agent_for(
     above 60 values, unless a kernel or ``temporal`` is given. With a window or resets, the model is
     that of the data in the window. Where data fade, epsilon is learned too, from the value that is
     given, with one lengthscale. Where an agent's own beta_t is that of a theorem, beta is 2.
+    In d > 5 dimensions, ``scale`` of an agent that draws posterior samples is sqrt(5 / d).
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -274,6 +279,8 @@ def agent_for(
         given["learn"] = _usual_learning(space, cls, given, robust)
     if settings_of(name).get("beta", ...) in (None, THEOREM_OVER_5, THEOREM_1):
         given.setdefault("beta", BETA)
+    if "scale" in settings_of(name):
+        given.setdefault("scale", min(1.0, math.sqrt(AS_DRAWN / len(space.dimensions))))
     if noise is not None:
         given |= _with_noise(positive(noise, "noise", zero=True), given)
     agent = make(name, problem, seed=seed, **given)

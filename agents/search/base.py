@@ -25,9 +25,11 @@ class Search(ABC):
     Attributes:
         feasibility: if given, acquisitions are multiplied by the probability of feasibility, and
             samples are maximized over their feasible points.
+        scale: the factor of the difference between posterior samples and the posterior mean.
     """
 
     feasibility: Feasibility | None = None
+    scale: float = 1.0
 
     @abstractmethod
     def best(self, acquisition: Acquisition, posterior: Any, allowed: Any = None) -> NDArray[Any]:
@@ -86,6 +88,10 @@ class Search(ABC):
         """Drop what is kept between calls; the next call then depends only on the generator."""
         return
 
+    def _scaled(self, values: Array, mean: Array) -> Array:
+        """Samples (size, n) whose difference from the mean (n,) is multiplied by the scale."""
+        return values if self.scale == 1.0 else mean + self.scale * (values - mean)
+
 
 class ArmSearch(Search):
     """The exact search over n arms, O(n) per call.
@@ -133,7 +139,7 @@ class ArmSearch(Search):
     def sampled(
         self, posterior: ArmPosterior | NystromPosterior, rng: np.random.Generator, size: int
     ) -> tuple[IntArray, Array]:
-        values, own = posterior.sample(rng, size), np.arange(size)
+        values, own = self._scaled(posterior.sample(rng, size), posterior.mean), np.arange(size)
         if self.among is not None:
             values = values[:, self.among]
         fresh = self._fresh(posterior, None)

@@ -167,7 +167,7 @@ class BoxSearch(Search):
     def sampled(
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
-        paths = posterior.paths(rng, size)
+        paths = posterior.paths(rng, size, scale=self.scale)
         y = self._draw(posterior)
         points = self._lift(y)
         values = paths(points)

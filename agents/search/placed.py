@@ -49,6 +49,7 @@ class PlacedArmSearch(Search):
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         values = posterior.sample(rng, size, self._points)
+        values = self._scaled(values, posterior.mean_at(self._points))
         top = values.argmax(axis=1)
         return self._points[top], values[np.arange(size), top]
 

@@ -127,9 +127,9 @@ class RoundSearch(Search):
     ) -> tuple[Array, Array]:
         held = self._candidates(posterior)
         if len(held.points) > MOST_EXACT:
-            values = posterior.paths(rng, size)(held.points)
+            values = posterior.paths(rng, size, scale=self.scale)(held.points)
         else:
-            values = held.draw(rng, size)
+            values = self._scaled(held.draw(rng, size), held.mean)
         own, feasible = np.arange(size), None
         if self.feasibility is not None:
             values, feasible = self.feasibility.drawn(rng, size).ranked(values, held.points)

@@ -175,7 +175,7 @@ class SubspaceSearch(Search):
         order = np.argsort(-(mean + 3.0 * np.sqrt(var)), kind="stable")
         kept = order[: self._growth.candidates]
         points = self.subspaces.points(y[kept], rows[kept])
-        values = posterior.paths(rng, size)(points)
+        values = posterior.paths(rng, size, scale=self.scale)(points)
         top = values.argmax(axis=1)
         return points[top], values[np.arange(size), top]
 

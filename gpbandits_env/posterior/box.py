@@ -181,7 +181,11 @@ class BoxPosterior(Posterior):
         return self._residual(self._checked(points), self._data.count)[0]
 
     def paths(
-        self, rng: np.random.Generator, size: int, features: int | BoxSampler = 1024
+        self,
+        rng: np.random.Generator,
+        size: int,
+        features: int | BoxSampler = 1024,
+        scale: float = 1.0,
     ) -> Paths:
         """Draw functions from the posterior that can be evaluated anywhere in the box.
 
@@ -195,6 +199,7 @@ class BoxPosterior(Posterior):
             size: the number of functions.
             features: features made for this box and kernel, or the number of random features, an
                 even number, which is used if there are no exact ones.
+            scale: the factor of the difference between a function and the posterior mean.
         Raises:
             InvalidInput: the kernel has neither exact features nor a known spectral density.
         """
@@ -207,15 +212,15 @@ class BoxPosterior(Posterior):
                 basis = self._exact_features or FourierFeatures(self.kernel, dim, features, rng)
             xi = rng.standard_normal((size, basis.rank))
             if not n:
-                return Paths(self.prior_mean, basis, xi, None, np.zeros((size, 0)))
+                return Paths(self.prior_mean, basis, scale * xi, None, np.zeros((size, 0)))
             points, fade = data.points[:n].copy(), data.fade()
             fade = None if fade is None else fade[:n]
             seen = seen_by(rng, basis.features(points), xi, self.noise_var, fade, data.stamps[:n])
             white = self._whitening.matrix[:n, :n]
-            weights = ((data.rewards[:n] - self.prior_mean - seen) @ white.T) @ white
+            weights = ((data.rewards[:n] - self.prior_mean - scale * seen) @ white.T) @ white
             if fade is not None:
                 weights *= fade
-            return Paths(self.prior_mean, basis, xi, self._kernel_at(points), weights)
+            return Paths(self.prior_mean, basis, scale * xi, self._kernel_at(points), weights)
 
     def sample(self, rng: np.random.Generator, size: int, x: ArrayLike) -> Array:
         """Exact joint draws of f at x (n, d) given the data, (size, n).

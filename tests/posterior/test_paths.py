@@ -68,6 +68,16 @@ class TestMoments:
         error = (draws.mean(axis=0) - posterior.moments(x)[0]) / draws.std(axis=0)
         assert np.abs(error).max() < 5.5 / np.sqrt(DRAWS)
 
+    def test_scaled_differences_from_the_mean(self, epsilon):
+        posterior, x = world(2, SquaredExponential(0.5), epsilon)
+        mean = posterior.moments(x)[0]
+        drawn = posterior.paths(np.random.default_rng(1), 3)(x)
+        closer = posterior.paths(np.random.default_rng(1), 3, scale=0.3)(x)
+        np.testing.assert_allclose(closer, mean + 0.3 * (drawn - mean), atol=1e-9)
+        empty, rng = BoxPosterior(posterior.box, posterior.kernel, 0.1, 0.3), np.random.default_rng
+        half = empty.paths(rng(1), 3, scale=0.5)(x) - 0.3
+        np.testing.assert_allclose(half, 0.5 * (empty.paths(rng(1), 3)(x) - 0.3), atol=1e-9)
+
     def test_only_told_points_count(self, epsilon):
         posterior, x = world(2, SquaredExponential(0.5), epsilon)
         before = posterior.paths(np.random.default_rng(1), 3)(x)

@@ -52,8 +52,8 @@ class Paths:
         self._draw, self.drawn = posterior.paths, []
         posterior.paths = self
 
-    def __call__(self, rng, size):
-        self.drawn.append((self._draw(rng, size), size))
+    def __call__(self, rng, size, **settings):
+        self.drawn.append((self._draw(rng, size, **settings), size))
         return self.drawn[-1][0]
 
     def tops(self, grid):
@@ -153,7 +153,8 @@ def test_explore_where_no_candidate_lies_in_the_region(boxed):
 
 @pytest.mark.parametrize("dim", GRID)
 class TestSamples:
-    def test_thompson(self, boxed, dim):
+    @pytest.mark.parametrize("scale", [1.0, 0.3])
+    def test_thompson(self, boxed, dim, scale):
         def shortfall(agent, dense):
             paths = Paths(agent.posterior)
             actions = agent.ask()
@@ -161,7 +162,7 @@ class TestSamples:
             assert len(best) == M
             yield from best - paths.at(actions).diagonal()
 
-        shortfalls(boxed, "ts", dim, shortfall, most=1)
+        shortfalls(boxed, "ts", dim, shortfall, most=1, scale=scale)
 
     def test_dpp(self, boxed, dim):
         """Every action maximises one of the functions drawn."""

@@ -104,13 +104,22 @@ def test_qei(turns, m, settings, normal, kind):
             del told[kept:]
 
 
-def test_ts(turns, m, settings):
-    """Kandasamy et al. (2018): each action maximises a sample of its own."""
-    for turn in turns("ts", m, **settings):
+@pytest.mark.parametrize("scale", [1.0, 0.3])
+def test_ts(turns, m, settings, scale):
+    """Kandasamy et al. (2018): each action maximises a sample of its own.
+
+    Chowdhury & Gopalan (2017): a sample differs from the mean by the scale times its difference.
+    """
+    changed = 0
+    for turn in turns("ts", m, scale=scale, **settings):
         (samples,) = turn.samples
         assert samples.shape == (m, N)
-        assert np.array_equal(turn.actions, samples.argmax(axis=1))
+        closer = turn.mean + scale * (samples - turn.mean)
+        for i in range(m):
+            assert closer[i, turn.actions[i]] == pytest.approx(closer[i].max(), abs=1e-8)
+        changed += (closer.argmax(axis=1) != samples.argmax(axis=1)).any()
         assert len({row.tobytes() for row in samples}) == m
+    assert (changed > 0) == (scale != 1.0)
 
 
 @pytest.mark.parametrize("steps", [0, 50])
@@ -138,14 +147,16 @@ def determinant(covariance, batch):
     return np.linalg.det(np.eye(len(batch)) + covariance[np.ix_(batch, batch)] / NOISE_VAR)
 
 
-@pytest.mark.parametrize("redraws", [10, 0])
-def test_ts_rsr(turns, m, settings, redraws):
+@pytest.mark.parametrize(("redraws", "scale"), [(10, 1.0), (0, 1.0), (100, 0.3)])
+def test_ts_rsr(turns, m, settings, redraws, scale):
     """ren2024, Algorithm 1, with the redraws of Appendix C."""
     redrawn = exhausted = 0
-    for turn in turns("ts-rsr", m, batch={"type": "ts-rsr", "redraws": redraws}, **settings):
+    rule = {"type": "ts-rsr", "redraws": redraws}
+    for turn in turns("ts-rsr", m, batch=rule, scale=scale, **settings):
         floor, sd = turn.mean.max(), sqrt(turn.var())
-        levels = turn.samples[0].max(axis=1)
-        for samples in turn.samples[1:]:
+        drawn = [turn.mean + scale * (samples - turn.mean) for samples in turn.samples]
+        levels = drawn[0].max(axis=1)
+        for samples in drawn[1:]:
             low = np.flatnonzero(levels <= floor)
             assert len(samples) == len(low) > 0
             levels[low] = samples.max(axis=1)
