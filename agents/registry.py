@@ -154,6 +154,8 @@ def _problem(source: Any, overrides: dict[str, Any]) -> Problem:
     problem, spec = source, getattr(source, "spec", None)
     if not isinstance(source, Problem):
         problem = getattr(getattr(source, "unwrapped", None), "problem", None)
+        if problem is not None and callable(getattr(source, "get_wrapper_attr", None)):
+            problem = source.get_wrapper_attr("problem")  # a wrapper may state another one
     if problem is None and callable(getattr(source, "get_attr", None)):
         problem, spec = _of_instances(source)
     if not isinstance(problem, Problem):

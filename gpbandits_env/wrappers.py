@@ -1,4 +1,4 @@
-"""Wrappers for RL libraries: a scaled round, options for every reset, and mixtures."""
+"""Wrappers: options for every reset, a scaled round, late rewards, and mixtures."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,10 @@ from gymnasium.utils.seeding import np_random as seeded
 from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import finite_array, whole
+from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.errors import InvalidInput, NotReset, shown
+from gpbandits_env.problem import Problem
+from gpbandits_env.seeding import child
 
 Env = gym.Env[Any, Any]
 
@@ -77,6 +80,87 @@ class ScaledRound(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
         """The observation with the scaled round, which stays 1 beyond the horizon."""
         share = np.minimum(observation["round"] / self.horizon, 1.0).astype(np.float32)
         return {**observation, "round": share}
+
+
+class DelayedRewards(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Rewards arrive some rounds after their actions, or never.
+
+    It does what the argument ``delay`` of our environments does, with the same delays for the same
+    seed, for environments that do not have this argument: wrapped ones, and others with the
+    observation {"actions": (m, ...), "rewards": (m,), ...}. It has no `snapshot`; where a state is
+    saved, or in a vector environment of ours, use the argument.
+
+    Args:
+        env: an environment whose rewards are not delayed.
+        delay: a number of rounds, or a dict such as {"least": 2, "most": 20, "lost": 0.1}; see
+            `gpbandits_env.envs.delays.Delays`.
+    Raises:
+        InvalidInput: there is no delay or it is out of range, or the observation has another form.
+    """
+
+    def __init__(self, env: Env, delay: DelaySpec) -> None:
+        RecordConstructorArgs.__init__(self, delay=delay)
+        super().__init__(env)
+        delays, space = delays_for(delay), env.observation_space
+        parts = space.spaces if isinstance(space, spaces.Dict) else {}
+        rewards, actions = parts.get("rewards"), parts.get("actions")
+        plain = isinstance(rewards, spaces.Box) and actions is not None and "arrived" not in parts
+        if delays is None or not plain:
+            raise InvalidInput(
+                "DelayedRewards needs a delay and an environment whose observation has 'actions' "
+                f"and 'rewards' that are not delayed, got delay={shown(delay)} and {space}"
+            )
+        assert isinstance(rewards, spaces.Box)
+        assert actions is not None
+        self._delays, self._m = delays, rewards.shape[0]
+        self._rounds = delays.slots(self._m) // self._m
+        shows = {"actions": _repeated(actions, self._rounds)}
+        shows["rewards"] = _repeated(rewards, self._rounds)
+        shows["arrived"] = spaces.MultiBinary(delays.slots(self._m))
+        self.observation_space = spaces.Dict({**parts, **shows})
+        self._mail: Mail | None = None
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of the environment, with the largest delay."""
+        stated: Problem = self.env.get_wrapper_attr("problem")
+        return stated.replaced(max_delay=self._delays.most)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Reset the environment; nothing is pending."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        first = np.concatenate([observation["actions"]] * self._rounds)
+        self._mail = Mail(self._delays, first, self._m, None)
+        self._mail.begin(0, child(self.np_random))
+        return {**observation, **self._mail.observation()}, info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Take a step; the reward is the sum of those that arrive, and the info has ``delays``.
+
+        Raises:
+            NotReset: before the first `reset`.
+        """
+        if self._mail is None:
+            raise NotReset("step() was called before reset()")
+        observation, _, terminated, truncated, info = self.env.step(action)
+        seen = None if "observed" not in observation else observation["observed"] == 1
+        late = self._mail.round(observation["actions"], observation["rewards"], seen)
+        shown_now = self._mail.observation()
+        reward = float(np.add.reduce(shown_now["rewards"]))
+        after = {**observation, **shown_now}
+        return after, reward, terminated, truncated, {**info, "delays": late}
+
+
+def _repeated(space: spaces.Space[Any], times: int) -> spaces.Space[Any]:
+    """The space of that many elements, one after the other."""
+    if isinstance(space, spaces.MultiDiscrete):
+        return spaces.MultiDiscrete(np.tile(space.nvec, times))
+    if not isinstance(space, spaces.Box):
+        raise InvalidInput(f"actions must be arms or points, got {space}")
+    low, high = (np.concatenate([end] * times) for end in (space.low, space.high))
+    return spaces.Box(low, high, dtype=space.dtype.type)
 
 
 # The seeds of the members' resets are smaller than this.

@@ -1,9 +1,9 @@
 """Recorded readings: Table-v0 and Replay-v0."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
 from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
-from gpbandits_env.functions import ReplayProcess, RewardProcess, TableProcess
+from gpbandits_env.functions import ReplayProcess, RewardProcess, ShuffledProcess, TableProcess
 from gpbandits_env.kernels import (
     Empirical,
     Kernel,
@@ -54,6 +54,12 @@ class TableArguments(Arguments):
         model_noise_var: the noise variance of the agents' model; by default noise_var, or 5% of
             the mean training variance if that is 0.
         batch_size: the number of actions m in a round.
+        contexts: what is observed before each action: {"clock": rows per day, "parts": 24}, the
+            part of the day of a row, as points of the unit circle; or {"columns": indices}, columns
+            of the table that are contexts and not arms. Each round is then another row, in an order
+            that is drawn at each reset; the first row follows the last.
+        context_kernel: the kernel of contexts, which multiplies that of the arms; by default
+            squared exponential, of lengthscale 1 on a clock and half of the range of a column.
     Raises:
         InvalidInput: the table has gaps (the error says where), or a value is out of range.
         MissingData: the file or data set is missing; the message says how to get it.
@@ -68,20 +74,29 @@ class TableArguments(Arguments):
     noise_var: float = 0.0
     model_noise_var: float | None = None
     batch_size: int = 1
+    contexts: Mapping[str, Any] | None = None
+    context_kernel: Mapping[str, Any] | Kernel | None = None
     in_order: ClassVar[bool] = False
 
     def bandit(self) -> Bandit:
         return self._recorded()
 
-    def _process(self, arms: Arms, rows: Array) -> RewardProcess:
+    def _process(self, arms: Arms, rows: Array, contexts: NDArray[Any] | None) -> RewardProcess:
         """The reward process of the rows that are not used for the covariance."""
-        return TableProcess(arms, rows)
+        if contexts is None:
+            return TableProcess(arms, rows)
+        return ShuffledProcess(arms, rows, contexts=contexts)
 
     def _recorded(
         self, columns: Sequence[int] | None = None, epsilon: float | None = None
     ) -> Bandit:
         noise_var = positive(self.noise_var, "noise_var", zero=True)
         values, unit, locations = _table(self.readings, self.dataset_options)
+        seen = None
+        if self.contexts is not None:
+            seen = observed_contexts(self.contexts, values)
+            given = range(values.shape[1]) if columns is None else columns
+            columns = [j for j in given if j not in self.contexts.get("columns", ())]
         if columns is not None:
             values, locations = _columns(values, locations, columns)
         train, test = split(-values if self.minimise else values, self.train_fraction)
@@ -100,8 +115,23 @@ class TableArguments(Arguments):
             epsilon=epsilon,
             history=train if self.in_order else None,
         )
+        of_rows = None
+        if seen is not None:
+            problem = self._with_contexts(problem, seen)
+            of_rows = split(seen.rows, self.train_fraction)[1]
         label = f"negated {unit}" if self.minimise and unit else unit
-        return Bandit(problem, self._process(arms, test), noise_var, label, locations)
+        return Bandit(problem, self._process(arms, test, of_rows), noise_var, label, locations)
+
+    def _with_contexts(self, problem: Problem, seen: "ObservedContexts") -> Problem:
+        """The problem on arms and contexts; the history has no contexts."""
+        given, dim = self.context_kernel, seen.domain.dim
+        own = seen.kernel if given is None else kernel_from_dict(given)
+        context = OnCoordinates(tuple(range(1, 1 + dim)), own)
+        kernel = Product((OnCoordinates((0,), problem.kernel), context))
+        told: dict[str, Any] = {"kernel": kernel, "contexts": seen.domain, "history": None}
+        if isinstance(seen.domain, Box):  # the posterior is in a box
+            told["prior_mean"] = float(np.mean(problem.prior_mean))
+        return problem.replaced(**told)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,11 +147,6 @@ class ReplayArguments(TableArguments):
         starts: the test rows at which an episode may begin, of which one is drawn uniformly; by
             default the first row.
         epsilon: the drift in the agents' model, e.g. as learned from the training rows.
-        contexts: what is observed before each row: {"clock": rows per day, "parts": 24}, the part
-            of the day, as points of the unit circle; or {"columns": indices}, columns of the table
-            that are contexts and not arms.
-        context_kernel: the kernel of contexts, which multiplies that of the arms; by default
-            squared exponential, of lengthscale 1 on a clock and half of the range of a column.
     Raises:
         InvalidInput: as for `Table`, or the table does not have the columns or starts.
     Source: bogunovic2016, Section 5.2.
@@ -130,46 +155,35 @@ class ReplayArguments(TableArguments):
     columns: Sequence[int] | None = None
     starts: Sequence[int] = (0,)
     epsilon: float | None = None
-    contexts: Mapping[str, Any] | None = None
-    context_kernel: Mapping[str, Any] | Kernel | None = None
     in_order: ClassVar[bool] = True
 
     def bandit(self) -> Bandit:
-        if self.contexts is None:
-            return self._recorded(self.columns, self.epsilon)
-        values = _table(self.readings, self.dataset_options)[0]
-        domain, rows, usual = observed_contexts(self.contexts, values)
-        kept = list(self.columns or range(values.shape[1]))
-        kept = [j for j in kept if j not in self.contexts.get("columns", ())]
-        made = self._recorded(kept, self.epsilon)
-        own = usual if self.context_kernel is None else kernel_from_dict(self.context_kernel)
-        kernel = Product(
-            (
-                OnCoordinates((0,), made.problem.kernel),
-                OnCoordinates(tuple(range(1, 1 + domain.dim)), own),
-            )
-        )
-        told: dict[str, Any] = {"kernel": kernel, "contexts": domain, "history": None}
-        if isinstance(domain, Box):  # the posterior is in a box
-            told["prior_mean"] = float(np.mean(made.problem.prior_mean))
-        assert isinstance(made.process, ReplayProcess)
-        process = made.process.with_contexts(split(rows, self.train_fraction)[1])
-        return replace(made, problem=made.problem.replaced(**told), process=process)
+        return self._recorded(self.columns, self.epsilon)
 
-    def _process(self, arms: Arms, rows: Array) -> RewardProcess:
-        return ReplayProcess(arms, rows, listed(self.starts, "starts"))
+    def _process(self, arms: Arms, rows: Array, contexts: NDArray[Any] | None) -> RewardProcess:
+        return ReplayProcess(arms, rows, listed(self.starts, "starts"), contexts)
 
 
-def observed_contexts(
-    spec: Mapping[str, Any], values: Array
-) -> tuple[Arms | Box, NDArray[Any], Kernel]:
-    """The contexts for the argument ``contexts`` of `ReplayArguments`.
+class ObservedContexts(NamedTuple):
+    """The contexts of a table.
+
+    Args:
+        domain: their set.
+        rows: the context of each row, (rows,) or (rows, q).
+        kernel: their kernel by default.
+    """
+
+    domain: Arms | Box
+    rows: NDArray[Any]
+    kernel: Kernel
+
+
+def observed_contexts(spec: Mapping[str, Any], values: Array) -> ObservedContexts:
+    """The contexts for the argument ``contexts`` of `TableArguments`.
 
     Args:
         spec: the argument.
         values: (rows, n) the whole table.
-    Returns:
-        The set of contexts, the context of each row, and the default kernel.
     Raises:
         InvalidInput: the argument has another form, or a column does not exist or is constant.
     """
@@ -178,13 +192,13 @@ def observed_contexts(
     if set(spec) == {"clock", "parts"}:
         day, parts = whole(spec["clock"], "clock", 2), whole(spec["parts"], "parts", 2)
         rows = np.arange(len(values)) % day * parts // day
-        return clock(parts), rows, SquaredExponential(1.0)
+        return ObservedContexts(clock(parts), rows, SquaredExponential(1.0))
     if set(spec) == {"columns"}:
         columns = Arms(np.arange(float(values.shape[1]))).check(listed(spec["columns"], "columns"))
         table = values[:, columns]
         domain = Box(table.min(axis=0), table.max(axis=0))
         ell = tuple((0.5 * (domain.high - domain.low)).tolist())
-        return domain, table, SquaredExponential(ell)
+        return ObservedContexts(domain, table, SquaredExponential(ell))
     raise InvalidInput(
         'contexts must be {"clock": rows per day, "parts": parts of the day} or '
         f'{{"columns": indices}}, got {shown(spec)}'

@@ -20,5 +20,6 @@ from gpbandits_env.functions.motion import Motion as Motion
 from gpbandits_env.functions.process import ReplayProcess as ReplayProcess
 from gpbandits_env.functions.process import RewardPath as RewardPath
 from gpbandits_env.functions.process import RewardProcess as RewardProcess
+from gpbandits_env.functions.process import ShuffledProcess as ShuffledProcess
 from gpbandits_env.functions.process import StaticProcess as StaticProcess
 from gpbandits_env.functions.process import TableProcess as TableProcess

@@ -192,19 +192,13 @@ class ReplayProcess(RewardProcess):
             raise InvalidInput(f"the state is invalid: no episode starts at row {start}")
         return self._path({"start": start}, whole(state["round"], "round"))
 
-    def with_contexts(self, contexts: NDArray[Any]) -> "ReplayProcess":
-        """The same process, with a context for each row."""
-        table = np.stack([function.values for function in self._functions])
-        assert isinstance(self.domain, Arms)
-        return ReplayProcess(self.domain, table, self._starts, contexts)
-
     def _path(self, drawn: Drawn, round_: int = 1) -> RoundPath:
         return RoundPath(self.at, drawn, round_, None if self._contexts is None else self.context)
 
     def context(self, drawn: Drawn, round_: int) -> NDArray[Any]:
         """The context of a round, a new array (1,) or (1, q)."""
         assert self._contexts is not None
-        row = (drawn["start"] + round_ - 1) % len(self._contexts)
+        row = self._row(drawn, round_)
         return self._contexts[row : row + 1].copy()
 
     def bounds(self) -> tuple[float, float]:
@@ -212,7 +206,31 @@ class ReplayProcess(RewardProcess):
 
     def at(self, drawn: Drawn, round_: int) -> ArmFunction:
         """The function of a round."""
-        return self._functions[(drawn["start"] + round_ - 1) % len(self._functions)]
+        return self._functions[self._row(drawn, round_)]
+
+    def _row(self, drawn: Drawn, round_: int) -> int:
+        """The row of a round."""
+        return int(drawn["start"] + round_ - 1) % len(self._functions)
+
+
+class ShuffledProcess(ReplayProcess):
+    """The rows of a table in an order that is drawn at each reset, one per round.
+
+    The arguments are those of `ReplayProcess`, without starts.
+    """
+
+    def begin(self, rng: np.random.Generator) -> RoundPath:
+        return self._path({"order": rng.permutation(len(self._functions))})
+
+    def restore(self, state: dict[str, Any]) -> RoundPath:
+        order = np.array(state["order"])
+        if not np.array_equal(np.sort(order), np.arange(len(self._functions))):
+            raise InvalidInput("the state is invalid: the order is not one of the rows")
+        return self._path({"order": order}, whole(state["round"], "round"))
+
+    def _row(self, drawn: Drawn, round_: int) -> int:
+        order: NDArray[Any] = drawn["order"]
+        return int(order[(round_ - 1) % len(order)])
 
 
 def _rows(arms: Arms, table: Array) -> Array:

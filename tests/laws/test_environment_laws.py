@@ -30,6 +30,8 @@ EXAMPLES = {
     "gpbandits/Table-v0": [
         {"readings": TABLE, "batch_size": 2},
         {"readings": TABLE, "minimise": True, "noise_var": 0.5},
+        {"readings": TABLE, "contexts": {"columns": [1, 2]}, "batch_size": 2},
+        {"readings": TABLE, "contexts": {"clock": 7, "parts": 3}, "noise_var": 0.1},
     ],
     "gpbandits/MarkovGP-v0": [
         {"grid": [6, 5], "batch_size": 3, "epsilon": 0.1},

@@ -30,6 +30,7 @@ SMALL: dict[str, tuple[dict[str, Any], ...]] = {
     ),
     "gpbandits/Table-v0": (
         {"readings": TABLE, "train_fraction": 0.5, "minimise": True, "model_noise_var": 0.1},
+        {"readings": TABLE, "contexts": {"columns": [1]}, "context_kernel": KERNELS[0]},
     ),
     "gpbandits/Replay-v0": (
         {"readings": TABLE, "columns": [0, 3], "starts": [0, 1]},

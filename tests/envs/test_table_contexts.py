@@ -1,10 +1,11 @@
-"""Replay-v0 with contexts: the part of the day, and columns that are observed."""
+"""Replay-v0 and Table-v0 with contexts: the part of the day, and columns that are observed."""
 
 import gymnasium as gym
 import numpy as np
 import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env import agents
 from gpbandits_env.errors import InvalidInput, UnknownName
 
 READINGS = np.random.default_rng(0).normal(size=(30, 5))
@@ -44,6 +45,50 @@ def test_the_kernel_is_the_product_of_that_of_the_arms_and_that_of_the_context()
     r = np.sqrt(5.0) * np.abs(z - z.T) / 2.0
     wanted = own(arms) * (1 + r + r**2 / 3) * np.exp(-r)
     np.testing.assert_allclose(kernel(np.hstack([arms, z])), wanted, atol=1e-12)
+
+
+def rows_of_a_table(env, seed, rounds):
+    """The test rows of an episode of Table-v0, by the contexts and checked by the rewards."""
+    observation, _ = env.reset(seed=seed)
+    rows = []
+    for _ in range(rounds):
+        seen = observation["context"][0]
+        (row,) = np.flatnonzero((READINGS[:, [1, 3]] == seen).all(axis=1))
+        observation, *_, info = env.step([1])
+        assert info["noiseless_rewards"][0] == READINGS[row, 2]
+        assert info["optimum"] == READINGS[row, [0, 2, 4]].max()
+        rows.append(int(row))
+    return rows
+
+
+def test_a_table_shows_all_test_rows_in_an_order_drawn_at_each_reset():
+    env = gym.make(
+        "gpbandits/Table-v0",
+        readings=READINGS.tolist(),
+        contexts={"columns": [1, 3]},
+        train_fraction=0.5,
+    )
+    assert env.unwrapped.problem.domain.size == 3
+    first = rows_of_a_table(env, 0, 20)
+    assert sorted(first[:15]) == list(range(15, 30))
+    assert first[15:] == first[:5]  # the first row follows the last
+    assert rows_of_a_table(env, 0, 15) == first[:15]
+    assert rows_of_a_table(env, 1, 15) != first[:15]
+
+
+@pytest.mark.parametrize("id", ["Table", "Replay"])
+def test_an_agent_uses_the_columns_it_sees(id):
+    """The best of two arms depends on a column: seeing it pays."""
+    rng = np.random.default_rng(0)
+    z = rng.uniform(-1.0, 1.0, 240)
+    table = np.stack([z, -z, z], axis=1)
+    given = {"readings": table.tolist(), "noise_var": 0.01, "max_episode_steps": 60}
+    env = gym.make(f"gpbandits/{id}-v0", contexts={"columns": [2]}, **given)
+    agent = agents.make("gp-ucb", env, seed=0)
+    observation, _ = env.reset(seed=0)
+    for _ in range(60):
+        observation, *_, info = env.step(agent.predict(observation)[0])
+    assert info["cumulative_regret"] < 15.0  # about 60 at random
 
 
 @pytest.mark.parametrize(
