@@ -3,7 +3,8 @@
 Paper: srinivas2010, Algorithm 1, eq. (6); beta_t of Theorem 1 over 5, as in its experiments.
 Assumes: k(x, x) <= 1, Gaussian noise of known variance.
 Departures: 1. ties go to the lowest index; 2. in a box, a local search from many starts maximizes
-the bound; 3. a batch is chosen by hallucinated variance (see `GPAgent`).
+the bound; 3. a batch is chosen by hallucinated variance (see `GPAgent`);
+4. in a box, beta is 2 where the model is learned.
 """
 
 from typing import Any
@@ -11,8 +12,9 @@ from typing import Any
 from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
-from gpbandits_env.agents.acquisitions.schedules import THEOREM_OVER_5, Beta
+from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_OVER_5, Beta
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.domains import Box
 from gpbandits_env.problem import Problem
 
 
@@ -24,12 +26,16 @@ class GPUCB(GPAgent):
     Args:
         beta: a schedule as a dict, e.g. {"type": "finite", "delta": 0.1, "scale": 0.2} (types:
             srinivas2010, finite, continuous, rkhs, constant, log, subspaces), or a number. The
-            default is Theorem 1 over 5. In a box it is Theorem 2 over 5 with a = b = 1 or, if the
+            default is Theorem 1 over 5. In a box it is 2 if the model is learned, because the
+            theorems assume a known one. Otherwise it is Theorem 2 over 5 with a = b = 1 or, if the
             agent chooses among candidates, Theorem 1 over 5 with |D| the number of candidates.
     Source: srinivas2010, Algorithm 1.
     """
 
     def __init__(
-        self, problem: Problem, rng: Generator, *, beta: Beta = THEOREM_OVER_5, **parts: Any
+        self, problem: Problem, rng: Generator, *, beta: Beta | None = None, **parts: Any
     ) -> None:
+        if beta is None:
+            learned = isinstance(problem.domain, Box) and parts.get("learn") not in (None, False)
+            beta = LEARNED if learned else THEOREM_OVER_5
         super().__init__(problem, rng, ConfidenceBound(beta), **parts)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Feasibility, Mean
-from gpbandits_env.agents.acquisitions.schedules import THEOREM_1, THEOREM_OVER_5
+from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_1, THEOREM_OVER_5
 from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import Record
@@ -27,11 +27,9 @@ LENGTHSCALE, NOISE_VAR = 0.3, 1e-4
 # A fit after three values, or after growth by 5% if that is more.
 LEARN: Mapping[str, Any] = {"every": 3, "growth": 0.05}
 # The logarithms of d lengthscales differ from the common one by this in the sum of squares, unless
-# the data say otherwise: by 1 each in 5 dimensions, by 0.5 in 20.
+# the data say otherwise: by 1 each in 5 dimensions, by 0.5 in 20. Chosen on BBOB, instances 11
+# and 12.
 DIFFERENCES = 5.0
-# Instead of a theorem's beta_t, which assumes a known model and explores for hundreds of rounds.
-# Both were chosen on BBOB, instances 11 and 12.
-BETA = 2.0
 # In more than so many dimensions, posterior samples are drawn closer to the posterior mean, by the
 # root of the ratio. The largest difference of a sample grows as the root of the dimension, so that
 # the maximizers are far from the data in many dimensions. Chosen on BBOB, instance 11.
@@ -278,7 +276,7 @@ def agent_for(
     if usual:
         given["learn"] = _usual_learning(space, cls, given, robust)
     if settings_of(name).get("beta", ...) in (None, THEOREM_OVER_5, THEOREM_1):
-        given.setdefault("beta", BETA)
+        given.setdefault("beta", LEARNED)
     if "scale" in settings_of(name):
         given.setdefault("scale", min(1.0, math.sqrt(AS_DRAWN / len(space.dimensions))))
     if noise is not None:

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from gpbandits_env import agents
+from gpbandits_env import agents, scenarios
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import (
     RKHS,
@@ -153,3 +153,19 @@ def test_every_type_is_known_from_the_start():
     )
     known = ["constant", "continuous", "finite", "log", "rkhs", "srinivas2010", "subspaces"]
     assert done.stdout.split() == known
+
+
+@pytest.mark.parametrize("learn", [True, {"every": 4}, ["lengthscale"], None, False])
+def test_gp_ucb_in_a_box_has_beta_2_where_the_model_is_learned(learn):
+    theorem = Continuous(scale=0.2).filled(BOX, None)
+    found = agents.make("gp-ucb", BOX, seed=0, learn=learn).rule.schedule(7)
+    assert found == (2.0 if learn else theorem(7))
+    assert agents.make("gp-ucb", BOX, seed=0, learn=learn, beta=9.0).rule.schedule(7) == 9.0
+    on_arms = agents.make("gp-ucb", ARMS, seed=0, learn=learn).rule.schedule(7)
+    assert on_arms == Finite(arms=35, scale=0.2)(7)
+
+
+def test_the_scenarios_of_tranthe2020_keep_the_theorem():
+    entry = next(e for e in scenarios.get("tranthe2020/ackley-20").agents if e.label == "gp-ucb")
+    agent = agents.make("gp-ucb", BOX, seed=0, **entry.settings)
+    assert agent.rule.schedule(7) == Continuous(scale=0.2).filled(BOX, None)(7)
