@@ -43,6 +43,14 @@ class ActionMap:
         """The arms or points of the posterior's domain for those of `shown`."""
         return points
 
+    def located(self, actions: NDArray[Any]) -> NDArray[Any]:
+        """The arms or points of `shown` for checked actions; `placed` then needs no check.
+
+        Raises:
+            InvalidInput: an action corresponds to none of them.
+        """
+        return self.points(actions)
+
     def actions(self, points: NDArray[Any]) -> NDArray[Any]:
         """The actions of arms or points of the posterior's domain, as a new array."""
         return points
@@ -92,6 +100,9 @@ class ContextMap(ActionMap):
         if isinstance(self.shown, Arms):
             own = np.array([self._index[row.tobytes()] for row in own], dtype=np.int64)
         return self.base.actions(own)
+
+    def located(self, actions: NDArray[Any]) -> NDArray[Any]:
+        return self.base.points(actions)
 
     def points(self, actions: NDArray[Any]) -> NDArray[Any]:
         return self.placed(self.base.points(actions))

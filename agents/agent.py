@@ -114,8 +114,9 @@ class Agent(Displayed, ABC):
             InvalidInput: a shape is wrong, an action is outside the domain, or a reward is not
                 finite. The agent is unchanged.
         """
+        given = self.problem.domain.observations(actions, rewards, observed, 1)
         self.enter(context)
-        self._learn(*self.problem.domain.observations(actions, rewards, observed, 1))
+        self._learn(*given)
         self.round += 1
 
     def expect(
@@ -139,12 +140,11 @@ class Agent(Displayed, ABC):
             InvalidInput: as in `tell`, or the agent cannot learn from late rewards. The agent is
                 unchanged.
         """
-        self.enter(context)
         domain = self.problem.domain
         checked = domain.check(actions)
         nothing = np.zeros(len(checked))
         played, _ = domain.observations(checked, nothing, observed, 1)
-        notes = self._notes(played)
+        notes = self._notes(played, context)
         self.tell(checked, nothing, observed=np.zeros(len(checked), dtype=np.bool_))
         most = self.problem.max_delay
         if most is not None:
@@ -202,8 +202,9 @@ class Agent(Displayed, ABC):
         Raises:
             InvalidInput: as in `tell`. The agent is unchanged.
         """
+        given = self.problem.domain.observations(actions, rewards, None, 1)
         self.enter(context)
-        self._learn(*self.problem.domain.observations(actions, rewards, None, 1))
+        self._learn(*given)
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
         """Whether each action would be informative if it were evaluated now: a new (m,) array.
@@ -222,8 +223,11 @@ class Agent(Displayed, ABC):
         """Process checked observations: (k,) or (k, d) actions and (k,) rewards; k may be 0."""
         return
 
-    def _notes(self, actions: NDArray[Any]) -> Sequence[NDArray[Any] | None]:
-        """What to keep of each action until its reward arrives; see `Played`."""
+    def _notes(
+        self, actions: NDArray[Any], context: ArrayLike | None
+    ) -> Sequence[NDArray[Any] | None]:
+        """Enter the context, and return what to keep of each action of it; see `Played`."""
+        self.enter(context)
         return [None] * len(actions)
 
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:

@@ -255,8 +255,7 @@ class GPAgent(Agent):
         observed: ArrayLike | None = None,
         context: ArrayLike | None = None,
     ) -> None:
-        self.enter(context)
-        points, values = self._received(actions, rewards, observed)
+        points, values = self._received(actions, rewards, observed, context)
         self.posterior.learn(points, self._drawn_in(values))
         self.round += 1
         self.log.append(self.round, points, values)
@@ -281,9 +280,11 @@ class GPAgent(Agent):
             )
         super().expect(actions, observed, context)
 
-    def _notes(self, actions: NDArray[Any]) -> Sequence[NDArray[Any] | None]:
+    def _notes(
+        self, actions: NDArray[Any], context: ArrayLike | None
+    ) -> Sequence[NDArray[Any] | None]:
         """The points of the posterior's domain: an embedding keeps only those of its last call."""
-        return [np.array(point) for point in self.action_map.points(actions)]
+        return [np.array(point) for point in self._placed(actions, context)]
 
     def _pending_points(self) -> NDArray[Any]:
         """The points of pending actions, (k,) or (k, d), except those of discarded rounds."""
@@ -312,23 +313,39 @@ class GPAgent(Agent):
     def prior_data(
         self, actions: ArrayLike, rewards: ArrayLike, context: ArrayLike | None = None
     ) -> None:
-        self.enter(context)
-        points, values = self._received(actions, rewards, None)
+        points, values = self._received(actions, rewards, None, context)
         self.posterior.learn(points, self._drawn_in(values))
         self.log.append(0, points, values)
         self._learn_model(len(points))
 
     def _received(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        observed: ArrayLike | None,
+        context: ArrayLike | None,
     ) -> tuple[NDArray[Any], Array]:
         """The informative observations, checked, as points of the posterior's domain."""
         points, values = self.problem.domain.observations(actions, rewards, observed, 1)
-        if not self.action_map.identity:
-            points = self.action_map.points(points)
+        points = self._placed(points, context)
         if self.compression.off:
             return points, values
         passed = self.compression.informative(self.posterior, points)
         return points[passed], values[passed]
+
+    def _placed(self, actions: NDArray[Any], context: ArrayLike | None) -> NDArray[Any]:
+        """The points of the posterior's domain for checked actions in a context, which is entered.
+
+        Raises:
+            InvalidInput: an action corresponds to none of them, or it is no context. Nothing has
+                changed then.
+        """
+        if self.action_map.identity:
+            self.enter(context)
+            return actions
+        located = self.action_map.located(actions)
+        self.enter(context)
+        return self.action_map.placed(located)
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
         points = self.action_map.points(self.problem.domain.check(actions))

@@ -103,7 +103,7 @@ class RExp3(Agent):
         steps = self.exploration * gains / (len(self._log_weights) * chances)
         np.add.at(self._log_weights, arms, steps)
 
-    def _notes(self, actions: NDArray[Any]) -> Sequence[NDArray[Any]]:
+    def _notes(self, actions: NDArray[Any], context: ArrayLike | None) -> Sequence[NDArray[Any]]:
         """The arms and their probabilities."""
         arms, chances = self._map.points(actions), self.probabilities
         return [np.array([arm, chances[arm]]) for arm in arms.tolist()]

@@ -166,6 +166,20 @@ def test_what_does_not_work_with_contexts_says_why(settings, why):
         agents.make("ei", Problem(ARMS, SquaredExponential(0.2), NOISE)).ask(context=0)
 
 
+def test_a_point_that_is_no_candidate_does_not_change_the_context():
+    problem = Problem(LINE, KERNEL, NOISE, contexts=CONTEXTS)
+    agent = agents.make("gp-ucb", problem, seed=0, candidates=16)
+    agent.tell(agent.ask(context=1), [0.5])
+    for call in (
+        lambda: agent.tell([[0.1234]], [0.0], context=2),
+        lambda: agent.prior_data([[0.1234]], [0.0], context=2),
+        lambda: agent.expect([[0.1234]], context=2),
+    ):
+        with pytest.raises(InvalidInput, match="candidates"):
+            call()
+        assert (agent.context, agent.round, agent.pending) == ([1], 1, [])
+
+
 @pytest.mark.slow
 def test_cgp_ucb_is_better_than_to_ignore_contexts_and_than_to_keep_them_apart():
     """By more than two standard errors of the paired differences, over 12 functions."""

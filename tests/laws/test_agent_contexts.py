@@ -99,3 +99,27 @@ def test_what_is_no_context_changes_nothing(laws, case):
         with pytest.raises(InvalidInput):
             agent.tell(actions, [0.0, 0.0], context=wrong)
     assert laws.same(agent.snapshot(), before)
+
+
+def test_bad_data_of_a_good_context_change_nothing(laws, case):
+    agent = build(laws, case, "grid", CONTEXTS["finite"], JOINT)
+    play(laws, agent, 2, [0, 1])
+    before, good = agent.snapshot(), agent.problem.domain.sample(np.random.default_rng(0), 2)
+
+    def refused(call, *given):
+        with pytest.raises(InvalidInput):
+            call(*given, context=2)
+        assert laws.same(agent.snapshot(), before)
+
+    for actions in ([99, 0], [], "x", None):
+        refused(agent.tell, actions, [0.0, 0.0])
+        refused(agent.prior_data, actions, [0.0, 0.0])
+        refused(agent.expect, actions)
+    for rewards in ([0.0], [0.0, np.nan], "x"):
+        refused(agent.tell, good, rewards)
+        refused(agent.prior_data, good, rewards)
+    for mask in ([True], [2, 3]):
+        refused(agent.tell, good, [0.0, 0.0], mask)
+        refused(agent.expect, good, mask)
+    agent.tell(good, [0.0, 0.0], context=2)
+    assert agent.context == [2]
