@@ -5,8 +5,9 @@
 Each round starts a study with two worker processes in a session of its own. It kills the driver
 (SIGKILL), checks that no process of the session runs 3 seconds later, and resumes the study; or it
 kills one worker and lets the study end. Then the results file must equal that of an undisturbed
-run. The exit code is 1 if any round fails. A round takes about 10 seconds. The script needs psutil,
-and Linux or macOS.
+run. A kill comes up to half a second after a random number of trials is stored; every tenth driver
+is killed while it starts. The exit code is 1 if any round fails. A round takes about 10 seconds.
+The script needs psutil, and Linux or macOS.
 """
 
 import argparse
@@ -86,12 +87,23 @@ def kept(path):
         return len(store.done())
 
 
-def kill_driver(path, moment):
-    """The problems, and the number of trials at the kill."""
-    pid = started(path)
-    time.sleep(moment)
+def waited(pid, path, trials, delay):
+    """Wait until the study has stored some trials, and a while longer; whether it still runs."""
+    while kept(path) < trials:
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            return False
+        time.sleep(0.05)
+    time.sleep(delay)
+    return not os.waitpid(pid, os.WNOHANG)[0]
+
+
+def kill_driver(path, trials, delay):
+    """The problems, and the number of trials at the kill; None if the study had ended before."""
+    pid, problems = started(path), []
+    if not waited(pid, path, trials, delay):
+        return [], None
     os.kill(pid, signal.SIGKILL)
-    problems = [] if ended(pid) == -signal.SIGKILL else ["had ended before"]
+    ended(pid)
     if found := left_behind(pid):
         problems.append(f"left behind: {found}")
     done = kept(path)
@@ -100,11 +112,11 @@ def kill_driver(path, moment):
     return problems, done
 
 
-def kill_worker(path, moment, rng):
-    pid = started(path)
-    time.sleep(moment)
+def kill_worker(path, trials, delay, rng):
+    pid, problems = started(path), []
+    if not waited(pid, path, max(1, trials), delay):
+        return [], None
     workers = [p for p, line in alive(pid).items() if p != pid and "popen_loky" in line]
-    problems = [] if workers else ["no worker yet, or no more"]
     if workers:
         os.kill(rng.choice(workers), signal.SIGKILL)
     done = kept(path)
@@ -112,7 +124,7 @@ def kill_worker(path, moment, rng):
         problems.append("the run failed")
     if found := left_behind(pid):
         problems.append(f"left behind: {found}")
-    return problems, done
+    return problems, done if workers else None
 
 
 def main():
@@ -124,27 +136,29 @@ def main():
     rng, bad = random.Random(given.seed), 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        start = time.monotonic()
         assert ended(started(folder / "whole.sqlite")) == 0
-        duration, whole = time.monotonic() - start, digest(folder / "whole.sqlite")
-        print(f"undisturbed: {duration:.1f} s, {2 * SCENARIO.trials} trials", flush=True)
+        whole, total = digest(folder / "whole.sqlite"), 2 * SCENARIO.trials
         rounds = ["driver"] * given.drivers + ["worker"] * given.workers
         killed = dict.fromkeys(("driver", "worker"), 0)
         for i, kind in enumerate(rounds):
-            path, moment = folder / f"{i}.sqlite", rng.uniform(0.0, 0.95) * duration
+            path, trials, delay = (
+                folder / f"{i}.sqlite",
+                rng.randrange(1, total - 4),
+                rng.uniform(0, 0.5),
+            )
+            if i % 10 == 0:
+                trials, delay = 0, rng.uniform(0.0, 3.0)
             if kind == "driver":
-                problems, done = kill_driver(path, moment)
+                problems, done = kill_driver(path, trials, delay)
             else:
-                problems, done = kill_worker(path, moment, rng)
-            in_time = not problems or not problems[0].startswith(("had ended", "no worker"))
-            killed[kind] += in_time
-            problems = problems if in_time else problems[1:]
+                problems, done = kill_worker(path, trials, delay, rng)
+            killed[kind] += done is not None
             if digest(path) != whole:
                 problems.append("another store")
             bad += bool(problems)
             words = "; ".join(problems) or "equal, nothing left"
-            aimed = "" if in_time else " (missed)"
-            print(f"{kind} {i}: at {moment:.1f} s, {done} trials{aimed}: {words}", flush=True)
+            moment = "missed" if done is None else f"at {done} of {total} trials"
+            print(f"{kind} {i}: {moment}: {words}", flush=True)
     print(f"killed: {killed['driver']} drivers, {killed['worker']} workers; {bad} rounds failed")
     sys.exit(bool(bad))
 
