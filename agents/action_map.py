@@ -165,7 +165,7 @@ class CandidateMap(ActionMap):
         found = [self._index.get(row.tobytes(), -1) for row in rows]
         if -1 in found:
             raise InvalidInput(
-                f"the point {rows[found.index(-1)].tolist()} is none of the agent's "
+                f"the point {rows[found.index(-1)].tolist()} is not one of the agent's "
                 f"{self.arms.size} candidates, and the agent accepts observations only there "
                 "(agent.posterior.arms.coordinates lists them)"
             )

@@ -152,7 +152,7 @@ class GPAgent(Agent):
         if self.problem.contexts is not None:
             raise InvalidInput(
                 f"{type(self).__name__} searches lines or subspaces of its own and supports no "
-                "contexts: use gp-ucb, ei, ts, ..."
+                "contexts: use an agent such as gp-ucb, ei or ts"
             )
         if candidates is not None:
             raise InvalidInput(

@@ -239,7 +239,9 @@ class Campaign(Displayed):
         start = len(self.records)
         limits = [None] * len(told) if constraints is None else listed(constraints, "constraints")
         if len(limits) != len(told):
-            raise InvalidInput(f"{len(told)} values need as many constraints, got {len(limits)}")
+            raise InvalidInput(
+                f"constraints must have one entry per evaluation, got {len(limits)} for {len(told)}"
+            )
         records: list[Record] = []
         for one, value, limit in zip(given, told, limits, strict=True):
             record = Record(start + len(records), self.space.check(one), time=self.now)

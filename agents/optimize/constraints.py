@@ -46,7 +46,7 @@ def split(given: Any) -> tuple[dict[str, float], list[LinearConstraint]]:
             )
         new = upper_bounds(item)
         if twice := [name for name in new if name in bounds]:
-            raise InvalidInput(f"there are two constraints of the name {twice[0]!r}")
+            raise InvalidInput(f"two constraints have the name {twice[0]!r}")
         bounds |= new
     return bounds, linear
 
@@ -90,12 +90,12 @@ def measured_constraints(bounds: Mapping[str, float], given: Any) -> dict[str, f
         return {}
     if given is None:
         raise InvalidInput(
-            f"the values of the constraints {', '.join(bounds)} are needed with each value"
+            f"each value needs the values of the constraints too: {', '.join(bounds)}"
         )
     if not isinstance(given, Mapping):
         values = listed(np.atleast_1d(given) if np.ndim(given) == 0 else given, "constraints")
         if len(values) != len(bounds):
-            raise InvalidInput(f"{len(bounds)} constraints need as many values, got {shown(given)}")
+            raise InvalidInput(f"constraints must have {len(bounds)} values, got {shown(given)}")
         given = dict(zip(bounds, values, strict=True))
     for name in given:
         one_of(name, bounds, "constraint")

@@ -228,7 +228,8 @@ class _Text:
         for line, cells in self.body:
             if len(cells) != self.width:
                 raise InvalidInput(
-                    f"{self.path}: line {line} has {len(cells)} cells, the first {self.width}"
+                    f"{self.path}: line {line} has {len(cells)} cells, "
+                    f"but the first has {self.width}"
                 )
             if self.time is not None:
                 last = self._stamp(line, cells.pop(self.time), last)
@@ -262,7 +263,7 @@ class _Text:
         if len(wrong):
             i = int(wrong[0])
             hint = (
-                "is empty; the option gaps, 'drop' or 'interpolate', says what becomes of that"
+                "is empty: fill it, or set the option gaps to 'drop' or 'interpolate'"
                 if empty[i]
                 else f"is {cells[i].strip()}: a reading must be finite"
             )

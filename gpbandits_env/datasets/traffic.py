@@ -163,7 +163,7 @@ def load_i880() -> Readings:
     if labels[0].lower() == "day":
         days = np.unique(values[:, 0], return_inverse=True)[1]
         if (np.diff(days) < 0).any():
-            raise InvalidInput(f"{path}: the days must not fall from one row to the next")
+            raise InvalidInput(f"{path}: the days must not decrease from one row to the next")
         values, labels = values[:, 1:], labels[1:]
     if values.shape[1] != SENSORS:
         raise InvalidInput(f"{path}: there must be {SENSORS} sensors, got {values.shape[1]}")

@@ -25,7 +25,13 @@ from gpbandits_env.scenarios.study.run import run_study
 
 @click.command("compare")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--metric", type=click.Choice(list(METRICS)), default="average_regret")
+@click.option(
+    "--metric",
+    type=click.Choice(list(METRICS)),
+    default="average_regret",
+    show_default=True,
+    help="Metric to compare.",
+)
 @click.option("--agents", metavar="A,B", help="Labels; by default those in all files.")
 @click.option("--reference", metavar="A", help="Agent whose score is 0; by default the worst.")
 @click.option("--out", type=click.Path(path_type=Path), help="Name of the plot, without suffix.")

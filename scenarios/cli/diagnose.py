@@ -63,7 +63,7 @@ def table(found: Diagnosis) -> str:
         f"epsilon    {found.epsilon:.4g} per unit of time (95% interval {low:.4g} to {high:.4g})",
         f"noise_var  {found.noise_var:.4g}",
         "",
-        f"  {'model':<18} epsilon   forgets after    log score/reading  in the 95% band",
+        f"  {'model':<18} epsilon   resets every     log score/reading  in the 95% band",
     ]
     for m in found.models:
         rows = "never" if m.block is None else f"{m.block} rows"

@@ -61,7 +61,8 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
 def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: str | None) -> None:
     """Plot the results in FILE as PNG and SVG, with the panels that its scenario declares.
 
-    A scenario without panels gets average, cumulative and simple regret against rounds.
+    A scenario without panels gets average and cumulative regret against rounds, and simple
+    regret if the optimum does not move.
 
     \b
     Examples:

@@ -45,15 +45,15 @@ BOUNDS: Family[Bound] = Family("bound")
 
 def _arms(problem: Problem, whose: str) -> Arms:
     if not isinstance(problem.domain, Arms) or problem.batch_size != 1:
-        raise InvalidInput(f"{whose} about one action per round among finitely many arms")
+        raise InvalidInput(f"{whose} about one action per round on a finite set of arms")
     return problem.domain
 
 
 def _drifting(problem: Problem) -> tuple[Arms, float]:
     if not isinstance(problem.domain, Arms) or problem.batch_size != 1 or problem.epsilon is None:
         raise InvalidInput(
-            "Theorems 4.2 and 4.3 are about one action per round among the arms of a function "
-            "that drifts with a known epsilon"
+            "Theorems 4.2 and 4.3 are about one action per round on a finite set of arms, and a "
+            "function that drifts with a known epsilon"
         )
     return problem.domain, problem.epsilon
 

@@ -60,7 +60,7 @@ def test_times_separators_and_gaps(tmp_path, text):
     assert hours(dropped.times).tolist() == [0.0, 2.0]
     filled = read_table(path, gaps="interpolate")
     assert filled.values[1].tolist() == [1.5 + 1.5 * 0.25, -4]  # a quarter of the way in time
-    with pytest.raises(InvalidInput, match=r"line 3, column 'a' is empty; the option gaps"):
+    with pytest.raises(InvalidInput, match=r"line 3, column 'a' is empty: fill it"):
         read_table(path)
 
 
@@ -94,7 +94,7 @@ def test_gaps_of_arrays_in_files(tmp_path):
         ("1,2\n3,nan\n", "line 2, column 2 is empty"),
         ("1,2\n3,\n", "line 2, column 2 is empty"),
         ("a,b\n3,inf\n", "line 2, column 'b' is inf: a reading must be finite"),
-        ("1,2\n3,4,5\n", "line 2 has 3 cells, the first 2"),
+        ("1,2\n3,4,5\n", "line 2 has 3 cells, but the first has 2"),
         ("1,2\n\n3,x\n", "line 3, column 2: 'x' is not a number"),
         ("t,a\n2026-01-01,3\n5,4\n", "line 3, column 't': '5' does not fit the rows above"),
         ("t,a\n2026-01-02,3\n2026-01-01,4\n", "line 3, column 't': '2026-01-01' is before"),

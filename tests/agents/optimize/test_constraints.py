@@ -142,7 +142,7 @@ def test_known_values_corrections_and_the_table():
     assert campaign.best.constraints == {"first": -0.5}
     table = campaign.to_dataframe()
     assert table["first"].tolist() == [-0.5, -1.0]
-    with pytest.raises(InvalidInput, match="as many constraints"):
+    with pytest.raises(InvalidInput, match="one entry per evaluation"):
         campaign.observe_all(points, [0.3, 1.8], [{"first": 1.0}])
 
 
