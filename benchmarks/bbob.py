@@ -175,14 +175,15 @@ def run(chosen):
 
 def table(chosen):
     cells, times = defaultdict(dict), defaultdict(list)
-    for key, line in read(chosen.file).items():
+    at = chosen.at or chosen.calls
+    # Of longer runs, the first part counts, unless there is one of this length.
+    for key, line in sorted(read(chosen.file).items(), key=lambda item: -item[0][4]):
         name, number, instance, dim, calls, noise, seed = key
-        wanted = (dim, calls, noise) == (chosen.dim, chosen.calls, chosen.noise)
+        wanted = (dim, noise) == (chosen.dim, chosen.noise) and calls >= at
         wanted &= instance in chosen.instances and seed in chosen.seeds
         wanted &= number in chosen.functions
         if wanted and (chosen.optimizers is None or name in chosen.optimizers):
-            gap = line["gaps"][str(chosen.at or calls)]
-            cells[number, instance, seed][name] = max(gap, SMALLEST)
+            cells[number, instance, seed][name] = max(line["gaps"][str(at)], SMALLEST)
             times[name].append(line["milliseconds"])
     names = sorted(times)
     shared = [cell for cell in sorted(cells) if len(cells[cell]) == len(names)]
