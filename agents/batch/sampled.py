@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.agents.acquisitions import Mean, RegretToSigma
+from gpbandits_env.agents.acquisitions import RegretToSigma
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn
 from gpbandits_env.arrays import Array, whole
@@ -106,7 +106,7 @@ class RegretToSigmaRatio(BatchRule):
     def maxima(self, now: Round) -> Array:
         """The maxima f*_i of m samples, (m,); all are above the largest posterior mean."""
         posterior, search = now.posterior, now.search
-        surest = search.best(Mean(), posterior)
+        surest = search.surest(posterior)
         floor = float(posterior.mean_at(surest)[0])
         maxima = np.full(now.m, -np.inf)
         for _ in range(self.redraws + 1):

@@ -55,6 +55,10 @@ class Search(ABC):
         then that of the smallest violation.
         """
 
+    def surest(self, posterior: Any) -> NDArray[Any]:
+        """The action with the largest posterior mean, a new array (1,) or (1, d)."""
+        return self.best(Mean(), posterior)
+
     @abstractmethod
     def options(self, posterior: Any) -> tuple[NDArray[Any], Array, Array]:
         """A finite set of actions (n, ...) to draw from, with means and variances (n,)."""

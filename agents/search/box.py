@@ -144,12 +144,38 @@ class BoxSearch(Search):
             y, points, mean, score = y[inside], points[inside], mean[inside], score[inside]
             if not len(points):
                 raise InvalidInput("no candidate lies in the region to search; raise candidates")
+        climbed = surface(acquisition, posterior, allowed, self.feasibility)
+        alone = score_at(acquisition, posterior, allowed, self.feasibility)
+        return self._climbed(y, points, (score, mean), climbed, alone)
+
+    def surest(self, posterior: BoxPosterior) -> Array:
+        """See `Search`; without variances, O(n t) for n candidates instead of O(n t^2)."""
+        if self.feasibility is not None or len(posterior.conditioned) > len(posterior.observed):
+            return super().surest(posterior)
+        y = self._draw(posterior)
+        points = self._lift(y)
+        mean = posterior.mean_at(points)
+
+        def climbed(x: Array, rows: IntArray) -> tuple[Array, Array]:
+            return posterior.mean_gradient(x)
+
+        return self._climbed(y, points, (mean, mean), climbed, posterior.mean_at)
+
+    def _climbed(
+        self,
+        y: Array,
+        points: Array,
+        scores: tuple[Array, Array],
+        climbed: Surface,
+        alone: Callable[[Array], Array],
+    ) -> Array:
+        """The best point, (1, d), of ascents from candidates y with these scores and means."""
+        score, mean = scores
         first, count = leader(score, mean), min(self.settings.starts, len(y))
         if not count:
             return points[first]
         starts = y[distinct(self.box, y, score[None], count)[0]]
-        climbed = pulled(surface(acquisition, posterior, allowed, self.feasibility), self.through)
-        alone = self._limited(score_at(acquisition, posterior, allowed, self.feasibility))
+        climbed, alone = pulled(climbed, self.through), self._limited(alone)
         if self.box.dim <= MOST_SOBOL or count == 1:
             found, values = self._climb(climbed, starts, self.settings.evaluations)
         else:

@@ -167,6 +167,22 @@ class BoxPosterior(Posterior):
                     mean[part] += self._columns(x[part]) @ self.predictor.alpha
         return mean
 
+    def mean_gradient(self, points: ArrayLike) -> tuple[Array, Array]:
+        """The posterior mean (n,) and its gradient (n, d) at points (n, d), O(n t d).
+
+        Raises:
+            InvalidInput: the shape is wrong.
+        """
+        x = self._checked(points)
+        mean, slope = np.full(len(x), self.prior_mean), np.zeros(x.shape)
+        if self._data.count:
+            with OneThread():
+                for part in pieces(len(x), self._data.count):
+                    k, pulled = self._columns.pull(x[part])
+                    mean[part] += k @ self.predictor.alpha
+                    slope[part] += pulled(self.predictor.alpha)
+        return mean, slope
+
     def var_at(self, points: ArrayLike) -> Array:
         return self.moments(points)[1]
 

@@ -109,6 +109,9 @@ class TestDense:
         posterior.hallucinate(posterior.box.sample(rng, 2))
         x, step = posterior.box.sample(rng, 6), 1e-5
         slopes = posterior.gradients(x)[2:]
+        mean, slope = posterior.mean_gradient(x)
+        np.testing.assert_allclose(mean, posterior.moments(x)[0], atol=1e-8)
+        np.testing.assert_allclose(slope, slopes[0], atol=1e-8)
         for j, shift in enumerate(step * np.eye(posterior.box.dim)):
             up, down = posterior.moments(x + shift), posterior.moments(x - shift)
             for slope, high, low in zip(slopes, up, down, strict=True):

@@ -80,6 +80,15 @@ class TestBest:
         found = search(belief).best(Mean(), belief)
         np.testing.assert_allclose(found, [[0.3, 0.6, 0.9]], atol=1e-5)
 
+    @pytest.mark.parametrize("dim", [2, 25])
+    @pytest.mark.parametrize("pending", [0, 3])
+    def test_the_largest_mean_without_variances(self, dim, pending):
+        for seed in range(4):
+            belief = posterior(dim, seed)
+            belief.hallucinate(belief.box.sample(np.random.default_rng(seed), pending))
+            usual = search(belief, seed).best(Mean(), belief)
+            np.testing.assert_allclose(search(belief, seed).surest(belief), usual, atol=1e-4)
+
     def test_an_optimum_in_a_corner(self):
         belief = BoxPosterior(Box(np.zeros(2), np.ones(2)), SquaredExponential(0.7), 1e-4)
         belief.condition([[1.0, 1.0], [0.0, 0.0]], [1.0, -1.0])
