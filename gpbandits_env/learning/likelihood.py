@@ -201,14 +201,8 @@ class SeriesLikelihood:
     """
 
     def __init__(self, model: Model, series: Sequence[Series]) -> None:
-        if len({s.values.shape[1] for s in series}) != 1:
-            raise InvalidInput("data must be observations, or one or more series of the same arms")
-        arms = np.arange(float(series[0].values.shape[1]))[:, None]
-        model.kernel.check_points(arms)
-        eigenvalues, vectors = np.linalg.eigh(model.kernel(arms))
-        self._eigenvalues = np.maximum(eigenvalues, 0.0)
+        self._eigenvalues, self._rotated = rotated(model, series)
         self._gaps = [np.diff(s.times, prepend=s.times[0]) for s in series]
-        self._rotated = [(s.values - model.prior_mean) @ vectors for s in series]
 
     def __call__(self, theta: Array, noise_var: float, epsilon: float) -> Likelihood:
         """The likelihood, as for `PointLikelihood`; theta is empty."""
@@ -240,6 +234,21 @@ class SeriesLikelihood:
             d_var = (d_var * noise_var + var * d_noise - var * noise_var / total * d_total) / total
             var = var * noise_var / total
         return np.array([value, *gradient])
+
+
+def rotated(model: Model, series: Sequence[Series]) -> tuple[Array, list[Array]]:
+    """The eigenvalues (n,) of the kernel K = U diag(lam) U^T, and (Y - m) U of each series.
+
+    Raises:
+        InvalidInput: there are no series, or their numbers of arms differ.
+    """
+    if len({s.values.shape[1] for s in series}) != 1:
+        raise InvalidInput("data must be observations, or one or more series of the same arms")
+    arms = np.arange(float(series[0].values.shape[1]))[:, None]
+    model.kernel.check_points(arms)
+    eigenvalues, vectors = np.linalg.eigh(model.kernel(arms))
+    rows = [(s.values - model.prior_mean) @ vectors for s in series]
+    return np.maximum(eigenvalues, 0.0), rows
 
 
 def time_decay(lags: Array, epsilon: float) -> tuple[Array, Array]:

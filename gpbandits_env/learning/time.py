@@ -20,6 +20,7 @@ from scipy.optimize import minimize
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.learning.data import Observations, Series
+from gpbandits_env.learning.likelihood import one_mean, rotated
 from gpbandits_env.model import Model
 from gpbandits_env.temporal import TemporalKernel
 
@@ -48,13 +49,9 @@ class TimeLikelihoodOfPoints(TimeLikelihood):
     """
 
     def __init__(self, model: Model, data: Observations) -> None:
-        if not isinstance(model.prior_mean, float):
-            raise InvalidInput(
-                "prior_mean must be one number; subtract any other mean from the rewards"
-            )
+        self._gap = data.rewards - one_mean(model)
         model.kernel.check_points(data.points)
         self._space = model.kernel(data.points)
-        self._gap = data.rewards - model.prior_mean
         self._times, self._which = np.unique(data.times, return_inverse=True)
 
     def __call__(self, temporal: TemporalKernel, noise_var: float) -> float:
@@ -84,14 +81,8 @@ class TimeLikelihoodOfSeries(TimeLikelihood):
     """
 
     def __init__(self, model: Model, series: Sequence[Series]) -> None:
-        if len({s.values.shape[1] for s in series}) != 1:
-            raise InvalidInput("data must be observations, or one or more series of the same arms")
-        arms = np.arange(float(series[0].values.shape[1]))[:, None]
-        model.kernel.check_points(arms)
-        eigenvalues, vectors = np.linalg.eigh(model.kernel(arms))
-        self._eigenvalues = np.maximum(eigenvalues, 0.0)
+        self._eigenvalues, self._rotated = rotated(model, series)
         self._times = [s.times - s.times[0] for s in series]
-        self._rotated = [(s.values - model.prior_mean) @ vectors for s in series]
 
     def __call__(self, temporal: TemporalKernel, noise_var: float) -> float:
         pairs = zip(self._times, self._rotated, strict=True)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import ive
@@ -61,9 +62,28 @@ class MarkovTime(TemporalKernel):
         return np.ones(1)
 
 
+@dataclass(frozen=True)
+class MaternTime(TemporalKernel):
+    """A kernel in a = lambda |t - s|, lambda = sqrt(2 nu) / ell, of smoothness nu.
+
+    Args:
+        lengthscale: ell > 0, in rounds.
+    """
+
+    lengthscale: float
+    smoothness: ClassVar[float]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "lengthscale", positive(self.lengthscale, "lengthscale"))
+
+    def _scaled(self, lag: Any) -> Any:
+        """A lag, or an array of lags, times lambda."""
+        return np.sqrt(2.0 * self.smoothness) / self.lengthscale * lag
+
+
 @TEMPORAL.register("matern32")
 @dataclass(frozen=True)
-class Matern32Time(TemporalKernel):
+class Matern32Time(MaternTime):
     r"""A function with one derivative in time; two states, f and f' / lambda.
 
     .. math:: T(t, s) = (1 + a) e^{-a}, \quad a = \lambda |t - s|, \quad \lambda = \sqrt3 / \ell
@@ -73,18 +93,15 @@ class Matern32Time(TemporalKernel):
     Source: Hartikainen and Sarkka (2010), Section 4.1.
     """
 
-    lengthscale: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lengthscale", positive(self.lengthscale, "lengthscale"))
+    smoothness = 1.5
 
     def __call__(self, t: Array, s: Array) -> Array:
-        a = np.sqrt(3.0) / self.lengthscale * lags(t, s)
+        a = self._scaled(lags(t, s))
         return np.asarray((1.0 + a) * np.exp(-a))
 
     def transition(self, dt: float) -> Array:
-        a = np.sqrt(3.0) / self.lengthscale * dt
-        return np.exp(-a) * np.array([[1.0 + a, a], [-a, 1.0 - a]])
+        a = self._scaled(dt)
+        return np.asarray(np.exp(-a) * np.array([[1.0 + a, a], [-a, 1.0 - a]]))
 
     def covariance(self, t: float) -> Array:
         return np.eye(2)
@@ -95,7 +112,7 @@ class Matern32Time(TemporalKernel):
 
 @TEMPORAL.register("matern52")
 @dataclass(frozen=True)
-class Matern52Time(TemporalKernel):
+class Matern52Time(MaternTime):
     r"""A function with two derivatives in time; three states, f, f' / lambda and f'' / lambda^2.
 
     .. math::
@@ -107,17 +124,14 @@ class Matern52Time(TemporalKernel):
     Source: Hartikainen and Sarkka (2010), Section 4.1.
     """
 
-    lengthscale: float
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "lengthscale", positive(self.lengthscale, "lengthscale"))
+    smoothness = 2.5
 
     def __call__(self, t: Array, s: Array) -> Array:
-        a = np.sqrt(5.0) / self.lengthscale * lags(t, s)
+        a = self._scaled(lags(t, s))
         return np.asarray((1.0 + a + a * a / 3.0) * np.exp(-a))
 
     def transition(self, dt: float) -> Array:
-        a = np.sqrt(5.0) / self.lengthscale * dt
+        a = self._scaled(dt)
         # exp(a A) = e^-a (I + a N + a^2 N^2 / 2), because N = A + I is nilpotent.
         n = np.array([[1.0, 1.0, 0.0], [0.0, 1.0, 1.0], [-1.0, -3.0, -2.0]])
         return np.asarray(np.exp(-a) * (np.eye(3) + a * n + 0.5 * a * a * (n @ n)))
