@@ -3,13 +3,14 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.wrappers import FlattenObservation, RecordEpisodeStatistics
+from gymnasium.wrappers import FilterObservation, FlattenObservation, RecordEpisodeStatistics
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 from gpbandits_env import agents
 from gpbandits_env.seeding import child
 
 pytest.importorskip("stable_baselines3")
+import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.env_checker import check_env
 from stable_baselines3.common.evaluation import evaluate_policy
@@ -98,6 +99,40 @@ def test_a_flat_world_passes_its_checks_and_ppo_learns_in_it():
 def test_its_checks_pass_in_boxes(world, flat):
     env = gym.make(**world)
     check_env(FlattenObservation(env) if flat else env, skip_render_check=True)
+
+
+class SameFunction(gym.Wrapper):
+    """Every episode has the function of seed 3."""
+
+    def reset(self, *, seed=None, options=None):
+        return self.env.reset(seed=3, options=options)
+
+
+def test_ppo_that_sees_the_context_earns_more_than_ppo_that_does_not():
+    """It learns the best arm of each of 4 contexts; without the context, no arm is best."""
+    world = {"grid": [6], "contexts": 4, "sequence": "in turn", "max_episode_steps": 20}
+
+    def flat(*keys):
+        env = SameFunction(gym.make("gpbandits/Contextual-v0", **world))
+        return Monitor(FlattenObservation(FilterObservation(env, keys)))
+
+    def earned(*keys):
+        envs = DummyVecEnv([lambda: flat(*keys) for _ in range(8)])
+        ppo = PPO("MlpPolicy", envs, n_steps=32, batch_size=64, n_epochs=4, gamma=0.0,
+                  learning_rate=3e-3, seed=0, device="cpu")  # fmt: skip
+        return evaluate_policy(ppo.learn(2048), flat(*keys), 2)[0]
+
+    env = gym.make("gpbandits/Contextual-v0", **world)
+    env.reset(seed=3)
+    best = sum(env.step([0])[-1]["optimum"] for _ in range(20))
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # many threads are slower on so small a network
+    try:
+        seeing, blind = earned("context"), earned("rewards")
+    finally:
+        torch.set_num_threads(threads)
+    assert seeing > 0.9 * best
+    assert blind < 0.7 * best
 
 
 @pytest.mark.slow
