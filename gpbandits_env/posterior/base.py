@@ -173,14 +173,19 @@ class Posterior(Stateful, ABC):
         """
         drift, passed = share(epsilon, "epsilon"), positive(dt, "dt", zero=True)
         self.rollback()
-        if passed > 0.0 and (drift > 0.0 or self.temporal is not None):
+        if passed > 0.0 and (drift > 0.0 or self.ages):
             self.drift(drift, passed)
+
+    @property
+    def ages(self) -> bool:
+        """Whether the posterior changes with time even where epsilon is 0."""
+        return self.temporal is not None
 
     @abstractmethod
     def drift(self, epsilon: float, dt: float) -> None:
         """Like `advance`, for checked numbers, dt > 0, and without hallucinated points.
 
-        Epsilon is positive, unless there is a temporal kernel.
+        Epsilon is positive, unless the posterior `ages`.
         """
 
     @abstractmethod

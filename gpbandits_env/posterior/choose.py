@@ -16,11 +16,12 @@ from gpbandits_env.posterior.box import BoxPosterior
 from gpbandits_env.posterior.coefficients import Coefficients
 from gpbandits_env.posterior.covariances import MATRIX_BYTES, check_prior, prior_covariance
 from gpbandits_env.posterior.dense_rows import DenseRows
+from gpbandits_env.posterior.discounted import DiscountedCoefficients
 from gpbandits_env.posterior.nystrom import NystromPosterior
 from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.states import TemporalStates
 from gpbandits_env.samplers import Factor, KroneckerFactor, factor_for
-from gpbandits_env.temporal import TemporalKernel
+from gpbandits_env.temporal import StaticTime, TemporalKernel
 
 REPRESENTATIONS = ("auto", "rows", "coefficients")
 KINDS = (*REPRESENTATIONS, "nystrom")
@@ -44,6 +45,7 @@ def posterior_on(
     representation: str = "auto",
     horizon: int | None = None,
     temporal: TemporalKernel | None = None,
+    discount: float = 1.0,
 ) -> ArmPosterior:
     """The posterior of a GP on arms, before any data.
 
@@ -58,6 +60,8 @@ def posterior_on(
         horizon: for "auto", the expected number of observations; 1000 if it is unknown.
         temporal: if given, the covariance in time. The representation is then "auto", a Kalman
             filter (see `TemporalStates`) on at most 4096 numbers.
+        discount: the factor in (0, 1] of the weight of each observation per unit of time (see
+            `DiscountedCoefficients`). Below 1, the representation is "auto".
     Raises:
         UnknownName: there is no such representation.
         InvalidInput: a number is out of range, the kernel does not fit the points, or
@@ -68,12 +72,11 @@ def posterior_on(
     check_prior(arms, kernel)
     noise_var = positive(noise_var, "noise_var", zero=True)
     expected = USUAL_HORIZON if horizon is None else whole(horizon, "horizon")
-    if temporal is not None:
+    if temporal is not None or discount != 1.0:
         if representation != "auto":
-            raise InvalidInput(
-                f"with a temporal kernel the posterior must be 'auto', got {representation!r}"
-            )
-        states = _states(arms, kernel, noise_var, temporal)
+            what = "a temporal kernel" if discount == 1.0 else "a discount"
+            raise InvalidInput(f"with {what} the posterior must be 'auto', got {representation!r}")
+        states = _states(arms, kernel, noise_var, temporal, discount)
         return ArmPosterior(arms, kernel, noise_var, prior_mean, states)
     inside: Representation | None = None
     if representation != "rows":
@@ -94,6 +97,7 @@ def posterior_for(
     horizon: int | None = None,
     rng: np.random.Generator | None = None,
     temporal: TemporalKernel | None = None,
+    discount: float = 1.0,
 ) -> Posterior:
     """The posterior of a GP on arms or in a box, before any data.
 
@@ -113,13 +117,21 @@ def posterior_for(
     if isinstance(domain, Box):
         if kind != "auto":
             raise InvalidInput(f"in a box the posterior must be 'auto', got {shown(kind)}")
+        if temporal is not None or discount != 1.0:
+            what = "temporal kernel" if discount == 1.0 else "discount"
+            raise InvalidInput(
+                f"in a box the posterior supports no {what}: choose among candidates, and with "
+                "contexts, among a finite set of them"
+            )
         return BoxPosterior(domain, kernel, noise_var, prior_mean)
     if not isinstance(domain, Arms):
         raise InvalidInput(f"the domain of a posterior must be Arms or a Box, got {shown(domain)}")
     if kind != "nystrom":
-        return posterior_on(domain, kernel, noise_var, prior_mean, kind, horizon, temporal)
-    if temporal is not None:
-        raise InvalidInput("a Nystrom posterior supports no temporal kernel; use posterior='auto'")
+        model = kernel, noise_var, prior_mean
+        return posterior_on(domain, *model, kind, horizon, temporal, discount)
+    if temporal is not None or discount != 1.0:
+        what = "temporal kernel" if discount == 1.0 else "discount"
+        raise InvalidInput(f"a Nystrom posterior supports no {what}; use posterior='auto'")
     return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, rng=rng)
 
 
@@ -164,13 +176,26 @@ def _coefficients(
 
 
 def _states(
-    arms: Arms, kernel: Kernel, noise_var: float, temporal: TemporalKernel
+    arms: Arms,
+    kernel: Kernel,
+    noise_var: float,
+    temporal: TemporalKernel | None,
+    discount: float,
 ) -> TemporalStates:
-    """The Kalman filter of a temporal kernel.
+    """The Kalman filter of a temporal kernel, or the coefficients of weighted observations.
 
     Raises:
-        InvalidInput: it would need more than `MOST_STATES` numbers.
+        InvalidInput: it would need more than `MOST_STATES` numbers, or there are both a temporal
+            kernel and a discount, or the discount is out of range or there is no noise.
     """
+    if discount != 1.0:
+        if temporal is not None or noise_var == 0.0 or not 0.0 < discount < 1.0:
+            raise InvalidInput(
+                f"a discount needs noise, no temporal kernel, and a number in (0, 1], got "
+                f"{discount!r} with the noise variance {noise_var!r}"
+            )
+        temporal = StaticTime()
+    assert temporal is not None
     size = temporal.states
     rank = min(arms.size, MOST_STATES // size)
     tolerance = max(_tolerance(arms, kernel, noise_var), SMALLEST_TOLERANCE)
@@ -182,6 +207,8 @@ def _states(
             f"filter supports a product of at most {MOST_STATES}; use fewer harmonics, a Markov "
             "kernel (epsilon), a smoother kernel in space, or fewer arms"
         )
+    if discount != 1.0:
+        return DiscountedCoefficients(factor, discount)
     return TemporalStates(factor, temporal)
 
 
