@@ -14,7 +14,13 @@ from gpbandits_env.agents.batch import Batch, rule_for
 from gpbandits_env.agents.batch.base import rolled_back
 from gpbandits_env.agents.data.compression import Budget, compression_for
 from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
-from gpbandits_env.agents.data.log import Fade, ObservationLog, drift_of, forgetting_for
+from gpbandits_env.agents.data.log import (
+    Fade,
+    Forgetting,
+    ObservationLog,
+    drift_of,
+    forgetting_for,
+)
 from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.search import ArmSearch, Search, SearchSpec, search_for
 from gpbandits_env.agents.search.placed import PlacedArmSearch
@@ -52,6 +58,7 @@ class GPAgent(Agent):
         acquisition: the score of actions: an acquisition, or a rule that makes one in each round;
             None for an algorithm that draws posterior samples instead.
         action_map: for an algorithm whose posterior is not on the problem's domain.
+        forgetting: for an algorithm that forgets by a rule of its own.
         posterior: the representation of the posterior. On arms "auto" takes the cheaper of "rows"
             (dense) and "coefficients". "nystrom", or {"type": "nystrom", "qbar": 5.0}, is the
             posterior of BKB: after each round its dictionary is redrawn and includes each past
@@ -100,6 +107,7 @@ class GPAgent(Agent):
         rng: np.random.Generator,
         acquisition: AcquisitionRule | Acquisition | None,
         action_map: ActionMap | None = None,
+        forgetting: Forgetting | None = None,
         *,
         posterior: Mapping[str, Any] | str = "auto",
         epsilon: float | None = None,
@@ -128,7 +136,7 @@ class GPAgent(Agent):
         self.fixes_coordinates = action_map is None and candidates is None
         self.action_map = self._mapped(action_map, candidates)
         inner = self.action_map.inner
-        self.forgetting = forgetting_for(epsilon, reset_every, window, moving)
+        self.forgetting = forgetting_for(epsilon, reset_every, window, moving, forgetting)
         model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, moving)
         self.refit = None if learning is None else self._refit(learning, model)
         self.log = self._new_log(learning)

@@ -193,7 +193,7 @@ class ObservationLog:
 
         Rewards are changed before.
         """
-        if posterior.temporal is not None:
+        if posterior.ages:
             posterior.advance(0.0, self._before)
             for entry in self.data:
                 posterior.learn(entry.points, change(entry.rewards))
@@ -232,12 +232,12 @@ class Forgetting(ABC):
     """What happens to the data after each round.
 
     Attributes:
-        rounds: the number of entries of the log that it needs.
+        rounds: the number of entries of the log that it needs; None for all since the last reset.
         rounds_late: the number that it needs if rewards arrive late; None for all.
         ages: whether data age with time; otherwise only with rounds.
     """
 
-    rounds: int = 0
+    rounds: int | None = 0
     rounds_late: int | None = None
     ages: bool = False
 
@@ -352,9 +352,16 @@ def forgetting_for(
     reset_every: int | None,
     window: int | None,
     temporal: TemporalKernel | None = None,
+    own: Forgetting | None = None,
 ) -> Forgetting | None:
     """The rule for these settings, of which at most one may be given; None keeps all data.
 
+    Args:
+        epsilon: see `Fade`.
+        reset_every: see `Restart`.
+        window: see `Window`.
+        temporal: see `Elapse`.
+        own: the rule of an algorithm that has one of its own, and accepts none of the settings.
     Raises:
         InvalidInput: two of them are given, or a number is out of range.
     """
@@ -362,6 +369,13 @@ def forgetting_for(
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
         raise InvalidInput(f"give at most one of {', '.join(given)}, got {' and '.join(named)}")
+    if own is not None:
+        if named:
+            raise InvalidInput(
+                f"this agent forgets by a rule of its own: leave out {named[0]}, and do not learn "
+                "epsilon"
+            )
+        return own
     if temporal is not None:
         return Elapse()
     if epsilon is not None:

@@ -23,6 +23,12 @@ OF_AGENT = {
     "r-gp-ucb": ORANGE,
     "sw-gp-ucb": PINK,
     "rexp3": WINE,
+    # time: agents that are not told the drift.
+    "bma-gp-ucb": VERMILION,
+    "et-gp-ucb": SKY,
+    "wgp-ucb": BROWN,
+    "ui-tvbo": PINK,
+    "bob-gp-ucb": WINE,
     "genie": INDIGO,
     "random": INK,
     # srinivas2010 and bedi2022: the compressed agents are near to what they compress.

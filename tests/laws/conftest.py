@@ -39,6 +39,10 @@ VARIANTS = {
     ],
     "r-gp-ucb": [{"reset_every": 3}],
     "sw-gp-ucb": [{"window": 3}],
+    "et-gp-ucb": [{"delta": 0.9, "learn": QUICK_LEARN}, {**NYSTROM, "compress": 0.05}],
+    "wgp-ucb": [{"discount": 0.7, "learn": QUICK_LEARN}, {"compress": 0.05}],
+    "bob-gp-ucb": [{"block": 5, "learn": QUICK_LEARN, "standardize": True}],
+    "bma-gp-ucb": [{"epsilons": [0.0, 0.2], "trigger": 1.0, "learn": QUICK_LEARN}],
     "tv-gp-ucb": [{"learn_every": 4, "learn_window": 6}, {"batch": "ts-rsr"}],
     "cub": [
         {"compress": 0.5},
@@ -83,6 +87,8 @@ PLACES = [("grid", 1), ("arms", 4), ("candidates", 4), ("box", 1), ("box", 4)]
 # Those that say so when they are given a box, and when they are given arms.
 ARMS_ONLY = {"genie"}
 BOX_ONLY = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre", "turbo"}
+# Those whose posterior needs arms, so that they choose among candidates in a box.
+ON_CANDIDATES = {"wgp-ucb", "ui-tvbo", "bma-gp-ucb"}
 # What else an agent needs to be told of an environment that tells little.
 NEEDED = {
     "tv-gp-ucb": {"epsilon": 0.05},
@@ -102,6 +108,7 @@ class Laws:
 
     rounds = 11
     domains, cases, box_only, needed = DOMAINS, CASES, BOX_ONLY, NEEDED
+    on_candidates = ON_CANDIDATES
     label = staticmethod(label)
 
     @staticmethod
@@ -121,7 +128,7 @@ class Laws:
         known = agents.settings_of(name)
         nystrom = isinstance(given.get("posterior", known.get("posterior")), dict)
         nystrom = nystrom or "temporal" in given
-        if nystrom or "search" not in known:
+        if name in ON_CANDIDATES or nystrom or "search" not in known:
             return {"candidates": 16} if "candidates" in known else {}
         return {"search": QUICK}
 

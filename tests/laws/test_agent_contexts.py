@@ -27,6 +27,7 @@ def build(laws, case, domain, contexts, kernel, **more):
     bad = bad or given.get("incumbent", known.get("incumbent")) == "observed"
     if not finite:  # the posterior is in a box
         bad = bad or isinstance(given.get("posterior", known.get("posterior")), dict)
+        bad = bad or "temporal" in given or name in laws.on_candidates
         given = {k: v for k, v in given.items() if k != "posterior" or v != "rows"}
     quick = laws.quick((name, given)) if domain == "box" else {}
     if bad:

@@ -1,0 +1,44 @@
+"""UI-TVBO: GP-UCB on a function that is a random walk in time, without a return to the mean.
+
+Paper: Brunzema, von Rohr and Trimpe (2022), "On Controller Tuning with Time-Varying Bayesian
+Optimization", Section IV; the rate and beta are those of the authors' public code.
+Assumes: lasting changes, each an independent draw from the GP times the rate.
+Departures: 1. no convexity constraints, which the paper adds for controllers; 2. the prior variance
+is known and not learned; 3. in a box it chooses among candidate points.
+"""
+
+from typing import Any
+
+from numpy.random import Generator
+
+from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
+from gpbandits_env.agents.acquisitions.schedules import Beta
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.problem import Problem
+from gpbandits_env.temporal import WienerTime
+
+
+class UITVBO(GPAgent):
+    r"""GP-UCB under uncertainty injection: the variance grows, and the mean stays.
+
+    .. math:: \mathrm{Cov}(f_t(x), f_s(z)) = k(x, z) (1 + r \min(t, s))
+
+    Args:
+        rate: r > 0, the growth of the prior variance per round (see `WienerTime`).
+        beta: see `GPUCB`.
+    Source: Brunzema, von Rohr and Trimpe (2022), Section IV.
+    """
+
+    assumes_drift = True
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: Generator,
+        *,
+        rate: float = 0.03,
+        beta: Beta = 2.0,
+        **parts: Any,
+    ) -> None:
+        temporal = WienerTime(rate)
+        super().__init__(problem, rng, ConfidenceBound(beta), temporal=temporal, **parts)

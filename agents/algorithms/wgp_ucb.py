@@ -1,0 +1,75 @@
+"""WGP-UCB: GP-UCB under weighted GP regression, in which old observations count less.
+
+Paper: Deng, Zhou, Kim, Tewari, Gupta and Shroff (2022), "Weighted Gaussian Process Bandits for
+Non-stationary Environments", Section 3; rebuilt from memory, without the paper at hand.
+Assumes: a function of bounded norm in an RKHS whose total variation over the horizon is limited.
+Departures: 1. the weights are gamma^(-t) with the regularizer lambda_t = s^2 gamma^(-t), and gamma
+is a constant instead of a function of the variation, which is unknown; 2. beta_t is that of
+bogunovic2016; 3. the posterior is exact, where the paper approximates the kernel; 4. in a box it
+chooses among candidate points.
+"""
+
+from typing import Any
+
+from numpy.random import Generator
+
+from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
+from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
+from gpbandits_env.agents.data.log import Elapse
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.arrays import share
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.model import Model
+from gpbandits_env.posterior import Posterior, posterior_for
+from gpbandits_env.problem import Problem
+
+
+class WGPUCB(GPAgent):
+    r"""GP-UCB whose old observations have a noise variance that grows with their age.
+
+    .. math::
+        \mu_t(x) = k_t(x)^T (K_t + \lambda_t W_t^{-1})^{-1} y_t, \quad
+        w_s = \gamma^{-s}, \quad \lambda_t = s^2 \gamma^{-t}
+
+    so that an observation of age j counts like one with the noise variance s^2 / gamma^j. In
+    contrast to the decay of `TVGPUCB`, the prior of the function stays as it is.
+
+    Cost: O(r^3) per round for a kernel of rank r on the arms; see `DiscountedCoefficients`.
+
+    Args:
+        discount: gamma in (0, 1]; about 1 / (1 - gamma) rounds count.
+        beta: see `GPUCB`; 0.8 log(4 t) by default.
+        candidates: in a box, the number of points to choose among.
+    Raises:
+        InvalidInput: the discount is out of range, there is no noise, or a posterior is chosen that
+            does not support weights.
+    Source: Deng et al. (2022), Section 3.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        rng: Generator,
+        *,
+        discount: float = 0.98,
+        beta: Beta = LOG_TIME,
+        candidates: int = 1024,
+        **parts: Any,
+    ) -> None:
+        self.discount = share(discount, "discount")
+        if self.discount == 0.0:
+            raise InvalidInput("discount must be above 0")
+        rule = ConfidenceBound(beta)
+        super().__init__(problem, rng, rule, None, Elapse(), candidates=candidates, **parts)
+
+    def _prior(self, model: Model) -> Posterior:
+        return posterior_for(
+            self.action_map.inner.domain,
+            model.kernel,
+            model.noise_var,
+            model.prior_mean,
+            self._kind["type"],
+            qbar=self._kind.get("qbar"),
+            rng=self.rng,
+            discount=self.discount,
+        )
