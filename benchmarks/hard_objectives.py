@@ -68,7 +68,8 @@ class Optunas:
         for name, dimension in self._space.items():
             match dimension:
                 case Real():
-                    found[name] = self.trial.suggest_float(name, dimension.low, dimension.high)
+                    low, high, log = dimension.low, dimension.high, dimension.log
+                    found[name] = self.trial.suggest_float(name, low, high, log=log)
                 case Integer():
                     found[name] = self.trial.suggest_int(name, dimension.low, dimension.high)
                 case Choice():

@@ -12,6 +12,7 @@ from gpbandits_env.agents.acquisitions import Feasibility, Mean
 from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_1, THEOREM_OVER_5
 from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.optimize.dimensions import Choice
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
 from gpbandits_env.agents.registry import agent_class, make, settings_of
@@ -34,6 +35,10 @@ DIFFERENCES = 5.0
 # root of the ratio. The largest difference of a sample grows as the root of the dimension, so that
 # the maximizers are far from the data in many dimensions. Chosen on BBOB, instance 11.
 AS_DRAWN = 5.0
+# In spaces with choices samples are as drawn, and beta is larger: no gradient leads to an option,
+# and narrow bounds never try most of them. Chosen on the mixed space of
+# `benchmarks/hard_objectives.py`, seeds 10 to 14.
+AMONG_CHOICES = 6.0
 # Where data fade, epsilon is learned with one lengthscale, from the last 150 values.
 FADING: Mapping[str, Any] = {"every": 5, "window": 150}
 
@@ -255,7 +260,8 @@ def agent_for(
     above 60 values, unless a kernel or ``temporal`` is given. With a window or resets, the model is
     that of the data in the window. Where data fade, epsilon is learned too, from the value that is
     given, with one lengthscale. Where an agent's own beta_t is that of a theorem, beta is 2.
-    In d > 5 dimensions, ``scale`` of an agent that draws posterior samples is sqrt(5 / d).
+    In d > 5 dimensions, ``scale`` of an agent that draws posterior samples is sqrt(5 / d). In
+    spaces with choices, that beta is 6, and ``scale`` is 1.
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -275,10 +281,7 @@ def agent_for(
     usual = "learn" not in given and "kernel" not in given and given.get("temporal") is None
     if usual:
         given["learn"] = _usual_learning(space, cls, given, robust)
-    if settings_of(name).get("beta", ...) in (None, THEOREM_OVER_5, THEOREM_1):
-        given.setdefault("beta", LEARNED)
-    if "scale" in settings_of(name):
-        given.setdefault("scale", min(1.0, math.sqrt(AS_DRAWN / len(space.dimensions))))
+    given = _exploration(space, name) | given
     if noise is not None:
         given |= _with_noise(positive(noise, "noise", zero=True), given)
     agent = make(name, problem, seed=seed, **given)
@@ -302,6 +305,17 @@ def agent_for(
             f"most {MOST_ARMS} combinations"
         ) from error
     return agent
+
+
+def _exploration(space: Space, name: str) -> dict[str, Any]:
+    """The defaults of the settings that say how far an agent explores."""
+    known, found = settings_of(name), {}
+    choices = any(isinstance(dimension, Choice) for dimension in space.dimensions.values())
+    if known.get("beta", ...) in (None, THEOREM_OVER_5, THEOREM_1):
+        found["beta"] = AMONG_CHOICES if choices else LEARNED
+    if "scale" in known and not choices:
+        found["scale"] = min(1.0, math.sqrt(AS_DRAWN / len(space.dimensions)))
+    return found
 
 
 def _usual_learning(

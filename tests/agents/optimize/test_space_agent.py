@@ -177,6 +177,14 @@ def test_samples_are_closer_to_the_mean_in_many_dimensions():
             assert Campaign(space, name, seed=0, scale=0.7).agent.search.scale == 0.7
 
 
+def test_among_choices_agents_explore_more():
+    space = {"kind": Choice(("a", "b", "c")), **{f"x{i}": (0.0, 1.0) for i in range(19)}}
+    assert Campaign(space, "gp-ucb", seed=0).agent.rule.schedule(7) == 6.0
+    assert Campaign(space, "gp-ucb", seed=0, beta=9.0).agent.rule.schedule(7) == 9.0
+    assert Campaign(space, "ts", seed=0).agent.search.scale == 1.0
+    assert Campaign(space, "ts", seed=0, scale=0.3).agent.search.scale == 0.3
+
+
 def test_the_columns_of_a_choice_share_a_lengthscale():
     space = {"x": (0.0, 1.0), "kind": Choice(("a", "b", "c")), "n": Integer(1, 9000)}
     campaign = Campaign(space, seed=0, n_initial=0)
