@@ -12,7 +12,7 @@ from gpbandits_env.agents.data.pending import Played, matched
 from gpbandits_env.agents.policy import Policy, check_form, learn, mask_in
 from gpbandits_env.arrays import Array, finite_array, numbers, whole
 from gpbandits_env.display import Displayed
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.problem import Problem
 
@@ -85,14 +85,28 @@ class Agent(Displayed, ABC):
         Raises:
             InvalidInput: it is not one of the problem's contexts, or the problem has none.
         """
+        if context is not None:
+            self.context = self.checked_context(context)
+
+    def checked_context(self, context: ArrayLike) -> NDArray[Any]:
+        """A context of the problem as an array (1,) or (1, q).
+
+        Raises:
+            InvalidInput: as in `enter`.
+        """
         contexts = self.problem.contexts
-        if context is None:
-            return
         if contexts is None:
             raise InvalidInput("the problem has no contexts: leave out context")
-        given = numbers(context, "context") if isinstance(contexts, Box) else np.asarray(context)
-        alone = given.ndim == (0 if isinstance(contexts, Arms) else 1)
-        self.context = contexts.check(given[None] if alone else given, 1)
+        finite = isinstance(contexts, Arms)
+        try:
+            given = np.asarray(context) if finite else numbers(context, "context")
+            alone = given.ndim == (0 if finite else 1)
+            return contexts.check(given[None] if alone else given, 1)
+        except (InvalidInput, TypeError, ValueError):
+            kind = f"a point of {contexts!r}"
+            if isinstance(contexts, Arms):
+                kind = f"a whole number in 0..{contexts.size - 1}"
+            raise InvalidInput(f"context must be {kind}, got {shown(context)}") from None
 
     def tell(
         self,

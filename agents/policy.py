@@ -22,6 +22,7 @@ class _Agent(Protocol):
     rng: np.random.Generator
     round: int
 
+    def checked_context(self, context: ArrayLike) -> NDArray[Any]: ...
     @property
     def ask(self) -> Callable[..., NDArray[Any]]: ...
     def tell(
@@ -63,8 +64,9 @@ class Policy:
         rewards = finite_array(observation["rewards"], "rewards")
         try:
             actions, rounds = np.asarray(observation["actions"]), np.asarray(observation["round"])
+            contexts = np.asarray(observation["context"]) if "context" in observation else None
         except ValueError as error:
-            raise InvalidInput(f"actions and round must be arrays: {error}") from None
+            raise InvalidInput(f"actions, round and context must be arrays: {error}") from None
         single = rewards.ndim == 1
         if single:
             actions, rewards, rounds = actions[None], rewards[None], rounds[None]
@@ -79,12 +81,18 @@ class Policy:
         seen = mask_in(observation, "observed", rewards[:, :m].shape)
         for each in actions:  # before any agent changes
             self._agents[0].problem.domain.check(each)
+        if contexts is not None:
+            contexts = contexts[None] if single else contexts
+            if not contexts.ndim or len(contexts) != len(rewards):
+                raise InvalidInput(
+                    f"context must have one entry for each of {len(rewards)} instances, got shape "
+                    f"{contexts.shape}"
+                )
+            for each in contexts:
+                self._agents[0].checked_context(each)
         # All copies are made first, so that no instance's stream depends on another's draws.
         while len(self._agents) < len(rewards):
             self._agents.append(self._another())
-        contexts = observation.get("context")
-        if contexts is not None:
-            contexts = np.asarray(contexts)[None] if single else np.asarray(contexts)
         chosen = [
             self._act(
                 i,

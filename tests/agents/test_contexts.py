@@ -150,6 +150,23 @@ def test_predict_and_observe_follow_the_context_of_the_observation():
     assert [a.round for a in together._policy._agents] == [4, 4]
 
 
+@pytest.mark.parametrize("contexts", [CONTEXTS, LINE], ids=["finite", "box"])
+def test_an_observation_with_a_wrong_context_changes_nothing(contexts):
+    problem = Problem(ARMS, KERNEL, NOISE, contexts=contexts)
+    agent, good = (
+        agents.make("gp-ucb", problem, seed=0),
+        contexts.sample(np.random.default_rng(0), 1),
+    )
+    agent.predict({"actions": [0], "rewards": [0.0], "round": [0], "context": good})
+    for wrong in ([7], [[7.0]], "x", [], None, [[0.5, 0.5]]):
+        with pytest.raises(InvalidInput, match="context must be a"):
+            agent.predict({"actions": [0], "rewards": [0.0], "round": [1], "context": wrong})
+        assert (agent.round, agent.posterior.size) == (0, 0)
+    several = {"actions": [[0]] * 2, "rewards": [[0.0]] * 2, "round": [[1]] * 2}
+    with pytest.raises(InvalidInput, match="each of 2 instances"):
+        agent.predict(several | {"context": [good]})
+
+
 @pytest.mark.parametrize(
     ("settings", "why"),
     [

@@ -21,10 +21,11 @@ from gpbandits_env.agents import Agent
 from gpbandits_env.agents.registry import OVERRIDES
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.kernels import OnCoordinates, SquaredExponential
 from gpbandits_env.problem import Problem
 
-DOMAINS = {"arms": Arms.grid((3, 2)), "box": Box([-1.0, 0.0], [1.0, 3.0])}
+ARMS = Arms.grid((3, 2))
+DOMAINS = {"arms": ARMS, "contexts": ARMS, "box": Box([-1.0, 0.0], [1.0, 3.0])}
 # Good values of settings, to be spoilt; a setting that is not here begins as its default.
 GOOD: dict[str, tuple[Any, ...]] = {
     "beta": SCHEDULE_SPECS,
@@ -50,16 +51,18 @@ LITTLE = {"search": {"candidates": 8, "starts": 1, "evaluations": 10}}
 
 
 def problem_on(domain: str, batch_size: int = 1) -> Problem:
-    """A small problem."""
+    """A small problem, with contexts if the domain is "contexts"."""
+    own = SquaredExponential(0.5)
     return Problem(
         DOMAINS[domain],
-        SquaredExponential(0.5),
+        OnCoordinates((0, 1), own) * OnCoordinates((2,), own) if domain == "contexts" else own,
         0.05,
         batch_size=batch_size,
         horizon=20,
         max_norm=1.0,
         epsilon=0.05,
         max_delay=4,
+        contexts=Arms.grid(3) if domain == "contexts" else None,
     )
 
 
@@ -80,7 +83,7 @@ def domains_of(name: str) -> tuple[str, ...]:
 def quick(name: str, domain: str) -> dict[str, Any]:
     """Settings with which a box is searched little."""
     known = agents.settings_of(name)
-    if domain == "arms":
+    if domain != "box":
         return {}
     if "subspaces" in known or name == "ms-ucb":
         return {"d": 1, "n0": 2, "candidates": 4, "refine": 1, "evaluations": 10}
@@ -113,7 +116,8 @@ def make_case(rng: np.random.Generator) -> Case:
 def _use(agent: Agent, rounds: int = 2) -> None:
     """A few rounds; the genie is shown the function too."""
     for t in range(rounds):
-        actions = agent.ask()
+        seen = {} if agent.problem.contexts is None else {"context": t % 3}
+        actions = agent.ask(**seen)
         agent.tell(actions, np.sin(np.arange(len(actions)) + t))
         if hasattr(agent, "reveal"):
             agent.reveal(np.arange(6.0))
@@ -154,6 +158,11 @@ def call_case(rng: np.random.Generator) -> Case:
     }
     if hasattr(agent, "reveal"):  # asked without being shown the function, it refuses
         del goods["predict"]
+    if domain == "contexts":
+        goods["ask"] = {"context": 2}
+        goods["predict"]["observation"] = seen | {"context": np.array([1])}
+        for one in ("tell", "prior_data", "expect"):
+            goods[one]["context"] = int(rng.integers(3))
     what = str(pick(rng, ("tell", "tell", "tell", *goods)))
     given = spoilt(rng, goods[what])
     if what == "tell" and rng.random() < 0.5:
@@ -163,7 +172,7 @@ def call_case(rng: np.random.Generator) -> Case:
 
     def works() -> None:
         agent.informative(actions)
-        if domain == "arms" or rng.random() < 0.2:
+        if domain != "box" or rng.random() < 0.2:
             agent.ask()
             agent.restore(before)
 
