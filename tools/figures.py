@@ -6,14 +6,13 @@ with the metric of the scenario, or the scenario's own panels as `plots` draws t
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.scenarios.findings.finding import mean_and_error, paired
+from gpbandits_env.scenarios.findings.finding import mean_and_error
 from gpbandits_env.scenarios.metrics import KNOWN, Panel
 from gpbandits_env.scenarios.reporting.colours import colour_of
 from gpbandits_env.scenarios.reporting.plots import (
@@ -183,58 +182,3 @@ def _cells_of(store: Store) -> dict[str, list[int]]:
     order = sorted(range(len(points)), key=lambda i: int(points[i][SIZE]))
     found = {k: [i for i in order if k in store.labels(i)] for k in store.scenario["agents"]}
     return {label: cells for label, cells in found.items() if len(cells) > 1}
-
-
-@dataclass(frozen=True)
-class BatchImprovement:
-    """The results of one agent at the last round, for each batch size.
-
-    Args:
-        agent: the label.
-        sizes: the batch sizes, in increasing order.
-        mean: (sizes,) the mean over the instances.
-        error: (sizes,) its standard error.
-        instances: (sizes - 1,) the share of instances in which a size is no worse than the previous
-            one.
-        clear: whether the mean of the largest size is below that of the smallest by two paired
-            standard errors, in logarithms.
-    """
-
-    agent: str
-    sizes: tuple[int, ...]
-    mean: Array
-    error: Array
-    instances: Array
-    clear: bool
-
-    @property
-    def falls(self) -> bool:
-        """Whether the mean falls from each size to the next."""
-        return bool((np.diff(self.mean) < 0.0).all())
-
-
-def improvements(store: Store) -> list[BatchImprovement]:
-    """The effect of larger batches on each agent, over the instances run in all sizes."""
-    found, scenario = [], store.scenario
-    for label, cells in _cells_of(store).items():
-        common = set.intersection(*(set(store.trials(cell, label)) for cell in cells))
-        if not common:
-            continue
-        finals = np.stack([
-            curves_of(store, cell, label, scenario["metric"])[
-                np.isin(store.trials(cell, label), list(common)), -1
-            ]
-            for cell in cells
-        ])  # fmt: skip
-        logs = np.log10(np.maximum(finals, 1e-12))
-        p = paired(logs[-1], logs[0])
-        found.append(
-            BatchImprovement(
-                label,
-                tuple(scenario["points"][cell][SIZE] for cell in cells),
-                *mean_and_error(finals, axis=1),
-                (finals[1:] <= finals[:-1]).mean(axis=1),
-                p.difference < -2 * p.se,
-            )
-        )
-    return found

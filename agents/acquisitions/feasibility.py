@@ -25,7 +25,6 @@ from gpbandits_env.posterior import ArmPosterior, BoxPosterior, Posterior
 
 # The probability that a slack is positive, in logarithms.
 POSITIVE = LogPI(0.0)
-HALF = float(np.log(0.5))
 
 
 class Feasibility:

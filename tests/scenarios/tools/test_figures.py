@@ -8,7 +8,6 @@ import pytest
 
 from gpbandits_env.scenarios.papers import ren2024
 from gpbandits_env.scenarios.results import references
-from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.store import Store
 from tools import figures
 
@@ -31,17 +30,6 @@ def test_all_sizes_face_the_same_functions(store):
     optima = [store.arrays(cell, "gp-ucb", "optimum") for cell in range(3)]
     np.testing.assert_array_equal(optima[0], optima[1])
     np.testing.assert_array_equal(optima[0], optima[2])
-
-
-def test_the_table(store):
-    (row,) = figures.improvements(store)
-    assert (row.agent, row.sizes) == ("gp-ucb", (1, 2, 4))
-    finals = {
-        m: curves_of(store, i, "gp-ucb", "simple_regret")[:, -1] for i, m in enumerate((4, 1, 2))
-    }
-    np.testing.assert_allclose(row.mean, [finals[m].mean() for m in (1, 2, 4)])
-    assert row.instances[1] == (finals[4] <= finals[2]).mean()
-    assert row.falls == (finals[1].mean() > finals[2].mean() > finals[4].mean())
 
 
 def test_the_figure(store, tmp_path):
