@@ -156,99 +156,21 @@ def _scenario(name: str, agents: tuple[AgentEntry, ...], trials: int, **declared
     )
 
 
-def _reading_of(function: str, dim: int, shift: bool) -> str:
-    """Return the scenario of which a shifted function or Schwefel 1.2 is another reading."""
-    if not shift and function != BESIDE:
-        return ""
-    return f"tranthe2020/{'hyper-ellipsoid' if function == BESIDE else function}-{dim}"
-
-
-def _scalable(function: str, dim: int, *, shift: bool = False) -> Scenario:
-    """Declare one panel of the scalability figure."""
-    name = function.partition("-1.")[0]
-    padded = ", inert dimensions padded" if function == "camelback" else ""
-    moved = ", shifted" if shift else ""
-    reason = UNKNOWN if function == "camelback" else SUBSPACES
-    findings: tuple[Finding, ...] = (
-        NearlyBest("ms-ucb", OTHERS, reason=reason),
-        Below("ms-ucb", "gp-ucb", METRIC, reason=reason),
-    )
-    choices: tuple[str, ...] = CHOICES
-    if function == "camelback":
-        choices += ("camelback's two coordinates are at places drawn anew in every trial",)
-    if function == BESIDE:
-        choices += ("Schwefel 1.2 is added because the hyper-ellipsoid is separable",)
-    if shift:
-        choices += (
-            "the maximum is at a point drawn anew in every trial: Ackley's is the centre of the "
-            "box, which every linear embedding contains",
-        )
-    return _scenario(
-        f"{name}-{dim}{'-shifted' if shift else ''}",
-        SEVEN,
-        REPEATS,
-        source="tranthe2020, Section 5, scalability",
-        title=f"{name} in {dim} dimensions{padded}{moved}",
-        env="gpbandits/HighDim-v0",
-        env_kwargs={"function": function, "dim": dim, **({"shift": True} if shift else {})},
-        findings=findings,
-        choices=choices,
-        departures=(_repeats(REPEATS), FLOOR, *_confined(function)),
-        reading_of=_reading_of(function, dim, shift),
-    )
-
-
+# Functions that are not in the figure -> the one of which they are another reading.
+OTHER_FORMS = {"ackley-15-30": "ackley", "sum-squares": "hyper-ellipsoid"}
+READ_AS = {**OTHER_FORMS, BESIDE: "hyper-ellipsoid"}
 LATEST = "log10_regret"
 FREE = ("gp-ucb", "dropout-ucb", "line-bo")
-LITERAL_REPEATS = 5
-# Repeats in 50 and 100 dimensions.
+# Repeats of the literal reading in 50 and 100 dimensions.
 LARGE_REPEATS = {"ackley": 5, "levy": 10, "hyper-ellipsoid": 5, "camelback": 3}
-LITERAL_CHOICES = (
-    "beta_t is the theorem's of each agent, with delta = 0.1 and a = b = 1, in full",
-    "climbs begin at random points only: no candidates are near the best observed points",
-    "LineBO's lines go through random points, and DropoutUCB fills the other coordinates at random",
-    *CHOICES[1:],
-    "MS-UCB's rivals without assumptions on the function's structure are GP-UCB, DropoutUCB and "
-    "LineBO. Both the simple regret and the regret of the latest action are judged, because the "
-    "text defines one and the figure is labeled with the other",
-)
-
-
-# Other functions, and other boxes, of the same names.
-OTHER_FORMS = {"ackley-15-30": "ackley", "sum-squares": "hyper-ellipsoid"}
-
-
-def _literal_reading(function: str, dim: int = 20, repeats: int = LITERAL_REPEATS) -> Scenario:
-    """Declare one panel of that figure with nothing that the text does not state."""
-    camelback = function == "camelback"
-    active = {"active": [dim - 2, dim - 1]} if camelback else {}
-    reason = UNKNOWN if camelback else SUBSPACES
-    places = ("camelback's two coordinates are the last, which every subspace contains",)
-    return _scenario(
-        f"{function}-{dim}-literal",
-        _literal(),
-        repeats,
-        source="tranthe2020, Section 5, scalability",
-        title=f"{function} in {dim} dimensions, with nothing that the text does not state",
-        env="gpbandits/HighDim-v0",
-        env_kwargs={"function": function, "dim": dim, **active},
-        findings=(
-            NearlyBest("ms-ucb", FREE, reason=reason),
-            NearlyBest("ms-ucb", OTHERS, reason=reason),
-            Below("ms-ucb", "gp-ucb", METRIC, reason=reason),
-            NearlyBest("ms-ucb", FREE, metric=LATEST, reason=reason),
-            NearlyBest("ms-ucb", OTHERS, metric=LATEST, reason=reason),
-            Below("ms-ucb", "gp-ucb", LATEST, reason=reason),
-        ),
-        choices=(*LITERAL_CHOICES, *(places if camelback else ())),
-        panels=(*PANELS, Panel(LATEST, band="deviation")),
-        departures=(_repeats(repeats), FLOOR, *_confined(function)),
-        reading_of=f"tranthe2020/{OTHER_FORMS.get(function, function)}-{dim}",
-    )
-
-
+ADDED = {
+    "camelback": ("camelback's two coordinates are at places drawn anew in every trial",),
+    BESIDE: ("Schwefel 1.2 is added because the hyper-ellipsoid is separable",),
+}
+LITERALLY_ADDED = {
+    "camelback": ("camelback's two coordinates are the last, which every subspace contains",),
+}
 # The first rounds of a trial in which every agent chooses uniform points where it searches.
-INSIDE_REPEATS = 3
 OWN_START = {"type": "initialised", "rounds": INITIAL, "first": "uniform"}
 
 
@@ -260,26 +182,105 @@ def _started(entry: AgentEntry) -> AgentEntry:
     return replace(entry, settings={**entry.settings, **more})
 
 
-def _inside(function: str, dim: int = 20) -> Scenario:
-    """Declare a panel of the scalability figure with first points inside the embeddings."""
-    return replace(
-        _scalable(function, dim),
-        id=f"tranthe2020/{function}-{dim}-inside",
-        title=f"{function} in {dim} dimensions, first points inside the embeddings",
-        agents=tuple(_started(entry) for entry in SEVEN),
-        alternatives=(TURBO,),
-        horizon=HORIZON + INITIAL,
-        initial=0,
-        initial_counts=False,
-        trials=INSIDE_REPEATS,
-        choices=(
-            *(c for c in _scalable(function, dim).choices if c != CHOICES[2]),
-            CHOICES[2].partition("; the agents observe")[0],
-            f"each agent draws its first {INITIAL} points uniformly where it searches, so that the "
-            "embeddings begin inside their images; they are rounds of the trial",
+# The end of an id -> the agents, the repeats, the end of the title, the metrics and the rivals of
+# the findings, the choices (those before the ones of the function, these, those after), and more.
+OURS: dict[str, Any] = {
+    "agents": SEVEN,
+    "trials": REPEATS,
+    "title": "",
+    "judged": ((METRIC,), (OTHERS,)),
+    "choices": (CHOICES, ADDED, ()),
+}
+READINGS: dict[str, dict[str, Any]] = {
+    "": OURS,
+    "-shifted": {
+        **OURS,
+        "title": ", shifted",
+        "choices": (
+            CHOICES,
+            ADDED,
+            (
+                "the maximum is at a point drawn anew in every trial: Ackley's is the centre of "
+                "the box, which every linear embedding contains",
+            ),
         ),
-        departures=(_repeats(INSIDE_REPEATS), FLOOR, *_confined(function)),
-        reading_of=f"tranthe2020/{function}-{dim}",
+    },
+    "-literal": {
+        "agents": _literal(),
+        "trials": 5,
+        "title": ", with nothing that the text does not state",
+        "judged": ((METRIC, LATEST), (FREE, OTHERS)),
+        "choices": (
+            (
+                "beta_t is the theorem's of each agent, with delta = 0.1 and a = b = 1, in full",
+                "climbs begin at random points only: no candidates are near the best observed "
+                "points",
+                "LineBO's lines go through random points, and DropoutUCB fills the other "
+                "coordinates at random",
+                *CHOICES[1:],
+                "MS-UCB's rivals without assumptions on the function's structure are GP-UCB, "
+                "DropoutUCB and LineBO. Both the simple regret and the regret of the latest action "
+                "are judged, because the text defines one and the figure is labeled with the other",
+            ),
+            LITERALLY_ADDED,
+            (),
+        ),
+        "panels": (*PANELS, Panel(LATEST, band="deviation")),
+    },
+    "-inside": {
+        **OURS,
+        "agents": tuple(_started(entry) for entry in SEVEN),
+        "trials": 3,
+        "title": ", first points inside the embeddings",
+        "choices": (
+            CHOICES[:2],
+            ADDED,
+            (
+                CHOICES[2].partition("; the agents observe")[0],
+                f"each agent draws its first {INITIAL} points uniformly where it searches, so that "
+                "the embeddings begin inside their images; they are rounds of the trial",
+            ),
+        ),
+        "alternatives": (TURBO,),
+        "horizon": HORIZON + INITIAL,
+        "initial": 0,
+        "initial_counts": False,
+    },
+}
+
+
+def _panel(function: str, dim: int, end: str = "", **changed: Any) -> Scenario:
+    """Declare one panel of the figure under a reading, with what is ``changed`` in it."""
+    reading = {**READINGS[end], **changed}
+    agents, trials, title = (reading.pop(key) for key in ("agents", "trials", "title"))
+    before, added, after = reading.pop("choices")
+    metrics, rivals = reading.pop("judged")
+    name, read_as = function.partition("-1.")[0], READ_AS.get(function, function)
+    camelback = function == "camelback"
+    reason = UNKNOWN if camelback else SUBSPACES
+    findings: list[Finding] = []
+    for metric in metrics:
+        findings += (NearlyBest("ms-ucb", r, metric=metric, reason=reason) for r in rivals)
+        findings.append(Below("ms-ucb", "gp-ucb", metric, reason=reason))
+    env_kwargs: dict[str, Any] = {"function": function, "dim": dim}
+    if end == "-shifted":
+        env_kwargs["shift"] = True
+    if camelback and end == "-literal":
+        env_kwargs["active"] = [dim - 2, dim - 1]
+    padded = ", inert dimensions padded" if camelback and end in ("", "-shifted") else ""
+    return _scenario(
+        f"{name}-{dim}{end}",
+        agents,
+        trials,
+        source="tranthe2020, Section 5, scalability",
+        title=f"{name} in {dim} dimensions{padded}{title}",
+        env="gpbandits/HighDim-v0",
+        env_kwargs=env_kwargs,
+        findings=tuple(findings),
+        choices=(*before, *added.get(function, ()), *after),
+        departures=(_repeats(trials), FLOOR, *_confined(function)),
+        reading_of=f"tranthe2020/{read_as}-{dim}" if end or read_as != function else "",
+        **reading,
     )
 
 
@@ -408,12 +409,12 @@ REAL = (
 )
 
 SCENARIOS = (
-    *(_scalable(f, d) for d in DIMENSIONS for f in FUNCTIONS),
-    *(_scalable(BESIDE, d) for d in DIMENSIONS),
-    *(_scalable(f, d, shift=True) for d in DIMENSIONS for f in (*FUNCTIONS, BESIDE)),
-    *(_literal_reading(f) for f in (*FUNCTIONS, *OTHER_FORMS)),
-    *(_literal_reading(f, d, LARGE_REPEATS[f]) for d in DIMENSIONS[1:] for f in FUNCTIONS),
-    *(_inside(f) for f in FUNCTIONS),
+    *(_panel(f, d) for d in DIMENSIONS for f in FUNCTIONS),
+    *(_panel(BESIDE, d) for d in DIMENSIONS),
+    *(_panel(f, d, "-shifted") for d in DIMENSIONS for f in (*FUNCTIONS, BESIDE)),
+    *(_panel(f, 20, "-literal") for f in (*FUNCTIONS, *OTHER_FORMS)),
+    *(_panel(f, d, "-literal", trials=n) for d in DIMENSIONS[1:] for f, n in LARGE_REPEATS.items()),
+    *(_panel(f, 20, "-inside") for f in FUNCTIONS),
     *FIGURES,
     *REAL,
     Picture(
