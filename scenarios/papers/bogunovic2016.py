@@ -34,7 +34,7 @@ BLOCKS = (1, 2, 5, 10, 15, 20, 30, 38, 50, 75, 100, 150, 200)
 # Learned from the training rows by `gpbandits tune`.
 TEMPERATURE_EPSILON, TEMPERATURE_BLOCK = 0.0405, 40
 TRAFFIC_EPSILON = 0.2925
-BESIDE = "GP-UCB, random and the genie are not in the paper's figure; they run in addition"
+BESIDE = "GP-UCB, random and the genie are not in the paper's figure; they are added here"
 
 
 def _ucb(

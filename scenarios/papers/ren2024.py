@@ -50,8 +50,8 @@ SCALED: dict[str, Any] = {"standardize": True, "learn": {"every": 1, "what": []}
 # The code's model of rbf-3d.
 RBF_3D = {**SCALED, "kernel": {"type": "se", "lengthscale": 0.15, "variance": 10.0}}
 WIDER = (
-    "rewards are standardized in every round, and the agents' output scale is 10 for them, as in "
-    "the authors' code: the variance of the prior is about ten times that of f"
+    "rewards are standardized in every round, but the agents' output scale stays 10, as in the "
+    "authors' code: the variance of the prior is about ten times that of f"
 )
 # Headings of docs/differences.md.
 BELIEVER = "Another kriging believer"

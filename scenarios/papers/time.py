@@ -73,8 +73,9 @@ WARM_SEASON = {
 FAST_SEASON = {"type": "quasi-periodic", "period": 60.0, "harmonics": 6, "epsilon": 0.0}
 TOLD = "observes the training days first"
 CHOSEN = (
-    "the season's share, its rate and the rate of the rest are those of least regret on the "
-    "training days, each told the others (`choose_season`); the period is a day of the data",
+    "the season's share, its rate and the rate of the rest are those with the least regret on the "
+    "training days, where each day is replayed with the other days as known data "
+    "(`choose_season`); the period is a day of the data",
 )
 
 

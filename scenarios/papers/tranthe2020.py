@@ -101,14 +101,14 @@ OTHERS = tuple(e.label for e in SEVEN[1:])
 
 CHOICES = (
     "beta_t is the theorem's of each agent, with delta = 0.1 and a = b = 1, over 5 for all alike",
-    "the same budget is read as: at most about 1010 evaluations of the acquisition per round",
+    "'the same budget' is read as at most about 1010 evaluations of the acquisition per round",
     "Matern 5/2 with one lengthscale; lengthscale, variance, noise variance and prior mean are "
     "learned by maximum a posteriori every 20 rounds; the agents observe 20 uniform points before "
     "round 1, which count in the best so far; the noise has variance 1e-6",
 )
 PAPERS_REPEATS = 30
 REPEATS = 10
-FLOOR = "log10 of the distance counts from 1e-12"
+FLOOR = "distances below 1e-12 count as 1e-12 in log10 of the distance"
 # The mean log10 of the distance that `benchmarks/confined.py` finds in 20, 50, 100 dimensions.
 CONFINED = {
     "ackley": "1.28, 1.31, 1.32",
