@@ -200,7 +200,7 @@ READINGS: dict[str, dict[str, Any]] = {
             CHOICES,
             ADDED,
             (
-                "the maximum is at a point drawn anew in every trial: Ackley's is the centre of "
+                "the maximum is at a point drawn anew in every trial: Ackley's is the center of "
                 "the box, which every linear embedding contains",
             ),
         ),
