@@ -59,9 +59,13 @@ class ETGPUCB(GPAgent):
         super().__init__(problem, rng, ConfidenceBound(beta), None, EventTrigger(delta), **parts)
 
     def _received(
-        self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        observed: ArrayLike | None,
+        context: ArrayLike | None,
     ) -> tuple[NDArray[Any], Array]:
-        points, values = super()._received(actions, rewards, observed)
+        points, values = super()._received(actions, rewards, observed, context)
         self.forgetting.look(self.round + 1, self.posterior, self.log, points, values)
         return points, values
 
