@@ -22,6 +22,12 @@ from gpbandits_env.learning.data import Series
 from gpbandits_env.learning.fit import epsilon_interval, fit
 from gpbandits_env.learning.likelihood import log_marginal_likelihood
 from gpbandits_env.learning.time import TimeFit
+from gpbandits_env.learning.unknown_moments import (
+    MOST_EPSILON,
+    MomentsSearch,
+    epsilon_profiles,
+    markov_basis,
+)
 from gpbandits_env.model import Model
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.temporal import (
@@ -70,6 +76,8 @@ class Diagnosis:
     Attributes:
         epsilon: the value with the largest marginal likelihood on the training rows.
         interval: the 95% likelihood-ratio interval of epsilon.
+        unknown: what the training rows do not tell about epsilon, a sentence; empty if they bound
+            it on both sides.
         noise_var: the noise variance of a reading, given or learned.
         models: the scores of the models on the test rows, from simple to complex.
         recommended: the name of the model to use.
@@ -79,6 +87,7 @@ class Diagnosis:
 
     epsilon: float
     interval: tuple[float, float]
+    unknown: str
     noise_var: float
     models: tuple[ModelScore, ...]
     recommended: str
@@ -113,10 +122,10 @@ def diagnose(
         times: (T,) increasing, in any unit; 0, 1, ... by default.
         noise_var: the noise variance of a reading; learned by default.
         train_fraction: the fraction of rows, from the start, to train on.
-        mean: (n,) the means of the arms, or one number; by default those of the training rows.
-        covariance: (n, n) the covariance of the arms; by default that of the training rows. Mean
-            and covariance are treated as known: if they are estimated from a short or slowly
-            varying series, epsilon is overestimated.
+        mean: (n,) the means of the arms, or one number; learned by default.
+        covariance: (n, n) the covariance of the arms. By default mean and covariance are learned
+            with epsilon by restricted likelihood (see `unknown_moments`): the sample covariance of
+            a series that varies slowly is too small, and epsilon too large with it.
     Raises:
         InvalidInput: there are too few rows, a column never varies, a reading is infinite, or the
             times decrease.
@@ -134,10 +143,15 @@ def diagnose(
     model = Model(Empirical(spread), positive(start, "noise_var"), centre)
     train = [Series(table[whole_rows], stamps[whole_rows])]
     learn = ("epsilon",) if noise_var is not None else ("epsilon", "noise_var")
-    found = fit(model, train, learn=learn).model
-    interval = epsilon_interval(
-        lambda e: log_marginal_likelihood(replace(found, epsilon=e), train)[0], found.epsilon
-    )
+    if mean is None or covariance is None:
+        given = (
+            None if mean is None else centre,
+            None if covariance is None else spread,
+            noise_var,
+        )
+        found, interval = _unknown_moments(model, train, learn, given)
+    else:
+        found, interval = _known_moments(model, train, learn)
 
     past, future = (table[:split], stamps[:split]), (table[split:], stamps[split:])
     block = max(BLOCKS, key=lambda n: _score(found, *past, 0.0, n)[0].mean())
@@ -163,12 +177,64 @@ def diagnose(
     return Diagnosis(
         found.epsilon,
         interval,
+        _unknown(interval),
         found.noise_var,
         judged,
         name,
         reason,
         (len(whole_rows), len(future[0])),
     )
+
+
+def _known_moments(
+    model: Model, train: Sequence[Series], learn: Sequence[str]
+) -> tuple[Model, tuple[float, float]]:
+    """The most likely drifting model with these means and covariance, and epsilon's interval."""
+    found = fit(model, train, learn=learn).model
+    return found, epsilon_interval(
+        lambda e: log_marginal_likelihood(replace(found, epsilon=e), train)[0], found.epsilon
+    )
+
+
+def _unknown_moments(
+    model: Model,
+    train: Sequence[Series],
+    learn: Sequence[str],
+    given: tuple[Array | None, Array | None, float | None],
+) -> tuple[Model, tuple[float, float]]:
+    """The same with unknown means or an unknown covariance; ``given`` are those of `MomentsSearch`.
+
+    Where the readings vary by noise alone, the model is that of the sample moments, and its epsilon
+    may have any value.
+    """
+    (rows,) = train
+    search = MomentsSearch(rows.values, *given)
+    if not search.rank:
+        return fit(model, train, learn=learn).model, (0.0, MOST_EPSILON)
+    (profile,) = epsilon_profiles(rows.times, [search])
+    search.at(markov_basis(rows.times, max(profile.epsilon, float(profile.epsilons[0]))))
+    return search.model(profile.epsilon), profile.interval()
+
+
+def _unknown(interval: tuple[float, float]) -> str:
+    """What an interval of epsilon leaves open."""
+    slow, fast = interval[0] == 0.0, interval[1] >= MOST_EPSILON
+    if slow and fast:
+        return (
+            "these rows say nothing about epsilon: what varies in them cannot be told from noise, "
+            "or they are too few"
+        )
+    if slow:
+        return (
+            "these rows do not exclude epsilon = 0: they are too few to tell a drift this slow "
+            "from no return to the mean, or from no drift; only the upper end is known"
+        )
+    if fast:
+        return (
+            "these rows do not exclude a new function in every row (epsilon near 1); only the "
+            "lower end is known"
+        )
+    return ""
 
 
 def _in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) -> dict[str, Model]:

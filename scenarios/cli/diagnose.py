@@ -61,6 +61,7 @@ def table(found: Diagnosis) -> str:
     lines = [
         f"{found.rows[0]} rows to learn from, {found.rows[1]} to test on",
         f"epsilon    {found.epsilon:.4g} per unit of time (95% interval {low:.4g} to {high:.4g})",
+        *([f"           {found.unknown}"] if found.unknown else []),
         f"noise_var  {found.noise_var:.4g}",
         "",
         f"  {'model':<18} epsilon   resets every     log score/reading  in the 95% band",
