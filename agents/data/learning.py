@@ -152,7 +152,7 @@ def learning_for(
         return Learning(**{**spec, "standardize": standardize})
     if isinstance(spec, Sequence) and not isinstance(spec, str):
         return Learning(what=tuple(spec), standardize=standardize)
-    raise InvalidInput(f"learn must be a dict, a list of names or true, got {spec!r}")
+    raise InvalidInput(f"learn must be a dict, a list of names or true, got {shown(spec)}")
 
 
 # Up to FEW observations every fit has all of its starts, and above MOST_FRESH none has.

@@ -146,7 +146,7 @@ def posterior_kind(spec: Mapping[str, Any] | str, drifts: Sequence[str]) -> dict
     if not isinstance(kind, Mapping) or "type" not in kind or set(kind) - {"type", "qbar"}:
         raise InvalidInput(
             "posterior must be 'auto', 'rows', 'coefficients', 'nystrom' or a dict such as "
-            f'{{"type": "nystrom", "qbar": 5.0}}, got {spec!r}'
+            f'{{"type": "nystrom", "qbar": 5.0}}, got {shown(spec)}'
         )
     if kind["type"] == "nystrom" and drifts:
         raise InvalidInput(
