@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -19,6 +20,7 @@ PACKAGES = {
     "scenarios": "gpbandits_env/scenarios",
 }
 KINDS = (".py", ".typed", ".html", ".json", ".toml")
+FILES = ("LICENSE", "MANIFEST.in", "README.md", "pyproject.toml")
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +32,9 @@ def built(tmp_path_factory):
         shutil.copytree(
             ROOT / folder, tree / folder, ignore=shutil.ignore_patterns("__pycache__", "*.pyc")
         )
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    (tree / "tests").mkdir()
+    shutil.copy(__file__, tree / "tests")  # setuptools would add it, without what it needs
+    for name in FILES:
         shutil.copy(ROOT / name, tree)
     command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(tree)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -38,17 +42,29 @@ def built(tmp_path_factory):
     return sorted(out.iterdir())
 
 
-def test_the_wheel_holds_every_module_and_data_file_and_nothing_else(built):
-    expected = {
-        f"{there}/{path.relative_to(ROOT / here).as_posix()}"
+def sources():
+    """The files of the packages: their place in the checkout, and in the wheel."""
+    return {
+        path.relative_to(ROOT).as_posix(): f"{there}/{path.relative_to(ROOT / here).as_posix()}"
         for here, there in PACKAGES.items()
         for path in (ROOT / here).rglob("*")
         if path.suffix in KINDS and "__pycache__" not in path.parts
     }
+
+
+def test_the_wheel_holds_every_module_and_data_file_and_nothing_else(built):
     (wheel,) = (path for path in built if path.suffix == ".whl")
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert names == expected
+    assert names == set(sources().values())
+
+
+def test_the_source_distribution_holds_the_packages_and_nothing_else(built):
+    (archive,) = (path for path in built if path.suffix == ".gz")
+    with tarfile.open(archive) as files:
+        found = [member.name.partition("/")[2] for member in files if member.isfile()]
+    names = {name for name in found if ".egg-info/" not in name}
+    assert names == {*sources(), *FILES, "PKG-INFO", "setup.cfg"}
 
 
 def test_the_metadata_is_accepted_by_the_package_index(built):
