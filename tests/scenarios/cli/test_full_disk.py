@@ -89,3 +89,57 @@ def test_at_twenty_places(name, tmp_path, store):
     (tmp_path / "here").mkdir()
     shares = [random.Random(name).random() for _ in range(10)]
     assert full(name, tmp_path / "here", store, shares) == 20
+
+
+RUN = """
+import json, resource, sys
+from pathlib import Path
+from click.testing import CliRunner
+from gpbandits_env.scenarios.cli import main
+from gpbandits_env.scenarios.results.store import Store
+
+def run(name, limit=resource.RLIM_INFINITY):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    small = ["--trials", "3", "--horizon", "60", "--jobs", "1", "--out", name]
+    result = CliRunner().invoke(main, ["run", "srinivas2010/se-1d", *small])
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+    return result
+
+def held(name):
+    if not Path(name).exists() or Store.is_empty(name):
+        return None, 0
+    with Store.open(name) as store:
+        return store.digest(), len(store.done())
+
+assert run("whole.sqlite").exit_code == 0
+size = Path("whole.sqlite").stat().st_size
+found = []
+for i, share in enumerate(json.loads(sys.argv[1])):
+    name = f"{i}.sqlite"
+    result = run(name, int(share * size))
+    kept, others = held(name)[1], [p.name for p in Path().glob(f"{name}?*")]
+    again = run(name)
+    same = held(name) == held("whole.sqlite")
+    found.append([result.exit_code, result.stderr, kept, others, again.exit_code, same])
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="limits are of POSIX")
+def test_a_run_keeps_its_trials_at_twenty_places_and_resumes(tmp_path):
+    shares = [random.Random(f"run {i}").random() for i in range(20)]
+    command = [sys.executable, "-c", RUN, json.dumps(shares)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    for code, errors, kept, others, again, same in found:
+        last = errors.strip().splitlines()[-1]
+        assert code == 2, errors
+        assert last.startswith("gpbandits: "), errors
+        assert "Traceback" not in errors
+        assert kept < 15
+        assert others == []  # no journal
+        assert again == 0
+        assert same
+    assert len({kept for _, _, kept, *_ in found}) > 3
