@@ -23,6 +23,8 @@ from gpbandits_env.scenarios.study.runner import PlannedTrial
 REVIVALS = 3
 # Seconds after which an idle process ends.
 IDLE = 60.0
+# Seconds between two looks for dead workers, while no task ends.
+LOOK = 0.5
 # BLAS then starts no threads that it may not use.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "BLIS")}
 
@@ -83,7 +85,10 @@ class Processes(Pool):
         return future
 
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
-        return wait(handles, return_when=FIRST_COMPLETED).done
+        while not (done := wait(handles, timeout=LOOK, return_when=FIRST_COMPLETED).done):
+            for place in self._busy.values():
+                _end_result_of_dead(self._pools[place])
+        return done
 
     def result(self, handle: "Future[tuple[Results, float]]") -> tuple[Results, float]:
         place = self._busy.pop(handle)
@@ -101,8 +106,20 @@ class Processes(Pool):
 
     def _end(self, place: int) -> None:
         if (pool := self._pools[place]) is not None:
+            _end_result_of_dead(pool)
             pool.shutdown(wait=True, kill_workers=True)
             self._pools[place] = None
+
+
+def _end_result_of_dead(pool: Any) -> None:
+    """Let a pool notice that its worker was killed while it returned a result.
+
+    The pool reads the rest of the result then, and would wait for it forever, because this process
+    has the writing end of the pipe too. Without that end, the pool reads the end of the file.
+    """
+    workers = list((pool._processes or {}).values())
+    if workers and all(worker.exitcode for worker in workers):  # not 0, not running
+        pool._result_queue._writer.close()
 
 
 @contextmanager

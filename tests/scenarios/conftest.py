@@ -61,7 +61,17 @@ def as_in_a_terminal():
 
 ODD = """
 import os, time
+from multiprocessing.connection import Connection
 from gpbandits_env.agents import Agent
+
+class Half(Agent):
+    def ask(self):
+        def half(connection, data):
+            os.write(connection.fileno(), data[: len(data) // 2])
+            os._exit(3)
+
+        Connection._send = half  # what returns the results
+        raise ValueError
 
 class Poison(Agent):
     def ask(self):

@@ -154,6 +154,16 @@ def test_a_trial_that_kills_its_worker_fails_alone(name, odd, tmp_path, monkeypa
         assert store.trials(0, "quick") == [0]
 
 
+@pytest.mark.timeout(60, method="thread")  # otherwise its end hangs too
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+def test_a_worker_that_dies_while_it_returns_a_result_is_noticed(odd, tmp_path, monkeypatch):
+    monkeypatch.setattr("gpbandits_env.scenarios.study.engine_local.REVIVALS", 0)
+    outcome = run_study(odd("Half", trials=1), tmp_path / "a.sqlite", jobs=2, progress=False)
+    assert outcome.done == 1
+    assert [str(f.key) for f in outcome.failures] == ["agent 'odd', trial 0"]
+    assert outcome.failures[0].error.startswith("WorkerDied: ")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["local", "dask", "ray"])
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
