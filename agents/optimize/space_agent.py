@@ -37,7 +37,7 @@ DIFFERENCES = 5.0
 AS_DRAWN = 5.0
 # In spaces with choices samples are as drawn, and beta is larger: no gradient leads to an option,
 # and narrow bounds never try most of them. Chosen on the mixed space of
-# `benchmarks/hard_objectives.py`, seeds 10 to 14.
+# `benchmarks/hard_objectives.py`, seeds 10 to 15.
 AMONG_CHOICES = 6.0
 # Where data fade, epsilon is learned with one lengthscale, from the last 150 values.
 FADING: Mapping[str, Any] = {"every": 5, "window": 150}

@@ -55,7 +55,13 @@ def rivals(d: int) -> tuple[AgentEntry, ...]:
 
 # The beta of GP-UCB; those of the others are their defaults.
 OVER_5 = {"beta": {"type": "srinivas2010", "scale": 0.2}}
-# A rival of later years, which the paper does not compare with.
+# Rivals of later years, which the paper does not compare with.
+SMOOTH = AgentEntry(
+    "ei/dimension-scaled",
+    "ei",
+    {**MODEL, **BOX, "learn": {**MODEL["learn"], "ard": True, "prior": "dimension-scaled"}},
+    "all of the box, the prior of Hvarfner et al. (2024)",
+)
 TURBO = AgentEntry(
     "turbo",
     "turbo",
@@ -241,7 +247,7 @@ READINGS: dict[str, dict[str, Any]] = {
                 "the embeddings begin inside their images; they are rounds of the trial",
             ),
         ),
-        "alternatives": (TURBO,),
+        "alternatives": (TURBO, _started(SMOOTH)),
         "horizon": HORIZON + INITIAL,
         "initial": 0,
         "initial_counts": False,
