@@ -4,9 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import click
+import gymnasium as gym
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.animation import FuncAnimation, PillowWriter
 
+from gpbandits_env import agents
 from gpbandits_env.domains import Arms
 from gpbandits_env.drift import Path as DriftPath
 from gpbandits_env.drift import TemporalDrift
@@ -36,6 +39,7 @@ DRIFT = Scenario(
 
 DAY = {"type": "quasi-periodic", "period": 24.0, "harmonics": 3, "epsilon": 0.002}
 MARKOV = {"type": "markov", "epsilon": 0.1}
+ARMS, FOUR_DAYS, SIX_DAYS = 60, 96, 144
 DRAWS: dict[str, dict[str, Any]] = {
     "Markov, epsilon 0.1": MARKOV,
     "Matern 3/2, lengthscale 20": {"type": "matern32", "lengthscale": 20.0},
@@ -90,6 +94,54 @@ def draw_beliefs(target: Path) -> None:
     plt.close(figure)
 
 
+def animate_beliefs(target: Path) -> None:
+    """Two agents on the same function with a season: one knows the season, one assumes a drift."""
+    season = DRAWS["season 0.7 + Markov 0.3"]
+    models = {"knows the season": season, "assumes a Markov drift": MARKOV}
+    played = [_played(season, temporal) for temporal in models.values()]
+    x = np.linspace(0.0, 1.0, ARMS)
+    figure, axes = plt.subplots(1, 2, figsize=(7.2, 2.8), sharey=True, layout="constrained")
+
+    def draw(t: int) -> None:
+        for axis, title, rounds in zip(axes, models, played, strict=True):
+            truth, mean, sd, action = rounds[t]
+            axis.clear()
+            axis.fill_between(x, mean - 2 * sd, mean + 2 * sd, alpha=0.25, linewidth=0)
+            axis.plot(x, mean, label="belief before the round")
+            axis.plot(x, truth, color="black", linewidth=1.0, label="function")
+            axis.plot(x[action], truth[action], "o", color="tab:red", label="action")
+            axis.set(ylim=(-4.0, 4.0), xlabel="arm")
+            day, hour = divmod(t, 24)
+            regret = np.mean([f.max() - f[a] for f, _, _, a in rounds[: t + 1]])
+            axis.set_title(f"{title}\nday {day + 1}, hour {hour}: average regret {regret:.2f}")
+            axis.title.set_fontsize(9)
+        axes[0].legend(fontsize=7, loc="lower left", ncols=3)
+
+    moving = FuncAnimation(figure, draw, frames=range(FOUR_DAYS, SIX_DAYS))  # type: ignore[arg-type]
+    moving.save(target, writer=PillowWriter(fps=4), dpi=90)
+    plt.close(figure)
+
+
+def _played(season: dict[str, Any], temporal: dict[str, Any]) -> list[Any]:
+    """The function, the belief (mean and standard deviation) and the action of 144 rounds."""
+    drift = {"type": "temporal", "kernel": season}
+    kernel = {"type": "se", "lengthscale": 0.15}
+    env = gym.make(
+        "gpbandits/Drifting-v0", grid=(ARMS,), kernel=kernel, drift=drift, noise_var=0.02
+    )
+    agent = agents.make("gp-ucb", env, seed=0, temporal=temporal, beta=2.0)
+    env.reset(seed=3)
+    bare: Any = env.unwrapped
+    rounds = []
+    for _ in range(SIX_DAYS):
+        actions, belief = agent.ask(), agent.belief()
+        observation, *_ = env.step(actions)
+        assert belief is not None
+        rounds.append((bare.function(np.arange(ARMS)), *belief, int(actions[0])))
+        agent.observe(observation)
+    return rounds
+
+
 @click.command()
 @click.option("--root", type=click.Path(path_type=Path), default=ROOT, help="The checkout.")
 @click.option("--seed", type=int, default=SEED, show_default=True)
@@ -98,6 +150,7 @@ def illustrations(root: Path, seed: int, rounds: int) -> None:
     """Draw the pictures of the manual; the same seed gives the same files."""
     draw_kernels(root / "docs" / "images" / "time-draws.png")
     draw_beliefs(root / "docs" / "images" / "time-belief.png")
+    animate_beliefs(root / "docs" / "images" / "time-belief.gif")
     target = root / "docs" / "images" / "drift.gif"
     animate(DRIFT, "TV-GP-UCB", target, rounds=rounds, seed=seed, frames_per_second=5)
     click.echo(f"{target}: {target.stat().st_size / 1024:.0f} kB")

@@ -118,7 +118,20 @@ def test_a_series_is_judged_as_it_would_be_alone():
     both = epsilon_profiles(times, [MomentsSearch(table) for table in tables])
     (alone,) = epsilon_profiles(times, [MomentsSearch(tables[1])])
     np.testing.assert_array_equal(both[1].values, alone.values)
-    assert np.array_equal(alone.epsilons, epsilons_for(times))
+    coarse = epsilons_for(times)
+    assert set(coarse) < set(alone.epsilons.tolist())
+    assert len(alone.epsilons) == len(coarse) + 8
+
+
+def test_the_interval_of_a_long_series_is_that_of_its_likelihood():
+    """It is narrower than the distance between the first values of epsilon."""
+    times = np.arange(700.0)
+    table = drawn(times, 0.1, 5)
+    (profile,) = epsilon_profiles(times, [MomentsSearch(table)])
+    search, ends = MomentsSearch(table), profile.interval()
+    exact = [search.at(markov_basis(times, e)) for e in (profile.epsilon, *ends)]
+    assert exact[0] >= profile.values.max() - 0.01
+    np.testing.assert_allclose(exact[0] - np.array(exact[1:]), profile.drop, rtol=0.15)
 
 
 @pytest.mark.slow
