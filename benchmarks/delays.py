@@ -18,7 +18,7 @@ from gpbandits_env.errors import InvalidInput
 
 ROUNDS, DELAY = 200, 10
 PLACES = {"arms": {"grid": [20, 20]}, "box": {"box": [[0.0, 0.0], [1.0, 1.0]]}}
-# What an agent has to be told, and smaller searches of boxes.
+# What an agent has to be told.
 NEEDED = {"tv-gp-ucb": {"epsilon": 0.001}, "r-gp-ucb": {"reset_every": 100}}
 NEEDED |= {"sw-gp-ucb": {"window": 100}, "sre": {"rounds": ROUNDS}}
 
