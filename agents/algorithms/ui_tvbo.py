@@ -14,6 +14,7 @@ from numpy.random import Generator
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import Beta
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.temporal import WienerTime
 
@@ -26,6 +27,8 @@ class UITVBO(GPAgent):
     Args:
         rate: r > 0, the growth of the prior variance per round (see `WienerTime`).
         beta: see `GPUCB`.
+    Raises:
+        InvalidInput: temporal is given, or the rate is out of range.
     Source: Brunzema, von Rohr and Trimpe (2022), Section IV.
     """
 
@@ -40,5 +43,7 @@ class UITVBO(GPAgent):
         beta: Beta = 2.0,
         **parts: Any,
     ) -> None:
+        if "temporal" in parts:
+            raise InvalidInput("UI-TVBO has a temporal kernel of its own: give rate, not temporal")
         temporal = WienerTime(rate)
         super().__init__(problem, rng, ConfidenceBound(beta), temporal=temporal, **parts)

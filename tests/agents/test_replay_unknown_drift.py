@@ -210,6 +210,7 @@ def test_other_ways_to_forget_are_refused(world, name):
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [
+        ("ui-tvbo", {"temporal": {"type": "wiener", "rate": 0.1}}, "give rate"),
         ("et-gp-ucb", {"delta": 0.0}, "delta must be in"),
         ("et-gp-ucb", {"delta": 1.5}, "delta"),
         ("wgp-ucb", {"discount": 0.0}, "discount must be above 0"),
