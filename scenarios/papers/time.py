@@ -2,12 +2,14 @@
 
 These experiments are this library's own. They ask what a model of time is worth: the right temporal
 kernel beside Markov models, resets and windows on draws of each kernel, and a season learned on
-training days beside the models of bogunovic2016 on its own data.
+training days beside the models of bogunovic2016 on its own data. They also ask what it costs not to
+know how the function changes.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
-from gpbandits_env.scenarios.findings import Below, NeverBelow
+from gpbandits_env.scenarios.findings import AtMost, Below, Finding, NeverBelow
 from gpbandits_env.scenarios.papers.bogunovic2016 import (
     BETA,
     FAST,
@@ -119,7 +121,132 @@ def _drawn(
     )
 
 
+# -- Drift of unknown rate -------------------------------------------------------------------------
+
+
+FEW_RUNS = "Means that few runs decide"
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """An environment whose drift the agents are not told.
+
+    Args:
+        name: the last word of the scenario's name.
+        what: the same in words.
+        drift: the drift.
+        epsilon: the Markov rate with the same correlation from one round to the next.
+        markov: whether the drift is that of TV-GP-UCB.
+    """
+
+    name: str
+    what: str
+    drift: dict[str, Any]
+    epsilon: float
+    markov: bool = False
+
+    @property
+    def env_kwargs(self) -> dict[str, Any]:
+        """The environment of the scenario."""
+        return {
+            "grid": [50, 50],
+            "kernel": {"type": "se", "lengthscale": 0.2},
+            "noise_var": 0.01,
+            "drift": self.drift,
+        }
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What the agent that averages models should reach."""
+        goal = AtMost("bma", "true", 1.3) if self.markov else Below("bma", "true", reason=FEW_RUNS)
+        return (goal, Below("bma", "resets"))
+
+
+UNKNOWN = (
+    Unknown(
+        "change",
+        "change points, one in 100 rounds on average",
+        {"type": "change-points", "rate": 0.01},
+        1.0 - 0.99**2,
+    ),
+    Unknown(
+        "slow", "a slow Markov drift", {"type": "markov", "epsilon": 0.003}, 0.003, markov=True
+    ),
+    Unknown("fast", "a fast Markov drift", {"type": "markov", "epsilon": 0.03}, 0.03, markov=True),
+    Unknown(
+        "season",
+        "a season of 50 rounds",
+        {"type": "seasonal", "period": 50.0, "weights": [1.0, 0.5]},
+        0.025,
+    ),
+    Unknown("static", "a function that does not change", {"type": "markov", "epsilon": 0.0}, 0.0),
+)
+MATCHED = (
+    "the epsilon of `true` has the same correlation from one round to the next as the environment: "
+    "that of the Markov drift, 1 - (1 - rate)^2 of change points, 0.025 of the season"
+)
+
+
+def _unknown(case: Unknown) -> Scenario:
+    epsilon = case.epsilon
+    return Scenario(
+        id=f"time/unknown-{case.name}",
+        source="Brunzema et al. (2022); Deng et al. (2022)",
+        title=f"{case.what}: agents that are told nothing beside TV-GP-UCB with the true epsilon",
+        env="gpbandits/Drifting-v0",
+        env_kwargs=case.env_kwargs,
+        agents=(
+            AgentEntry("true", "tv-gp-ucb", {"epsilon": epsilon}, "knows epsilon"),
+            AgentEntry("bma", "bma-gp-ucb", {}, "averages six rates; told nothing"),
+            AgentEntry("et", "et-gp-ucb", {}, "resets where a reward surprises; told nothing"),
+            _ucb("resets", "forgets all data every 50 rounds", BETA, reset_every=50),
+            _ucb("gp-ucb", "nothing is ever forgotten", BETA),
+            AgentEntry(
+                "true/beta-4",
+                "tv-gp-ucb",
+                {"epsilon": epsilon, "beta": 4.0},
+                "knows epsilon, and explores as bma does",
+            ),
+            AgentEntry("genie", "genie", {}, "knows f_{t-1}"),
+        ),
+        horizon=500,
+        trials=50,
+        findings=(*case.findings, NeverBelow("genie", ("true", "bma", "et", "resets", "gp-ucb"))),
+        choices=(MATCHED,),
+        departures=(OWN,),
+    )
+
+
+# Several of these agents are slow.
+RIVALS_TRIALS = 5
+LEARNS = {"epsilon": 0.01, "learn_every": 10}
+
 SCENARIOS = (
+    *(_unknown(case) for case in UNKNOWN),
+    Scenario(
+        id="time/unknown-rivals",
+        source="Brunzema et al. (2022); Deng et al. (2022)",
+        title="the environments of time/unknown-*: further agents that are told nothing",
+        env="gpbandits/Drifting-v0",
+        env_kwargs=UNKNOWN[0].env_kwargs,
+        grid=tuple({"drift": case.drift, "agents.true.epsilon": case.epsilon} for case in UNKNOWN),
+        agents=(
+            AgentEntry("true", "tv-gp-ucb", {"epsilon": 0.0}, "knows epsilon"),
+            AgentEntry("bma", "bma-gp-ucb", {}, "averages six rates"),
+            AgentEntry("learns", "tv-gp-ucb", LEARNS, "learns epsilon every 10 rounds"),
+            AgentEntry("wgp", "wgp-ucb", {}, "weights that decay, gamma = 0.98"),
+            AgentEntry("ui", "ui-tvbo", {}, "a random walk in time, rate 0.03"),
+            AgentEntry("bob", "bob-gp-ucb", {}, "a bandit over the lengths of windows"),
+            _ucb("window", "the last 50 rounds", BETA, window=50),
+        ),
+        horizon=500,
+        trials=RIVALS_TRIALS,
+        findings=tuple(
+            Below("bma", label, reason=POWER) for label in ("learns", "wgp", "ui", "bob", "window")
+        ),
+        choices=(MATCHED,),
+        departures=(OWN, f"{RIVALS_TRIALS} trials, because several of these agents are slow"),
+    ),
     _drawn("kernels", "draws that wander", WANDERING, ("resets", "window", "gp-ucb")),
     _drawn("seasons", "draws with a season of 24 rounds", SEASONAL, RIVALS),
     Scenario(

@@ -184,3 +184,17 @@ def test_what_is_said_of_literal_readings(root):
         "In 50 dimensions MS-UCB is within one standard error of SRE, the best of the seven" in page
     )
     assert {name for name, checks in held.items() if checks[1]} == {"camelback-50"}
+
+
+@pytest.mark.parametrize("rivals", [False, True])
+def test_the_tables_of_drift_of_unknown_rate(root, rivals):
+    page = (root / "docs" / "time.md").read_text("utf-8")
+    names = ("change", "slow", "fast", "season", "static")
+    if rivals:
+        cells = references.load_from(root / "scenarios", "time/unknown-rivals")["cells"]
+    else:
+        kept = (references.load_from(root / "scenarios", f"time/unknown-{n}") for n in names)
+        cells = [found["cells"][0] for found in kept]
+    for label in cells[0]["agents"]:
+        means = (cell["agents"][label]["average_regret"][0] for cell in cells)
+        assert f"| {' | '.join(f'{mean:.3f}' for mean in means)} |" in page, label

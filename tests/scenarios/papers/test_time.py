@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
+from gpbandits_env import agents
 from gpbandits_env.datasets import Readings
 from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import Empirical
@@ -78,3 +80,43 @@ def test_the_seasons_of_the_scenarios_are_those_of_their_training_days(name, per
     used = next(e.settings["temporal"] for e in scenario.agents if e.label == "season")
     ours, theirs = temporal_from_dict(used), temporal_from_dict(kernel)
     assert ours.parameters() == pytest.approx(theirs.parameters())
+
+
+def correlation(drift):
+    """Of a function with itself one round later."""
+    if drift["type"] == "markov":
+        return (1.0 - drift["epsilon"]) ** 0.5
+    if drift["type"] == "change-points":
+        return 1.0 - drift["rate"]
+    squares = np.square(drift["weights"]) / np.square(drift["weights"]).sum()
+    turns = 2 * np.pi * np.arange(1, len(squares) + 1) / drift["period"]
+    return float(squares @ np.cos(turns))
+
+
+def test_the_true_epsilon_has_the_correlation_of_the_environment():
+    cells = get("time/unknown-rivals").cells()
+    assert len(cells) == 5
+    for cell in cells:
+        (true,) = (e for e in cell.scenario.agents if e.label == "true")
+        drift = cell.scenario.env_kwargs["drift"]
+        kept = (1.0 - true.settings["epsilon"]) ** 0.5
+        assert kept == pytest.approx(correlation(drift), abs=1e-4)
+
+
+def test_agents_that_are_told_nothing_do_not_know_epsilon():
+    """What they play does not depend on the epsilon that the environment states."""
+    env_kwargs = {"drift": {"type": "markov", "epsilon": 0.03}, "max_episode_steps": 30}
+    env = gym.make("gpbandits/Drifting-v0", grid=(6, 6), **env_kwargs)
+    problem = env.unwrapped.problem
+    entries = {e.label: e for e in get("time/unknown-rivals").agents if e.label != "true"}
+    entries["et"] = next(e for e in get("time/unknown-slow").agents if e.label == "et")
+    for entry in entries.values():
+        pair = [
+            agents.make(entry.agent, problem.replaced(epsilon=epsilon), seed=0, **entry.settings)
+            for epsilon in (0.03, 0.9)
+        ]
+        for t in range(12):
+            actions = [agent.ask() for agent in pair]
+            assert np.array_equal(*actions), entry.label
+            for agent in pair:
+                agent.tell(actions[0], np.sin(actions[0] + t))
