@@ -73,7 +73,9 @@ def by_hand(agent, seed, episodes, horizon, **kwargs):
     return played
 
 
-BOXES = {"box": [[0, 0], [1, 1]], "features": 64}
+# Most of the time of these tests finds maxima, which takes less time for smooth functions.
+SMOOTH = {"type": "se", "lengthscale": 0.5}
+BOXES = {"box": [[0, 0], [1, 1]], "features": 64, "kernel": SMOOTH}
 HOMES = {"arms": {"grid": [12]}, "box": BOXES}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env, data_equivalence, data_shares_objects
+from gymnasium.utils.passive_env_checker import env_render_passive_checker
 from gymnasium.vector import AutoresetMode
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -131,7 +132,10 @@ def past_a_block(env):
 
 @pytest.mark.parametrize("mode", [None, "ansi", "rgb_array"])
 def test_gymnasiums_checker_has_nothing_to_say(any_case, mode):
-    check_env(make(any_case, render_mode=mode).unwrapped)
+    env = make(any_case, render_mode=mode).unwrapped
+    check_env(env, skip_render_check=mode is not None)  # without a mode it renders in all modes
+    if mode is not None:
+        env_render_passive_checker(env)
 
 
 def test_no_key_hides_a_method_of_a_mapping(any_case):

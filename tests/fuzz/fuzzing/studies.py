@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -248,7 +249,7 @@ def _damaged(rng: np.random.Generator, path: Path) -> str:
         path.write_bytes(content)
         return f"{len(content)} bytes of something else"
     path.write_bytes(good)
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         if how == 4:
             (kept,) = db.execute("SELECT value FROM meta WHERE key = 'scenario'").fetchone()
             scenario = json.loads(kept)

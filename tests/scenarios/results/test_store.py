@@ -1,5 +1,6 @@
 import os
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ def test_arrays_come_back_bit_for_bit(path):
         assert np.array_equal(store.arrays(0, "a", "points")[0], record(0).rounds["points"])
         assert store.trials(0, "a") == [0, 1]
         assert store.seconds(0, "a", "ask").shape == (2, 10)
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         assert int(db.execute("SELECT world_seed FROM trials").fetchone()[0], 16) == 2**127 + 1
 
 
@@ -86,7 +87,7 @@ def test_not_a_store(tmp_path):
         (tmp_path / name).write_bytes(content)
         with pytest.raises(StoreError, match="not a results file"):
             Store.open(tmp_path / name)
-    with sqlite3.connect(tmp_path / "other.sqlite") as db:
+    with closing(sqlite3.connect(tmp_path / "other.sqlite")) as db, db:
         db.execute("CREATE TABLE trials (x)")
     with pytest.raises(StoreError, match="not a results file"):
         Store.open(tmp_path / "other.sqlite")
@@ -98,7 +99,7 @@ def test_not_a_store(tmp_path):
 
 def test_a_newer_schema_is_refused(path):
     Store.create(path, META).close()
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA user_version = 3")
     with pytest.raises(StoreError, match="format 3; this release reads formats 1 to 2"):
         Store.open(path)
@@ -136,7 +137,7 @@ def test_a_place_that_cannot_be_written(tmp_path):
 
 def test_a_file_in_use_is_told(path):
     Store.create(path, META).close()
-    with sqlite3.connect(path, isolation_level=None) as other:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         store = Store(path, sqlite3.connect(path, timeout=0.01, isolation_level=None))
         with pytest.raises(StoreError, match="another process is writing"), store:

@@ -3,9 +3,11 @@
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 
 import pytest
 
@@ -162,11 +164,9 @@ def test_ctrl_c_during_imports_is_silent(as_in_a_terminal):
 
 
 def _trials(path):
-    import sqlite3
-
     if not path.exists():
         return 0
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db:
         try:
             return db.execute("SELECT count(*) FROM trials").fetchone()[0]
         except sqlite3.OperationalError:  # not made yet

@@ -1,6 +1,6 @@
 import sqlite3
 import sys
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -23,7 +23,7 @@ TIMING = {"seconds", "sessions"}
 
 def contents(path):
     """All rows of all tables but the timing ones."""
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db:
         names = [r[0] for r in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
         found = {n: sorted(db.execute(f"SELECT * FROM {n}")) for n in names if n not in TIMING}
     found["checksums"] = [row for row in found["checksums"] if "seconds" not in row[0]]
