@@ -149,7 +149,7 @@ def diagnose(
             None if covariance is None else spread,
             noise_var,
         )
-        found, interval = _unknown_moments(model, train, learn, given)
+        found, interval = _unknown_moments(model, train, given)
     else:
         found, interval = _known_moments(model, train, learn)
 
@@ -199,18 +199,20 @@ def _known_moments(
 def _unknown_moments(
     model: Model,
     train: Sequence[Series],
-    learn: Sequence[str],
     given: tuple[Array | None, Array | None, float | None],
 ) -> tuple[Model, tuple[float, float]]:
     """The same with unknown means or an unknown covariance; ``given`` are those of `MomentsSearch`.
 
-    Where the readings vary by noise alone, the model is that of the sample moments, and its epsilon
-    may have any value.
+    Where the readings vary by noise alone, the function is that of their means, with the
+    uncertainty of these, and epsilon may have any value.
     """
     (rows,) = train
     search = MomentsSearch(rows.values, *given)
     if not search.rank:
-        return fit(model, train, learn=learn).model, (0.0, MOST_EPSILON)
+        sample = np.cov(rows.values.T).reshape((rows.values.shape[1],) * 2)
+        noise_var = float(np.diag(sample).mean()) if given[2] is None else given[2]
+        spread = Empirical(sample / len(rows.values)) if given[1] is None else model.kernel
+        return replace(model, kernel=spread, noise_var=noise_var), (0.0, MOST_EPSILON)
     (profile,) = epsilon_profiles(rows.times, [search])
     search.at(markov_basis(rows.times, max(profile.epsilon, float(profile.epsilons[0]))))
     return search.model(profile.epsilon), profile.interval()

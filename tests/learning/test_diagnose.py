@@ -95,6 +95,16 @@ def test_a_slow_function_needs_no_drift():
     assert score(found, "static").log_score > score(found, "resetting").log_score - 0.05
 
 
+def test_a_static_function_is_static_and_its_epsilon_unknown():
+    """The readings vary by noise alone."""
+    found = diagnose(readings(200, markov(0.0), 3))
+    assert found.recommended == "static"
+    assert found.interval == (0.0, 0.999)
+    assert "say nothing about epsilon" in found.unknown
+    assert found.noise_var == pytest.approx(NOISE, rel=0.2)
+    assert score(found, "static").coverage == pytest.approx(0.95, abs=0.03)
+
+
 def test_gaps_and_irregular_times():
     gaps = np.random.default_rng(0).choice([0.5, 1.0, 3.0], size=400)
     values = readings(400, markov(0.05), 5, gaps)

@@ -1,0 +1,34 @@
+"""Every registered agent with a posterior takes a temporal kernel, or says why it does not."""
+
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.errors import GPBanditsError
+from gpbandits_env.temporal import temporal_from_dict
+
+SEASON = {"type": "quasi-periodic", "period": 4.0, "harmonics": 1, "epsilon": 0.1}
+# Those that do not, and words of the reason.
+REFUSED = {
+    "r-gp-ucb": "reset_every and temporal",
+    "sw-gp-ucb": "window and temporal",
+    "ui-tvbo": "temporal kernel of its own",
+    **dict.fromkeys(("random", "rexp3", "genie"), "no setting .* 'temporal'"),
+    **dict.fromkeys(("et-gp-ucb", "wgp-ucb", "bob-gp-ucb", "bma-gp-ucb"), "rule of its own"),
+    **dict.fromkeys(("bkb-ucb", "bkb-ei", "bkb-mpi"), "Nystrom .* does not support temporal"),
+    **dict.fromkeys(("ms-ucb", "dropout-ucb", "line-bo", "rembo"), "whole box .* temporal"),
+    **dict.fromkeys(("hesbo", "sre", "turbo"), "whole box .* temporal"),
+}
+
+
+@pytest.mark.parametrize("name", agents.names())
+def test_an_agent_takes_a_temporal_kernel_or_names_the_reason(laws, name):
+    problem = laws.problem_on("box" if name in laws.box_only else "grid", batch_size=2)
+    needed = {} if name == "tv-gp-ucb" else laws.needed.get(name, {})
+    if name in REFUSED:
+        with pytest.raises(GPBanditsError, match=REFUSED[name]):
+            agents.make(name, problem, seed=0, temporal=SEASON, **needed)
+        return
+    agent = agents.make(name, problem, seed=0, temporal=SEASON, **needed)
+    laws.play(agent, 3)
+    assert agent.posterior.temporal == temporal_from_dict(SEASON)
+    assert agent.posterior.size > 0
