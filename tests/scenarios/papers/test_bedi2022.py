@@ -130,5 +130,5 @@ def test_bound_3_2_is_its_formula():
 
 def test_bounds_are_about_single_actions_on_arms():
     for changes in ({"batch_size": 2}, {"domain": Box(np.zeros(1), np.ones(1))}):
-        with pytest.raises(InvalidInput, match="finitely many arms"):
+        with pytest.raises(InvalidInput, match="a finite set of arms"):
             Theorem32(0.01).curve(problem(**changes), 10)
