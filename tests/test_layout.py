@@ -3,9 +3,11 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 SHOW = (
@@ -57,3 +59,11 @@ def test_what_notebooks_need_is_imported_from_the_top_on_first_use(tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["False", "False", "True", "True", "False"]
+
+
+def test_the_lowest_click_prints_errors_without_a_traceback():
+    """Below 8.2, click turns every error of the command line into a traceback."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    (click,) = (one for one in map(Requirement, listed) if one.name == "click")
+    assert "8.2.0" in click.specifier
+    assert "8.1.8" not in click.specifier

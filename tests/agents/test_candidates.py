@@ -51,7 +51,7 @@ def test_actions_are_candidates_and_are_told_as_points():
 def test_a_point_that_is_no_candidate_is_an_error_and_changes_nothing():
     agent = agents.make("gp-ucb", PROBLEM, seed=0, candidates=40)
     points = np.stack([points_of(agent)[3], points_of(agent)[4] + [1e-9, 0, 0]])
-    with pytest.raises(InvalidInput, match="none of the agent's 40 candidates"):
+    with pytest.raises(InvalidInput, match="not one of the agent's 40 candidates"):
         agent.tell(points, [1.0, 2.0])
     assert agent.round == agent.posterior.size == 0
 

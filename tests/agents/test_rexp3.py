@@ -83,7 +83,7 @@ def test_in_a_box_it_plays_candidates():
     point = agent.ask()
     agent.tell(point, [1.0])
     assert agent.probabilities.max() > 1 / 8
-    with pytest.raises(InvalidInput, match="none of the agent's 8 candidates"):
+    with pytest.raises(InvalidInput, match="not one of the agent's 8 candidates"):
         agent.tell([[0.123]], [1.0])
 
 
