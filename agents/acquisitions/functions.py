@@ -236,6 +236,45 @@ class LogEI(Acquisition):
 
 
 @dataclass(frozen=True)
+class Augmented(Acquisition):
+    r"""The logarithm of an acquisition times a factor that is small where noise hides what is new.
+
+    .. math:: 1 - s / \sqrt{\sigma^2(x) + s^2}
+
+    for noise of variance s^2: a noisy value at a point whose standard deviation is far below s says
+    little, so that points are not evaluated again and again. Without noise the factor is 1.
+
+    Args:
+        inner: a logarithmic acquisition.
+        noise_var: s^2, at least 0.
+    Source: Huang, Allen, Notz & Zeng (2006), eq. (12).
+    """
+
+    logarithmic: ClassVar[bool] = True
+
+    inner: Acquisition
+    noise_var: float
+
+    def score(self, mean: Array, var: Array) -> Array:
+        return self.inner.score(mean, var) + self._factor(var)[0]
+
+    def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
+        return self.score_and_gradient(mean, var)[1:]
+
+    def score_and_gradient(self, mean: Array, var: Array) -> tuple[Array, Array, Array]:
+        score, in_mean, in_var = self.inner.score_and_gradient(mean, var)
+        factor, slope = self._factor(var)
+        return score + factor, in_mean, in_var + np.where(var < KNOWN, 0.0, slope)
+
+    def _factor(self, var: Array) -> tuple[Array, Array]:
+        """The logarithm of the factor, as v / (r (r + s)) with r^2 = v + s^2, and its slope."""
+        known, s = np.maximum(var, KNOWN), math.sqrt(self.noise_var)
+        total = np.sqrt(known + self.noise_var)
+        factor = np.log(known) - np.log(total) - np.log(total + s)
+        return factor, 1.0 / known - 0.5 / total**2 - 0.5 / (total * (total + s))
+
+
+@dataclass(frozen=True)
 class LogPI(Acquisition):
     """The logarithm of the probability of improvement P(f > incumbent + margin).
 

@@ -9,13 +9,14 @@ import numpy as np
 from gpbandits_env.agents.acquisitions.functions import (
     UCB,
     Acquisition,
+    Augmented,
     Indifferent,
     LogEI,
     LogPI,
 )
 from gpbandits_env.agents.acquisitions.schedules import Beta, schedule_for
 from gpbandits_env.agents.search.base import Search
-from gpbandits_env.arrays import positive
+from gpbandits_env.arrays import flag, positive
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.problem import Problem
@@ -143,14 +144,17 @@ class Improvement(AcquisitionRule):
             largest posterior mean at an observed point that is likely feasible; before there is
             such a point, only the probability of feasibility counts (Gardner et al. 2014).
         margin: the least improvement that counts, at least 0, in units of the reward.
+        augmented: whether the score is multiplied by the factor of `functions.Augmented`, for the
+            noise of the posterior.
     Raises:
         UnknownName: there is no such variant or incumbent.
-        InvalidInput: the margin is negative.
+        InvalidInput: the margin is negative, or augmented is neither True nor False.
     """
 
     variant: str = "improvement"
     incumbent: str = "posterior-mean"
     margin: float = 0.0
+    augmented: bool = False
 
     def __post_init__(self) -> None:
         for kind, value, known in (
@@ -160,6 +164,7 @@ class Improvement(AcquisitionRule):
             if not isinstance(value, str) or value not in known:
                 raise unknown(kind, value, known)
         positive(self.margin, "margin", zero=True)
+        flag(self.augmented, "augmented")
 
     def level(self, now: Round) -> float:
         """The incumbent of a round; -inf if no observed point is likely feasible."""
@@ -180,7 +185,8 @@ class Improvement(AcquisitionRule):
         level = self.level(now)
         if level == -np.inf:
             return Indifferent()
-        return VARIANTS[self.variant](level, self.margin)
+        score = VARIANTS[self.variant](level, self.margin)
+        return Augmented(score, now.posterior.noise_var) if self.augmented else score
 
 
 def rule_named(

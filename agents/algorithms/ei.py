@@ -29,6 +29,8 @@ class EI(GPAgent):
         incumbent: the value to improve on: "posterior-mean", "observed" or "max-mean"; see
             `acquisitions.rules.Improvement`.
         margin: the least improvement that counts, at least 0, in units of the reward.
+        augmented: whether EI is multiplied by 1 - s / sqrt(sigma^2 + s^2) for noise of standard
+            deviation s, against repeated evaluations (Huang et al. 2006).
     """
 
     def __init__(
@@ -38,6 +40,8 @@ class EI(GPAgent):
         *,
         incumbent: str = "posterior-mean",
         margin: float = 0.0,
+        augmented: bool = False,
         **parts: Any,
     ) -> None:
-        super().__init__(problem, rng, Improvement("improvement", incumbent, margin), **parts)
+        rule = Improvement("improvement", incumbent, margin, augmented)
+        super().__init__(problem, rng, rule, **parts)

@@ -23,6 +23,7 @@ class QEI(GPAgent):
     Args:
         incumbent: see `EI`.
         margin: see `EI`.
+        augmented: see `EI`.
         batch: a batch rule.
     """
 
@@ -33,8 +34,9 @@ class QEI(GPAgent):
         *,
         incumbent: str = "posterior-mean",
         margin: float = 0.0,
+        augmented: bool = False,
         batch: Batch = "believer",
         **parts: Any,
     ) -> None:
-        rule = Improvement("improvement", incumbent, margin)
+        rule = Improvement("improvement", incumbent, margin, augmented)
         super().__init__(problem, rng, rule, batch=batch, **parts)

@@ -261,7 +261,8 @@ def agent_for(
     that of the data in the window. Where data fade, epsilon is learned too, from the value that is
     given, with one lengthscale. Where an agent's own beta_t is that of a theorem, beta is 2.
     In d > 5 dimensions, ``scale`` of an agent that draws posterior samples is sqrt(5 / d). In
-    spaces with choices, that beta is 6, and ``scale`` is 1.
+    spaces with choices, that beta is 6, and ``scale`` is 1. If the noise is given and not 0, EI is
+    ``augmented``.
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -281,7 +282,7 @@ def agent_for(
     usual = "learn" not in given and "kernel" not in given and given.get("temporal") is None
     if usual:
         given["learn"] = _usual_learning(space, cls, given, robust)
-    given = _exploration(space, name) | given
+    given = _exploration(space, name, bool(noise)) | given
     if noise is not None:
         given |= _with_noise(positive(noise, "noise", zero=True), given)
     agent = make(name, problem, seed=seed, **given)
@@ -307,7 +308,7 @@ def agent_for(
     return agent
 
 
-def _exploration(space: Space, name: str) -> dict[str, Any]:
+def _exploration(space: Space, name: str, noisy: bool) -> dict[str, Any]:
     """The defaults of the settings that say how far an agent explores."""
     known, found = settings_of(name), {}
     choices = any(isinstance(dimension, Choice) for dimension in space.dimensions.values())
@@ -315,6 +316,8 @@ def _exploration(space: Space, name: str) -> dict[str, Any]:
         found["beta"] = AMONG_CHOICES if choices else LEARNED
     if "scale" in known and not choices:
         found["scale"] = min(1.0, math.sqrt(AS_DRAWN / len(space.dimensions)))
+    if "augmented" in known and noisy:
+        found["augmented"] = True
     return found
 
 

@@ -140,7 +140,7 @@ class Store(Displayed):
             with store:
                 store._one("SELECT count(*) FROM sqlite_master")
             return path.stat().st_size == 0
-        except (sqlite3.Error, OSError):
+        except (sqlite3.Error, OSError, UnicodeDecodeError):
             return False  # `open` reports what is wrong
 
     def close(self) -> None:

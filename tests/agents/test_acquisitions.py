@@ -10,6 +10,7 @@ from gpbandits_env.agents.acquisitions.functions import (
     LCB,
     NEAR,
     UCB,
+    Augmented,
     LogEI,
     LogPI,
     Mean,
@@ -41,6 +42,7 @@ ACQUISITIONS = {
     "regret to sigma": RegretToSigma(4.5),
     "ei": LogEI(0.3),
     "ei with a margin": LogEI(0.2, 0.1),
+    "augmented ei": Augmented(LogEI(0.3), 0.2),
     "pi": LogPI(0.3),
     "pi with a margin": LogPI(0.2, 0.1),
     "mean": Mean(),
@@ -74,6 +76,11 @@ def exact_log_cumulative(z):
     return exact_log_phi(z) + mp.log(exact_mills(z))
 
 
+def exact_log_factor(name, var):
+    noise_var = mp.mpf(ACQUISITIONS[name].noise_var)
+    return mp.log(1 - mp.sqrt(noise_var / (var + noise_var)))
+
+
 def exact_score(name, mean, var):
     mean, var = mp.mpf(mean), mp.mpf(var)
     gap, sd = mean - mp.mpf("0.3"), mp.sqrt(var)
@@ -82,6 +89,7 @@ def exact_score(name, mean, var):
         "lcb": lambda: mean - mp.sqrt(mp.mpf("2.5")) * sd,
         "regret": lambda: (mean - mp.mpf("4.5")) / sd,
         "ei": lambda: exact_log_h(gap / sd) + mp.log(sd),
+        "augmented": lambda: exact_score("ei", mean, var) + exact_log_factor(name, var),
         "pi": lambda: exact_log_cumulative(gap / sd),
         "mean": lambda: mean,
         "variance": lambda: var,
@@ -245,3 +253,13 @@ def test_score_and_gradient_are_those_asked_for_one_by_one(name, kept):
     score, in_mean, in_var = acquisition.score_and_gradient(mean, var)
     np.testing.assert_array_equal(score, acquisition.score(mean, var))
     np.testing.assert_array_equal([in_mean, in_var], acquisition.gradient(mean, var))
+
+
+def test_without_noise_augmented_ei_is_ei():
+    plain, augmented = LogEI(0.3), Augmented(LogEI(0.3), 0.0)
+    for ours, wanted in zip(
+        augmented.score_and_gradient(MEAN, VAR), plain.score_and_gradient(MEAN, VAR), strict=True
+    ):
+        np.testing.assert_allclose(ours, wanted, rtol=1e-9, atol=1e-9)
+    known = augmented.gradient(np.array([0.2, 0.5]), np.zeros(2))
+    assert np.isfinite(known).all()

@@ -30,6 +30,18 @@ def test_ei_replays_its_definition(replay, normal, kind, margin):
     replay("ei", score, incumbent=kind, **given)
 
 
+def test_augmented_ei_replays_its_definition(replay, normal, world):
+    """EI times 1 - s / sqrt(sigma^2 + s^2) for noise of variance s^2."""
+    noise_var = world.problem().noise_var
+
+    def score(t, mean, var, dense):
+        gap = mean - incumbent("posterior-mean", dense, mean)
+        factor = 1.0 - np.sqrt(noise_var / (var + noise_var))
+        return np.log(np.sqrt(var)) + normal.log_improvement(gap / np.sqrt(var)) + np.log(factor)
+
+    replay("ei", score, augmented=True)
+
+
 @pytest.mark.parametrize("kind", ["posterior-mean", "observed", "max-mean"])
 @pytest.mark.parametrize("margin", [None, 0.2])
 def test_mpi_replays_its_definition(replay, normal, kind, margin):

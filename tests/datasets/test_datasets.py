@@ -59,7 +59,8 @@ def test_i880_in_the_documented_layout(data_folder):
 
 
 @pytest.mark.parametrize(
-    ("how", "says"), [({"sensors": 356}, "357 sensors, got 356"), ({"falling": True}, "must not decrease")]
+    ("how", "says"),
+    [({"sensors": 356}, "357 sensors, got 356"), ({"falling": True}, "must not decrease")],
 )
 def test_i880_in_another_layout_is_refused(data_folder, how, says):
     write_i880(data_folder, **how)

@@ -1,4 +1,5 @@
 import os
+import re
 import sqlite3
 from contextlib import closing
 
@@ -113,6 +114,17 @@ def test_a_damaged_file_is_told(path):
     path.write_bytes(data)
     with pytest.raises(StoreError), Store.open(path) as store:
         store.digest()
+
+
+def test_a_damaged_schema_is_told_whatever_sqlite_quotes_of_it(path):
+    """SQLite quotes the damaged text in its message, and it may be no UTF-8."""
+    Store.create(path, META).close()
+    data = path.read_bytes()
+    for place in (match.start() for match in re.finditer(b"CREATE TABLE", data)):
+        path.write_bytes(data[: place + 3] + b"\xf6" + data[place + 4 :])
+        assert not Store.is_empty(path)
+        with pytest.raises(StoreError):
+            Store.open(path)
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
