@@ -1,4 +1,4 @@
-"""Do these data drift? Static, resetting, drifting, smooth and seasonal models, compared.
+"""Do these data drift? Static, resetting, drifting, smooth, periodic and seasonal models.
 
 The first part of the readings determines the means and covariance of the arms, the noise, epsilon,
 the temporal kernels and the block length of the resetting model. On the rest, every model predicts
@@ -42,8 +42,11 @@ BAND = 0.95
 # The harmonics of a season, and the rates from which searches start.
 HARMONICS, LEAST_RATE, MOST_RATE = 2, 1e-4, 0.9
 MOST_FREQUENCIES = 2000
+# The noise variance from which searches start, as a share of the variance of an arm.
+LEAST_NOISE = 0.05
 # The parameters that are not learned, and the steps of a search.
-FIXED, ITERATIONS = ("kernels.0.lengthscale",), 15
+FIXED, ITERATIONS = {"periodic": "lengthscale", "seasonal": "kernels.0.lengthscale"}, 15
+EQUALLY_COMPLEX = {"drifting", "smooth"}
 BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
@@ -52,8 +55,8 @@ class ModelScore:
     """How well one model predicts the readings that it was not trained on.
 
     Attributes:
-        name: "static", "resetting", "drifting", "smooth" (Matern 3/2 in time) or "seasonal"
-            (the sum of a periodic and a Markov part).
+        name: "static", "resetting", "drifting", "smooth" (Matern 3/2 in time), "periodic" or
+            "seasonal" (the sum of a periodic and a Markov part).
         epsilon: the drift that the model assumes, per unit of time.
         block: the number of rows after which the model resets; None for never.
         log_score: the mean predictive log density of a reading, in nats; larger is better.
@@ -240,22 +243,35 @@ def _unknown(interval: tuple[float, float]) -> str:
 
 
 def _in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) -> dict[str, Model]:
-    """The models with a temporal kernel, from simple to complex, fitted to the training rows."""
+    """The models with a temporal kernel, from simple to complex, fitted to the training rows.
+
+    If the noise is learned, so is the drifting model once more, with the same means and covariance:
+    the joint search may have explained all noise as drift, and from no noise a local search does
+    not find any, so that all of these start with some.
+    """
     (rows,) = train
     span = float(rows.times[-1] - rows.times[0])
     rate = min(max(model.epsilon, LEAST_RATE), MOST_RATE)
     # The lengthscale of a Matern 3/2 kernel with the correlation of the Markov drift at half.
     smooth = Matern32Time(2.0 * np.log(2.0) / -np.log1p(-rate))
     starts: dict[str, TemporalKernel] = {"smooth": smooth}
+    least = 0.0
+    if "noise_var" in learn:
+        starts = {"drifting": MarkovTime(rate)} | starts
+        least = LEAST_NOISE * float(rows.values.var(axis=0).mean())
     if (period := dominant_period(rows)) is not None and 2.0 * period <= span:
         season = PeriodicTime(period, harmonics=HARMONICS)
+        starts["periodic"] = season
         starts["seasonal"] = TemporalSum((season, MarkovTime(rate)))
-    start, found = replace(model, epsilon=0.0), {}
+    start = replace(model, epsilon=0.0, noise_var=max(model.noise_var, least))
+    found = {}
     for name, kernel in starts.items():
-        words = [f"temporal.{own}" for own in kernel.parameters() if own not in FIXED]
+        words = [f"temporal.{own}" for own in kernel.parameters() if own != FIXED.get(name)]
         words += [word for word in learn if word == "noise_var"]
         search = TimeFit(replace(start, temporal=kernel), train, words)
         found[name] = search.best(ITERATIONS)[0]
+        if isinstance(drift := found[name].temporal, MarkovTime):
+            found[name] = replace(found[name], epsilon=drift.epsilon, temporal=None)
     return found
 
 
@@ -310,12 +326,15 @@ def _score(
 def _recommend(logs: dict[str, Array]) -> tuple[str, str]:
     """The best model, or a simpler one that predicts equally well, and the reason.
 
-    The order of complexity is that of the models. A gain counts if it exceeds two standard errors
+    The order of complexity is that of the models; a drifting and a smooth one are equally complex. A
+    gain counts if it exceeds two standard errors
     of the paired differences.
     """
     order = tuple(logs)
     best = max(order, key=lambda name: float(logs[name].mean()))
     for simpler in order[: order.index(best)]:
+        if {simpler, best} == EQUALLY_COMPLEX:
+            continue
         gain = logs[best] - logs[simpler]
         error = float(gain.std(ddof=1) / np.sqrt(len(gain)))
         if float(gain.mean()) <= 2.0 * error:

@@ -11,6 +11,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import diagnose
 from gpbandits_env.learning.diagnose import _recommend
 from gpbandits_env.scenarios.cli import main
+from gpbandits_env.temporal import temporal_from_dict
 
 ARMS = np.linspace(0, 1, 8)
 K = np.exp(-((ARMS[:, None] - ARMS) ** 2) / (2 * 0.3**2))
@@ -63,6 +64,45 @@ def test_a_season_is_found():
     assert seasonal.temporal["kernels"][0]["period"] == pytest.approx(12.0, rel=0.02)
     assert seasonal.log_score > score(found, "drifting").log_score
     assert seasonal.coverage > 0.85
+
+
+def series_of(kind, seed, rows=240, arms=4):
+    """Independent arms that vary in time as the kind says, seen in noise of variance 0.04."""
+    rng, t = np.random.default_rng(seed), np.arange(float(rows))[:, None]
+    season = sum(
+        rng.normal(size=arms) * np.cos(2 * np.pi * h * t / 24) / h
+        + rng.normal(size=arms) * np.sin(2 * np.pi * h * t / 24) / h
+        for h in (1, 2)
+    )
+    kernels = {
+        "static": {"type": "static"},
+        "drifting": {"type": "markov", "epsilon": 0.05},
+        "smooth": {"type": "matern32", "lengthscale": 20.0},
+        "smoother": {"type": "matern52", "lengthscale": 20.0},
+    }
+    given = kernels["drifting" if kind in ("periodic", "seasonal") else kind]
+    times = np.arange(float(rows))
+    covariance = temporal_from_dict(given)(times, times) + 1e-9 * np.eye(rows)
+    rest = np.linalg.cholesky(covariance) @ rng.normal(size=(rows, arms))
+    parts = {"periodic": (season,), "seasonal": (season, rest)}.get(kind, (rest,))
+    return sum(parts) + 0.2 * rng.normal(size=(rows, arms))
+
+
+KINDS = ("static", "drifting", "smooth", "smoother", "periodic", "seasonal")
+
+
+@pytest.mark.parametrize("kind", ["smooth", "periodic", "seasonal"])
+def test_the_kind_of_variation_is_recognized(kind):
+    assert diagnose(series_of(kind, 1)).recommended == kind
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_kind_of_variation_is_recognized_in_most_series(kind):
+    found = [diagnose(series_of(kind, seed)).recommended for seed in range(20)]
+    right = sum(name == ("smooth" if kind == "smoother" else kind) for name in found)
+    print(kind, right, sorted(found))
+    assert right >= 14
 
 
 @pytest.mark.slow
