@@ -326,9 +326,8 @@ def _score(
 def _recommend(logs: dict[str, Array]) -> tuple[str, str]:
     """The best model, or a simpler one that predicts equally well, and the reason.
 
-    The order of complexity is that of the models; a drifting and a smooth one are equally complex. A
-    gain counts if it exceeds two standard errors
-    of the paired differences.
+    The order of complexity is that of the models; a drifting and a smooth one are equally complex.
+    A gain counts if it exceeds two standard errors of the paired differences.
     """
     order = tuple(logs)
     best = max(order, key=lambda name: float(logs[name].mean()))
