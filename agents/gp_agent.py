@@ -99,6 +99,8 @@ class GPAgent(Agent):
     uses_contexts = True
     # Whether the algorithm assumes a function that drifts, whatever its settings are.
     assumes_drift = False
+    # The factor of an observation's weight per round of its age.
+    discount = 1.0
 
     # The agent is composed here, so there is one parameter per part.
     def __init__(
@@ -454,6 +456,7 @@ class GPAgent(Agent):
             horizon=self.problem.horizon,
             rng=self.rng,
             temporal=model.temporal,
+            discount=self.discount,
         )
 
     def _refit(self, learning: Learning, given: Model) -> Refit:

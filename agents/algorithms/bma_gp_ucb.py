@@ -20,7 +20,7 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import Array, listed, positive, share
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.model import Model
-from gpbandits_env.posterior import ArmPosterior, MixturePosterior, Part, Posterior, posterior_for
+from gpbandits_env.posterior import ArmPosterior, MixturePosterior, Part, Posterior
 from gpbandits_env.problem import Problem
 
 EPSILONS = (0.0, 0.003, 0.01, 0.03, 0.1, 0.3)
@@ -81,14 +81,7 @@ class BMAGPUCB(GPAgent):
             raise InvalidInput("bma-gp-ucb needs an exact posterior: leave out posterior='nystrom'")
         found = []
         for epsilon in self.epsilons:
-            posterior = posterior_for(
-                self.action_map.inner.domain,
-                model.kernel,
-                model.noise_var,
-                model.prior_mean,
-                self._kind["type"],
-                horizon=self.problem.horizon,
-            )
+            posterior = super()._prior(model)
             if not isinstance(posterior, ArmPosterior):
                 raise InvalidInput(
                     "bma-gp-ucb needs arms or candidates: with contexts, a finite set of them"

@@ -19,8 +19,6 @@ from gpbandits_env.agents.data.log import Elapse
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import share
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.model import Model
-from gpbandits_env.posterior import Posterior, posterior_for
 from gpbandits_env.problem import Problem
 
 
@@ -61,15 +59,3 @@ class WGPUCB(GPAgent):
             raise InvalidInput("discount must be above 0")
         rule = ConfidenceBound(beta)
         super().__init__(problem, rng, rule, None, Elapse(), candidates=candidates, **parts)
-
-    def _prior(self, model: Model) -> Posterior:
-        return posterior_for(
-            self.action_map.inner.domain,
-            model.kernel,
-            model.noise_var,
-            model.prior_mean,
-            self._kind["type"],
-            qbar=self._kind.get("qbar"),
-            rng=self.rng,
-            discount=self.discount,
-        )
