@@ -282,7 +282,7 @@ class Box(Domain):
     def _facts(self) -> dict[str, Any]:
         return {"dim": self.dim, "low": self.low, "high": self.high}
 
-    @property
+    @cached_property
     def dim(self) -> int:
         return len(self.low)
 
@@ -290,12 +290,12 @@ class Box(Domain):
     def span(self) -> Array:
         return np.stack([self.low, self.high])
 
-    @property
+    @cached_property
     def free(self) -> Array | None:
         """(d,) 0.0 for coordinates with discrete values, else 1.0; None if all are continuous."""
         return None
 
-    @property
+    @cached_property
     def linear(self) -> Any:
         """Linear constraints that all actions satisfy; None in a plain box."""
         return None

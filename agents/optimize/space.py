@@ -37,7 +37,7 @@ class Cube(Box):
     dimensions: tuple[Dimension, ...]
     limits: LinearLimits | None = None
 
-    @property
+    @cached_property
     def linear(self) -> LinearLimits | None:
         return self.limits
 
