@@ -14,7 +14,6 @@ import numpy as np
 from gpbandits_env.arrays import Array
 from gpbandits_env.scenarios.findings.finding import mean_and_error
 from gpbandits_env.scenarios.metrics import KNOWN, Panel
-from gpbandits_env.scenarios.reporting.colours import colour_of
 from gpbandits_env.scenarios.reporting.plots import (
     draw_bounds,
     draw_curves,
@@ -23,6 +22,7 @@ from gpbandits_env.scenarios.reporting.plots import (
 )
 from gpbandits_env.scenarios.reporting.style import (
     band,
+    colour_of,
     entitle,
     legend_below,
     new_figure,

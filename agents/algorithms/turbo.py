@@ -26,13 +26,54 @@ from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec
 from gpbandits_env.agents.search.candidates import spread
-from gpbandits_env.agents.search.region import TrustRegionSearch
+from gpbandits_env.agents.search.round import RoundCandidates, RoundSearch
 from gpbandits_env.arrays import Array, whole
+from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import Streams
+
+# Each coordinate of a candidate differs from the center with probability min(1, CHANGED / d).
+CHANGED = 20
+
+
+class TrustRegionSearch(RoundSearch):
+    """The best of candidates in a box around a center; they are drawn anew in each round.
+
+    Args:
+        box: the box of the posterior.
+        rng: the generator of the candidates.
+        count: the number of candidates.
+
+    Attributes:
+        low: (d,) the lower corner of the region.
+        high: (d,) its upper corner.
+        center: (d,) the center; outside the box the region is cut off.
+    """
+
+    def __init__(self, box: Box, rng: np.random.Generator, count: int) -> None:
+        self.low, self.high = box.low, box.high
+        self.center = 0.5 * (box.low + box.high)
+        super().__init__(box, rng, RoundCandidates(count, refine=0, tops=0))
+
+    def place(self, center: Array, sides: Array) -> None:
+        """Place the region at a center (d,) of the box, with sides (d,) in its units."""
+        self.center = center
+        self.low = np.maximum(center - 0.5 * sides, self.box.low)
+        self.high = np.minimum(center + 0.5 * sides, self.box.high)
+
+    def _draw(self, posterior: BoxPosterior) -> Array:
+        count, d = self.settings.candidates, self.box.dim
+        points = spread(Box(self.low, self.high), count, self.rng)
+        if d > CHANGED:
+            changed = self.rng.random((count, d)) < CHANGED / d
+            # A candidate without any change would be the center.
+            changed[np.arange(count), self.rng.integers(d, size=count)] = True
+            points = np.where(changed, points, self.center)
+        return self.box.snap(points)
+
 
 # The base side length of a region at first, at most and at least, for the unit cube.
 FIRST, LONGEST, SHORTEST = 0.8, 1.6, 0.5**7

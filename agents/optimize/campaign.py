@@ -17,13 +17,10 @@ from scipy.optimize import LinearConstraint
 from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.belief import importance, params_of
-from gpbandits_env.agents.optimize.constraints import Slacks, linear_to_dict, split
-from gpbandits_env.agents.optimize.failures import Failures
+from gpbandits_env.agents.optimize.constraints import Failures, Slacks, linear_to_dict, split
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
-from gpbandits_env.agents.optimize.initial import n_initial_for, spread_params
-from gpbandits_env.agents.optimize.log import CampaignLog
-from gpbandits_env.agents.optimize.records import Record, Suggestion
-from gpbandits_env.agents.optimize.space import Space
+from gpbandits_env.agents.optimize.records import CampaignLog, Record, Suggestion
+from gpbandits_env.agents.optimize.space import Space, n_initial_for, spread_params
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.arrays import Array, flag, listed, whole
 from gpbandits_env.display import Displayed

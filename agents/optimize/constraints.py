@@ -1,6 +1,13 @@
-"""Black-box constraints of a campaign: measured with the value, each with a model of its own.
+"""What restricts a campaign: black-box constraints, and evaluations that fail.
 
-Source: Gardner et al. (2014), "Bayesian Optimization with Inequality Constraints".
+A constraint is measured with the value and has a model of its own. Where evaluations fail, a model
+of success is told 1 where an evaluation has a value and -1 where it failed. It counts as the slack
+of a constraint: scores are multiplied by the probability that it is positive. The model is a
+regression on these labels (least-squares classification; Rasmussen & Williams 2006, Section 6.5).
+
+Source: Gardner et al. (2014), "Bayesian Optimization with Inequality Constraints"; Gelbart, Snoek &
+Adams (2014), "Bayesian Optimization with Unknown Constraints", for constraints of which only the
+violation is seen.
 Departures: 1. the model of a constraint is static, also if the function drifts.
 """
 
@@ -14,14 +21,14 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.dimensions import number
-from gpbandits_env.agents.optimize.records import Record
+from gpbandits_env.agents.optimize.records import Record, measured_constraints
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.agents.search.base import ArmSearch, Search
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
-from gpbandits_env.arrays import Array, listed, numbers
-from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.arrays import Array, numbers
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.posterior import Posterior
 
 
@@ -72,39 +79,6 @@ def upper_bounds(given: Any) -> dict[str, float]:
         if not isinstance(name, str):
             raise InvalidInput(f"the name of a constraint must be a string, got {shown(name)}")
     return {name: number(bound, f"constraint {name!r}") for name, bound in given.items()}
-
-
-def measured_constraints(bounds: Mapping[str, float], given: Any) -> dict[str, float] | None:
-    """The checked values of all constraints; None if one is NaN, so that the evaluation failed.
-
-    Args:
-        bounds: the upper bounds by name.
-        given: a dict of values by name, or a list of values in the order of the bounds.
-    Raises:
-        InvalidInput: a value is missing, or is no number.
-        UnknownName: there is no constraint of some name.
-    """
-    if not bounds:
-        if given is not None:
-            raise InvalidInput("this campaign has no constraints: leave out their values")
-        return {}
-    if given is None:
-        raise InvalidInput(
-            f"each value needs the values of the constraints too: {', '.join(bounds)}"
-        )
-    if not isinstance(given, Mapping):
-        values = listed(np.atleast_1d(given) if np.ndim(given) == 0 else given, "constraints")
-        if len(values) != len(bounds):
-            raise InvalidInput(f"constraints must have {len(bounds)} values, got {shown(given)}")
-        given = dict(zip(bounds, values, strict=True))
-    for name in given:
-        one_of(name, bounds, "constraint")
-    if missing := [name for name in bounds if name not in given]:
-        raise InvalidInput(f"there is no value for the constraint {missing[0]!r}")
-    found = {name: number(given[name], f"constraint {name!r}", finite=False) for name in bounds}
-    if np.isinf(list(found.values())).any():
-        raise InvalidInput(f"values of constraints must be finite or NaN, got {shown(given)}")
-    return None if np.isnan(list(found.values())).any() else found
 
 
 class Slacks:
@@ -298,3 +272,59 @@ def sides_of(given: Any) -> tuple[tuple[str, ...], tuple[NonlinearSides, ...], l
     rest = [item for item in items if not isinstance(item, NonlinearConstraint)]
     own = tuple(split(rest)[0])
     return own, others, [*rest, *(side.bounds for side in others)]
+
+
+class Failures:
+    """A model of success, made at the first failure.
+
+    Args:
+        space: the space of the campaign.
+        agent: the agent whose choices are to succeed; if it searches subspaces or embeddings of the
+            space, there is no model.
+    """
+
+    def __init__(self, space: Space, agent: GPAgent) -> None:
+        self._space, self._supported = space, True
+        self._model: SpaceAgent | None = None
+        try:
+            check_search(space, agent, "a model of failures", ArmSearch, BoxSearch, RoundSearch)
+        except InvalidInput:
+            self._supported = False
+
+    def tell(self, new: Sequence[Record], records: Sequence[Record]) -> None:
+        """Observe which of the new evaluations failed; ``records`` are all of the campaign."""
+        if not self._supported:
+            return
+        if self._model is None:
+            if all(record.status != "failed" for record in records):
+                return
+            self._model = self._made()
+            new = records
+        closed = [record for record in new if record.status != "pending"]
+        if closed:
+            labels = [1.0 if record.status == "done" else -1.0 for record in closed]
+            self._model.tell_known(closed, labels)
+
+    def learn_anew(self, records: Sequence[Record]) -> None:
+        """Forget all evaluations, and observe these."""
+        self._model = None
+        self.tell(records, records)
+
+    def slack(self, records: Sequence[Record]) -> list[Posterior]:
+        """The posterior of success, if some evaluations failed and some did not."""
+        if self._model is None or all(record.status != "done" for record in records):
+            return []
+        return [self._model.agent.posterior]
+
+    def snapshot(self) -> dict[str, Any]:
+        """The state, as a copy in plain data."""
+        return {} if self._model is None else self._model.snapshot()
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Return to the state of a snapshot."""
+        self._model = self._made() if state else None
+        if self._model is not None:
+            self._model.restore(state)
+
+    def _made(self) -> SpaceAgent:
+        return SpaceAgent(self._space, agent_for(self._space, "max-mean", 0, {}))

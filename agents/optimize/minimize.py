@@ -11,11 +11,9 @@ from gpbandits_env.agents.optimize.belief import is_value, params_of, rows
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.constraints import WithConstraints, sides_of, split
 from gpbandits_env.agents.optimize.file import CampaignFile
-from gpbandits_env.agents.optimize.found import Found
-from gpbandits_env.agents.optimize.initial import usual_initial
 from gpbandits_env.agents.optimize.records import measured
-from gpbandits_env.agents.optimize.run import Callback, Context, Parallel, Run
-from gpbandits_env.agents.optimize.space import Space
+from gpbandits_env.agents.optimize.run import Callback, Context, Found, Parallel, Run
+from gpbandits_env.agents.optimize.space import Space, usual_initial
 from gpbandits_env.agents.registry import OVERRIDES, settings_of
 from gpbandits_env.errors import InvalidInput, unknown
 

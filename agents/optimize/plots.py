@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from gpbandits_env.agents.optimize.belief import params_of
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer
-from gpbandits_env.agents.optimize.found import Found
+from gpbandits_env.agents.optimize.run import Found
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, one_of, shown
 

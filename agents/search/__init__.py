@@ -5,7 +5,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.agents.embeddings.base import BoxMap
+from gpbandits_env.agents.embeddings import BoxMap
 from gpbandits_env.agents.search.base import ArmSearch, Search, Within
 from gpbandits_env.agents.search.box import Drawn, Gradient
 from gpbandits_env.agents.search.round import RoundCandidates

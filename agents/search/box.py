@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition, leader
-from gpbandits_env.agents.embeddings.base import BoxMap
-from gpbandits_env.agents.embeddings.projections import Coordinates
+from gpbandits_env.agents.embeddings import BoxMap, Coordinates
 from gpbandits_env.agents.search.base import Region, Search
 from gpbandits_env.agents.search.candidates import (
     MOST_SOBOL,

@@ -7,12 +7,12 @@ from gpbandits_env.drift.base import FunctionDrift as FunctionDrift
 from gpbandits_env.drift.base import Memory as Memory
 from gpbandits_env.drift.base import as_drift as as_drift
 from gpbandits_env.drift.check import check_drift as check_drift
-from gpbandits_env.drift.compose import Blend as Blend
-from gpbandits_env.drift.compose import Then as Then
+from gpbandits_env.drift.kinds import Blend as Blend
 from gpbandits_env.drift.kinds import ChangePoints as ChangePoints
 from gpbandits_env.drift.kinds import MarkovDrift as MarkovDrift
 from gpbandits_env.drift.kinds import Rotation as Rotation
 from gpbandits_env.drift.kinds import Seasonal as Seasonal
 from gpbandits_env.drift.kinds import TemporalDrift as TemporalDrift
+from gpbandits_env.drift.kinds import Then as Then
 from gpbandits_env.drift.kinds import VaryingMarkovDrift as VaryingMarkovDrift
 from gpbandits_env.drift.path import Path as Path

@@ -69,17 +69,12 @@ class Viewer:
         if self.mode == "ansi":
             return text(scene)
         if self.mode == "human":
-            self._show(scene)
+            self.window = self.window or Display()
+            self.window.show(scene, 1.0 / METADATA["render_fps"])
             return None
         from gpbandits_env.envs.pictures import picture
 
         return picture(scene)
-
-    def _show(self, scene: Scene) -> None:
-        from gpbandits_env.envs.display import Display
-
-        self.window = self.window or Display()
-        self.window.show(scene, 1.0 / METADATA["render_fps"])
 
     def close(self) -> None:
         """Close the window, if there is one."""
@@ -93,3 +88,39 @@ class Viewer:
     def restore(self, state: list[Seen]) -> None:
         """Continue from a snapshot; an empty one starts an episode."""
         self.seen = list(state)
+
+
+class Display:
+    """A window of matplotlib's current backend, opened when it first shows something.
+
+    If the user closes it, the next round opens it again. Without a display nothing is shown.
+    """
+
+    def __init__(self) -> None:
+        self._figure: Any = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Display, ()  # a copied environment opens its own window
+
+    def show(self, scene: Scene, seconds: float) -> None:
+        """Draw a scene, and process the window's events for ``seconds``."""
+        from matplotlib import pyplot as plt
+
+        from gpbandits_env.envs.pictures import FIGURE, draw
+
+        figure = self._figure
+        if figure is None or not plt.fignum_exists(figure.number):
+            figure = self._figure = plt.figure(**FIGURE)
+            plt.show(block=False)
+        figure.clear()
+        draw(figure, scene)
+        figure.canvas.draw()
+        figure.canvas.start_event_loop(seconds)
+
+    def close(self) -> None:
+        """Close the window, if it is open."""
+        if self._figure is not None:
+            from matplotlib import pyplot as plt
+
+            plt.close(self._figure)
+            self._figure = None

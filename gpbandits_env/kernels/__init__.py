@@ -9,11 +9,11 @@ from gpbandits_env.kernels.compose import Product as Product
 from gpbandits_env.kernels.compose import Sum as Sum
 from gpbandits_env.kernels.coordinates import ConstantKernel as ConstantKernel
 from gpbandits_env.kernels.coordinates import OnCoordinates as OnCoordinates
-from gpbandits_env.kernels.empirical import Empirical as Empirical
-from gpbandits_env.kernels.linear import Linear as Linear
 from gpbandits_env.kernels.matern import Matern as Matern
 from gpbandits_env.kernels.matern import Matern12 as Matern12
 from gpbandits_env.kernels.matern import Matern32 as Matern32
 from gpbandits_env.kernels.matern import Matern52 as Matern52
+from gpbandits_env.kernels.nonstationary import Empirical as Empirical
+from gpbandits_env.kernels.nonstationary import Linear as Linear
 from gpbandits_env.kernels.stationary import SquaredExponential as SquaredExponential
 from gpbandits_env.kernels.stationary import Stationary as Stationary

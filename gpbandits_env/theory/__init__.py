@@ -21,10 +21,6 @@ in all functions; docstrings add details where needed.
     as_printed      the formula as the paper prints it, where that has an error
 """
 
-from gpbandits_env.theory.batch import regret_order_initialised as regret_order_initialised
-from gpbandits_env.theory.batch import regret_order_ts_rsr as regret_order_ts_rsr
-from gpbandits_env.theory.batch import rho_bound as rho_bound
-from gpbandits_env.theory.batch import simple_regret_order as simple_regret_order
 from gpbandits_env.theory.compression import bkb_qbar as bkb_qbar
 from gpbandits_env.theory.compression import compression_budget as compression_budget
 from gpbandits_env.theory.compression import compression_orders as compression_orders
@@ -56,6 +52,10 @@ from gpbandits_env.theory.regret_bounds import regret_bound_theorem1 as regret_b
 from gpbandits_env.theory.regret_bounds import regret_bound_theorem2 as regret_bound_theorem2
 from gpbandits_env.theory.regret_bounds import regret_bound_theorem3 as regret_bound_theorem3
 from gpbandits_env.theory.regret_bounds import regret_constant as regret_constant
+from gpbandits_env.theory.regret_bounds import regret_order_initialised as regret_order_initialised
+from gpbandits_env.theory.regret_bounds import regret_order_ts_rsr as regret_order_ts_rsr
+from gpbandits_env.theory.regret_bounds import rho_bound as rho_bound
+from gpbandits_env.theory.regret_bounds import simple_regret_order as simple_regret_order
 from gpbandits_env.theory.subspaces import beta_subspaces as beta_subspaces
 from gpbandits_env.theory.subspaces import covering_term as covering_term
 from gpbandits_env.theory.subspaces import new_subspaces as new_subspaces

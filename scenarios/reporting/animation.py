@@ -17,8 +17,15 @@ from gpbandits_env.arrays import Array, IntArray, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import check_output, writing
-from gpbandits_env.scenarios.reporting.colours import COLOURS, INK, ORANGE, VERMILION, colour_of
-from gpbandits_env.scenarios.reporting.style import band, new_figure
+from gpbandits_env.scenarios.reporting.style import (
+    COLOURS,
+    INK,
+    ORANGE,
+    VERMILION,
+    band,
+    colour_of,
+    new_figure,
+)
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.scenarios.study.environments import make_env
 from gpbandits_env.scenarios.study.runner import make_agent

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.scenarios.reporting.colours import INK, line_styles
-from gpbandits_env.scenarios.reporting.style import new_figure, write
+from gpbandits_env.scenarios.reporting.style import INK, line_styles, new_figure, write
 from gpbandits_env.scenarios.results.comparison import PROFILE, Suite
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from gpbandits_env.drift import Path as DriftPath
 from gpbandits_env.kernels import Kernel, Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.samplers import sampler_for
-from gpbandits_env.scenarios.reporting.colours import COLOURS, INK
 from gpbandits_env.scenarios.reporting.style import (
+    COLOURS,
+    INK,
     band,
     entitle,
     legend_below,

@@ -13,10 +13,11 @@ from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.findings.rounds import resets
 from gpbandits_env.scenarios.metrics import BANDS, BRIEF, METRICS, Panel, X, Y, shown
-from gpbandits_env.scenarios.reporting.colours import INK, line_styles
 from gpbandits_env.scenarios.reporting.style import (
+    INK,
     band,
     entitle,
+    line_styles,
     new_figure,
     share_legend,
     write,

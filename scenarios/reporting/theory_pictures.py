@@ -10,8 +10,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import Matern52, SquaredExponential
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.samplers import sampler_for
-from gpbandits_env.scenarios.reporting.colours import INK
-from gpbandits_env.scenarios.reporting.style import legend_below, line_style
+from gpbandits_env.scenarios.reporting.style import INK, legend_below, line_style
 from gpbandits_env.seeding import stream
 
 if TYPE_CHECKING:

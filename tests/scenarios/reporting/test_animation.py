@@ -11,7 +11,7 @@ from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.reporting.animation import animate
-from gpbandits_env.scenarios.reporting.colours import OF_AGENT, ORANGE, VERMILION
+from gpbandits_env.scenarios.reporting.style import OF_AGENT, ORANGE, VERMILION
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.reporting.colours import COLOURS, OF_AGENT, colour_of, line_styles
+from gpbandits_env.scenarios.reporting.style import COLOURS, OF_AGENT, colour_of, line_styles
 from gpbandits_env.scenarios.scenario import Scenario
 
 SCENARIOS = {k: s for k, s in registry.scenarios().items() if isinstance(s, Scenario)}

@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 
 from gpbandits_env.scenarios import AgentEntry, Panel
-from gpbandits_env.scenarios.reporting.colours import colour_of
 from gpbandits_env.scenarios.reporting.plots import declared, draw_panel
-from gpbandits_env.scenarios.reporting.style import new_figure
+from gpbandits_env.scenarios.reporting.style import colour_of, new_figure
 from gpbandits_env.scenarios.reporting.tables import text
 from gpbandits_env.scenarios.results.curves import along, optimum_moves
 from gpbandits_env.scenarios.results.report import report
