@@ -4,7 +4,6 @@ A family (kernels, schedules, ...) is a `Family`; its members are frozen datacla
 under a type name. `to_dict` and `from_dict` round-trip.
 """
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -100,11 +99,13 @@ def class_named(name: str, base: type[T], kind: str) -> type[T]:
     """The user's class that "module:Class" names; InvalidInput unless it derives from ``base``."""
     module, _, cls = name.partition(":")
     found = getattr(user_module(module, f"{kind} {name!r}"), cls, None)
-    if not isinstance(found, type) or not issubclass(found, base) or inspect.isabstract(found):
+    if not isinstance(found, type) or not issubclass(found, base):
         raise InvalidInput(
             f"{kind} {name!r}: the module {module!r} has no class {cls!r} derived from "
-            f"{base.__name__} with all of its methods; name it as 'module:Class'"
+            f"{base.__name__}; name it as 'module:Class'"
         )
+    if missing := sorted(getattr(found, "__abstractmethods__", ())):
+        raise InvalidInput(f"{kind} {name!r}: the class does not define {', '.join(missing)}")
     return found
 
 

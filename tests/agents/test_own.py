@@ -64,7 +64,7 @@ def test_it_is_made_with_its_settings(world, module):
         ("broken_of_a_test:Cautious", "ZeroDivisionError"),
         ("own_of_a_test:Cautius", "has no class 'Cautius'"),
         ("own_of_a_test:unfinished", "derived from Agent"),
-        ("own_of_a_test:Half", "all of its methods"),
+        ("own_of_a_test:Half", "the class does not define ask"),
         (":Cautious", "cannot be imported"),
         ("own_of_a_test:", "has no class"),
     ],
