@@ -1,5 +1,6 @@
 """The choice of a posterior's representation."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -33,6 +34,8 @@ HARMLESS = 1e-10
 SMALLEST_TOLERANCE, LARGEST_TOLERANCE = 1e-14, 1e-12
 # The covariance of so many numbers takes 134 MB.
 MOST_STATES = 4096
+# The variance that a filter may omit, relative to the largest, where the exact state is too large.
+OMITTED = (1e-8, 1e-6, 1e-4, 1e-3, 0.01, 0.03, 0.1)
 # One thread of a current processor per microsecond: bytes read, and operations in a product.
 BYTES, FLOPS = 9e4, 4e4
 
@@ -59,7 +62,9 @@ def posterior_on(
             omits a variance of at most 1e-10 noise_var per arm.
         horizon: for "auto", the expected number of observations; 1000 if it is unknown.
         temporal: if given, the covariance in time. The representation is then "auto", a Kalman
-            filter (see `TemporalStates`) on at most 4096 numbers.
+            filter (see `TemporalStates`) on at most 4096 numbers. If the exact state is larger, the
+            kernel in space is replaced by one of smaller rank, with a warning that states the
+            omitted variance.
         discount: the factor in (0, 1] of the weight of each observation per unit of time (see
             `DiscountedCoefficients`). Below 1, the representation is "auto".
     Raises:
@@ -185,8 +190,9 @@ def _states(
     """The Kalman filter of a temporal kernel, or the coefficients of weighted observations.
 
     Raises:
-        InvalidInput: it would need more than `MOST_STATES` numbers, or there are both a temporal
-            kernel and a discount, or the discount is out of range or there is no noise.
+        InvalidInput: it would need more than `MOST_STATES` numbers even without a tenth of the
+            variance, or there are both a temporal kernel and a discount, or the discount is out of
+            range or there is no noise.
     """
     if discount != 1.0:
         if temporal is not None or noise_var == 0.0 or not 0.0 < discount < 1.0:
@@ -198,14 +204,25 @@ def _states(
     assert temporal is not None
     size = temporal.states
     rank = min(arms.size, MOST_STATES // size)
-    tolerance = max(_tolerance(arms, kernel, noise_var), SMALLEST_TOLERANCE)
-    factor = factor_for(arms, kernel, rank, tolerance) if rank else None
+    exact = max(_tolerance(arms, kernel, noise_var), SMALLEST_TOLERANCE)
+    factor = None
+    for tolerance in (exact, *OMITTED) if rank else ():
+        factor = factor_for(arms, kernel, rank, tolerance)
+        if factor is not None:
+            break
     if factor is None:
         raise InvalidInput(
             f"the temporal kernel {temporal.type_name!r} has {size} states, and the kernel "
             f"{kernel.type_name!r} has a numerical rank above {rank} on these {arms.size} arms: a "
             f"filter supports a product of at most {MOST_STATES}; use fewer harmonics, a Markov "
             "kernel (epsilon), a smoother kernel in space, or fewer arms"
+        )
+    if tolerance > exact:
+        warnings.warn(
+            f"the kernel {kernel.type_name!r} on {arms.size} arms is too rough for an exact filter "
+            f"with {size} temporal states: one of rank {factor.rank} is used, without up to "
+            f"{100.0 * tolerance:g}% of the prior variance of an arm",
+            stacklevel=2,
         )
     if discount != 1.0:
         return DiscountedCoefficients(factor, discount)

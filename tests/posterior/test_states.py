@@ -8,7 +8,7 @@ import pytest
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Empirical, Matern32, SquaredExponential
-from gpbandits_env.posterior import posterior_for, posterior_on
+from gpbandits_env.posterior import choose, posterior_for, posterior_on
 from gpbandits_env.temporal import (
     MarkovTime,
     Matern32Time,
@@ -223,10 +223,30 @@ def test_it_stays_exact_for_long(name):
     assert_equal(posterior, dense)
 
 
+def test_a_large_state_omits_the_stated_variance(monkeypatch):
+    arms, kernel = Arms.grid(30), Matern32(0.3)
+    monkeypatch.setattr(choose, "MOST_STATES", 10 * SEASON.states)
+    with pytest.warns(UserWarning, match=r"one of rank \d+ is used, without up to 3% of the prior"):
+        posterior = posterior_on(arms, kernel, NOISE, temporal=SEASON)
+    omitted = 1.0 - posterior.var
+    assert omitted.min() >= 0.0
+    assert 0.01 < omitted.max() <= 0.03
+    dense, rng = Dense(arms, kernel, SEASON, np.zeros(30)), np.random.default_rng(8)
+    for _ in range(25):
+        arm, reward = rng.integers(0, 30, 2), rng.standard_normal(2)
+        for one in (posterior, dense):
+            one.condition(arm, reward)
+        posterior.advance(0.0)
+        dense.advance(0.0, 1.0)
+    mean, covariance = dense.moments()
+    assert np.abs(posterior.var - covariance.diagonal()).max() < 0.04
+    assert np.abs(posterior.mean - mean).mean() < 0.2 * mean.std()
+
+
 def test_a_state_that_is_too_large_is_refused():
-    arms = Arms.grid((40, 40))
-    with pytest.raises(InvalidInput, match=r"13 states.*1600 arms.*4096"):
-        posterior_on(arms, Matern32(0.2), NOISE, temporal=PeriodicTime(10.0))
+    independent = Empirical(np.eye(400))
+    with pytest.raises(InvalidInput, match=r"13 states.*400 arms.*4096"):
+        posterior_on(Arms(np.arange(400.0)), independent, NOISE, temporal=PeriodicTime(10.0))
     with pytest.raises(InvalidInput, match="must be 'auto'"):
         posterior_on(Arms.grid(5), Matern32(0.2), NOISE, 0.0, "rows", temporal=SEASON)
     with pytest.raises(InvalidInput, match="Nystrom"):
