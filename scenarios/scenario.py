@@ -82,7 +82,7 @@ class Scenario:
         trials: independent environment instances; all agents face the same ones.
         agents: the paper's agents.
         metric: the metric that reports rank by (see `metrics.KNOWN`).
-        findings: what the paper found, as checks.
+        findings: what the source found or what is expected, as checks.
         choices: where the paper is silent, and what was chosen.
         departures: where this scenario differs from what the paper did.
         bounds: theory curves that a plot can draw over the result, as in `findings.bounds`:

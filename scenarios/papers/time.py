@@ -48,6 +48,11 @@ def _ucb(label: str, note: str, beta: dict[str, object], **settings: Any) -> Age
     return AgentEntry(label, "gp-ucb", {"beta": beta, **settings}, note)
 
 
+TOLD_LITTLE = (
+    AgentEntry("wgp", "wgp-ucb", {}, "weights that decay, gamma = 0.98"),
+    AgentEntry("ui", "ui-tvbo", {}, "a random walk in time, rate 0.03"),
+    AgentEntry("bob", "bob-gp-ucb", {}, "a bandit over the lengths of windows"),
+)
 DRAWN_AGENTS = (
     AgentEntry("right", "tv-gp-ucb", {"beta": BETA}, "knows the temporal kernel"),
     *(
@@ -57,9 +62,13 @@ DRAWN_AGENTS = (
     _ucb("resets", "forgets all data every 25 rounds", BETA, reset_every=25),
     _ucb("window", "the last 50 rounds", BETA, window=50),
     _ucb("gp-ucb", "nothing is ever forgotten", BETA),
+    AgentEntry("bma", "bma-gp-ucb", {}, "averages six Markov rates; told nothing"),
+    AgentEntry("et", "et-gp-ucb", {}, "resets where a reward surprises; told nothing"),
+    *TOLD_LITTLE,
     AgentEntry("genie", "genie", {}, "knows f_{t-1}"),
 )
-RIVALS = (*MARKOV, "resets", "window", "gp-ucb")
+FORGETFUL = ("resets", "window", "gp-ucb", "et", "wgp", "bob")
+RIVALS = (*MARKOV, *FORGETFUL, "bma", "ui")
 
 # -- Real data ------------------------------------------------------------------------------------
 
@@ -234,9 +243,7 @@ SCENARIOS = (
             AgentEntry("true", "tv-gp-ucb", {"epsilon": 0.0}, "knows epsilon"),
             AgentEntry("bma", "bma-gp-ucb", {}, "averages six rates"),
             AgentEntry("learns", "tv-gp-ucb", LEARNS, "learns epsilon every 10 rounds"),
-            AgentEntry("wgp", "wgp-ucb", {}, "weights that decay, gamma = 0.98"),
-            AgentEntry("ui", "ui-tvbo", {}, "a random walk in time, rate 0.03"),
-            AgentEntry("bob", "bob-gp-ucb", {}, "a bandit over the lengths of windows"),
+            *TOLD_LITTLE,
             _ucb("window", "the last 50 rounds", BETA, window=50),
         ),
         horizon=500,
@@ -247,7 +254,7 @@ SCENARIOS = (
         choices=(MATCHED,),
         departures=(OWN, f"{RIVALS_TRIALS} trials, because several of these agents are slow"),
     ),
-    _drawn("kernels", "draws that wander", WANDERING, ("resets", "window", "gp-ucb")),
+    _drawn("kernels", "draws that wander", WANDERING, FORGETFUL),
     _drawn("seasons", "draws with a season of 24 rounds", SEASONAL, RIVALS),
     Scenario(
         id="time/temperature",

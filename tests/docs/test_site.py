@@ -74,7 +74,7 @@ def test_a_scenario_shows_its_plot_first_then_its_table_then_its_findings(site):
     order = (
         "srinivas2010-se-1d.png",
         "<th>agent</th>",
-        "<th>what the paper found</th>",
+        "<th>finding</th>",
         "<summary>",
     )
     assert sorted(order, key=page.index) == list(order)

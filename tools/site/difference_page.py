@@ -44,7 +44,7 @@ def _findings(root: Path) -> list[str]:
         f"{checked - len(rows)} of {checked} findings that were checked hold; "
         f"these {len(rows)} do not:",
         markdown(["paper", "why", "rows"], [[*key, n] for key, n in counts.items()], right=[2]),
-        markdown(["scenario", "where", "what the paper found", "here", "why"], rows),
+        markdown(["scenario", "where", "finding", "here", "why"], rows),
     ]
 
 

@@ -140,7 +140,7 @@ def _findings(cell: dict[str, Any]) -> list[str]:
         short.append([c["statement"], MARKS[c["holds"]], ", ".join(numbers[:2])])
         full.append([c["statement"], ", ".join(numbers)])
     return [
-        markdown(["what the paper found", "here", "the two numbers"], short),
+        markdown(["finding", "here", "the two numbers"], short),
         "<details markdown>\n<summary>All numbers of these findings</summary>",
         markdown(["finding", "numbers"], full),
         "</details>",
