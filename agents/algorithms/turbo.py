@@ -8,7 +8,7 @@ the paper scrambles a Sobol sequence; one of their coordinates at least differs 
 with more than 4096 candidates, samples are drawn with random features; 3. the model is fitted when
 ``learn`` says so, under priors, and not in every round by maximum likelihood; 4. the first points
 of a region are a shifted Sobol sequence (uniform above 20 dimensions), where the paper takes a
-Latin hypercube; 5. those of `GPAgent`.
+Latin hypercube; 5. the paper has no late rewards; 6. those of `GPAgent`.
 """
 
 import math
@@ -93,7 +93,8 @@ class TuRBO(GPAgent):
     point with the largest posterior mean, lambda_i are the lengthscales, and L is the base length:
     0.8 at first, doubled (up to 1.6) after 3 rounds in a row with a larger reward than all before,
     and halved after ceil(d / m) rounds in a row without. When L falls below 2^-7, all data are
-    discarded, and a new region starts with points spread over the box.
+    discarded, and a new region starts with points spread over the box. A reward that arrives late
+    is a success or a failure only if its action was chosen since the length last changed.
 
     Args:
         n_initial: the number of points that are spread over the box when a region starts; prior
@@ -148,6 +149,7 @@ class TuRBO(GPAgent):
         """The state of a new region."""
         self.length, self._seen = FIRST, 0
         self._successes, self._failures = 0, 0
+        self._changed = self.round  # the round in which the region last changed
 
     def next_round(self) -> Round:
         """The next round; its search is placed at the best point."""
@@ -184,28 +186,38 @@ class TuRBO(GPAgent):
         values = self.problem.domain.observations(actions, rewards, observed, 1)[1]
         before, local = self.log.best_reward, self._seen >= self._first
         super().tell(actions, rewards, observed, context)
-        self._count(values, before, local)
-
-    def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
-        values = rewards[[p.note is not None for p in played]]
-        before, local = self.log.best_reward, self._seen >= self._first
-        super()._learn_late(played, rewards)
-        self._count(values, before, local)
-
-    def _count(self, values: Array, before: float, local: bool) -> None:
-        """Count rewards; if they were chosen in the region, they are a success or a failure."""
-        self._seen += len(values)
+        self._count(len(values))
         if local and len(values):
             self._judge(bool(values.max() > before))
 
+    def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:
+        before, changed = self.log.best_reward, self._changed
+        local = self._seen >= self._first
+        super()._learn_late(played, rewards)
+        own = [p.note is not None for p in played]
+        self._count(sum(own))
+        values = rewards[[mine and p.round > changed for mine, p in zip(own, played, strict=True)]]
+        if local and len(values):
+            self._judge(bool(values.max() > before))
+
+    def _count(self, rewards: int) -> None:
+        """Count rewards; the last of the first points starts the search of the region."""
+        first = self._seen < self._first
+        self._seen += rewards
+        if first and self._seen >= self._first:
+            self._changed = self.round
+
     def _judge(self, success: bool) -> None:
-        """Count a round, and change the length; Section 2, "Trust region updates"."""
+        """Count a success or a failure; Section 2, "Trust region updates"."""
+        before = self.length
         self._successes = self._successes + 1 if success else 0
         self._failures = 0 if success else self._failures + 1
         if self._successes == SUCCESSES:
             self.length, self._successes = min(2.0 * self.length, LONGEST), 0
         elif self._failures == self._patience:
             self.length, self._failures = 0.5 * self.length, 0
+        if self.length != before:
+            self._changed = self.round
         if self.length < SHORTEST:
             self._restart()
 
@@ -235,7 +247,7 @@ class TuRBO(GPAgent):
         own = {
             "length": self.length,
             "regions": self.regions,
-            "counts": (self._seen, self._successes, self._failures),
+            "counts": (self._seen, self._successes, self._failures, self._changed),
         }
         return super().snapshot() | {"turbo": own}
 
@@ -245,4 +257,4 @@ class TuRBO(GPAgent):
         counts = [whole(count, "count", 0) for count in own["counts"]]
         super()._restore(state)
         self.length, self.regions = length, regions
-        self._seen, self._successes, self._failures = counts
+        self._seen, self._successes, self._failures, self._changed = counts
