@@ -68,7 +68,8 @@ class GPAgent(Agent):
         temporal: if given, the covariance in time, as a dict (see `temporal`): {"type": "periodic",
             "period": 24.0}, ... Rounds are one unit of time apart. A Markov kernel is epsilon. In a
             box the others need candidates, by default 1024.
-        reset_every: if given, all data are discarded after each block of this many rounds.
+        reset_every: if given, all data are discarded after each block of this many rounds; if
+            rewards are pending then, when the first reward of the next block arrives.
         history: if given, the number of last rows of the problem's history (`Problem.history`), one
             round apart, that the agent observes before round 1.
         window: if given, only the data of this many last rounds are used.
@@ -272,7 +273,8 @@ class GPAgent(Agent):
         if len(points) > 1:
             self.duplicates += len(points) - len(np.unique(points, axis=0))
         if self.forgetting is not None:
-            self.forgetting.advance(self.round, self.posterior, self.log)
+            waiting = bool(self.pending)
+            self.forgetting.advance(self.round, self.posterior, self.log, waiting)
         if self.refit is not None:
             self._learn_model()
 
@@ -298,7 +300,7 @@ class GPAgent(Agent):
 
     def _pending_points(self) -> NDArray[Any]:
         """The points of pending actions, (k,) or (k, d), except those of discarded rounds."""
-        first = 0.0 if self.forgetting is None else self.log.first_round
+        first = 0.0 if self.forgetting is None or self._outdated else self.log.first_round
         known = [p.note for p in self.pending if p.note is not None and p.round >= first]
         return np.array(known)
 
@@ -308,6 +310,8 @@ class GPAgent(Agent):
             return
         points, values = np.array([played[i].note for i in known]), rewards[known]
         rounds = np.array([played[i].round for i in known])
+        if self._outdated and rounds.max() >= self.log.first_round:
+            self.posterior.forget()
         if not self.compression.off:
             passed = self.compression.informative(self.posterior, points)
             points, values, rounds = points[passed], values[passed], rounds[passed]
@@ -317,8 +321,18 @@ class GPAgent(Agent):
             return
         for t in np.unique(rounds).tolist():
             self.log.insert(t, points[rounds == t], values[rounds == t])
-        self.posterior.forget()
-        self.log.replay(self.posterior)
+        if not self.log.is_empty:
+            self.posterior.forget()
+            self.log.replay(self.posterior)
+
+    @property
+    def _outdated(self) -> bool:
+        """Whether the posterior has data that were discarded while rewards were pending.
+
+        It keeps them until a reward of a later round arrives; see `Forgetting.advance`.
+        """
+        late = self.forgetting is not None and self.problem.max_delay is not None
+        return late and self.posterior.size > 0 and self.log.is_empty
 
     def prior_data(
         self, actions: ArrayLike, rewards: ArrayLike, context: ArrayLike | None = None
@@ -338,6 +352,8 @@ class GPAgent(Agent):
         """The informative observations, checked, as points of the posterior's domain."""
         points, values = self.problem.domain.observations(actions, rewards, observed, 1)
         points = self._placed(points, context)
+        if self._outdated and len(points):
+            self.posterior.forget()
         if self.compression.off:
             return points, values
         passed = self.compression.informative(self.posterior, points)

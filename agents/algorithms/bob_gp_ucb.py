@@ -6,7 +6,8 @@ compare with it; rebuilt from memory, without the papers at hand.
 Assumes: rewards within known limits, and a function of limited total variation.
 Departures: 1. the means of rewards are taken to lie within two prior standard deviations of the
 prior mean; 2. d of the block length is the dimension of the domain; 3. beta_t is that of
-bogunovic2016; 4. rewards that arrive late do not count in the reward of their block.
+bogunovic2016; 4. rewards that arrive late do not count in the reward of their block, and if the
+problem states `max_delay`, a window is longer by it.
 """
 
 import math
@@ -59,7 +60,7 @@ class BOBGPUCB(GPAgent):
         horizon = problem.horizon or USUAL_HORIZON
         usual = math.floor(problem.domain.dim * math.sqrt(horizon))
         length = usual if block is None else whole(block, "block")
-        rule = WindowBandit(horizon, length, rng)
+        rule = WindowBandit(horizon, length, rng, problem.max_delay or 0)
         super().__init__(problem, rng, ConfidenceBound(beta), None, rule, **parts)
         rule.expect(self.action_map.inner, problem.batch_size)
 
@@ -87,6 +88,7 @@ class WindowBandit(Forgetting):
         horizon: T.
         length: H, the rounds per block.
         rng: the generator.
+        late: the number of rounds whose rewards may be pending; a window is longer by them.
     Attributes:
         lengths: the lengths w_j of the windows.
         chosen: the j of the present block.
@@ -95,8 +97,9 @@ class WindowBandit(Forgetting):
 
     rounds_late = None
 
-    def __init__(self, horizon: int, length: int, rng: Generator) -> None:
+    def __init__(self, horizon: int, length: int, rng: Generator, late: int) -> None:
         steps = max(1, math.ceil(math.log(length)))
+        self._late = late
         self.length, self._horizon, self._rng, self.rounds = length, horizon, rng, length + 1
         self.lengths = [math.floor(length ** (j / steps) + 1e-9) for j in range(steps + 1)]
         effort, blocks = (steps + 1) * math.log(steps + 1), math.ceil(horizon / length)
@@ -125,7 +128,9 @@ class WindowBandit(Forgetting):
         self._log_weights: Array = np.zeros(len(self.lengths))
         self.chosen, self._total = 0, 0.0
 
-    def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
+    def advance(
+        self, round_: int, posterior: Posterior, log: ObservationLog, waiting: bool
+    ) -> None:
         if (round_ - 1) % self.length == 0:
             self._total = 0.0
             self.chosen = int(self._rng.choice(len(self.lengths), p=self.probabilities))
@@ -135,9 +140,10 @@ class WindowBandit(Forgetting):
             share = self._exploration / len(self.lengths)
             gain = 0.5 + self._total / self._scale
             self._log_weights[self.chosen] += share * gain / self.probabilities[self.chosen]
-            posterior.forget()
             log.forget()
-        elif log.keep_last(self.lengths[self.chosen]):
+            if not waiting:
+                posterior.forget()
+        elif log.keep_last(self.lengths[self.chosen] + self._late):
             posterior.forget()
             log.replay(posterior)
 

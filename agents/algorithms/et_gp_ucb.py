@@ -121,7 +121,9 @@ class EventTrigger(Forgetting):
         bound = math.sqrt(rho) * (np.sqrt(var) + math.sqrt(posterior.noise_var))
         self._fired = bool(np.any(np.abs(rewards - mean) > bound))
 
-    def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
+    def advance(
+        self, round_: int, posterior: Posterior, log: ObservationLog, waiting: bool
+    ) -> None:
         if not self._fired:
             return
         self._fired, self.events = False, self.events + 1

@@ -93,6 +93,11 @@ class ObservationLog:
         first = next(islice(self._entries, self._start, None), None)
         return math.inf if first is None else first.round
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no reward in the posterior's data."""
+        return not any(len(entry.rewards) for entry in islice(self._entries, self._start, None))
+
     def fade(self, epsilon: float, dt: float = 1.0) -> None:
         """Let time pass: correlations with the data so far are multiplied by sqrt(1 - epsilon)."""
         if self._entries:
@@ -242,8 +247,19 @@ class Forgetting(ABC):
     ages: bool = False
 
     @abstractmethod
-    def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
-        """Prepare the posterior and the log, after the rewards of a round, for the next round."""
+    def advance(
+        self, round_: int, posterior: Posterior, log: ObservationLog, waiting: bool
+    ) -> None:
+        """Prepare the posterior and the log, after the rewards of a round, for the next round.
+
+        Args:
+            round_: the round, counted from 1.
+            posterior: the posterior.
+            log: the log.
+            waiting: whether rewards of earlier rounds are pending. If all data are discarded then,
+                the log starts anew, and the agent empties the posterior later: when the first
+                reward of a later round arrives.
+        """
 
     def wait(self, dt: float, posterior: Posterior, log: ObservationLog) -> None:
         """Let time pass without a round, dt > 0 in rounds; it has no effect unless data age."""
@@ -270,7 +286,9 @@ class Fade(Forgetting):
         if 0.0 < kept < 1.0:
             self.rounds_late = max(1, math.ceil(2.0 * math.log(GONE) / math.log(kept)))
 
-    def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
+    def advance(
+        self, round_: int, posterior: Posterior, log: ObservationLog, waiting: bool
+    ) -> None:
         if self.epsilon:
             posterior.drift(self.epsilon, 1.0)
         log.fade(self.epsilon)
@@ -286,7 +304,9 @@ class Elapse(Forgetting):
 
     ages = True
 
-    def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
+    def advance(
+        self, round_: int, posterior: Posterior, log: ObservationLog, waiting: bool
+    ) -> None:
         self.wait(1.0, posterior, log)
 
     def wait(self, dt: float, posterior: Posterior, log: ObservationLog) -> None:
@@ -305,10 +325,13 @@ class Restart(Forgetting):
     def __init__(self, every: int) -> None:
         self.every = self.rounds_late = whole(every, "reset_every")
 
-    def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
+    def advance(
+        self, round_: int, posterior: Posterior, log: ObservationLog, waiting: bool
+    ) -> None:
         if round_ % self.every == 0:
-            posterior.forget()
             log.forget()
+            if not waiting:
+                posterior.forget()
 
 
 class Window(Forgetting):
@@ -324,7 +347,9 @@ class Window(Forgetting):
         # One more, to detect that an entry drops out.
         self.rounds = self.rounds_late = self.window + 1
 
-    def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
+    def advance(
+        self, round_: int, posterior: Posterior, log: ObservationLog, waiting: bool
+    ) -> None:
         if log.keep_last(self.window):
             posterior.forget()
             for entry in log.data:

@@ -218,6 +218,67 @@ def test_a_late_reward_is_a_success_of_turbos_region_only_in_the_region_of_its_a
     assert agent.posterior.size == 0
 
 
+@pytest.mark.parametrize("compress", [None, 1e-9], ids=["all", "compressed"])
+@pytest.mark.parametrize("late", [True, False], ids=["tell_late", "tell"])
+def test_a_reset_keeps_the_data_until_a_reward_of_the_new_block_arrives(compress, late):
+    agent = make("r-gp-ucb", reset_every=6, compress=compress)
+    for t in range(6):
+        agent.expect([5 * t])
+        if t >= 3:
+            agent.tell_late([5 * t - 15], [1.0])
+    known = agent.posterior.mean.copy()
+    assert agent.posterior.size == 2  # the third reward arrived after the block
+    assert known.any()
+    agent.expect([17])
+    agent.tell_late([15], [9.0])  # of the old block: dropped
+    np.testing.assert_array_equal(agent.posterior.mean, known)
+    agent.tell_late([17], [2.0]) if late else agent.tell([17], [2.0])
+    mean, var = dense(ARMS.coordinates, KERNEL, [17], np.array([2.0]), [])
+    np.testing.assert_allclose(agent.posterior.mean, mean, atol=1e-8)
+    np.testing.assert_allclose(agent.posterior.var, var, atol=1e-8)
+
+
+def test_a_reset_without_pending_rewards_discards_the_data_at_once():
+    agent = make("r-gp-ucb", reset_every=3)
+    for t in range(3):
+        agent.expect([t])
+        agent.tell_late([t], [1.0])
+    agent.tell([1], [1.0])
+    assert agent.posterior.size == 1
+    for _ in range(2):
+        agent.tell([1], [1.0])
+    assert agent.posterior.size == 0
+
+
+def test_a_window_of_a_bandit_over_windows_is_longer_by_the_largest_delay():
+    """A window shorter than the delay would never have data."""
+    agent = make("bob-gp-ucb", max_delay=4, block=40)
+    sizes = []
+    for t in range(30):
+        agent.expect([t])
+        if t >= 4:
+            agent.tell_late([t - 4], [1.0])
+            sizes.append(agent.posterior.size)
+    lengths = agent.forgetting.lengths
+    assert sizes[-1] == lengths[agent.forgetting.chosen] > 0
+
+
+def test_a_late_reward_says_nothing_of_turbos_region_if_it_was_chosen_before_the_last_change():
+    agent = make("turbo", domain=Box([0.0], [1.0]), seed=0, candidates=32)
+    for _ in range(9):
+        agent.expect(agent.ask())
+    points = [played.action for played in agent.pending]
+    agent.tell_late(points[:2], [1.0, 0.5])  # the first two start the search of the region
+    agent.tell_late(points[2:], [0.0] * 7)  # chosen before it
+    assert agent.length == 0.8
+    for length in (0.4, 0.2):
+        agent.expect(agent.ask())
+        agent.expect(agent.ask())
+        for played in list(agent.pending):
+            agent.tell_late([played.action], [0.0])
+            assert agent.length == length
+
+
 def test_an_environment_with_delays_needs_one_call_per_round():
     env = gym.make("gpbandits/StaticGP-v0", grid=[20], batch_size=2, delay={"least": 0, "most": 4})
     agent, policy = (agents.make("gp-ucb", env, seed=0) for _ in range(2))
