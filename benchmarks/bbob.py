@@ -1,20 +1,25 @@
 """`minimize` beside other optimizers, on the functions of BBOB.
 
-    python benchmarks/bbob.py run FILE [--dim 5] [--calls 100] [--noise 0] [--optimizers ei tpe ...]
-    python benchmarks/bbob.py table FILE [--dim 5] [--noise 0]
+    python benchmarks/bbob.py run [--dim 5] [--calls 200] [--noise 0] [--optimizers ei tpe ...]
+    python benchmarks/bbob.py table [--dim 5] [--noise 0] [--optimizers ei tpe ...]
+    python benchmarks/bbob.py tables
 
-Each run is one optimizer on one function, instance and seed. It appends one line of JSON to the
-file; runs whose lines are in the file are left out, so that an interrupted benchmark goes on. Our
-agents are named as in `minimize`, with settings as in 'gp-ucb {"beta": 4}'. The gap of a run is the
-smallest noiseless value of its points, less the minimum of the function. Noise is stated in
-standard deviations of the function at uniform points. The table ranks the optimizers in every cell
-(function, instance, seed) that all of them share. Its intervals are bootstraps of 95% over the
-functions. Defaults of ours were chosen on the instances 11 and 12; the reported ones are 1 and 2.
+Each run is one optimizer on one function, instance and seed. It appends one line to a CSV file, by
+default `results/bbob.csv` beside this script; runs whose lines are in the file are left out, so
+that the runs of several sessions add up. If an agent's choices change, delete its lines, for
+example `sed -i '/^ei,/d' benchmarks/results/bbob.csv`, and run it again. Our agents are named as in
+`minimize`, with settings as in 'gp-ucb {"beta": 4}'. The gap of a run is the smallest noiseless
+value of its points, less the minimum of the function. Noise is stated in standard deviations of the
+function at uniform points. A table ranks the optimizers in every cell (function, instance, seed)
+that all of them share. Its intervals are bootstraps of 95% over the functions. `tables` prints
+those of the manual. Defaults of ours were chosen on the instances 11 and 12; the reported ones are
+1 and 2.
 
-Needs ioh, and optuna, botorch and cma for the optimizers of these libraries. One thread.
+Running needs ioh, and optuna, botorch and cma for the optimizers of these libraries. One thread.
 """
 
 import argparse
+import csv
 import json
 import os
 import time
@@ -25,15 +30,26 @@ from pathlib import Path
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[name] = "1"
 
-import ioh
 import numpy as np
 from scipy.stats import qmc, rankdata
-
-from gpbandits_env import agents
 
 FUNCTIONS = (1, 3, 6, 7, 8, 10, 14, 15, 17, 20, 21, 22)
 REPORTED = (1, 2)
 OURS = ("ei", "gp-ucb", "ts-rsr", "ts", "qei")
+CHECKPOINTS = (25, 50, 100, 200)
+KEY = ("optimizer", "dim", "function", "instance", "seed", "noise", "calls")
+FIELDS = (*KEY, *(f"gap_{n}" for n in CHECKPOINTS), "seconds")
+RESULTS = Path(__file__).parent / "results" / "bbob.csv"
+# The names in a table.
+SHOWN = {
+    "ei": "`minimize`, ei (the default; also qei)",
+    "tpe": "Optuna TPE",
+    "gpsampler": "Optuna GPSampler",
+    "botorch": "BoTorch LogEI",
+    "cma-es": "CMA-ES",
+}
+# Optimizers that need minutes per run have tables of their own, on the cells that they have run.
+SLOW = ("gpsampler", "botorch")
 # Gaps below this are equal.
 SMALLEST = 1e-8
 LOW, HIGH = -5.0, 5.0
@@ -43,6 +59,8 @@ class Function:
     """A function of BBOB with noise, which records the gap of each call and its own time."""
 
     def __init__(self, number, instance, dim, noise, seed):
+        import ioh
+
         self._problem = ioh.get_problem(number, instance, dim, ioh.ProblemClass.BBOB)
         self._best, self.dim, self.gaps, self.seconds = self._problem.optimum.y, dim, [], 0.0
         self._rng = np.random.default_rng([number, instance, seed])
@@ -59,6 +77,8 @@ class Function:
 
 
 def ours(fun, calls, seed, name):
+    from gpbandits_env import agents
+
     agent, _, settings = name.partition(" ")
     given = json.loads(settings or "{}")
     agents.minimize(fun, [(LOW, HIGH)] * fun.dim, agent, n_calls=calls, seed=seed, **given)
@@ -133,9 +153,9 @@ OTHERS = {
 }
 
 
-def run_once(key, checkpoints):
+def run_once(key):
     """The line of one run."""
-    name, number, instance, dim, calls, noise, seed = key
+    name, dim, number, instance, seed, noise, calls = key
     fun = Function(number, instance, dim, noise, seed)
     start = time.process_time()
     with warnings.catch_warnings():
@@ -146,90 +166,137 @@ def run_once(key, checkpoints):
             ours(fun, calls, seed, name)
     seconds = time.process_time() - start - fun.seconds
     best = np.minimum.accumulate(fun.gaps)
-    gaps = {str(n): float(best[min(n, len(best)) - 1]) for n in checkpoints if n <= calls}
-    return {"key": list(key), "gaps": gaps, "milliseconds": 1e3 * seconds / calls}
+    gaps = [f"{best[min(n, len(best)) - 1]:.4g}" if n <= calls else "" for n in CHECKPOINTS]
+    return [*key, *gaps, f"{seconds:.3g}"]
 
 
 def read(path):
-    lines = path.read_text().splitlines() if path.exists() else []
-    return {tuple(line["key"]): line for line in map(json.loads, lines)}
+    """The lines of the file by key: the gaps after 25, 50, 100 and 200 calls, and the seconds."""
+    found = {}
+    with path.open(newline="") as file:
+        for line in csv.DictReader(file):
+            whole = [int(line[name]) for name in ("dim", "function", "instance", "seed")]
+            key = (line["optimizer"], *whole, float(line["noise"]), int(line["calls"]))
+            gaps = {n: float(gap) for n in CHECKPOINTS if (gap := line[f"gap_{n}"])}
+            found[key] = gaps, float(line["seconds"])
+    return found
+
+
+def write(path, line):
+    with path.open("a", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerow(line)
 
 
 def run(chosen):
+    if not chosen.file.exists():
+        write(chosen.file, FIELDS)
     done = read(chosen.file)
     keys = [
-        (name, number, instance, chosen.dim, chosen.calls, chosen.noise, seed)
+        (name, chosen.dim, number, instance, seed, chosen.noise, chosen.calls)
         for seed in chosen.seeds
         for instance in chosen.instances
         for number in chosen.functions
-        for name in chosen.optimizers
+        for name in chosen.optimizers or (*OURS, *OTHERS)
     ]
     left = [key for key in keys if key not in done]
     for name in {key[0] for key in left}:
-        run_once((name, 1, 1, 2, 12, 0.0, 0), [12])  # imports count for no run
+        run_once((name, 2, 1, 1, 0, 0.0, 25))  # imports count for no run
     for key in left:
-        line = run_once(key, sorted({25, 50, 100, 200, chosen.calls}))
-        with chosen.file.open("a") as file:
-            file.write(json.dumps(line) + "\n")
+        write(chosen.file, run_once(key))
+
+
+def cells_of(chosen, names):
+    """Gaps (cells, names, checkpoints) in shared cells, their functions, and ms per evaluation."""
+    found, times = defaultdict(dict), defaultdict(list)
+    # Of longer runs, the first part counts, unless there is one of this length.
+    for key, (gaps, seconds) in sorted(read(chosen.file).items(), key=lambda item: -item[0][-1]):
+        name, dim, number, instance, seed, noise, calls = key
+        wanted = (dim, noise) == (chosen.dim, chosen.noise) and calls >= max(chosen.at)
+        wanted &= instance in chosen.instances and seed in chosen.seeds
+        wanted &= number in chosen.functions
+        if wanted and name in names:
+            found[number, instance, seed][name] = [max(gaps[n], SMALLEST) for n in chosen.at]
+            times[name].append(1e3 * seconds / calls)
+    shared = [cell for cell in sorted(found) if len(found[cell]) == len(names)]
+    gaps = [[found[cell][name] for name in names] for cell in shared]
+    of = np.array([cell[0] for cell in shared])
+    return np.array(gaps).reshape(len(of), len(names), len(chosen.at)), of, times
 
 
 def table(chosen):
-    cells, times = defaultdict(dict), defaultdict(list)
-    at = chosen.at or chosen.calls
-    # Of longer runs, the first part counts, unless there is one of this length.
-    for key, line in sorted(read(chosen.file).items(), key=lambda item: -item[0][4]):
-        name, number, instance, dim, calls, noise, seed = key
-        wanted = (dim, noise) == (chosen.dim, chosen.noise) and calls >= at
-        wanted &= instance in chosen.instances and seed in chosen.seeds
-        wanted &= number in chosen.functions
-        if wanted and (chosen.optimizers is None or name in chosen.optimizers):
-            cells[number, instance, seed][name] = max(line["gaps"][str(at)], SMALLEST)
-            times[name].append(line["milliseconds"])
-    names = sorted(times)
-    shared = [cell for cell in sorted(cells) if len(cells[cell]) == len(names)]
-    if not shared:
-        raise SystemExit("no cell has a run of every optimizer")
-    gaps = np.array([[cells[cell][name] for name in names] for cell in shared])
-    ranks = rankdata(gaps, axis=1)
-    of = np.array([cell[0] for cell in shared])
-    functions, rng = np.unique(of), np.random.default_rng(0)
+    """The table of the chosen optimizers, or None if they share no cell."""
+    names = list(chosen.optimizers)
+    gaps, of, times = cells_of(chosen, names)
+    if not len(of):
+        return None
+    ranks, functions = rankdata(gaps, axis=1), np.unique(of)
     by_function = np.array([ranks[of == number].mean(axis=0) for number in functions])
-    drawn = by_function[rng.integers(len(functions), size=(2000, len(functions)))].mean(axis=1)
-    low, high = np.quantile(drawn, [0.025, 0.975], axis=0)
-    print(f"{len(shared)} cells, {len(functions)} functions")
-    print("| optimizer | mean rank | 95% interval | mean log10 gap | ms per evaluation |")
-    print("|---|---|---|---|---|")
-    for i in np.argsort(ranks.mean(axis=0)):
-        print(
-            f"| {names[i]} | {ranks[:, i].mean():.2f} | {low[i]:.2f} to {high[i]:.2f} | "
-            f"{np.log10(gaps[:, i]).mean():.2f} | {np.mean(times[names[i]]):.1f} |"
-        )
+    drawn = np.random.default_rng(0).integers(len(functions), size=(2000, len(functions)))
+    low, high = np.quantile(by_function[drawn].mean(axis=1), [0.025, 0.975], axis=0)
+    mean, logs = ranks.mean(axis=0), np.log10(gaps).mean(axis=0)
+    heads = [f"rank after {n} | interval" for n in chosen.at]
+    heads += [f"log10 gap after {n}" for n in chosen.at]
+    title = f"In {chosen.dim} dimensions {describe(chosen.noise)}, {len(of)} cells of "
+    lines = [f"{title}{len(functions)} functions:", ""]
+    lines += [f"| optimizer | {' | '.join(heads)} | ms per evaluation |"]
+    lines += [f"|{'---|' * (3 * len(chosen.at) + 2)}"]
+    for i in np.argsort(mean[:, -1], kind="stable"):
+        row = [SHOWN.get(names[i], names[i])]
+        for n in range(len(chosen.at)):
+            row += [f"{mean[i, n]:.2f}", f"{low[i, n]:.2f} to {high[i, n]:.2f}"]
+        row += [f"{one:.2f}" for one in logs[i]]
+        lines.append(f"| {' | '.join(row)} | {np.mean(times[names[i]]):.1f} |")
     if chosen.functions_apart:
-        print("|" + "|".join(["function", *names]) + "|")
+        lines += ["", "|".join(["| function ", *names]) + "|"]
         for number in functions:
-            means = np.log10(gaps[of == number]).mean(axis=0)
-            print(f"| {number} |" + "|".join(f" {mean:.2f} " for mean in means) + "|")
+            means = np.log10(gaps[of == number, :, -1]).mean(axis=0)
+            lines.append(f"| {number} |" + "|".join(f" {one:.2f} " for one in means) + "|")
+    return "\n".join(lines)
 
 
-def main():
+def describe(noise):
+    if not noise:
+        return "without noise"
+    return f"with noise of {noise:g} standard deviations of the function"
+
+
+def tables(chosen):
+    """The tables of the manual, one by one."""
+    usual = [name for name in (*OURS, *OTHERS) if name not in (*SLOW, "qei")]
+    for dim in (5, 20):
+        for noise in (0.0, 0.1):
+            for more in ((), *((name,) for name in SLOW)):
+                at = [100] if more == ("botorch",) else [100, 200]
+                own = {"dim": dim, "noise": noise, "at": at, "optimizers": [*usual, *more]}
+                found = table(argparse.Namespace(**{**vars(chosen), **own}))
+                if found:
+                    yield found
+
+
+def parsed(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("do", choices=("run", "table"))
-    parser.add_argument("file", type=Path)
+    parser.add_argument("do", choices=("run", "table", "tables"))
+    parser.add_argument("--file", type=Path, default=RESULTS)
     parser.add_argument("--dim", type=int, default=5)
-    parser.add_argument("--calls", type=int, default=100)
+    parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--noise", type=float, default=0.0)
     parser.add_argument("--functions", type=int, nargs="+", default=FUNCTIONS)
     parser.add_argument("--instances", type=int, nargs="+", default=REPORTED)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--optimizers", nargs="+", help="default: all (run), those run (table)")
-    parser.add_argument("--at", type=int, help="the number of calls after which the gap counts")
+    parser.add_argument("--optimizers", nargs="+", default=(), help="default of run: all")
+    parser.add_argument("--at", type=int, nargs="+", choices=CHECKPOINTS, default=[100, 200])
     parser.add_argument("--functions-apart", action="store_true", help="the mean log gap of each")
-    chosen = parser.parse_args()
+    return parser.parse_args(arguments)
+
+
+def main():
+    chosen = parsed()
     if chosen.do == "run":
-        chosen.optimizers = chosen.optimizers or (*OURS, *OTHERS)
         run(chosen)
+    elif chosen.do == "table":
+        print(table(chosen) or "no cell has a run of every optimizer")
     else:
-        table(chosen)
+        print("\n\n".join(tables(chosen)))
 
 
 if __name__ == "__main__":

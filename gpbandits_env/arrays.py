@@ -115,3 +115,17 @@ def whole(value: int, name: str, minimum: int = 1, maximum: int | None = MOST) -
     if maximum is not None and value > maximum:
         raise InvalidInput(f"{name} must be at most {maximum}, got {shown(value)}")
     return int(value)
+
+
+def own_noise(noise_var: ArrayLike, count: int) -> Array:
+    """Checked variances of the noise of each reward, (count,), or NaN.
+
+    Raises:
+        InvalidInput: the shape is wrong, or a variance is negative or infinite.
+    """
+    found = np.array(noise_var, dtype=float)
+    if found.shape != (count,) or np.isinf(found).any() or (found < 0.0).any():
+        raise InvalidInput(
+            f"noise_var must have shape ({count},), with numbers of at least 0 or NaN, got {found}"
+        )
+    return found

@@ -93,6 +93,10 @@ class DropoutUCB(GPAgent):
         """The coordinates of round t, (d,), in increasing order."""
         return self._drawn(t)[0]
 
+    @property
+    def takes_noise(self) -> bool:
+        return False
+
     def next_round(self) -> Round:
         t = self.round + 1
         active, rng = self._drawn(t)

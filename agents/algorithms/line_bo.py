@@ -123,15 +123,20 @@ class LineBO(GPAgent):
         rewards: ArrayLike,
         observed: ArrayLike | None = None,
         context: ArrayLike | None = None,
+        noise_var: ArrayLike | None = None,
     ) -> None:
-        super().tell(actions, rewards, observed, context)
+        super().tell(actions, rewards, observed, context, noise_var)
         if self.round % self._per_line == 0:
             self._draw_line()
 
     def prior_data(
-        self, actions: ArrayLike, rewards: ArrayLike, context: ArrayLike | None = None
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        context: ArrayLike | None = None,
+        noise_var: ArrayLike | None = None,
     ) -> None:
-        super().prior_data(actions, rewards, context)
+        super().prior_data(actions, rewards, context, noise_var)
         self._draw_line()
 
     def reset(self) -> None:

@@ -93,9 +93,10 @@ class SRE(GPAgent):
         rewards: ArrayLike,
         observed: ArrayLike | None = None,
         context: ArrayLike | None = None,
+        noise_var: ArrayLike | None = None,
     ) -> None:
         given = self.problem.domain.observations(actions, rewards, observed, 1)
-        super().tell(actions, rewards, observed, context)
+        super().tell(actions, rewards, observed, context, noise_var)
         self._note(*given)
         stage = min(self.round // self._per_stage, self._stages - 1)
         if stage > self.stage:
@@ -103,9 +104,13 @@ class SRE(GPAgent):
             self._start_with_what_is_known()
 
     def prior_data(
-        self, actions: ArrayLike, rewards: ArrayLike, context: ArrayLike | None = None
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        context: ArrayLike | None = None,
+        noise_var: ArrayLike | None = None,
     ) -> None:
-        super().prior_data(actions, rewards, context)
+        super().prior_data(actions, rewards, context, noise_var)
         self._note(*self.problem.domain.observations(actions, rewards))
 
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:

@@ -182,10 +182,11 @@ class TuRBO(GPAgent):
         rewards: ArrayLike,
         observed: ArrayLike | None = None,
         context: ArrayLike | None = None,
+        noise_var: ArrayLike | None = None,
     ) -> None:
         values = self.problem.domain.observations(actions, rewards, observed, 1)[1]
         before, local = self.log.best_reward, self._seen >= self._first
-        super().tell(actions, rewards, observed, context)
+        super().tell(actions, rewards, observed, context, noise_var)
         self._count(len(values))
         if local and len(values):
             self._judge(bool(values.max() > before))
@@ -233,9 +234,13 @@ class TuRBO(GPAgent):
             self._use(self.refit.model)
 
     def prior_data(
-        self, actions: ArrayLike, rewards: ArrayLike, context: ArrayLike | None = None
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        context: ArrayLike | None = None,
+        noise_var: ArrayLike | None = None,
     ) -> None:
-        super().prior_data(actions, rewards, context)
+        super().prior_data(actions, rewards, context, noise_var)
         self._seen += len(self.problem.domain.observations(actions, rewards)[1])
 
     def reset(self) -> None:

@@ -225,7 +225,8 @@ class Refit:
             if due:
                 last = self.learning.last
                 times = log.times(last) if self.learning.of_time else None
-                self.fit(round_, *log.last(last), times, starts=self._starts(log))
+                noise = log.noise_var(last)
+                self.fit(round_, *log.last(last), times, starts=self._starts(log), noise_var=noise)
                 self._seen = log.observations
             return due
         ends = np.cumsum([0.0, *(entry.elapsed for entry in log.entries)]).tolist()
@@ -270,6 +271,7 @@ class Refit:
         rewards: Array,
         times: Array | None = None,
         starts: int | None = None,
+        noise_var: Array | None = None,
     ) -> Model:
         """Fit `model` to these data, and record it as the model of a round.
 
@@ -283,15 +285,22 @@ class Refit:
             times: (n,) if epsilon or a temporal kernel is learned; otherwise only the ``last``
                 observations are used.
             starts: the number of starts; by default that of `Learning`.
+            noise_var: (n,) the variances of the noise where they are known, NaN elsewhere; None if
+                none is. If all are known, that of the model is their median.
         """
         if times is None:
             points, rewards = points[-self.learning.last :], rewards[-self.learning.last :]
+            noise_var = None if noise_var is None else noise_var[-self.learning.last :]
             times = np.zeros(len(rewards))
         self._fitted, self._known = now, 0
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 self.model, mean, likelihood = self._learned(
-                    points, rewards, times, self.learning.starts if starts is None else starts
+                    points,
+                    rewards,
+                    times,
+                    self.learning.starts if starts is None else starts,
+                    noise_var,
                 )
         except (InvalidInput, NotPositiveDefinite):
             return self.model
@@ -305,7 +314,12 @@ class Refit:
         return self.model
 
     def _learned(
-        self, points: NDArray[Any], rewards: Array, times: Array, starts: int
+        self,
+        points: NDArray[Any],
+        rewards: Array,
+        times: Array,
+        starts: int,
+        noise_var: Array | None = None,
     ) -> tuple[Model, float, float | None]:
         """The fitted model, the mean that it adds to the given mean, and its log-likelihood."""
         learning, given = self.learning, self._given
@@ -318,18 +332,24 @@ class Refit:
         kernel, noise = given.kernel.scaled(outputs.var), given.noise_var * outputs.var
         if learning.known_noise:
             noise = max(given.noise_var, LEAST_NOISE * outputs.var)
+        of_space, names = learning.of_space, self._names
+        if noise_var is not None and not np.isnan(noise_var).any():
+            noise = max(float(np.median(noise_var)), LEAST_NOISE * outputs.var)
+            of_space, names = tuple(w for w in of_space if w != "noise_var"), names - {"noise_var"}
+        if noise_var is not None:
+            noise_var = np.maximum(noise_var, LEAST_NOISE * outputs.var)
         mean, epsilon, likelihood = outputs.mean, given.epsilon, None
-        if self._names:
+        if names:
             # The fit starts from the last model; parameters that are not learned are as given.
             own = self.model.kernel.parameters()
-            kept = {n: v for n, v in kernel.parameters().items() if n in own.keys() - self._names}
+            kept = {n: v for n, v in kernel.parameters().items() if n in own.keys() - names}
             found = fit(
                 Model(
                     self.model.kernel.with_parameters(kept),
-                    self.model.noise_var if "noise_var" in self._names else noise,
+                    self.model.noise_var if "noise_var" in names else noise,
                 ),
-                Observations(self.domain.points(points), gap, times),
-                learn=(*learning.of_space, *(("mean",) if learning.standardize else ())),
+                Observations(self.domain.points(points), gap, times, noise_var),
+                learn=(*of_space, *(("mean",) if learning.standardize else ())),
                 priors=self._priors,
                 ard=learning.ard,
                 starts=starts,

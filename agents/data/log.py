@@ -34,6 +34,8 @@ class Entry(NamedTuple):
         faded: epsilon of the decay before the next entry: correlations with this entry and all
             earlier ones were multiplied by sqrt(1 - epsilon).
         elapsed: the time before the next entry, in rounds, where data age with time.
+        noise_var: (k,) the variances of the noise where they are known, NaN elsewhere; None if none
+            is.
     """
 
     round: int
@@ -41,6 +43,7 @@ class Entry(NamedTuple):
     rewards: Array
     faded: float
     elapsed: float = 0.0
+    noise_var: Array | None = None
 
 
 class ObservationLog:
@@ -62,7 +65,13 @@ class ObservationLog:
         self._start, self.best_reward, self.observations = 0, -np.inf, 0
         self._before = 0.0  # the time before the first entry
 
-    def append(self, round_: int, points: NDArray[Any], rewards: Array) -> None:
+    def append(
+        self,
+        round_: int,
+        points: NDArray[Any],
+        rewards: Array,
+        noise_var: Array | None = None,
+    ) -> None:
         """Log observations that the posterior was just conditioned on; the arrays are copied."""
         self.observations += len(rewards)
         for reward in rewards.tolist():
@@ -71,7 +80,8 @@ class ObservationLog:
         if self._keeps:
             if len(self._entries) == self._entries.maxlen:
                 self._start = max(0, self._start - 1)
-            self._entries.append(Entry(round_, points.copy(), rewards.copy(), 0.0))
+            own = None if noise_var is None else noise_var.copy()
+            self._entries.append(Entry(round_, points.copy(), rewards.copy(), 0.0, 0.0, own))
 
     def insert(self, round_: int, points: NDArray[Any], rewards: Array) -> None:
         """Add observations of an earlier round; nothing changes if that round is not kept."""
@@ -79,9 +89,8 @@ class ObservationLog:
             entry = self._entries[i]
             if entry.round == round_:
                 points = np.concatenate([entry.points, points])
-                self._entries[i] = entry._replace(
-                    points=points, rewards=np.concatenate([entry.rewards, rewards])
-                )
+                both = np.concatenate([entry.rewards, rewards])
+                self._entries[i] = entry._replace(points=points, rewards=both, noise_var=None)
                 self.observations += len(rewards)
                 if i >= self._start:
                     self.best_reward = max(self.best_reward, float(rewards.max()))
@@ -185,6 +194,12 @@ class ObservationLog:
         rewards = np.concatenate([entry.rewards for entry in reversed(chosen)])
         return points[-observations:], rewards[-observations:]
 
+    def noise_var(self, observations: int) -> Array | None:
+        """The noise variances of the last observations, NaN where unknown; None if all are."""
+        if all(entry.noise_var is None for entry in self._entries):
+            return None
+        return noise_of(self.entries)[-observations:]
+
     def times(self, observations: int) -> Array:
         """The times of the last observations, in rounds from any start, where data age."""
         ends = np.cumsum([0.0, *(entry.elapsed for entry in self._entries)])[:-1]
@@ -204,7 +219,13 @@ class ObservationLog:
                 posterior.learn(entry.points, change(entry.rewards))
                 posterior.advance(entry.faded, entry.elapsed)
             return
-        posterior.replay((e.points, change(e.rewards), e.faded) for e in self.data)
+        data = self.data
+        if any(entry.noise_var is not None for entry in data):  # then nothing decays
+            points = np.concatenate([entry.points for entry in data])
+            rewards = np.concatenate([entry.rewards for entry in data])
+            posterior.learn(points, change(rewards), noise_of(data))
+            return
+        posterior.replay((e.points, change(e.rewards), e.faded) for e in data)
 
     def snapshot(self) -> dict[str, Any]:
         """The state, as a copy in plain data."""
@@ -220,10 +241,10 @@ class ObservationLog:
     def restore(self, state: dict[str, Any]) -> None:
         """Return to the state of a snapshot."""
         entries: Sequence[Any] = state["entries"]
-        # Files of earlier versions know of no elapsed time.
+        # Files of earlier versions know of no elapsed time, and of no noise.
         found = [
-            Entry(int(t), np.array(p), np.array(r), *map(float, passed))
-            for t, p, r, *passed in entries
+            Entry(int(t), np.array(p), np.array(r), *_afterwards(*more))
+            for t, p, r, *more in entries
         ]
         start, best = int(state["start"]), float(state["best_reward"])
         self._before = float(state.get("before", 0.0))
@@ -231,6 +252,23 @@ class ObservationLog:
         self._entries.clear()
         self._entries.extend(found)
         self._start, self.best_reward = start, best
+
+
+def noise_of(entries: Sequence[Entry]) -> Array:
+    """The noise variances of the rewards of some entries, NaN where unknown."""
+    parts = [
+        np.full(len(entry.rewards), np.nan) if entry.noise_var is None else entry.noise_var
+        for entry in entries
+    ]
+    return np.concatenate(parts)
+
+
+def _afterwards(
+    faded: Any, elapsed: Any = 0.0, noise_var: Any = None
+) -> tuple[float, float, Array | None]:
+    """The last fields of an entry in a snapshot."""
+    own = None if noise_var is None else np.array(noise_var, dtype=float)
+    return float(faded), float(elapsed), own
 
 
 class Forgetting(ABC):

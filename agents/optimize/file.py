@@ -14,7 +14,7 @@ from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.files import check_regular, writing
 
-FORMAT = 4
+FORMAT = 5
 MOST_BYTES = 2**30
 
 

@@ -15,7 +15,7 @@ from gpbandits_env.agents.optimize.records import measured
 from gpbandits_env.agents.optimize.run import Callback, Context, Found, Parallel, Run
 from gpbandits_env.agents.optimize.space import Space, usual_initial
 from gpbandits_env.agents.registry import OVERRIDES, settings_of
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, one_of, unknown
 
 # Names of the same arguments in other libraries.
 ELSEWHERE = {
@@ -42,7 +42,7 @@ def minimize(
     parallel: Parallel = map,
     seed: int | None = None,
     callback: Callback | Sequence[Callback] | None = None,
-    noise: float | None = None,
+    noise: float | str | None = None,
     constraints: Any = None,
     context: Context | None = None,
     x0: Sequence[Any] | None = None,
@@ -75,7 +75,8 @@ def minimize(
         callback: a function, or a list of them, called with the result so far after each batch, or
             in asynchronous runs after each call; a true return value stops the run.
         noise: the standard deviation of the noise in the units of the values; 0 without noise, None
-            to learn it.
+            to learn it. "returned": ``fun`` returns a pair in place of each value: the value and
+            the standard deviation of its noise, which is learned where it is NaN.
         constraints: a dict of upper bounds by name, a `LinearConstraint` or `NonlinearConstraint`
             of SciPy, or a list of them. Linear ones hold at every point that is called. With a
             dict, ``fun`` returns a pair: its value, and the values of the constraints as a dict or
@@ -126,7 +127,7 @@ def maximize(
     parallel: Parallel = map,
     seed: int | None = None,
     callback: Callback | Sequence[Callback] | None = None,
-    noise: float | None = None,
+    noise: float | str | None = None,
     constraints: Any = None,
     context: Context | None = None,
     x0: Sequence[Any] | None = None,
@@ -152,7 +153,7 @@ def _search(
     bounds: Any,
     agent: str,
     given: tuple[Any, Any],
-    noise: float | None,
+    noise: float | str | None,
     options: dict[str, Any],
     settings: dict[str, Any],
 ) -> Found:
@@ -161,6 +162,9 @@ def _search(
     own, others, options["constraints"] = sides_of(options["constraints"])
     if own or others:
         run.fun, run.constrained = WithConstraints(run.fun, own, others), True
+    if isinstance(noise, str):
+        one_of(noise, ("returned",), "noise")
+        run.with_noise, noise = True, None
     space = Space(bounds, split(options["constraints"])[1])
     if isinstance(run.context, Mapping):
         space.check_context(run.context)

@@ -42,6 +42,7 @@ class Record:
         time: the time when it was reported; None while it is pending.
         reason: why it failed, if known.
         constraints: the measured values of black-box constraints by name; empty without any.
+        noise: the standard deviation of the noise of the value, if it was told with it.
     """
 
     id: int
@@ -51,6 +52,7 @@ class Record:
     time: float | None = None
     reason: str = ""
     constraints: dict[str, float] = field(default_factory=dict)
+    noise: float | None = None
 
     @classmethod
     def restored(
@@ -79,6 +81,8 @@ class Record:
             told = {n: number(v, f"constraint {n!r}") for n, v in dict(record.constraints).items()}
             if list(told) != list(bounds if record.status == "done" else ()):
                 raise InvalidInput(f"it needs values of the constraints {list(bounds)}")
+            if record.noise is not None:
+                positive(record.noise, "noise", zero=True)
             if not isinstance(record.reason, str):
                 raise InvalidInput(f"reason must be a string, got {shown(record.reason)}")
             return replace(record, params=space.check(record.params), constraints=told)
@@ -109,6 +113,24 @@ def measured(value: Any, *, worst: float) -> float:
     if not abs(found) <= LARGEST:
         raise InvalidInput(f"{says}, finite and at most {LARGEST:g} in size, got {shown(value)}")
     return found
+
+
+def value_and_noise(returned: Any) -> tuple[Any, Any]:
+    """The value and the standard deviation of its noise that a function returned.
+
+    NaN alone is a failed evaluation; a standard deviation of NaN is unknown.
+
+    Raises:
+        InvalidInput: it is no such pair.
+    """
+    if isinstance(returned, (tuple, list)) and len(returned) == 2:
+        return returned[0], returned[1]
+    if isinstance(returned, float) and np.isnan(returned):
+        return returned, None
+    raise InvalidInput(
+        "with noise='returned' the function must return a pair of its value and the standard "
+        f"deviation of its noise, got {shown(returned)}"
+    )
 
 
 def measured_constraints(bounds: Mapping[str, float], given: Any) -> dict[str, float] | None:
@@ -163,6 +185,7 @@ class CampaignLog:
         self._space, self._bounds = space, bounds
         self.sign = 1.0 if maximize else -1.0
         self.records: list[Record] = []
+        self._at: dict[str, list[int]] = {}
         self.now = 0.0
         self.told: list[tuple[int | None, float | None]] = []
 
@@ -176,6 +199,8 @@ class CampaignLog:
 
     def put(self, record: Record) -> Record:
         """Add a record, or replace the one with its id."""
+        if record.id == len(self.records):
+            self._at.setdefault(repr(record.params), []).append(record.id)
         self.records[record.id :] = [record, *self.records[record.id + 1 :]]
         return record
 
@@ -196,13 +221,17 @@ class CampaignLog:
             raise InvalidInput(f"no evaluation with id {index} is done or failed: use tell")
         return self.records[index]
 
-    def measured(self, record: Record, value: Any, constraints: Any) -> Record:
-        """The record with its value and constraints, or as failed if they mean that."""
-        record, found = replace(record, constraints={}), measured(value, worst=-self.sign * np.inf)
+    def measured(self, record: Record, value: Any, constraints: Any, noise: Any = None) -> Record:
+        """The record with its value, constraints and noise, or as failed if they mean that."""
+        own = None if noise is None else number(noise, "noise", finite=False)
+        if own is not None:
+            own = None if np.isnan(own) else positive(own, "noise", zero=True)
+        record = replace(record, constraints={}, noise=None)
+        found = measured(value, worst=-self.sign * np.inf)
         if not np.isnan(found):
             limits = measured_constraints(self._bounds, constraints)
             if limits is not None:
-                return replace(record, status="done", value=found, constraints=limits)
+                return replace(record, status="done", value=found, constraints=limits, noise=own)
             return replace(record, status="failed", reason="the value of a constraint was NaN")
         reason = "the value was NaN" if np.isnan(value) else "the value was infinite"
         return replace(record, status="failed", reason=reason)
@@ -259,26 +288,41 @@ class CampaignLog:
         return len(values) >= FEWEST_EQUAL and len(set(values)) == 1
 
     @property
+    def repeats(self) -> bool:
+        """Whether some parameters were suggested or observed again."""
+        return len(self._at) < len(self.records)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether a value has noise: it was told, or a repeated evaluation returned another one."""
+        told = any(record.noise for record in self.records)
+        return told or any(len(set(values)) > 1 for values in self._values_again())
+
+    @property
     def repeats_itself(self) -> bool:
         """Whether all evaluations that were repeated returned the same value.
 
         It is False while none was repeated, and if most values occur at several points, so that
         they may agree by coincidence.
         """
-        found: dict[str, list[float | None]] = {}
-        for record in self.of("done"):
-            found.setdefault(repr(record.params), []).append(record.value)
-        repeated = [values for values in found.values() if len(values) > 1]
-        distinct = len({values[0] for values in found.values()})
-        return (
-            bool(repeated)
-            and all(len(set(values)) == 1 for values in repeated)
-            and 2 * distinct > len(found)
-        )
+        repeated = self._values_again()
+        if not repeated or self.noisy:
+            return False
+        values = [self.records[ids[0]].value for ids in self._at.values()]
+        known = [value for value in values if value is not None]
+        return 2 * len(set(known)) > len(known)
+
+    def _values_again(self) -> list[list[float]]:
+        """The values of the parameters that have several, for each of them."""
+        if not self.repeats:
+            return []
+        again = ([self.records[i].value for i in ids] for ids in self._at.values() if len(ids) > 1)
+        found = [[value for value in values if value is not None] for values in again]
+        return [values for values in found if len(values) > 1]
 
     def to_dataframe(self) -> Any:
         """All records as a table; see `Campaign.to_dataframe`."""
-        rest = ("value", "status", "time", "reason")
+        rest = ("value", "noise", "status", "time", "reason")
         table = []
         for record in self.records:
             own = {
@@ -307,4 +351,7 @@ class CampaignLog:
             of = None if id is None else whole(id, "id", 0, len(records) - 1)
             passed = None if elapsed is None else positive(elapsed, "elapsed", zero=True)
             told.append((of, passed))
-        self.now, self.records, self.told = now, records, told
+        self.now, self.records, self.told = now, [], told
+        self._at.clear()
+        for record in records:
+            self.put(record)

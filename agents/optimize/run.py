@@ -17,7 +17,7 @@ from tqdm.auto import tqdm
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.constraints import pair_of
 from gpbandits_env.agents.optimize.dimensions import Real
-from gpbandits_env.agents.optimize.records import Record, Suggestion
+from gpbandits_env.agents.optimize.records import Record, Suggestion, value_and_noise
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import Array, flag, positive, whole
 from gpbandits_env.display import in_short
@@ -166,6 +166,7 @@ class Run:
     verbose: bool = False
     context: Context | None = None
     constrained: bool = False  # whether a call returns its value and those of constraints
+    with_noise: bool = False  # whether a value comes with the standard deviation of its noise
     made: int = 0  # the number of values so far
     campaign: Campaign = field(init=False)
     named: bool = field(init=False)
@@ -330,11 +331,10 @@ class Run:
         self.made += 1
         if isinstance(value, _Failure):
             record = self.campaign.fail(id, value)
-        elif self.constrained:
-            told, constraints = pair_of(value)
-            record = self.campaign.tell(id, told, constraints=constraints)
         else:
-            record = self.campaign.tell(id, value)
+            told, constraints = pair_of(value) if self.constrained else (value, None)
+            told, noise = value_and_noise(told) if self.with_noise else (told, None)
+            record = self.campaign.tell(id, told, noise=noise, constraints=constraints)
         _log(record, self.campaign, f"call {self.made} of {self.n_calls}")
         self._bar.update()
 

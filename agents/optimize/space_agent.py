@@ -126,11 +126,12 @@ class SpaceAgent:
     def tell(self, record: Record, reward: float, *, counts: bool = True) -> None:
         """Observe a reward; one round passes, unless it is prior data."""
         learn = self.agent.tell if counts else self.agent.prior_data
-        learn(self._action(record), [reward])
+        learn(self._action(record), [reward], **_noise_of([record]))
 
     def tell_known(self, records: Sequence[Record], rewards: Sequence[float]) -> None:
         """Observe prior data together, so that the model is fitted at most once."""
-        self.agent.prior_data(np.array([self.space.action(r.params) for r in records]), rewards)
+        actions = np.array([self.space.action(r.params) for r in records])
+        self.agent.prior_data(actions, rewards, **_noise_of(records))
 
     def learn_anew(self, told: Sequence[tuple[Record | None, float, float | None]]) -> None:
         """Forget all data, and observe these; the number of rounds stays.
@@ -242,6 +243,13 @@ class SpaceAgent:
         return point if of == self.agent.action_map.fingerprint else None
 
 
+def _noise_of(records: Sequence[Record]) -> dict[str, Any]:
+    """The argument of an agent for the variances of noise that was told with values."""
+    if all(record.noise is None for record in records):
+        return {}
+    return {"noise_var": [np.nan if r.noise is None else r.noise**2 for r in records]}
+
+
 def agent_for(
     space: Space,
     name: str,
@@ -262,7 +270,7 @@ def agent_for(
     given, with one lengthscale. Where an agent's own beta_t is that of a theorem, beta is 2.
     In d > 5 dimensions, ``scale`` of an agent that draws posterior samples is sqrt(5 / d). In
     spaces with choices, that beta is 6, and ``scale`` is 1. If the noise is given and not 0, EI is
-    ``augmented``.
+    ``augmented``; see `seeks_noise` too.
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -306,6 +314,15 @@ def agent_for(
             f"most {MOST_ARMS} combinations"
         ) from error
     return agent
+
+
+def seeks_noise(
+    agent: GPAgent, name: str, noise: float | None, settings: Mapping[str, Any]
+) -> bool:
+    """Whether it is left to a campaign to find out if there is noise, and to let EI know."""
+    own = settings.keys() & {"augmented", "noise_var", "learn", "kernel"}
+    known = noise is not None or bool(own) or agent.forgetting is not None
+    return "augmented" in settings_of(name) and not known
 
 
 def _exploration(space: Space, name: str, noisy: bool) -> dict[str, Any]:

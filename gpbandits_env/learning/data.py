@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, finite_array, frozen
+from gpbandits_env.arrays import Array, finite_array, frozen, own_noise
 from gpbandits_env.errors import InvalidInput
 
 
@@ -17,6 +17,8 @@ class Observations:
         rewards: (n,) the observed rewards.
         times: (n,) the times, in rounds or any other unit (epsilon is per that unit); all zero by
             default, which means a static function.
+        noise_var: (n,) the variances of the noise where they are known, and NaN where it is that of
+            the model; by default it is everywhere.
     Raises:
         InvalidInput: the shapes do not agree, there are no data, or a number is not finite.
     """
@@ -24,6 +26,7 @@ class Observations:
     points: Array
     rewards: Array
     times: Array = field(default_factory=lambda: np.empty(0))
+    noise_var: Array | None = None
 
     def __post_init__(self) -> None:
         points = finite_array(self.points, "points")
@@ -36,6 +39,9 @@ class Observations:
                 "points (n, d), rewards (n,) and times (n,) must agree in n > 0, got "
                 f"{points.shape}, {rewards.shape} and {times.shape}"
             )
+        if self.noise_var is not None:
+            own = own_noise(self.noise_var, len(rewards))
+            object.__setattr__(self, "noise_var", None if np.isnan(own).all() else frozen(own))
         for name, value in (("points", points), ("rewards", rewards), ("times", times)):
             object.__setattr__(self, name, frozen(value.copy()))
 

@@ -245,6 +245,7 @@ class _ObservationFit:
             self._outputs.scale(data.rewards),
             data.times if drifts or epsilon else None,
             None if self._mean is None else 0.0,
+            None if data.noise_var is None else data.noise_var / self._outputs.var,
         )
         return Climbs(likelihood, (*parameters, last), epsilon, drifts).best(starts)
 

@@ -135,6 +135,7 @@ class PointLikelihood:
         rewards: (n,).
         times: (n,); None for a static function.
         mean: the prior mean; None for the best constant in every call.
+        noise: (n,) the variances of the noise where they are known, NaN elsewhere; None if none is.
     """
 
     def __init__(
@@ -143,8 +144,10 @@ class PointLikelihood:
         rewards: Array,
         times: Array | None = None,
         mean: float | None = None,
+        noise: Array | None = None,
     ) -> None:
         self._prior, self._mean = covariances, mean
+        self._noise = noise
         lags = None if times is None else np.abs(times[covariances.i] - times[covariances.j])
         self._lags = lags
         self._right = np.asfortranarray(np.column_stack([rewards, np.ones(len(rewards))]))
@@ -153,7 +156,10 @@ class PointLikelihood:
         """The likelihood at these parameters; -inf if the covariance cannot be factorized."""
         k, variance, pull = self._prior(theta)
         decay, slope = (None, 0.0) if self._lags is None else time_decay(self._lags, epsilon)
-        factor, failed = self._factor(k if decay is None else k * decay, variance + noise_var)
+        noise: float | Array = noise_var
+        if self._noise is not None:
+            noise = np.where(np.isnan(self._noise), noise_var, self._noise)
+        factor, failed = self._factor(k if decay is None else k * decay, variance + noise)
         if failed:
             return Likelihood(-np.inf, np.zeros(len(theta) + 2))
         of_rewards, of_ones = dpotrs(factor, self._right, lower=1)[0].T
@@ -167,6 +173,9 @@ class PointLikelihood:
 
         inverse, _ = dpotri(factor, lower=1, overwrite_c=1)
         trace = float(alpha @ alpha) - float(np.trace(inverse))
+        of_noise = trace
+        if self._noise is not None:
+            of_noise = float((alpha**2 - np.diag(inverse))[np.isnan(self._noise)].sum())
         # alpha alpha^T - Sigma^-1 for the pairs i < j: its product with dSigma is the derivative
         outer = alpha[self._prior.i]
         outer *= alpha[self._prior.j]
@@ -176,7 +185,8 @@ class PointLikelihood:
             in_epsilon = float(np.sum(outer * k * slope))
             outer *= decay
         in_kernel = pull(outer, alpha**2 - np.diag(inverse), trace)
-        return Likelihood(value, np.array([in_epsilon, *in_kernel, 0.5 * noise_var * trace]), mean)
+        in_noise = 0.5 * noise_var * of_noise
+        return Likelihood(value, np.array([in_epsilon, *in_kernel, in_noise]), mean)
 
     def _factor(self, covariances: Array, diagonal: float | Array) -> tuple[Array, int]:
         n = len(self._right)
@@ -282,7 +292,7 @@ def log_marginal_likelihood(
         names = (*parameters,)
         covariances = KernelCovariances(model.kernel, data.points, names)
         rewards = data.rewards - one_mean(model)
-        likelihood = PointLikelihood(covariances, rewards, data.times, mean=0.0)
+        likelihood = PointLikelihood(covariances, rewards, data.times, 0.0, data.noise_var)
         at = likelihood(np.array([*parameters.values()]), noise_var, epsilon)
     else:
         at = SeriesLikelihood(model, data)(np.empty(0), noise_var, epsilon)

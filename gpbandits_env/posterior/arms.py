@@ -100,6 +100,7 @@ class ArmPosterior(Posterior):
         self._moving = representation if isinstance(representation, TemporalStates) else None
         if self._moving is not None:
             self.temporal, self._positive_for = self._moving.temporal, 0.0
+        self.takes_noise = self._moving is None
         self._mean, self._var, self._scratch = np.empty((3, n))
         self._zeros, self._counts, self._kept_var = np.zeros((3, n))
         self._make_views()
@@ -194,6 +195,8 @@ class ArmPosterior(Posterior):
         check_state(state, entries, n=self._n, w=inside.width)
         inside.restore(state)
         self.put(state)
+        if (self._counts % 1.0).any():  # some rewards had noise of their own
+            self._positive_for = 0.0
 
     def drift(self, epsilon: float, dt: float) -> None:
         if self._moving is not None:
@@ -225,26 +228,46 @@ class ArmPosterior(Posterior):
                 with OneThread():
                     self._settle()
 
-    def learn(self, points: IntArray, rewards: Array) -> None:
+    def learn(self, points: IntArray, rewards: Array, noise_var: Array | None = None) -> None:
         if self._hallucinated:
             self.rollback()
-        if len(points) == 1 and threads.blas_threads() == 1 and not threads.changed:
+        if noise_var is not None:
+            self._learn_with(points, rewards, noise_var)
+        elif len(points) == 1 and threads.blas_threads() == 1 and not threads.changed:
             self._learn_one(points.item(), rewards.item())
-            return
-        with OneThread():
-            if len(points) == 1:
+        elif len(points) == 1:
+            with OneThread():
                 self._learn_one(points.item(), rewards.item())
-                return
+        else:
+            self._learn_with(points, rewards, np.full(len(points), np.nan))
+
+    def _learn_with(self, points: IntArray, rewards: Array, noise_var: Array) -> None:
+        """Condition on observations block by block, with a noise variance for each or NaN."""
+        noise = np.where(np.isnan(noise_var), self.noise_var, noise_var)
+        with OneThread():
             for start in range(0, len(points), BLOCK):
-                arms = points[start : start + BLOCK]
-                totals = self._condition(arms, rewards[start : start + BLOCK])
-                for arm, total in zip(arms.tolist(), totals.tolist(), strict=True):
-                    self._counts[arm] += 1.0
-                    known = max(total - self.noise_var, 0.0)
-                    self.information_gain += observed_gain(known, self.noise_var)
+                part = slice(start, start + BLOCK)
+                arms, own = points[part], noise[part]
+                totals = self._condition(arms, rewards[part], own)
+                for arm, total, s2 in zip(
+                    arms.tolist(), totals.tolist(), own.tolist(), strict=True
+                ):
+                    self._counts[arm] += self._weight(s2)
+                    self.information_gain += observed_gain(max(total - s2, 0.0), s2)
                 self.size += len(arms)
                 self._since_refresh += len(arms)
                 self._settle()
+
+    def _weight(self, noise_var: float) -> float:
+        """The number of observations with the usual noise that say as much as one with this."""
+        if noise_var == self.noise_var:
+            return 1.0
+        # The variances may be smaller than the usual noise lets expect, so they are clipped.
+        self._positive_for = 0.0
+        if noise_var <= SMALLEST_NOISE * float(self._representation.prior_var.max()):
+            self._static = False  # samples are then drawn by a factorization
+            return 1.0
+        return self.noise_var / noise_var or 1.0
 
     def _learn_one(self, arm: int, reward: float) -> None:
         """Condition on one observation, in place and in as few calls as possible."""
@@ -268,10 +291,14 @@ class ArmPosterior(Posterior):
         if inside.count >= inside.due or self._since_refresh >= REFRESH_EVERY:
             self._settle()
 
-    def _condition(self, arms: IntArray, rewards: Array | None) -> Array:
+    def _condition(
+        self, arms: IntArray, rewards: Array | None, noise: Array | float | None = None
+    ) -> Array:
         """Condition on arms together, with or without rewards; return their s^2 (k,)."""
+        own = self.noise_var if noise is None else noise
+        used = np.maximum(own, 2.0 * self._floor)
         rows, gram = self._representation.cross(arms)
-        gram.flat[:: len(arms) + 1] = self._var[arms] + self._noise
+        gram.flat[:: len(arms) + 1] = self._var[arms] + used
         inverse, totals, jitter = whitener(gram, self._floor)
         surprises = None if rewards is None else inverse @ (rewards - self._mean[arms])
         values = self._representation.extend(inverse @ rows, surprises)
@@ -279,7 +306,7 @@ class ArmPosterior(Posterior):
             self._mean += surprises @ values
         self._var -= np.einsum("ij,ij->j", values, values)
         np.maximum(self._var, self._zeros, out=self._var)
-        self.jitter = max(self.jitter, jitter, self._added)
+        self.jitter = max(self.jitter, jitter, float(np.max(used - own, initial=0.0)))
         return totals
 
     def _settle(self) -> None:

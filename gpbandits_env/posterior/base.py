@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, positive, share, whole
+from gpbandits_env.arrays import Array, own_noise, positive, share, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
@@ -88,19 +88,34 @@ class Posterior(Stateful, ABC):
     jitter: float
     information_gain: float
     temporal: TemporalKernel | None = None
+    # Whether the noise variance may be one of each reward's own.
+    takes_noise = False
 
-    def condition(self, points: ArrayLike, rewards: ArrayLike) -> None:
+    def condition(
+        self, points: ArrayLike, rewards: ArrayLike, noise_var: ArrayLike | None = None
+    ) -> None:
         """Condition on rewards (k,) at points (k,) or (k, d), and drop hallucinated points.
 
+        Args:
+            points: the observed points.
+            rewards: their rewards.
+            noise_var: the variance of the noise of each reward (k,), where it is not s^2; NaN
+                stands for s^2.
         Raises:
-            InvalidInput: a point is outside the domain, a reward is not finite, or the lengths
-                differ. The posterior is unchanged.
+            InvalidInput: a point is outside the domain, a reward is not finite, the lengths differ,
+                a variance is negative, or this posterior takes none. The posterior is unchanged.
         """
-        self.learn(*self.domain.observations(points, rewards))
+        x, y = self.domain.observations(points, rewards)
+        if noise_var is None:
+            self.learn(x, y)
+        elif not self.takes_noise:
+            raise InvalidInput(f"{type(self).__name__} has the same noise variance for all rewards")
+        else:
+            self.learn(x, y, own_noise(noise_var, len(y)))
 
     @abstractmethod
-    def learn(self, points: NDArray[Any], rewards: Array) -> None:
-        """Like `condition`, for checked points (k, ...) and rewards (k,) with k >= 0."""
+    def learn(self, points: NDArray[Any], rewards: Array, noise_var: Array | None = None) -> None:
+        """Like `condition`, for checked points (k, ...), rewards and variances (k,), k >= 0."""
 
     def replay(self, log: Iterable[tuple[NDArray[Any], Array, float]]) -> None:
         """Condition on a log of points, rewards and the drift epsilon after them, oldest first.

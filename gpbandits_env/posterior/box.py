@@ -70,6 +70,7 @@ class BoxPosterior(Posterior):
     """
 
     prior_mean: float
+    takes_noise = True
     STATE: ClassVar[Mapping[str, Layout]] = {
         "size": count,
         "jitter": amount,
@@ -95,7 +96,7 @@ class BoxPosterior(Posterior):
         corners = np.stack([box.low, box.high, farthest])
         kernel.check_points(corners)
         self._floor = max(FLOOR * float(kernel.diagonal(corners).max()), np.finfo(float).tiny)
-        self._noise = max(self.noise_var, LEAST_NOISE * self._floor / FLOOR)
+        self._least_noise = LEAST_NOISE * self._floor / FLOOR
         self._data, self._whitening = BoxData(box.dim), Whitening()
         self.version, self._hallucinated = 0, False
         self.forget()
@@ -191,7 +192,8 @@ class BoxPosterior(Posterior):
         if self.jitter or self._data.fade() is not None:
             return self.mean_at(self.observed)
         # m + K alpha, and (K + s^2 I) alpha = y - m.
-        return self.rewards - self.noise_var * self.predictor.alpha[: self._n_observed]
+        n = self._n_observed
+        return self.rewards - self._data.noise[:n] * self.predictor.alpha[:n]
 
     def covariance(self, points: ArrayLike) -> Array:
         return self._residual(self._checked(points), self._data.count)[0]
@@ -231,7 +233,8 @@ class BoxPosterior(Posterior):
                 return Paths(self.prior_mean, basis, scale * xi, None, np.zeros((size, 0)))
             points, fade = data.points[:n].copy(), data.fade()
             fade = None if fade is None else fade[:n]
-            seen = seen_by(rng, basis.features(points), xi, self.noise_var, fade, data.stamps[:n])
+            noise, stamps = data.noise[:n], data.stamps[:n]
+            seen = seen_by(rng, basis.features(points), xi, noise, fade, stamps)
             white = self._whitening.matrix[:n, :n]
             weights = ((data.rewards[:n] - self.prior_mean - scale * seen) @ white.T) @ white
             if fade is not None:
@@ -314,9 +317,9 @@ class BoxPosterior(Posterior):
             raise InvalidInput(f"points must have shape (n, {self.box.dim}), got {x.shape}")
         return x
 
-    def learn(self, points: Array, rewards: Array) -> None:
+    def learn(self, points: Array, rewards: Array, noise_var: Array | None = None) -> None:
         self.rollback()
-        self._append(points, rewards)
+        self._append(points, rewards, noise_var)
         self.size += len(points)
 
     def replay(self, log: Iterable[tuple[Array, Array, float]]) -> None:
@@ -325,38 +328,45 @@ class BoxPosterior(Posterior):
             super().replay(log)
             return
         for points, rewards, epsilon in log:
-            self._data.extend(points, rewards, 0.0)
+            self._data.extend(points, rewards, 0.0, self.noise_var)
             self.size += len(points)
             self._pass(epsilon, 1.0)
         self._refactor()
         self._changed()
 
-    def _append(self, x: Array, rewards: Array | None) -> None:
+    def _append(self, x: Array, rewards: Array | None, noise: Array | None = None) -> None:
         """Append points (k, d) observed now, with or without rewards (k,), block by block."""
+        own = np.full(len(x), self.noise_var)
+        if noise is not None:
+            own = np.where(np.isnan(noise), own, noise)
         data = self._data
         with OneThread():
             for start in range(0, len(x), BLOCK):
                 part = x[start : start + BLOCK]
                 y = None if rewards is None else rewards[start : start + BLOCK]
+                s2 = own[start : start + BLOCK]
                 cross = np.zeros((len(part), 0))
                 if data.count:
                     cross, fade = self._columns(part), data.fade()
                     if fade is not None:
                         cross *= fade
-                beta = self._grow(cross, self.kernel(part, part), y)
-                data.extend(part, 0.0 if y is None else y, beta)
+                beta = self._grow(cross, self.kernel(part, part), y, s2)
+                data.extend(part, 0.0 if y is None else y, beta, s2)
                 self._changed()
 
-    def _grow(self, cross: Array, gram: Array, rewards: Array | None) -> Array | float:
+    def _grow(
+        self, cross: Array, gram: Array, rewards: Array | None, noise: Array
+    ) -> Array | float:
         """Append a block to W; return the whitened residuals of the new points, (k,)."""
-        past, noise_var = self._data.beta[: self._whitening.count], self.noise_var
-        gram.flat[:: len(gram) + 1] += self._noise
+        past = self._data.beta[: self._whitening.count]
+        used = np.maximum(noise, self._least_noise)
+        gram.flat[:: len(gram) + 1] += used
         left, corner, pivots, jitter = self._whitening.extend(cross, gram, self._floor)
-        self.jitter = max(self.jitter, jitter, self._noise - noise_var)
+        self.jitter = max(self.jitter, jitter, float((used - noise).max(initial=0.0)))
         if rewards is None:
             return 0.0
-        for pivot in pivots.tolist():
-            self.information_gain += observed_gain(max(pivot - noise_var, 0.0), noise_var)
+        for pivot, own in zip(pivots.tolist(), noise.tolist(), strict=True):
+            self.information_gain += observed_gain(max(pivot - own, 0.0), own)
         return np.asarray(corner @ (rewards - self.prior_mean - left @ past))
 
     def _refactor(self) -> None:
@@ -367,7 +377,8 @@ class BoxPosterior(Posterior):
                 part = slice(start, min(start + BLOCK, data.count))
                 cross = self.kernel(data.points[part], data.points[: part.stop])
                 cross *= np.exp(-np.abs(data.stamps[part, None] - data.stamps[: part.stop]))
-                data.beta[part] = self._grow(cross[:, :start], cross[:, start:], data.rewards[part])
+                rewards, noise = data.rewards[part], data.noise[part]
+                data.beta[part] = self._grow(cross[:, :start], cross[:, start:], rewards, noise)
 
     def drift(self, epsilon: float, dt: float) -> None:
         if self._pass(epsilon, dt):

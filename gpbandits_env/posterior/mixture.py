@@ -159,7 +159,7 @@ class MixturePosterior(Posterior):
         for part in self.parts:
             part.posterior.rollback()
 
-    def learn(self, points: NDArray[Any], rewards: Array) -> None:
+    def learn(self, points: NDArray[Any], rewards: Array, noise_var: Array | None = None) -> None:
         self.rollback()
         if not len(points):
             return

@@ -148,7 +148,7 @@ class NystromPosterior(Posterior):
         """The distinct arms of the dictionary in increasing order, a new array (m,)."""
         return np.flatnonzero(self._copies)
 
-    def learn(self, points: IntArray, rewards: Array) -> None:
+    def learn(self, points: IntArray, rewards: Array, noise_var: Array | None = None) -> None:
         self.rollback()
         if not len(points):
             return

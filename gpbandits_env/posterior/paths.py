@@ -78,7 +78,7 @@ def seen_by(
     rng: np.random.Generator,
     features: Array,
     xi: Array,
-    noise_var: float,
+    noise_var: Array | float,
     fade: Array | None,
     stamps: Array,
 ) -> Array:

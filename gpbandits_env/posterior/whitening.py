@@ -31,7 +31,7 @@ PIECE, FEWEST = 1 << 16, 96
 # Triangular products are computed in strips of this many columns.
 STRIP = 128
 # The quantities stored for each point of a box.
-COLUMNS = ("rewards", "stamps", "beta")
+COLUMNS = ("rewards", "stamps", "beta", "noise")
 
 
 class Whitening:
@@ -116,7 +116,18 @@ class BoxData(Stateful):
         """W (y - m), with 0 for hallucinated points, a view (t,)."""
         return self._columns[2, : self.count]
 
-    def extend(self, points: Array, rewards: Array | float, beta: Array | float) -> None:
+    @property
+    def noise(self) -> Array:
+        """The variance of the noise of each reward, a view (t,)."""
+        return self._columns[3, : self.count]
+
+    def extend(
+        self,
+        points: Array,
+        rewards: Array | float,
+        beta: Array | float,
+        noise: Array | float,
+    ) -> None:
         """Append observations at the present clock."""
         start, end = self.count, self.count + len(points)
         if end > len(self._points):
@@ -126,7 +137,7 @@ class BoxData(Stateful):
             self._columns = np.zeros((len(COLUMNS), size))
             self._points[:start], self._columns[:, :start] = old, columns
         self._points[start:end] = points
-        for row, values in zip(self._columns, (rewards, self.clock, beta), strict=True):
+        for row, values in zip(self._columns, (rewards, self.clock, beta, noise), strict=True):
             row[start:end] = values
         self.count = end
 
@@ -154,7 +165,7 @@ class BoxData(Stateful):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Return to the state of a checked snapshot."""
         self.count = 0
-        self.extend(state["points"], state["rewards"], state["beta"])
+        self.extend(state["points"], state["rewards"], state["beta"], state["noise"])
         self.stamps[:] = state["stamps"]
         self.put(state)
 

@@ -254,3 +254,36 @@ def test_bad_input_is_refused(make, says):
 def test_unknown_word_names_the_nearest():
     with pytest.raises(UnknownName, match="epsilon"):
         fit(Model(SquaredExponential(0.2), 1.0), readings(), learn=("epsilom",))
+
+
+def test_noise_that_is_known_for_some_observations():
+    data, kernel, h = readings(), Matern52(0.4), 1e-6
+    own = np.where(np.arange(25) % 3, np.linspace(0.01, 2.0, 25), np.nan)
+    some = replace(data, noise_var=own)
+
+    def dense(noise):
+        lags = np.abs(data.times[:, None] - data.times)
+        told = np.where(np.isnan(own), noise, own)
+        sigma = kernel(data.points) * 0.95 ** (lags / 2) + np.diag(told)
+        return multivariate_normal(np.zeros(25), sigma).logpdf(data.rewards)
+
+    value, slopes = log_marginal_likelihood(Model(kernel, 0.1, epsilon=0.05), some)
+    assert value == pytest.approx(dense(0.1), abs=1e-9)
+    slope = (dense(0.1 * np.exp(h)) - dense(0.1 * np.exp(-h))) / (2 * h)
+    assert slopes["noise_var"] == pytest.approx(slope, abs=1e-5)
+    with pytest.raises(InvalidInput, match="noise_var must have shape"):
+        replace(data, noise_var=own[1:])
+
+
+def test_the_noise_is_learned_from_the_observations_whose_noise_is_unknown():
+    rng = np.random.default_rng(0)
+    points = rng.random((300, 1))
+    own = np.where(np.arange(300) % 2, 1.0, np.nan)
+    sds = np.where(np.isnan(own), 0.1, 1.0)
+    rewards = np.sin(6 * points[:, 0]) + sds * rng.standard_normal(300)
+    priors = HyperPriors.default(InputScaling(np.zeros(1), np.ones(1)))
+    start = Model(SquaredExponential(0.2), 0.1)
+    apart = fit(start, Observations(points, rewards, noise_var=own), priors=priors).model
+    assert apart.noise_var == pytest.approx(0.01, rel=0.3)
+    together = fit(start, Observations(points, rewards), priors=priors).model
+    assert together.noise_var == pytest.approx(0.5, rel=0.3)

@@ -321,7 +321,16 @@ def test_a_table_has_one_row_per_evaluation():
     campaign.observe({"x": 0.25, "value": "b"}, 2.0)
     campaign.fail(campaign.ask()[0].id, "lost")
     table = campaign.to_dataframe()
-    assert list(table.columns) == ["id", "x", "params.value", "value", "status", "time", "reason"]
+    assert list(table.columns) == [
+        "id",
+        "x",
+        "params.value",
+        "value",
+        "noise",
+        "status",
+        "time",
+        "reason",
+    ]
     assert table.loc[0, ["x", "params.value", "value", "status"]].tolist() == [
         0.25,
         "b",

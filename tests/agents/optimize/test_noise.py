@@ -1,0 +1,176 @@
+"""Noise that is told with the values, and noise that a campaign finds out about."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.agents.optimize import Campaign, Integer
+from gpbandits_env.errors import InvalidInput, UnknownName
+
+SQUARE = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
+
+
+def bowl(p):
+    return (p["x"] - 0.3) ** 2 + (p["y"] - 0.6) ** 2
+
+
+def told(agent, noise, calls=40, seed=0):
+    """A campaign in which half of the values have a hundred times the noise of the others."""
+    campaign = Campaign(SQUARE, agent, maximize=False, seed=seed, n_initial=6)
+    rng = np.random.default_rng(seed)
+    for _ in range(calls):
+        (asked,) = campaign.ask()
+        sd = float(rng.choice([0.01, 1.0]))
+        value = bowl(asked.params) + sd * rng.standard_normal()
+        campaign.tell(asked.id, value, noise=sd if noise else None)
+    return campaign
+
+
+def test_noise_that_is_told_with_the_values_is_used():
+    gaps = {
+        noise: [bowl(told("ei", noise, seed=s).recommended) for s in (0, 1)] for noise in (0, 1)
+    }
+    assert max(gaps[1]) < 0.005 < min(gaps[0])
+    campaign = told("ei", True, calls=30)
+    sds = np.array([record.noise for record in campaign.records])
+    posterior, refit = campaign.agent.posterior, campaign.agent.refit
+    # The last fit knew these variances, and that of further values is their median.
+    count = refit.learned[-1]["observations"]
+    assert refit.model.noise_var == pytest.approx(np.median(sds[:count] ** 2))
+    points = posterior.observed
+    gram = posterior.kernel(points, points) + np.diag(sds**2)
+    gap = posterior.rewards - posterior.prior_mean
+    mean = posterior.prior_mean + posterior.kernel(points, points) @ np.linalg.solve(gram, gap)
+    np.testing.assert_allclose(posterior.mean_at_observed(), mean, atol=1e-8)
+
+
+@pytest.mark.parametrize("agent", ["ei", "gp-ucb", "ts", "ts-rsr", "qei", "mpi"])
+def test_a_campaign_with_told_noise_resumes_to_the_bit(agent, tmp_path):
+    campaign = Campaign(SQUARE, agent, seed=0, n_initial=4)
+    for i in range(9):
+        (asked,) = campaign.ask()
+        campaign.tell(asked.id, bowl(asked.params), noise=None if i % 3 else 0.1 * i)
+    campaign.save(tmp_path / "campaign.json")
+    other = Campaign.resume(tmp_path / "campaign.json")
+    assert [r.noise for r in other.records] == [0.0, None, None, pytest.approx(0.3), None, None,
+                                                pytest.approx(0.6), None, None]  # fmt: skip
+    assert other.ask(2) == campaign.ask(2)
+
+
+def test_all_ways_to_tell_noise():
+    campaign = Campaign({"a": Integer(0, 10)}, seed=0)
+    campaign.observe({"a": 3}, 1.0, noise=0.5)
+    campaign.observe_all([{"a": 4}] * 3, [1.0, 2.0, 3.0], noise=[0.1, None, np.nan])
+    assert [record.noise for record in campaign.records] == [0.5, 0.1, None, None]
+    campaign.correct(0, 2.0)
+    assert campaign.records[0].noise == 0.5
+    campaign.correct(0, 2.0, noise=0.25)
+    assert campaign.to_dataframe()["noise"].tolist()[:2] == [0.25, 0.1]
+    once = Campaign({"a": Integer(0, 10)}, seed=0)
+    once.observe_all(
+        [{"a": 3}] + [{"a": 4}] * 3, [2.0, 1.0, 2.0, 3.0], noise=[0.25, 0.1, None, None]
+    )
+    points = [{"a": a} for a in range(11)]
+    np.testing.assert_allclose(campaign.predict(points), once.predict(points), atol=1e-10)
+    (asked,) = campaign.ask()
+    assert campaign.tell(asked.id, np.nan, noise=0.3).noise is None  # it failed
+
+
+@pytest.mark.parametrize("noise", [-0.1, np.inf, "much"])
+def test_wrong_noise_changes_nothing(noise):
+    campaign = Campaign(SQUARE, seed=0)
+    with pytest.raises(InvalidInput, match="noise"):
+        campaign.observe({"x": 0.0, "y": 0.0}, 1.0, noise=noise)
+    with pytest.raises(InvalidInput, match="one entry per evaluation, got 2 for 1"):
+        campaign.observe_all([{"x": 0.0, "y": 0.0}], [1.0], noise=[0.1, 0.2])
+    assert not campaign.records
+    assert not campaign.agent.posterior.size
+
+
+@pytest.mark.parametrize(
+    ("agent", "settings"),
+    [
+        ("dropout-ucb", {"d": 1}),
+        ("ei", {"window": 9}),
+        ("tv-gp-ucb", {"epsilon": 0.1}),
+        ("ei", {"compress": 0.1}),
+    ],
+)
+def test_agents_that_take_no_told_noise_say_so(agent, settings):
+    campaign = Campaign(SQUARE, agent, seed=0, **settings)
+    with pytest.raises(InvalidInput, match="takes no noise of single values"):
+        campaign.observe({"x": 0.0, "y": 0.0}, 1.0, noise=0.1)
+    assert not campaign.records
+
+
+def test_a_function_may_return_its_noise():
+    rng = np.random.default_rng(0)
+
+    def run(x):
+        if x[0] > 0.9:
+            return np.nan
+        sd = float(rng.choice([0.01, 1.0]))
+        return (x[0] - 0.3) ** 2 + sd * rng.standard_normal(), sd
+
+    found = agents.minimize(run, [(-1.0, 1.0)], n_calls=20, seed=0, noise="returned")
+    done = [record for record in found.campaign.records if record.status == "done"]
+    assert {record.noise for record in done} == {0.01, 1.0}
+    assert abs(found.recommended["x0"] - 0.3) < 0.15
+    with pytest.raises(InvalidInput, match="pair of its value and the standard deviation"):
+        agents.minimize(lambda x: x[0], [(0.0, 1.0)], n_calls=3, noise="returned")
+    with pytest.raises(UnknownName, match="did you mean 'returned'"):
+        agents.minimize(run, [(0.0, 1.0)], n_calls=3, noise="return")
+
+
+def test_noise_is_returned_beside_constraints():
+    found = agents.minimize(
+        lambda x: ((x[0], 0.1), {"c": 0.5 - x[0]}), [(0.0, 1.0)],
+        n_calls=12, seed=0, noise="returned", constraints={"c": 0.0},
+    )  # fmt: skip
+    assert [record.noise for record in found.campaign.records] == [0.1] * 12
+    assert 0.5 <= found.fun < 0.6
+
+
+def repeated(campaign):
+    seen = [tuple(record.params.values()) for record in campaign.records]
+    return len(seen) - len(set(seen))
+
+
+def test_without_noise_nothing_is_evaluated_again():
+    found = agents.minimize(lambda x: float(np.sum(x**2)), [(-1.0, 2.0)] * 3, n_calls=45, seed=0)
+    assert repeated(found.campaign) == 0
+    assert found.agent.rule.augmented is False
+
+
+@pytest.mark.parametrize("agent", ["ei", "qei"])
+def test_noise_is_found_by_one_repeated_evaluation(agent, tmp_path):
+    rng = np.random.default_rng(0)
+    campaign = Campaign(SQUARE, agent, maximize=False, seed=0)
+    while len(campaign.records) < 45:
+        (asked,) = campaign.ask()
+        if again := repeated(campaign):
+            break
+        assert campaign.agent.rule.augmented is False
+        campaign.tell(asked.id, bowl(asked.params) + 0.3 * rng.standard_normal())
+    assert again == 1
+    assert len(campaign.records) >= 30
+    before = campaign.records[:-1]
+    assert asked.params == min(before, key=lambda record: record.value).params
+    assert campaign.ask()[0].params != asked.params  # while it is pending
+    campaign.tell(asked.id, bowl(asked.params) + 0.3 * rng.standard_normal())
+    campaign.save(tmp_path / "campaign.json")
+    resumed = Campaign.resume(tmp_path / "campaign.json")
+    assert campaign.ask() == resumed.ask()
+    assert campaign.agent.rule.augmented is resumed.agent.rule.augmented is True
+    assert repeated(campaign) == 1
+
+
+@pytest.mark.parametrize("settings", [{"noise": 0.3}, {"augmented": False}, {"epsilon": 0.01}])
+def test_nothing_is_repeated_if_the_noise_is_known_or_the_choice_is_made(settings):
+    rng = np.random.default_rng(0)
+    campaign = Campaign(SQUARE, maximize=False, seed=0, **settings)
+    for _ in range(40):
+        (asked,) = campaign.ask()
+        campaign.tell(asked.id, bowl(asked.params) + 0.3 * rng.standard_normal())
+    assert repeated(campaign) == 0
+    assert campaign.agent.rule.augmented is ("noise" in settings)
