@@ -2,7 +2,7 @@
 
 The cumulative regret with rewards that are 10 rounds late, less that of the same agent in the same
 environment without a delay, over the regret of one round of random play. Means and standard errors
-over the functions. Agents of boxes play in the unit square, slow ones on fewer arms.
+over the functions. Agents of boxes play in the unit square.
 Usage: python benchmarks/delays.py [FUNCTIONS [AGENT ...]]
 """
 
@@ -18,9 +18,6 @@ from gpbandits_env.errors import InvalidInput
 
 ROUNDS, DELAY = 200, 10
 PLACES = {"arms": {"grid": [20, 20]}, "box": {"box": [[0.0, 0.0], [1.0, 1.0]]}}
-# The filters of these agents replay all rounds after each late reward, in O(n^3) each.
-FEWER_ARMS = {"grid": [10, 10]}
-SLOW = ("wgp-ucb", "ui-tvbo")
 # What an agent has to be told.
 NEEDED = {"tv-gp-ucb": {"epsilon": 0.001}, "r-gp-ucb": {"reset_every": 100}}
 NEEDED |= {"sw-gp-ucb": {"window": 100}, "sre": {"rounds": ROUNDS}}
@@ -46,8 +43,7 @@ def main():
     functions = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     gp_agents = [n for n in agents.names() if issubclass(agent_class(n), agents.GPAgent)]
     for name in sys.argv[2:] or [n for n in gp_agents if n != "genie"]:
-        places = {"arms": FEWER_ARMS} if name in SLOW else PLACES
-        for where, place in places.items():
+        for where, place in PLACES.items():
             try:
                 told = [
                     [regret(name, seed, d, place) for d in (0, DELAY)] for seed in range(functions)
