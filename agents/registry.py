@@ -100,8 +100,7 @@ def agent_class(name: str | type[Agent]) -> type[Agent]:
         return class_named(name, Agent, "agent")  # type: ignore[type-abstract]
     known = AGENTS | ADAPTERS
     module, cls = known[one_of(name, known, "agent", "'gpbandits agents' lists them")].split(":")
-    found: type[Agent] = getattr(import_module(f"gpbandits_env.agents.{module}"), cls)
-    return found
+    return getattr(import_module(f"gpbandits_env.agents.{module}"), cls)
 
 
 def settings_of(name: str | type[Agent]) -> dict[str, Any]:

@@ -30,14 +30,12 @@ def instantaneous(optimum: float | Array, values: Array) -> Array:
         optimum: the maximum of the round's function, broadcast against the values.
         values: noiseless values, any shape.
     """
-    regret: Array = optimum - values
-    return regret
+    return optimum - values
 
 
 def per_batch(regret: Array) -> Array:
     """The regret of each batch: the sum over its actions, the last axis."""
-    total: Array = _sum(regret, axis=-1)
-    return total
+    return _sum(regret, axis=-1)
 
 
 def cumulative(regret: Array) -> Array:
@@ -47,8 +45,7 @@ def cumulative(regret: Array) -> Array:
 
 def simple(regret: Array) -> Array:
     """S_1, ..., S_T, the smallest regret so far, from (T, m) or (T,); returns (T,)."""
-    best: Array = np.fmin.accumulate(_min(_rounds(regret), axis=-1))
-    return best
+    return np.fmin.accumulate(_min(_rounds(regret), axis=-1))
 
 
 def average(regret: Array) -> Array:

@@ -41,14 +41,12 @@ class Metric(Quantity):
 
 def log_simple(regrets: Array) -> Array:
     """log10 of the simple regret, but at least log10 of `FLOOR`: (T, m) -> (T,)."""
-    logs: Array = np.log10(np.maximum(regret.simple(regrets), FLOOR))
-    return logs
+    return np.log10(np.maximum(regret.simple(regrets), FLOOR))
 
 
 def log_latest(regrets: Array) -> Array:
     """log10 of the mean regret of each round's actions, at least of `FLOOR`: (T, m) -> (T,)."""
-    logs: Array = np.log10(np.maximum(regrets.mean(axis=1), FLOOR))
-    return logs
+    return np.log10(np.maximum(regrets.mean(axis=1), FLOOR))
 
 
 # The metrics that every report shows.

@@ -120,8 +120,7 @@ class OptunaSampler(Adapter):
         domain = self._domain
         if isinstance(domain, Arms):
             actions = np.stack(np.unravel_index(actions, domain.shape), axis=1)
-        rows: list[list[Any]] = actions.tolist()
-        return rows
+        return actions.tolist()
 
     def _actions_of(self, rows: NDArray[Any]) -> NDArray[Any]:
         domain = self._domain

@@ -73,8 +73,7 @@ class BMAGPUCB(GPAgent):
 
     @property
     def weights(self) -> Array:
-        found: Array = self.posterior.weights
-        return found
+        return self.posterior.weights
 
     def _prior(self, model: Model) -> Posterior:
         if self._kind["type"] == "nystrom":

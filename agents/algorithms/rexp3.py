@@ -74,8 +74,7 @@ class RExp3(Agent):
         """The probability of each arm, (K,): (1 - gamma) w / sum(w) + gamma / K."""
         weights = np.exp(self._log_weights - self._log_weights.max())
         weights *= (1.0 - self.exploration) / weights.sum()
-        probabilities: Array = weights + self.exploration / len(weights)
-        return probabilities
+        return weights + self.exploration / len(weights)
 
     def ask(self) -> NDArray[Any]:
         drawn = self.rng.choice(len(self._log_weights), self.batch_size, p=self.probabilities)

@@ -45,7 +45,7 @@ class Found(OptimizeResult):
         space, best = campaign.space, campaign.best
         values = [np.nan if r.value is None else r.value for r in campaign.records]
         made: Any = cls  # a dict; SciPy declares no fields
-        result: Found = made(
+        return made(
             x=None if best is None else shaped(space, best.params, named=named),
             fun=np.nan if best is None else best.value,
             x_iters=[shaped(space, r.params, named=named) for r in campaign.records],
@@ -56,28 +56,23 @@ class Found(OptimizeResult):
             agent=campaign.agent,
             campaign=campaign,
         )
-        return result
 
     @property
     def recommended(self) -> dict[str, Any] | None:
         """The evaluated point with the best posterior mean, by name; see `Campaign`."""
-        found: dict[str, Any] | None = self["campaign"].recommended
-        return found
+        return self["campaign"].recommended
 
     def recommend(self, context: Mapping[str, Any]) -> dict[str, Any]:
         """The values with the best posterior mean in a context, by name; see `Campaign`."""
-        found: dict[str, Any] = self["campaign"].recommend(context)
-        return found
+        return self["campaign"].recommend(context)
 
     def predict(self, points: Any) -> tuple[Array, Array]:
         """Posterior mean and standard deviation at points; see `Campaign.predict`."""
-        moments: tuple[Array, Array] = self["campaign"].predict(points)
-        return moments
+        return self["campaign"].predict(points)
 
     def importance(self, *, total: bool = False) -> dict[str, float]:
         """How much each dimension matters; see `Campaign.importance`."""
-        indices: dict[str, float] = self["campaign"].importance(total=total)
-        return indices
+        return self["campaign"].importance(total=total)
 
     def __repr__(self) -> str:
         campaign: Campaign = self["campaign"]
@@ -279,10 +274,9 @@ class Run:
         if isinstance(self.parallel, Executor):
             return self.parallel
         # Loaded when it is needed: importing agents must not import an engine.
-        pool: Executor = import_module("joblib.externals.loky").get_reusable_executor(
+        return import_module("joblib.externals.loky").get_reusable_executor(
             max_workers=self._width()
         )
-        return pool
 
     def _width(self) -> int:
         """The number of calls that run at the same time."""

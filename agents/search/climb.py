@@ -31,8 +31,9 @@ Surface: TypeAlias = Callable[[Array, IntArray], tuple[Array, Array]]
 
 # The largest number of stored steps: 10 do not end higher, and more than d + 2 gain nothing.
 MEMORY = 5
-# The gain required of a step, relative to the gain that the slope predicts.
-ARMIJO = 1e-4
+# The gain required of a step, relative to the gain that the slope predicts, and that at which a
+# start is finished, relative to its value.
+ARMIJO, TOLERANCE = 1e-4, 1e-8
 # The first step, and the longest step by curvature alone, relative to the sides of the box.
 FIRST_STEP, LONGEST_STEP = 0.05, 0.5
 # After a step along which the gradient did not decrease, the next steps are longer by this factor,
@@ -50,11 +51,10 @@ def climb(
     high: Array,
     *,
     evaluations: int,
-    tolerance: float = 1e-8,
 ) -> tuple[Array, Array]:
     """Local maxima of a surface in a box, one per start and never below its value.
 
-    A start is finished when the expected gain of its next step is below the tolerance. Points with
+    A start is finished when the expected gain of its next step is below `TOLERANCE`. Points with
     value -inf or NaN are never accepted. Coordinates are scaled by the sides of the box.
 
     Args:
@@ -63,7 +63,6 @@ def climb(
         low: (d,) the lower corner.
         high: (d,) the upper corner, above ``low``.
         evaluations: the number of points that may be evaluated, for all starts together.
-        tolerance: the relative tolerance of the value.
 
     Returns:
         The points (n, d) and their values (n,).
@@ -71,7 +70,7 @@ def climb(
     climbers = _Climbers(surface, starts, low, high)
     spent = len(starts)
     while len(climbers.rows) and spent + len(climbers.rows) <= evaluations:
-        spent += climbers.step(tolerance)
+        spent += climbers.step()
     return climbers.result()
 
 
@@ -98,7 +97,7 @@ class _Climbers:
         self._settle(np.ones(len(self.rows), dtype=np.bool_))
         return self._points, self._values
 
-    def step(self, tolerance: float) -> int:
+    def step(self) -> int:
         """Try one point of each start; return how many points were evaluated."""
         move = self._direction()
         move *= self._length[:, None]
@@ -107,7 +106,7 @@ class _Climbers:
         slope = np.einsum("ij,ij->i", move, self._g)
         # With a full step, the slope is about twice the expected gain.
         promised = slope / self._length
-        going = promised > tolerance * np.abs(self._f)
+        going = promised > TOLERANCE * np.abs(self._f)
         going &= self._failures < 2 * MOST_FAILURES
         if not going.all():
             self._settle(~going)

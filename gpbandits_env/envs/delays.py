@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from gpbandits_env.arrays import Array, IntArray, share, whole
+from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.episode import BoolArray, Noise, alike
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
@@ -141,6 +142,15 @@ class Mail:
         arrays = [alike(new, old) for new, old in zip(state["arrays"], now, strict=True)]
         self._normal.restore(state["normal"], [1.0] * len(state["normal"]["generators"]))
         self.actions, self._rewards, self._due = arrays
+
+    @staticmethod
+    def of(delays: Delays | None, bandit: Bandit, instances: int | None) -> "Mail | None":
+        """The rewards of a bandit that are late, none so far; None without delays."""
+        if delays is None:
+            return None
+        m = bandit.problem.batch_size
+        first = bandit.first_observation(slots=delays.slots(m))["actions"]
+        return Mail(delays, first, m, instances)
 
     def _pushed(self, new: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
         kept = old[: len(old) - self._m] if not self._axis else old[:, : old.shape[1] - self._m]

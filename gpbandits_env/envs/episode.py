@@ -9,7 +9,7 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.domains import Arms
@@ -309,10 +309,6 @@ def split_action(action: Any, shape: tuple[int, ...]) -> tuple[Any, BoolArray]:
     actions, mask = action
     if type(mask) is np.ndarray and mask.dtype == np.bool_ and mask.shape == shape:
         return actions, mask
-    return actions, _as_mask(mask, shape)
-
-
-def _as_mask(mask: ArrayLike, shape: tuple[int, ...]) -> BoolArray:
     try:
         given = np.asarray(mask)
     except ValueError:
@@ -323,4 +319,4 @@ def _as_mask(mask: ArrayLike, shape: tuple[int, ...]) -> BoolArray:
             f"the mask of actions to observe must be booleans (or 0 and 1) of shape {shape}, got "
             f"{shown(mask)}"
         )
-    return given.astype(np.bool_)
+    return actions, given.astype(np.bool_)

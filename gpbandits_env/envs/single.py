@@ -120,7 +120,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         self._turn_to(bandit, {})
         self._episode: Episode | None = None
         self._noise = Noise(None, self._batch_size)
-        self._mail = self._new_mail()
+        self._mail = Mail.of(self._delays, bandit, None)
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
 
     def _title(self) -> str:
@@ -355,7 +355,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             noise = Noise(None, self._batch_size)
             check_noise(state["noise"], self._batch_size, round_)
             noise.restore(state["noise"], [bandit.noise_sd])
-            mail = self._new_mail()
+            mail = Mail.of(self._delays, self._made, None)
             if mail is not None:
                 check_noise(state["mail"]["normal"], self._batch_size, round_)
                 mail.restore(state["mail"])
@@ -372,13 +372,6 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         self._round, self._cumulative, self._simple = round_, cumulative, simple
         if self._viewer is not None:
             self._viewer.restore(seen)
-
-    def _new_mail(self) -> Mail | None:
-        """The rewards that are late, none so far; None without delays."""
-        if self._delays is None:
-            return None
-        first = self._made.first_observation(slots=self._slots)["actions"]
-        return Mail(self._delays, first, self._batch_size, None)
 
     def _turn_to(self, bandit: Bandit, parameters: Parameters) -> None:
         """Simulate another bandit from now on; ``parameters`` say how it differs."""

@@ -98,7 +98,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._seeds: list[int | None] = [None] * num_envs
         self._episodes: list[Episode] = []  # none before the first reset
         self._functions = FunctionBatch(bandit.problem.domain, num_envs)
-        self._noise, self._mail = Noise(num_envs, m), self._new_mail()
+        self._noise, self._mail = Noise(num_envs, m), Mail.of(self._delays, bandit, num_envs)
         self._parameters: list[Parameters] = [{}] * num_envs
         self._moves = self._inside = False
         self._cumulative: Array = np.zeros(num_envs)
@@ -296,7 +296,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
                 check_regret(bandit, skipped, r, *map(float, accounts))
             noise = Noise(self.num_envs, self.bandit.problem.batch_size)
             noise.restore(state["noise"], [bandit.noise_sd for bandit in bandits])
-            mail = self._new_mail()
+            mail = Mail.of(self._delays, self.bandit, self.num_envs)
             if mail is not None:
                 mail.restore(state["mail"])
             rngs: list[np.random.Generator | None] = [generator_at(s) for s in state["generators"]]
@@ -392,13 +392,6 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._actions[i], self._rewards[i], self._observed[i] = self._first, 0.0, False
         if self._viewers:
             self._viewers[i].restore([])
-
-    def _new_mail(self) -> Mail | None:
-        """The rewards that are late, none so far; None without delays."""
-        if self._delays is None:
-            return None
-        first = self.bandit.first_observation(slots=self._slots)["actions"]
-        return Mail(self._delays, first, self.bandit.problem.batch_size, self.num_envs)
 
     def _turn_to(self, i: int, bandit: Bandit, parameters: Parameters, episode: Episode) -> None:
         """Set what an instance simulates from now on."""

@@ -95,8 +95,7 @@ HARTMANN_CENTRES = 1e-4 * np.array(
 def hartmann(x: Array) -> Array:
     """Negated Hartmann-6: a sum of four Gaussian bumps with centers in the unit cube."""
     squares = np.sum(HARTMANN_SCALES * (x[:, None] - HARTMANN_CENTRES) ** 2, axis=2)
-    values: Array = np.exp(-squares) @ HARTMANN_WEIGHTS
-    return values
+    return np.exp(-squares) @ HARTMANN_WEIGHTS
 
 
 def least_hartmann(dim: int, b: float) -> float:
@@ -213,8 +212,7 @@ def best_michalewicz(dim: int) -> Array:
         curve = power * (2.0 * i / np.pi / np.tan(u) - (du / np.sin(u)) ** 2) - np.sin(x) ** -2.0
         x = x - slope / curve
     heights = np.sin(x) * np.sin(i * x**2 / np.pi) ** power
-    tops: Array = x[np.arange(dim), np.argmax(heights, axis=1)]
-    return tops
+    return x[np.arange(dim), np.argmax(heights, axis=1)]
 
 
 def most_michalewicz(dim: int) -> float:

@@ -51,8 +51,7 @@ class ArmFunction(Function):
         self.accuracy = 0.0
 
     def __call__(self, actions: NDArray[Any]) -> Array:
-        values: Array = self.values[actions]
-        return values
+        return self.values[actions]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.values,)

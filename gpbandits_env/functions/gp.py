@@ -74,8 +74,7 @@ class BoxFunction(Function):
 
     def __call__(self, actions: NDArray[Any]) -> Array:
         """The values (m,) at points (m, d). Cost: m r feature evaluations."""
-        values: Array = self.sampler.features(actions) @ self.coefficients
-        return values
+        return self.sampler.features(actions) @ self.coefficients
 
     def gradient(self, points: Array) -> Array:
         """The gradients (m, d) at points (m, d)."""

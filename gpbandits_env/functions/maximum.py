@@ -65,8 +65,7 @@ class BoxMaximum:
 
     def _scan(self, coefficients: Array) -> Array:
         if self._features is not None:
-            values: Array = self._features @ coefficients
-            return values
+            return self._features @ coefficients
         rows = max(1, KEPT // (8 * self._sampler.rank))
         chunks = [self._points[i : i + rows] for i in range(0, len(self._points), rows)]
         return np.concatenate([self._sampler.features(c) @ coefficients for c in chunks])

@@ -154,7 +154,10 @@ def diagnose(
         )
         found, interval = _unknown_moments(model, train, given)
     else:
-        found, interval = _known_moments(model, train, learn)
+        found = fit(model, train, learn=learn).model
+        interval = epsilon_interval(
+            lambda e: log_marginal_likelihood(replace(found, epsilon=e), train)[0], found.epsilon
+        )
 
     past, future = (table[:split], stamps[:split]), (table[split:], stamps[split:])
     block = max(BLOCKS, key=lambda n: _score(found, *past, 0.0, n)[0].mean())
@@ -189,22 +192,14 @@ def diagnose(
     )
 
 
-def _known_moments(
-    model: Model, train: Sequence[Series], learn: Sequence[str]
-) -> tuple[Model, tuple[float, float]]:
-    """The most likely drifting model with these means and covariance, and epsilon's interval."""
-    found = fit(model, train, learn=learn).model
-    return found, epsilon_interval(
-        lambda e: log_marginal_likelihood(replace(found, epsilon=e), train)[0], found.epsilon
-    )
-
-
 def _unknown_moments(
     model: Model,
     train: Sequence[Series],
     given: tuple[Array | None, Array | None, float | None],
 ) -> tuple[Model, tuple[float, float]]:
-    """The same with unknown means or an unknown covariance; ``given`` are those of `MomentsSearch`.
+    """The most likely drifting model without known means and covariance, and epsilon's interval.
+
+    ``given`` are those that are known, as `MomentsSearch` takes them.
 
     Where the readings vary by noise alone, the function is that of their means, with the
     uncertainty of these, and epsilon may have any value.

@@ -35,11 +35,10 @@ from scipy.linalg import eigh_tridiagonal
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.kernels import Empirical
+from gpbandits_env.learning.fit import CHI2_95
 from gpbandits_env.model import Model
 
 MOST_EPSILON = 0.999
-# Twice the drop in log likelihood: the 95% chi-squared quantile with 1 degree of freedom.
-CHI2_95 = 3.841458820694124
 # The longest part of a series; the number of values of epsilon, and of those around the best one
 # (even, so that none is there twice); the steps of a search, and the gain at which it ends.
 LONGEST, RATES, FINE, STEPS, ENOUGH = 1500, 24, 8, 100, 1e-3
@@ -183,7 +182,8 @@ class MomentsSearch:
             one = basis.constant[:, None]
             of_means = np.add.reduceat(one * one * weights, basis.starts)
             centres = np.add.reduceat(one * weights * seen, basis.starts) / of_means
-            seen = seen - one * np.repeat(centres, self._sizes(basis), axis=0)
+            sizes = [len(part) for part in basis.parts]
+            seen = seen - one * np.repeat(centres, sizes, axis=0)
             value -= 0.5 * float(np.log(of_means).sum())
             means = (of_means * centres).sum(axis=0) / of_means.sum(axis=0)
         value -= 0.5 * float(np.sum(seen * seen * weights))
@@ -244,9 +244,6 @@ class MomentsSearch:
         new = np.full(n, least)
         new[:r] = np.maximum(found[::-1][:r], least)
         return state.vectors @ turn[:, ::-1], new, noise_var
-
-    def _sizes(self, basis: Basis) -> list[int]:
-        return [len(part) for part in basis.parts]
 
 
 def _joined(values: Array, rank: int) -> Array:

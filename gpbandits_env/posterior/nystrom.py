@@ -288,5 +288,4 @@ def nystrom_features(gram: Array, cross: Array) -> Array:
         return cross[:0].copy()
     values, vectors = np.linalg.eigh(gram)
     kept = values > CUT_OFF * values[-1]
-    features: Array = (vectors[:, kept] / np.sqrt(values[kept])).T @ cross
-    return features
+    return (vectors[:, kept] / np.sqrt(values[kept])).T @ cross

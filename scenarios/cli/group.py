@@ -115,8 +115,7 @@ class Group(click.Group):
         module, _, function = COMMANDS[name].partition(".")
         with dying_quietly():  # nothing has started yet
             loaded = import_module(f"gpbandits_env.scenarios.cli.{module}")
-        found: click.Command = getattr(loaded, function)
-        return found
+        return getattr(loaded, function)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

@@ -6,6 +6,7 @@ only. All of them assume finitely many arms, and all but those of ren2024 one ac
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,11 +26,12 @@ class Bound(ABC):
     """A curve over rounds, computed from the problem that the agents are given."""
 
     metric: str
+    legend: ClassVar[str]  # with the fields of the bound in braces
 
     @property
-    @abstractmethod
     def title(self) -> str:
         """Its name in a legend."""
+        return self.legend.format(self)
 
     @abstractmethod
     def curve(self, problem: Problem, horizon: int) -> Array:
@@ -77,9 +79,7 @@ class Theorem1(Bound):
     delta: float = 0.1
     metric: str = "average_regret"
 
-    @property
-    def title(self) -> str:
-        return f"Theorem 1, delta = {self.delta:g}"
+    legend = "Theorem 1, delta = {0.delta:g}"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
         arms, noise_var = _arms(problem, "Theorem 1 is"), problem.noise_var
@@ -108,9 +108,7 @@ class Theorem43(Bound):
     b: float = 1.0
     metric: str = "average_regret"
 
-    @property
-    def title(self) -> str:
-        return f"Theorem 4.3, greedy gain, delta = {self.delta:g}"
+    legend = "Theorem 4.3, greedy gain, delta = {0.delta:g}"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
         rounds, gain = _rounds(horizon), self._gain(problem, horizon)
@@ -175,9 +173,7 @@ class Theorem42(Bound):
     b0: float = 1.0
     metric: str = "average_regret"
 
-    @property
-    def title(self) -> str:
-        return f"Theorem 4.2 (R-GP-UCB), delta = {self.delta:g}"
+    legend = "Theorem 4.2 (R-GP-UCB), delta = {0.delta:g}"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
         (arms, epsilon), noise_var = _drifting(problem), problem.noise_var
@@ -220,9 +216,7 @@ class Theorem32(Bound):
     delta: float = 0.1
     metric: str = "average_regret"
 
-    @property
-    def title(self) -> str:
-        return f"eq. (3.2), epsilon = {self.epsilon:g}, delta = {self.delta:g}"
+    legend = "eq. (3.2), epsilon = {0.epsilon:g}, delta = {0.delta:g}"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
         arms, rounds = _arms(problem, "the bounds of bedi2022 are"), _rounds(horizon)
@@ -247,9 +241,7 @@ class ModelOrderBound(Bound):
     epsilon: float
     metric: str = "model_order"
 
-    @property
-    def title(self) -> str:
-        return f"model order, epsilon = {self.epsilon:g}"
+    legend = "model order, epsilon = {0.epsilon:g}"
 
     def curve(self, problem: Problem, horizon: int) -> Array:
         return _compressed(problem, horizon, self.epsilon)[0]
@@ -288,9 +280,7 @@ class BatchTheorem1(BatchOrder):
     rho: float = 1.0
     metric: str = "average_regret"
 
-    @property
-    def title(self) -> str:
-        return rf"order of Theorem 1, $\rho_m$ = {self.rho:g}"
+    legend = r"order of Theorem 1, $\rho_m$ = {0.rho:g}"
 
     def _order(self, gain: Array, batch_size: int, arms: int) -> Array:
         return theory.regret_order_ts_rsr(gain, batch_size, arms, self.rho)
@@ -307,9 +297,7 @@ class BatchCorollary1(BatchOrder):
     initial: int
     metric: str = "average_regret"
 
-    @property
-    def title(self) -> str:
-        return rf"order of Corollary 1, $T_{{init}}$ = {self.initial}"
+    legend = r"order of Corollary 1, $T_{{init}}$ = {0.initial}"
 
     def _order(self, gain: Array, batch_size: int, arms: int) -> Array:
         return theory.regret_order_initialised(gain, batch_size, arms, self.initial)

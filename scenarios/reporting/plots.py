@@ -167,8 +167,7 @@ def draw_curves(
 
 def _reflected(mean: Array, half: Array) -> Array:
     """The lower edge of a band on a logarithmic axis, where mean - half may lie below zero."""
-    low: Array = np.divide(mean**2, mean + half, out=np.zeros_like(mean), where=mean + half > 0)
-    return low
+    return np.divide(mean**2, mean + half, out=np.zeros_like(mean), where=mean + half > 0)
 
 
 def _shown(horizon: int) -> IntArray:

@@ -245,8 +245,7 @@ def _interquartile_mean(
 def _profile(scores: Sequence[Array]) -> Array:
     """The share of runs above each score, with equal weights for all scenarios."""
     shares = [(s[:, None] > PROFILE).mean(axis=0) for s in scores]
-    mean: Array = np.mean(shares, axis=0)
-    return mean
+    return np.mean(shares, axis=0)
 
 
 def _improvement(

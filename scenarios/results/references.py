@@ -84,8 +84,7 @@ def load_from(package: Traversable, id: str) -> dict[str, Any] | None:
     file = package.joinpath(reference_path(id))
     if not file.is_file():
         return None
-    kept: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    return kept
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def to_reference(report: Report) -> dict[str, Any]:

@@ -138,8 +138,7 @@ class Report(Displayed):
 
     def to_dict(self) -> dict[str, Any]:
         """A plain JSON dict; numbers that are not finite become None."""
-        plain: dict[str, Any] = _plain(asdict(self))
-        return plain
+        return _plain(asdict(self))
 
 
 def report(store: Store, metric: str | None = None) -> Report:
@@ -176,8 +175,7 @@ def paired_test(a: Array, b: Array) -> PairedTest:
 
 def mean_ranks(table: Array) -> Array:
     """Mean rank of each agent, 1 for the smallest, averaged over ties: (n, trials) -> (n,)."""
-    ranks: Array = stats.rankdata(table, axis=0).mean(axis=1)
-    return ranks
+    return stats.rankdata(table, axis=0).mean(axis=1)
 
 
 def final(store: Store, cell: int, metric: str) -> dict[str, dict[int, float]]:
@@ -239,8 +237,7 @@ class StoredCell(CellResults):
         return found
 
     def model_order(self, label: str) -> Array:
-        mean: Array = self.store.arrays(self.cell, label, "model_order").mean(axis=0)
-        return mean
+        return self.store.arrays(self.cell, label, "model_order").mean(axis=0)
 
     def seconds(self, label: str) -> Array:
         ask, tell = (self.store.seconds(self.cell, label, name) for name in ("ask", "tell"))

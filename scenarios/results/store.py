@@ -29,14 +29,12 @@ from gpbandits_env.scenarios.results.store_check import (
     check_resolved,
     check_sound,
     checksum,
-    checksums,
     clear_errors,
     damaged,
     decoding,
 )
 from gpbandits_env.scenarios.results.store_format import (
     APPLICATION_ID,
-    CHECKSUMS,
     FORMAT,
     SCHEMA,
     connect,
@@ -87,7 +85,7 @@ class Store(Displayed):
         store._patience = PATIENCE
         with store._transaction() as db:
             # A fresh file gets all of this or nothing: a kill leaves an empty file at worst.
-            for statement in (SCHEMA + CHECKSUMS).split(";"):
+            for statement in SCHEMA.split(";"):
                 db.execute(statement)
             _put_meta(db, meta)
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -99,8 +97,7 @@ class Store(Displayed):
         """Open and check an existing file, with ``write`` to add trials.
 
         A reader gets a private copy of the file at this moment. It does not see what a run adds
-        later, and holds no lock for which a run would wait. Writing converts a file of an older
-        format to the present one.
+        later, and holds no lock for which a run would wait.
 
         Cost: O(bytes in the file).
 
@@ -115,12 +112,10 @@ class Store(Displayed):
                 raise StoreError(f"{path}: no such file; 'gpbandits run' makes one")
             store = cls(path, connect(path, "rw") if write else copied(path))
             try:
-                version = check_format(store._db, path)
-                check_sound(store._db, path, version)
+                check_format(store._db, path)
+                check_sound(store._db, path)
                 check_keys(store._db, path, store._declared())
-                if write:
-                    store._patience = PATIENCE
-                    store._migrate(version)
+                store._patience = PATIENCE if write else 0.0
             except BaseException:
                 store.close()
                 raise
@@ -282,15 +277,10 @@ class Store(Displayed):
     def seconds(self, cell: int, agent: str, name: str) -> Array:
         """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`).
 
-        For older files, which did not measure evaluations, these are zeros.
-
         Raises:
             StoreError: the agent has no trials there.
         """
-        sql, values = f"{FLOATS} FROM seconds {OF_AGENT}", (cell, agent, name)
-        if name == "evaluate" and self._one(sql, *values) is None:
-            return np.zeros(self.arrays(cell, agent, "optimum").shape)
-        return self._of_all(sql, values)
+        return self._of_all(f"{FLOATS} FROM seconds {OF_AGENT}", (cell, agent, name))
 
     def _of_all(self, sql: str, values: tuple[int, str, str]) -> NDArray[Any]:
         """An array of all trials of an agent, each of which must have it."""
@@ -330,15 +320,6 @@ class Store(Displayed):
         if not isinstance(declared.get("agents"), dict):
             raise damaged(self.path, "it does not say which agents were run")
         return declared
-
-    def _migrate(self, version: int) -> None:
-        """Convert an undamaged file of an older format to the present one."""
-        if version == FORMAT:
-            return
-        with self._transaction() as db:
-            db.execute(CHECKSUMS)
-            db.executemany(REPLACE_CHECKSUM, checksums(db).items())
-            db.execute(f"PRAGMA user_version = {FORMAT}")
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

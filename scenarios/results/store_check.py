@@ -2,9 +2,8 @@
 
 A checksum covers an item as a whole: a trial with its key, its seeds, and the names, types, shapes
 and data of its arrays; its clock times; a theory curve; an entry of the meta table. So a changed
-digit or letter, a renumbered trial or a missing row is found when the file is opened. Files of
-format 1 have no checksums; their trials are checked for consistency instead. All errors of SQLite,
-of the file system and of damaged data become one clear error.
+digit or letter, a renumbered trial or a missing row is found when the file is opened. All errors of
+SQLite, of the file system and of damaged data become one clear error.
 """
 
 import hashlib
@@ -24,10 +23,8 @@ from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.scenarios.results.store_format import (
     APPLICATION_ID,
     FORMAT,
-    OLDEST,
     tables,
     to_json,
-    unpack,
 )
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 from gpbandits_env.specs import kinds_of
@@ -39,7 +36,6 @@ KEY = "cell, agent, trial"
 TRIAL = f"{KEY}, world_seed, agent_seed, rounds"
 ARRAYS = f"SELECT {KEY}, name, dtype, shape, data FROM arrays ORDER BY cell, agent, name, trial"
 SECONDS = f"SELECT {KEY}, name, data FROM seconds ORDER BY cell, agent, name, trial"
-TYPES = {"regret": "<f8", "values": "<f8", "rewards": "<f8", "optimum": "<f8"}
 
 
 def _json_kinds(cls: Any) -> dict[str, type[Any]]:
@@ -143,9 +139,6 @@ def _explain(message: str) -> str:
     return f"SQLite: {message}"
 
 
-TYPES |= {"model_order": "<i8", "evaluations": "<i8"}
-
-
 def checksum(rows: list[tuple[Any, ...]]) -> str:
     """SHA-256 of rows of numbers, words and bytes, with the bytes last in each row."""
     total = hashlib.sha256()
@@ -186,27 +179,25 @@ def checksums(db: sqlite3.Connection) -> dict[str, str]:
     return found
 
 
-def check_format(db: sqlite3.Connection, path: Path) -> int:
-    """The version of the format that an open file has.
+def check_format(db: sqlite3.Connection, path: Path) -> None:
+    """Check that an open file is a results file of the present format.
 
     Raises:
-        StoreError: the file is not a results file, damaged, or of a format that this release does
-            not read.
+        StoreError: it is not, or it is damaged.
     """
     if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
         raise StoreError(f"{path} is not a results file of gpbandits")
-    version: int = db.execute("PRAGMA user_version").fetchone()[0]
-    if not OLDEST <= version <= FORMAT:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version != FORMAT:
         raise StoreError(
-            f"{path} has format {version}; this release reads formats {OLDEST} to {FORMAT}: use "
-            f"the release that wrote it{_release(db)}, or run again with another --out"
+            f"{path} has format {version}; this release reads format {FORMAT}: use the release "
+            f"that wrote it{_release(db)}, or run again with another --out"
         )
-    for table, columns in tables(version).items():
+    for table, columns in tables().items():
         db.execute(f"SELECT {columns} FROM {table} LIMIT 0")
     odd = "SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger')"
     if (found := db.execute(odd).fetchone()) is not None:
         raise damaged(path, f"{found[0]!r} is a view or a trigger; a results file has none")
-    return version
 
 
 def _release(db: sqlite3.Connection) -> str:
@@ -220,7 +211,7 @@ def _release(db: sqlite3.Connection) -> str:
     return f" (pip install 'gpbandits-env=={version}')" if known else ""
 
 
-def check_sound(db: sqlite3.Connection, path: Path, version: int) -> None:
+def check_sound(db: sqlite3.Connection, path: Path) -> None:
     """Raise `StoreError` if anything in an open file is damaged or inconsistent."""
     if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         raise damaged(path, "SQLite: malformed")
@@ -229,15 +220,11 @@ def check_sound(db: sqlite3.Connection, path: Path, version: int) -> None:
         if db.execute(orphan).fetchone() is not None:
             raise damaged(path, "it contains results of trials that it does not list")
     with decoding(path):
-        if version >= 2:
-            kept = dict(db.execute("SELECT item, sha256 FROM checksums"))
-            now = checksums(db)
-            for item in sorted(kept.keys() | now.keys()):
-                if kept.get(item) != now.get(item):
-                    raise damaged(path, f"the checksum of {item[:200]} is wrong")
-        else:
-            for problem in _without_sense(db):
-                raise damaged(path, problem)
+        kept = dict(db.execute("SELECT item, sha256 FROM checksums"))
+        now = checksums(db)
+        for item in sorted(kept.keys() | now.keys()):
+            if kept.get(item) != now.get(item):
+                raise damaged(path, f"the checksum of {item[:200]} is wrong")
 
 
 def check_keys(db: sqlite3.Connection, path: Path, scenario: Mapping[str, Any]) -> None:
@@ -254,25 +241,3 @@ def check_keys(db: sqlite3.Connection, path: Path, scenario: Mapping[str, Any]) 
             raise damaged(path, f"its scenario has no trial {trial} of {agent!r}, cell {cell}")
         if rounds != points[cell].get("horizon", scenario.get("horizon", rounds)):
             raise damaged(path, f"trial {trial} of {agent!r} has {rounds} rounds")
-
-
-def _without_sense(db: sqlite3.Connection) -> Iterator[str]:
-    """The inconsistencies in the trials of a file without checksums."""
-    rounds = {row[:3]: row[3] for row in db.execute(f"SELECT {KEY}, rounds FROM trials")}
-    found: dict[tuple[Any, ...], dict[str, Any]] = {key: {} for key in rounds}
-    for cell, agent, trial, name, dtype, shape, data in db.execute(ARRAYS):
-        if name not in TYPES:
-            continue
-        of = f"{name} of agent {agent!r}, trial {trial}"
-        if dtype != TYPES[name]:
-            yield f"{of} has type {dtype}"
-        array = unpack(dtype, shape, data)
-        if array.shape[:1] != (rounds[cell, agent, trial],):
-            yield f"{of} has another number of rounds"
-        found[cell, agent, trial][name] = array
-    for (_, agent, trial), arrays in found.items():
-        for name in TYPES.keys() - arrays.keys():
-            yield f"agent {agent!r}, trial {trial} has no {name}"
-        expected = arrays["optimum"][:, None] - arrays["values"]
-        if not np.allclose(arrays["regret"], expected, 1e-9, 1e-9, equal_nan=True):
-            yield f"the regret of agent {agent!r}, trial {trial} is not optimum minus value"

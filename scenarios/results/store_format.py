@@ -4,7 +4,7 @@ The format is a number, SQLite's ``user_version``. Format 2:
 
     meta      key, value (JSON)   "scenario": the resolved scenario, "versions", "machine",
                                   "problems": each cell's problem, by digest; "kernels": each
-                                  cell's kernel in words, which older files do not have
+                                  cell's kernel in words
     trials    cell, agent, trial, world_seed, agent_seed, rounds
     arrays    cell, agent, trial, name, dtype, shape, data
     bounds    cell, name, metric, data        theory curves, float64
@@ -12,8 +12,6 @@ The format is a number, SQLite's ``user_version``. Format 2:
     sessions  started, info (JSON)            one row per run: time, jobs, versions
     failures  cell, agent, trial, error, traceback
     checksums item, sha256        of each trial, curve and entry of meta: see `store_check`
-
-Format 1 has no table `checksums`. It is read as it is, and the next run converts it to format 2.
 
 ``data`` is zlib-compressed, little-endian, C order; ``shape`` a JSON list; ``dtype`` in NumPy's
 notation ("<f8"). Everything except `seconds`, `sessions` and `failures` is bit-identical in every
@@ -32,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 APPLICATION_ID = 0x47504245  # "GPBE"
-FORMAT, OLDEST = 2, 1
+FORMAT = 2
 # Larger than any array of a results file.
 MOST_BYTES = 2**31
 DTYPE = re.compile(r"[<|][fiub]\d{1,2}")
@@ -56,16 +54,16 @@ CREATE TABLE sessions (started TEXT NOT NULL, info TEXT NOT NULL);
 CREATE TABLE failures (
     cell INTEGER NOT NULL, agent TEXT NOT NULL, trial INTEGER NOT NULL, error TEXT NOT NULL,
     traceback TEXT NOT NULL, PRIMARY KEY (cell, agent, trial));
+CREATE TABLE checksums (item TEXT PRIMARY KEY, sha256 TEXT NOT NULL);
 """
-CHECKSUMS = "CREATE TABLE checksums (item TEXT PRIMARY KEY, sha256 TEXT NOT NULL);"
 # Seconds between two attempts to lock a file that others use (Ctrl-C works in between).
 RETRY = 5.0
 
 
-def tables(version: int = FORMAT) -> dict[str, str]:
-    """The columns of each table of a format, separated by commas."""
+def tables() -> dict[str, str]:
+    """The columns of each table, separated by commas."""
     with closing(sqlite3.connect(":memory:")) as db:
-        db.executescript(SCHEMA + CHECKSUMS * (version >= 2))
+        db.executescript(SCHEMA)
         names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
         columns = "SELECT group_concat(name, ', ') FROM pragma_table_info(?)"
         return {name: db.execute(columns, (name,)).fetchone()[0] for (name,) in names}

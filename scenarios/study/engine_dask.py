@@ -126,8 +126,7 @@ class DaskCluster(Pool):
     def result(self, handle: str) -> tuple[Results, float]:
         future = self._futures.pop(handle)
         try:
-            found: tuple[Results, float] = future.result()
-            return found
+            return future.result()
         except distributed.KilledWorker as error:
             raise WorkerDied(str(error)) from error
         except Exception as error:

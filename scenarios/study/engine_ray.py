@@ -70,8 +70,7 @@ class RayCluster(Pool):
         self.running.discard(handle)  # lets Ray free the result
         with _cluster_errors():
             try:
-                found: tuple[Results, float] = ray.get(handle)
-                return found
+                return ray.get(handle)
             except (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError) as error:
                 raise WorkerDied(str(error)) from error
 

@@ -41,8 +41,7 @@ def rehearse(cell: Cell) -> Problem:
                 said = str(error).partition(" (known")[0].partition("; did you mean")[0]
                 named = next((f".{key}" for key in entry.settings if key in said), "")
                 raise _at(f"agents[{place}].settings{named}{at}", error) from None
-        problem: Problem = env.unwrapped.problem  # type: ignore[attr-defined]
-        return problem
+        return env.unwrapped.problem  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -102,7 +102,7 @@ def test_a_newer_schema_is_refused(path):
     Store.create(path, META).close()
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA user_version = 3")
-    with pytest.raises(StoreError, match="format 3; this release reads formats 1 to 2"):
+    with pytest.raises(StoreError, match="format 3; this release reads format 2"):
         Store.open(path)
 
 
