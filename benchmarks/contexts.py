@@ -21,7 +21,7 @@ ARMS, CONTEXTS, ROUNDS, STEPS = 1000, 10, 1000, 20_000
 def rounds(problem):
     """The median time of rounds 100-300 and of the last 200."""
     agent, rng = agents.make("gp-ucb", problem, seed=0), np.random.default_rng(0)
-    contexts, rewards = rng.integers(CONTEXTS, size=ROUNDS), rng.normal(size=(ROUNDS, 1))
+    contexts, rewards = rng.integers(CONTEXTS, size=(ROUNDS, 1)), rng.normal(size=(ROUNDS, 1))
     taken = []
     for context, reward in zip(contexts, rewards, strict=True):
         start = time.process_time_ns()

@@ -50,7 +50,8 @@ class KroneckerFactor(Factor):
     def row(self, arm: int) -> Array:
         if len(self.factors) == 2:
             i, j = divmod(arm, self.shape[1])
-            columns = np.multiply.outer(self.factors[0][i], self.factors[1][j]).ravel()
+            # The outer product; `np.multiply.outer` takes half as long again.
+            columns = self.factors[0][i, :, None].dot(self.factors[1][j, None]).ravel()
         else:
             places = np.unravel_index(arm, self.shape)
             columns = reduce(np.kron, (a[i] for a, i in zip(self.factors, places, strict=True)))
