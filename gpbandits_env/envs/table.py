@@ -55,9 +55,10 @@ class TableArguments(Arguments):
             the mean training variance if that is 0.
         batch_size: the number of actions m in a round.
         contexts: what is observed before each action: {"clock": rows per day, "parts": 24}, the
-            part of the day of a row, as points of the unit circle; or {"columns": indices}, columns
-            of the table that are contexts and not arms. Each round is then another row, in an order
-            that is drawn at each reset; the first row follows the last.
+            part of the day of a row, as points of the unit circle; or {"columns": [...]}, the
+            columns of the table, by index or name, that are contexts and not arms. Each round is
+            then another row, in an order that is drawn at each reset; the first row follows the
+            last.
         context_kernel: the kernel of contexts, which multiplies that of the arms; by default
             squared exponential, of lengthscale 1 on a clock and half of the range of a column.
     Raises:
@@ -88,17 +89,18 @@ class TableArguments(Arguments):
         return ShuffledProcess(arms, rows, contexts=contexts)
 
     def _recorded(
-        self, columns: Sequence[int] | None = None, epsilon: float | None = None
+        self, columns: Sequence[int | str] | None = None, epsilon: float | None = None
     ) -> Bandit:
         noise_var = positive(self.noise_var, "noise_var", zero=True)
-        values, unit, locations = _table(self.readings, self.dataset_options)
-        seen = None
+        table, seen = _table(self.readings, self.dataset_options), None
+        kept = None if columns is None else table.places(columns)
         if self.contexts is not None:
-            seen = observed_contexts(self.contexts, values)
-            given = range(values.shape[1]) if columns is None else columns
-            columns = [j for j in given if j not in self.contexts.get("columns", ())]
-        if columns is not None:
-            values, locations = _columns(values, locations, columns)
+            seen = observed_contexts(self.contexts, table)
+            given = range(table.values.shape[1]) if kept is None else kept
+            kept = [j for j in given if j not in seen.columns]
+        values, locations = table.values, table.locations
+        if kept is not None:
+            values, locations = _columns(values, locations, kept)
         train, test = split(-values if self.minimise else values, self.train_fraction)
         covariance = np.cov(train, rowvar=False).reshape(train.shape[1], -1)
         model_noise_var = self.model_noise_var
@@ -119,7 +121,7 @@ class TableArguments(Arguments):
         if seen is not None:
             problem = self._with_contexts(problem, seen)
             of_rows = split(seen.rows, self.train_fraction)[1]
-        label = f"negated {unit}" if self.minimise and unit else unit
+        label = f"negated {table.unit}" if self.minimise and table.unit else table.unit
         return Bandit(problem, self._process(arms, test, of_rows), noise_var, label, locations)
 
     def _with_contexts(self, problem: Problem, seen: "ObservedContexts") -> Problem:
@@ -143,7 +145,7 @@ class ReplayArguments(TableArguments):
     history before the first test row (`Problem.history`).
 
     Args:
-        columns: the indices of the arms to keep; by default all.
+        columns: the columns to keep as arms, by index or name; by default all.
         starts: the test rows at which an episode may begin, of which one is drawn uniformly; by
             default the first row.
         epsilon: the drift in the agents' model, e.g. as learned from the training rows.
@@ -152,7 +154,7 @@ class ReplayArguments(TableArguments):
     Source: bogunovic2016, Section 5.2.
     """
 
-    columns: Sequence[int] | None = None
+    columns: Sequence[int | str] | None = None
     starts: Sequence[int] = (0,)
     epsilon: float | None = None
     in_order: ClassVar[bool] = True
@@ -164,6 +166,38 @@ class ReplayArguments(TableArguments):
         return ReplayProcess(arms, rows, listed(self.starts, "starts"), contexts)
 
 
+class NamedReadings(NamedTuple):
+    """A table of readings.
+
+    Args:
+        values: (rows, n).
+        names: (n,) of the columns; () if they have none.
+        unit: of a reading.
+        locations: (n, 2) of the columns, if known.
+    """
+
+    values: Array
+    names: tuple[str, ...] = ()
+    unit: str = ""
+    locations: Array | None = None
+
+    def places(self, columns: Sequence[int | str]) -> list[int]:
+        """The indices of columns that are given by index or name.
+
+        Raises:
+            InvalidInput: a column does not exist, or it is not a list.
+            UnknownName: there is no column of that name.
+        """
+        last = self.values.shape[1] - 1
+        for column in listed(columns, "columns"):
+            if isinstance(column, str) and column not in self.names:
+                raise unknown("column", column, self.names)
+        return [
+            self.names.index(c) if isinstance(c, str) else whole(c, "a column", 0, last)
+            for c in columns
+        ]
+
+
 class ObservedContexts(NamedTuple):
     """The contexts of a table.
 
@@ -171,37 +205,40 @@ class ObservedContexts(NamedTuple):
         domain: their set.
         rows: the context of each row, (rows,) or (rows, q).
         kernel: their kernel by default.
+        columns: the indices of the columns that are contexts.
     """
 
     domain: Arms | Box
     rows: NDArray[Any]
     kernel: Kernel
+    columns: Sequence[int] = ()
 
 
-def observed_contexts(spec: Mapping[str, Any], values: Array) -> ObservedContexts:
+def observed_contexts(spec: Mapping[str, Any], table: NamedReadings) -> ObservedContexts:
     """The contexts for the argument ``contexts`` of `TableArguments`.
 
     Args:
         spec: the argument.
-        values: (rows, n) the whole table.
+        table: the whole table.
     Raises:
         InvalidInput: the argument has another form, or a column does not exist or is constant.
+        UnknownName: there is no column of that name.
     """
     if not isinstance(spec, Mapping):
         raise InvalidInput(f"contexts must be a dict, got {shown(spec)}")
     if set(spec) == {"clock", "parts"}:
         day, parts = whole(spec["clock"], "clock", 2), whole(spec["parts"], "parts", 2)
-        rows = np.arange(len(values)) % day * parts // day
+        rows = np.arange(len(table.values)) % day * parts // day
         return ObservedContexts(clock(parts), rows, SquaredExponential(1.0))
     if set(spec) == {"columns"}:
-        columns = Arms(np.arange(float(values.shape[1]))).check(listed(spec["columns"], "columns"))
-        table = values[:, columns]
-        domain = Box(table.min(axis=0), table.max(axis=0))
+        columns = table.places(spec["columns"])
+        seen = table.values[:, columns]
+        domain = Box(seen.min(axis=0), seen.max(axis=0))
         ell = tuple((0.5 * (domain.high - domain.low)).tolist())
-        return ObservedContexts(domain, table, SquaredExponential(ell))
+        return ObservedContexts(domain, seen, SquaredExponential(ell), columns)
     raise InvalidInput(
         'contexts must be {"clock": rows per day, "parts": parts of the day} or '
-        f'{{"columns": indices}}, got {shown(spec)}'
+        f'{{"columns": indices or names}}, got {shown(spec)}'
     )
 
 
@@ -237,30 +274,27 @@ def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
     return values[:rows], values[rows:]
 
 
-def _columns(
-    values: Array, locations: Array | None, columns: Sequence[int]
-) -> tuple[Array, Array | None]:
-    kept = Arms(np.arange(float(values.shape[1]))).check(columns)
-    if not len(kept) or len(set(kept.tolist())) < len(kept):
+def _columns(values: Array, locations: Array | None, kept: list[int]) -> tuple[Array, Array | None]:
+    if not kept or len(set(kept)) < len(kept):
         raise InvalidInput("columns must contain at least one arm, and no arm twice")
     return values[:, kept], None if locations is None else locations[kept]
 
 
-def _table(readings: Any, options: Mapping[str, Any] | None) -> tuple[Array, str, Array | None]:
+def _table(readings: Any, options: Mapping[str, Any] | None) -> NamedReadings:
     if readings is None:
         readings = example_readings()
     if isinstance(readings, str) and readings in datasets.DATASETS:
         readings, options = datasets.load(readings, options), None
     if isinstance(readings, (str, Path)):
-        return _file(readings, options), "", None
+        return _file(readings, options)
     if options:
         raise InvalidInput("dataset_options belong to a named data set or a file")
     if isinstance(readings, Readings):
-        return readings.values, readings.unit, readings.locations
-    return frozen(np.array(check_table(readings, "readings"))), "", None
+        return NamedReadings(readings.values, readings.labels, readings.unit, readings.locations)
+    return NamedReadings(frozen(np.array(check_table(readings, "readings"))))
 
 
-def _file(path: str | Path, options: Mapping[str, Any] | None) -> Array:
+def _file(path: str | Path, options: Mapping[str, Any] | None) -> NamedReadings:
     text = str(path)
     if not is_file_name(text) and not Path(text).exists():
         raise unknown("data set", text, datasets.DATASETS)
@@ -271,7 +305,7 @@ def _file(path: str | Path, options: Mapping[str, Any] | None) -> Array:
         raise InvalidInput(
             f"{path} has gaps: an environment needs them to be dropped or interpolated"
         )
-    return frozen(table.values)
+    return NamedReadings(frozen(table.values), table.names or ())
 
 
 Table = Maker(TableArguments)

@@ -188,7 +188,7 @@ def test_a_replay_plays_the_rows_in_order_and_again():
             "leaves",
         ),
         ("Drifting", {"function": "ackley", "motion": {"type": "orbit", "radius": 1.5}}, "below 1"),
-        ("Replay", {"readings": np.eye(9), "columns": [9]}, "0..8"),
+        ("Replay", {"readings": np.eye(9), "columns": [9]}, "at most 8"),
         ("Replay", {"readings": np.eye(9), "columns": [1, 1]}, "twice"),
         ("Replay", {"readings": np.eye(9), "starts": [5]}, "starts"),
     ],

@@ -12,7 +12,8 @@ READINGS = np.random.default_rng(0).normal(size=(30, 5))
 
 
 def replay(**kwargs):
-    env = gym.make("gpbandits/Replay-v0", readings=READINGS.tolist(), **kwargs)
+    kwargs = {"readings": READINGS.tolist()} | kwargs
+    env = gym.make("gpbandits/Replay-v0", **kwargs)
     return env, env.reset(seed=0)[0]
 
 
@@ -34,6 +35,19 @@ def test_columns_that_are_contexts_are_no_arms():
         observation, *_, info = env.step([1])
         assert info["noiseless_rewards"][0] == READINGS[row, 2]
         assert info["optimum"] == READINGS[row, [0, 2, 4]].max()
+
+
+def test_columns_of_a_file_may_be_given_by_name(tmp_path):
+    file = tmp_path / "readings.csv"
+    np.savetxt(file, READINGS, "%.17g", ",", header="a,b,c,d,e", comments="")
+    by_name, _ = replay(readings=str(file), columns=["e", "b", 0], contexts={"columns": ["b", "d"]})
+    by_index, _ = replay(columns=[4, 1, 0], contexts={"columns": [1, 3]})
+    for action in [0, 1, 1]:
+        ours, theirs = by_name.step([action]), by_index.step([action])
+        np.testing.assert_array_equal(ours[0]["context"], theirs[0]["context"])
+        assert ours[1] == theirs[1]
+    with pytest.raises(UnknownName, match="no column named 'f'"):
+        replay(readings=str(file), contexts={"columns": ["f"]})
 
 
 def test_the_kernel_is_the_product_of_that_of_the_arms_and_that_of_the_context():
@@ -93,7 +107,17 @@ def test_an_agent_uses_the_columns_it_sees(id):
 
 @pytest.mark.parametrize(
     "contexts",
-    [3, {}, {"clock": 6}, {"clock": 1, "parts": 2}, {"columns": [9]}, {"hours": 24}, "clock"],
+    [
+        3,
+        {},
+        {"clock": 6},
+        {"clock": 1, "parts": 2},
+        {"columns": [9]},
+        {"columns": ["a"]},
+        {"columns": "a"},
+        {"hours": 24},
+        "clock",
+    ],
 )
 def test_other_contexts_are_refused(contexts):
     with pytest.raises((InvalidInput, UnknownName)):
