@@ -21,13 +21,14 @@ def build(laws, case, domain, contexts, kernel, **more):
     """The agent of a case with contexts, or a skipped test if it says why it has none."""
     name, given = case
     problem = laws.problem_on(domain, 2).replaced(contexts=contexts, kernel=kernel)
-    finite = isinstance(contexts, Arms) and (domain != "box")
     bad = not agent_class(name).uses_contexts or name in laws.box_only
     known = agents.settings_of(name)
     bad = bad or given.get("incumbent", known.get("incumbent")) == "observed"
-    if not finite:  # the posterior is in a box
-        bad = bad or isinstance(given.get("posterior", known.get("posterior")), dict)
-        bad = bad or "temporal" in given or name in laws.on_candidates
+    needs_arms = isinstance(given.get("posterior", known.get("posterior")), dict)
+    needs_arms = needs_arms or "temporal" in given or name in laws.on_candidates
+    if isinstance(contexts, Box):  # the posterior is in a box
+        bad = bad or needs_arms
+    if isinstance(contexts, Box) or (domain == "box" and not needs_arms):
         given = {k: v for k, v in given.items() if k != "posterior" or v != "rows"}
     quick = laws.quick((name, given)) if domain == "box" else {}
     if bad:
