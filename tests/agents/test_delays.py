@@ -293,7 +293,9 @@ def test_an_environment_with_delays_needs_one_call_per_round():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["gp-ucb", "ei", "mpi", "bucb", "ts", "ts-rsr", "tv-gp-ucb"])
+@pytest.mark.parametrize(
+    "name", ["gp-ucb", "ei", "mpi", "bucb", "ts", "ts-rsr", "tv-gp-ucb", "r-gp-ucb"]
+)
 @pytest.mark.parametrize("kernel", ["se", "matern52"])
 def test_ten_rounds_of_delay_cost_at_most_twelve_of_random_play(name, kernel):
     """The mean over 12 functions of the difference in cumulative regret, after 150 rounds."""
@@ -305,7 +307,8 @@ def test_ten_rounds_of_delay_cost_at_most_twelve_of_random_play(name, kernel):
             kernel={"type": kernel, "lengthscale": 0.2},
             delay=delay,
         )
-        more = {"epsilon": 0.001} if name == "tv-gp-ucb" else {}
+        needed = {"tv-gp-ucb": {"epsilon": 0.001}, "r-gp-ucb": {"reset_every": 75}}
+        more = needed.get(name, {})
         agent = agents.make(name, env, seed=seed, **more)
         env.reset(seed=seed)
         for _ in range(150):
