@@ -153,7 +153,7 @@ def test_noise_is_found_by_one_repeated_evaluation(agent, tmp_path):
         assert campaign.agent.rule.augmented is False
         campaign.tell(asked.id, bowl(asked.params) + 0.3 * rng.standard_normal())
     assert again == 1
-    assert len(campaign.records) >= 30
+    assert len(campaign.records) > 20
     before = campaign.records[:-1]
     assert asked.params == min(before, key=lambda record: record.value).params
     assert campaign.ask()[0].params != asked.params  # while it is pending
