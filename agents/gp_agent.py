@@ -23,7 +23,7 @@ from gpbandits_env.agents.data.log import (
 )
 from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.search import ArmSearch, Search, SearchSpec, search_for
-from gpbandits_env.agents.search.placed import PlacedArmSearch
+from gpbandits_env.agents.search.base import PlacedArmSearch
 from gpbandits_env.arrays import Array, own_noise, positive
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput

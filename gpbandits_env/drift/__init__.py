@@ -5,6 +5,7 @@ from gpbandits_env.drift.base import Drift as Drift
 from gpbandits_env.drift.base import Fresh as Fresh
 from gpbandits_env.drift.base import FunctionDrift as FunctionDrift
 from gpbandits_env.drift.base import Memory as Memory
+from gpbandits_env.drift.base import Path as Path
 from gpbandits_env.drift.base import as_drift as as_drift
 from gpbandits_env.drift.check import check_drift as check_drift
 from gpbandits_env.drift.kinds import Blend as Blend
@@ -15,4 +16,3 @@ from gpbandits_env.drift.kinds import Seasonal as Seasonal
 from gpbandits_env.drift.kinds import TemporalDrift as TemporalDrift
 from gpbandits_env.drift.kinds import Then as Then
 from gpbandits_env.drift.kinds import VaryingMarkovDrift as VaryingMarkovDrift
-from gpbandits_env.drift.path import Path as Path

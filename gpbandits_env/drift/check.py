@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.drift.base import DRIFTS, Drift, as_drift
-from gpbandits_env.drift.path import Path
+from gpbandits_env.drift.base import DRIFTS, Drift, Path, as_drift
 from gpbandits_env.errors import GPBanditsError, LawBroken
 
 # The covariance of four points, its factor, and a map from two coefficients to three points.

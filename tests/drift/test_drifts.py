@@ -19,7 +19,7 @@ from gpbandits_env.drift import (
     as_drift,
     check_drift,
 )
-from gpbandits_env.drift.path import BLOCK
+from gpbandits_env.drift.base import BLOCK
 from gpbandits_env.errors import GPBanditsError, InvalidInput, UnknownName
 from gpbandits_env.temporal import (
     MarkovTime,
