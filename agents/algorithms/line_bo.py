@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.acquisitions.rules import rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
@@ -117,26 +116,13 @@ class LineBO(GPAgent):
     def _take(self, line: LineEmbedding) -> None:
         self.line, self.search.through = line, BoxMap(line, self._box)
 
-    def tell(
-        self,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        observed: ArrayLike | None = None,
-        context: ArrayLike | None = None,
-        noise_var: ArrayLike | None = None,
-    ) -> None:
-        super().tell(actions, rewards, observed, context, noise_var)
+    def tell(self, *given: Any, **named: Any) -> None:
+        super().tell(*given, **named)
         if self.round % self._per_line == 0:
             self._draw_line()
 
-    def prior_data(
-        self,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        context: ArrayLike | None = None,
-        noise_var: ArrayLike | None = None,
-    ) -> None:
-        super().prior_data(actions, rewards, context, noise_var)
+    def prior_data(self, *given: Any, **named: Any) -> None:
+        super().prior_data(*given, **named)
         self._draw_line()
 
     def reset(self) -> None:

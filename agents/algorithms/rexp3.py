@@ -80,14 +80,8 @@ class RExp3(Agent):
         drawn = self.rng.choice(len(self._log_weights), self.batch_size, p=self.probabilities)
         return self._map.actions(np.asarray(drawn, dtype=np.int64))
 
-    def tell(
-        self,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        observed: ArrayLike | None = None,
-        context: ArrayLike | None = None,
-    ) -> None:
-        super().tell(actions, rewards, observed, context)
+    def tell(self, *given: Any, **named: Any) -> None:
+        super().tell(*given, **named)
         if self.round % self.reset_every == 0:
             self._log_weights[:] = 0.0
 

@@ -103,14 +103,8 @@ class SRE(GPAgent):
             self.action_map = EmbeddedMap(self.problem, self._entered(stage, self._best))
             self._start_with_what_is_known()
 
-    def prior_data(
-        self,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        context: ArrayLike | None = None,
-        noise_var: ArrayLike | None = None,
-    ) -> None:
-        super().prior_data(actions, rewards, context, noise_var)
+    def prior_data(self, actions: ArrayLike, rewards: ArrayLike, *more: Any, **named: Any) -> None:
+        super().prior_data(actions, rewards, *more, **named)
         self._note(*self.problem.domain.observations(actions, rewards))
 
     def _learn_late(self, played: Sequence[Played], rewards: Array) -> None:

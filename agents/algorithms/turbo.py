@@ -233,14 +233,8 @@ class TuRBO(GPAgent):
             self.refit.clear()
             self._use(self.refit.model)
 
-    def prior_data(
-        self,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        context: ArrayLike | None = None,
-        noise_var: ArrayLike | None = None,
-    ) -> None:
-        super().prior_data(actions, rewards, context, noise_var)
+    def prior_data(self, actions: ArrayLike, rewards: ArrayLike, *more: Any, **named: Any) -> None:
+        super().prior_data(actions, rewards, *more, **named)
         self._seen += len(self.problem.domain.observations(actions, rewards)[1])
 
     def reset(self) -> None:
