@@ -30,14 +30,11 @@ class Displayed:
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
     """A plain table in HTML; everything is escaped."""
-    top, *body = ("".join(map(_cell, row)) for row in [head, *rows])
+    cell = "<td style='text-align:left'>{}</td>".format
+    top, *body = ("".join(cell(escape(text)) for text in row) for row in [head, *rows])
     lines = "".join(f"<tr>{row}</tr>" for row in body)
     above = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f"<table>{above}<thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table>"
-
-
-def _cell(text: str) -> str:
-    return f"<td style='text-align:left'>{escape(text)}</td>"
 
 
 def in_short(value: Any) -> str:

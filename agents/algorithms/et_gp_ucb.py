@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
@@ -58,14 +58,8 @@ class ETGPUCB(GPAgent):
     ) -> None:
         super().__init__(problem, rng, ConfidenceBound(beta), None, EventTrigger(delta), **parts)
 
-    def _received(
-        self,
-        actions: ArrayLike,
-        rewards: ArrayLike,
-        observed: ArrayLike | None,
-        context: ArrayLike | None,
-    ) -> tuple[NDArray[Any], Array]:
-        points, values = super()._received(actions, rewards, observed, context)
+    def _received(self, *given: Any, **named: Any) -> tuple[NDArray[Any], Array]:
+        points, values = super()._received(*given, **named)
         self.forgetting.look(self.round + 1, self.posterior, self.log, points, values)
         return points, values
 

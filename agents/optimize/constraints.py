@@ -22,7 +22,7 @@ from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.dimensions import number
 from gpbandits_env.agents.optimize.records import Record, measured_constraints
-from gpbandits_env.agents.optimize.space import Space
+from gpbandits_env.agents.optimize.space import Space, dense
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.agents.search.base import ArmSearch, Search
 from gpbandits_env.agents.search.box import BoxSearch
@@ -60,10 +60,8 @@ def split(given: Any) -> tuple[dict[str, float], list[LinearConstraint]]:
 
 def linear_to_dict(given: LinearConstraint) -> dict[str, Any]:
     """A linear constraint as a plain dict of lists, which SciPy's constructor accepts."""
-    matrix: Any = given.A
-    dense = np.atleast_2d(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
-    ends = {"lb": given.lb, "ub": given.ub}
-    return {"A": dense.tolist()} | {key: np.asarray(end).tolist() for key, end in ends.items()}
+    parts = {"A": dense(given), "lb": given.lb, "ub": given.ub}
+    return {key: np.asarray(part).tolist() for key, part in parts.items()}
 
 
 def upper_bounds(given: Any) -> dict[str, float]:

@@ -266,7 +266,7 @@ def _limits(
     dim, count = parts[-1].stop, len(dimensions)
     rows, low, high = [], [], []
     for one in linear:
-        matrix = finite_array(np.atleast_2d(_dense(one.A)), "A of a linear constraint", ndim=2)
+        matrix = finite_array(dense(one), "A of a linear constraint", ndim=2)
         if matrix.shape[1] != count:
             raise InvalidInput(
                 f"A of a linear constraint needs a column for each of the {count} dimensions, got "
@@ -294,8 +294,10 @@ def _limits(
     return LinearLimits(np.concatenate(rows), np.concatenate(low), np.concatenate(high), logs)
 
 
-def _dense(matrix: Any) -> Any:
-    return matrix.toarray() if hasattr(matrix, "toarray") else matrix
+def dense(linear: LinearConstraint) -> Any:
+    """The matrix of a linear constraint, with two dimensions, also if it is sparse."""
+    matrix: Any = linear.A
+    return np.atleast_2d(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
 
 
 def usual_initial(space: Space) -> int:

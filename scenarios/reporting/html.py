@@ -12,7 +12,7 @@ from gpbandits_env.files import check_output, write_text
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.plots import plot
 from gpbandits_env.scenarios.reporting.tables import pairs_of, rows_of
-from gpbandits_env.scenarios.results.report import AgentResult, CellReport, Report, report
+from gpbandits_env.scenarios.results.report import CellReport, Report, report
 from gpbandits_env.scenarios.results.store import Store
 
 # Longer values, such as a table of readings, are cut.
@@ -91,13 +91,11 @@ def _summary(found: Report, cell: CellReport) -> dict[str, Any]:
         "id": found.scenario["id"],
         "params": cell.params,
         "metric": KNOWN[found.metric].title,
-        "best": [_said(agent, found.metric) for agent in order[:2]],
+        "best": [
+            f"{a.label}: {a.mean[found.metric]:.4g} ± {a.se[found.metric]:.2g}" for a in order[:2]
+        ],
         "findings": f"{sum(checked)} of {len(checked)}" if checked else "",
     }
-
-
-def _said(agent: AgentResult, metric: str) -> str:
-    return f"{agent.label}: {agent.mean[metric]:.4g} ± {agent.se[metric]:.2g}"
 
 
 def _standings(cells: Sequence[CellReport]) -> list[list[str]]:
