@@ -299,7 +299,7 @@ class Campaign(Displayed):
         noise = old.noise if noise is None else noise
         found = self._measured(replace(old, value=None, reason=""), value, constraints, noise)
         self._log.correct(found)
-        told = self._log.observed()
+        told = [entry for entry in self._log.observed() if not self._known_already(entry[0])]
         self._in_space.learn_anew(told)
         self._slacks.learn_anew([record for record, _, _ in told if record is not None])
         self._failures.learn_anew(self.records)
@@ -575,6 +575,17 @@ class Campaign(Displayed):
         part = DOUBTFUL if len(rewards) < 3 * self.n_initial else LATER
         return refit.model.noise_var > part * float(np.var(rewards))
 
+    def _known_already(self, record: Record | None) -> bool:
+        """Whether a repeated evaluation returned the same value, so that there is no noise.
+
+        The agent does not learn such a value: with it, it would no longer learn any noise, but the
+        noise also stands for what a smooth model does not explain.
+        """
+        listed_out = isinstance(self.space.domain, Arms)
+        if record is None or not self._seeks_noise or listed_out or record.noise is not None:
+            return False
+        return record.value in self._log.earlier_values(record)
+
     @property
     def _deterministic(self) -> bool:
         """Whether a repeated evaluation would return the value that is known.
@@ -600,7 +611,8 @@ class Campaign(Displayed):
             return self._put(replace(closed, time=self.now))
         reward = self._log.reward(closed)
         if time is None:
-            self._in_space.tell(closed, reward, counts=counts)
+            if not self._known_already(closed):
+                self._in_space.tell(closed, reward, counts=counts)
             self._log.told_at(record.id, self.now, counts=counts)
         else:
             when = self._log.checked_time(time)

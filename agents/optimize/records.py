@@ -292,6 +292,11 @@ class CampaignLog:
         """Whether some parameters were suggested or observed again."""
         return len(self._at) < len(self.records)
 
+    def earlier_values(self, record: Record) -> list[float | None]:
+        """The values of earlier evaluations of the same parameters."""
+        ids = self._at.get(repr(record.params), []) if self.repeats else []
+        return [self.records[i].value for i in ids if i < record.id]
+
     @property
     def noisy(self) -> bool:
         """Whether a value has noise: it was told, or a repeated evaluation returned another one."""

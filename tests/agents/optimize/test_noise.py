@@ -174,3 +174,24 @@ def test_nothing_is_repeated_if_the_noise_is_known_or_the_choice_is_made(setting
         campaign.tell(asked.id, bowl(asked.params) + 0.3 * rng.standard_normal())
     assert repeated(campaign) == 0
     assert campaign.agent.rule.augmented is ("noise" in settings)
+
+
+def test_a_repeated_evaluation_without_noise_costs_one_evaluation_and_changes_nothing_else():
+    """The model takes the ripples for noise, and the evaluation that is repeated says otherwise."""
+
+    def run(x):
+        return float(np.sum(x**2) + np.sum(np.cos(40.0 * x)))
+
+    found, plain = (
+        agents.minimize(run, [(-1.0, 2.0)] * 2, n_calls=calls, seed=0, **settings)
+        for calls, settings in ((41, {}), (40, {"augmented": False}))
+    )
+    assert repeated(found.campaign) == 1
+    seen = [tuple(x) for x in found.x_iters]
+    again = next(i for i in range(41) if seen[i] in seen[:i])
+    assert 20 <= again < 40
+    np.testing.assert_array_equal(np.delete(found.x_iters, again, axis=0), plain.x_iters)
+    # It is not learned after a correction either.
+    for campaign in (found.campaign, plain.campaign):
+        campaign.correct(0, 1.0)
+    np.testing.assert_array_equal(found.predict([[0.1, 0.2]]), plain.predict([[0.1, 0.2]]))
