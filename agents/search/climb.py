@@ -42,6 +42,8 @@ STRETCH, LONGEST_STRETCH = 4.0, 1e6
 # After this many failed trials in a row the stored steps are dropped; after as many again, the
 # start is finished.
 MOST_FAILURES = 8
+# The least curvature along a stored step, so that its inverse is finite.
+TINY = float(np.finfo(float).tiny)
 
 
 def climb(
@@ -213,7 +215,7 @@ def _two_loops(gradient: Array, steps: Array, falls: Array) -> tuple[Array, NDAr
     Source: Nocedal & Wright (2006), Algorithm 7.4, with gamma of eq. (7.20).
     """
     curvature = np.einsum("hij,hij->hi", steps, falls)
-    usable = curvature > 0.0
+    usable = curvature >= TINY
     rho = np.divide(1.0, curvature, out=np.zeros_like(curvature), where=usable)
     newest = usable.argmax(axis=0)
     own = np.arange(len(gradient))

@@ -10,15 +10,18 @@ import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env, data_equivalence, data_shares_objects
-from gymnasium.utils.passive_env_checker import env_render_passive_checker
 from gymnasium.vector import AutoresetMode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gpbandits_env  # noqa: F401 (registers the environments)
-from gpbandits_env.envs.episode import rows_ahead
+from gpbandits_env.envs import episode as episodes
 from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
+from gpbandits_env.functions import context as contexts
 
+# Noise and contexts are drawn this many rounds ahead, instead of 256, so that few rounds pass the
+# end of a block. It is longer than the table.
+AHEAD = 32
 TABLE = (np.random.default_rng(0).normal(size=(30, 6)) + np.arange(6)).tolist()
 
 # Arguments to try an environment with; one that is not here is tried with its defaults.
@@ -125,17 +128,26 @@ def same(a, b):
     return data_equivalence(a, b, exact=True)
 
 
-def past_a_block(env):
-    """More rounds than noise is drawn ahead for."""
-    return rows_ahead(env.unwrapped.problem.batch_size) + 5
+# More rounds than noise is drawn ahead for.
+PAST_A_BLOCK = AHEAD + 5
 
 
-@pytest.mark.parametrize("mode", [None, "ansi", "rgb_array"])
-def test_gymnasiums_checker_has_nothing_to_say(any_case, mode):
-    env = make(any_case, render_mode=mode).unwrapped
-    check_env(env, skip_render_check=mode is not None)  # without a mode it renders in all modes
-    if mode is not None:
-        env_render_passive_checker(env)
+@pytest.fixture(autouse=True)
+def short_blocks(monkeypatch):
+    monkeypatch.setattr(episodes, "rows_ahead", lambda batch_size: AHEAD)
+    monkeypatch.setattr(contexts, "BLOCK", AHEAD)
+
+
+def test_gymnasiums_checker_has_nothing_to_say(any_case):
+    check_env(make(any_case).unwrapped)  # which renders in all modes
+
+
+@pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
+def test_a_render_mode_changes_nothing_else(any_case, mode):
+    env, plain = make(any_case, render_mode=mode), make(any_case)
+    assert same(env.reset(seed=7), plain.reset(seed=7))
+    for action in actions_for(env.action_space, 3):
+        assert same(env.step(action), plain.step(action))
 
 
 def test_no_key_hides_a_method_of_a_mapping(any_case):
@@ -155,7 +167,7 @@ def test_the_id_works_without_an_import(case):
 
 def test_the_seed_decides_everything(any_case):
     a, b = make(any_case), make(any_case)
-    actions = actions_for(a.action_space, past_a_block(a))
+    actions = actions_for(a.action_space, PAST_A_BLOCK)
     assert same(a.reset(seed=7), b.reset(seed=7))
     first = play(a, actions)
     assert same(first, play(b, actions))
@@ -253,7 +265,7 @@ def test_writing_into_what_was_returned_changes_nothing(case):
 @pytest.mark.parametrize("before", [0, 1, 7])
 def test_a_snapshot_resumes_the_very_run(any_case, before):
     env = make(any_case).unwrapped
-    actions = actions_for(env.action_space, past_a_block(env))
+    actions = actions_for(env.action_space, PAST_A_BLOCK)
     env.reset(seed=6)
     play(env, actions[:before])
     state = pickle.dumps(env.snapshot())
@@ -291,7 +303,7 @@ def test_worlds_side_by_side_equal_single_ones(any_case):
         vector(any_case, mode, max_episode_steps=7) for mode in ("vector_entry_point", "sync")
     )
     assert same(ours.reset(seed=10), theirs.reset(seed=10))
-    for action in actions_for(ours.action_space, 2 * past_a_block(ours.unwrapped)):
+    for action in actions_for(ours.action_space, 2 * PAST_A_BLOCK):
         assert same(ours.step(action), theirs.step(action))
     assert same(ours.reset(), theirs.reset())
     assert ours.observation_space == theirs.observation_space
@@ -331,7 +343,7 @@ def test_partial_resets_equal_single_ones(any_case):
 
 def test_side_by_side_snapshots_resume_in_mid_block(any_case):
     env = vector(any_case, "vector_entry_point", max_episode_steps=7)
-    actions = actions_for(env.action_space, past_a_block(env.unwrapped))
+    actions = actions_for(env.action_space, PAST_A_BLOCK)
     env.reset(seed=11)
     play(env, actions[:10])
     state = pickle.dumps(env.unwrapped.snapshot())

@@ -135,6 +135,19 @@ def test_a_flat_surface_is_left_at_once():
     assert calls == [5]
 
 
+@pytest.mark.parametrize("size", [1e-307, 1e-309, 1e-311, 1e-315])
+def test_a_surface_that_almost_underflows_is_climbed_without_an_overflow(size):
+    """The inverse of a curvature below the smallest normal number is infinite."""
+
+    def surface(x, rows):
+        return -size * ((x - 0.3) ** 2).sum(axis=1), -2 * size * (x - 0.3)
+
+    starts = np.array([[0.9, 0.1], [0.5, 0.6]])
+    points, values = climb(surface, starts, np.zeros(2), np.ones(2), evaluations=60)
+    assert np.isfinite(points).all()
+    assert (values >= surface(starts, None)[0]).all()
+
+
 def test_the_budget_counts_points():
     calls = []
     surface, low, high = rosenbrock(10, 0)

@@ -1,6 +1,8 @@
 import json
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -21,11 +23,19 @@ def cli(tmp_path, monkeypatch):
     return go
 
 
-@pytest.fixture
-def store(cli, tmp_path):
-    result = cli("run", "srinivas2010/se-1d", *SMALL, "--out", "a.sqlite")
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The results of a run, of which each test gets a copy."""
+    path = tmp_path_factory.mktemp("kept") / "a.sqlite"
+    run = [*("run", "srinivas2010/se-1d"), *SMALL, "--out", str(path)]
+    result = CliRunner().invoke(main, run)
     assert result.exit_code == 0, result.output
-    return tmp_path / "a.sqlite"
+    return path
+
+
+@pytest.fixture
+def store(cli, kept, tmp_path):
+    return Path(shutil.copy(kept, tmp_path / "a.sqlite"))
 
 
 def test_run_shows_table_findings_and_files(cli, tmp_path):

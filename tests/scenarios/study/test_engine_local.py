@@ -2,6 +2,8 @@
 
 import time
 
+import pytest
+
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.study import engine_local, engines, pool
 from gpbandits_env.scenarios.study.run import plan
@@ -53,6 +55,7 @@ def test_what_a_process_died_of_is_played_one_by_one_and_given_up_in_the_end():
     assert given_up == [False] * engine_local.REVIVALS + [True]
 
 
+@pytest.mark.filterwarnings("ignore:A worker stopped while some jobs were given")  # a slow start
 def test_idle_processes_end_and_the_next_task_has_a_new_one(odd, monkeypatch):
     monkeypatch.setattr(engine_local, "IDLE", 1.0)
     processes, task = engine_local.Processes(1), plan(odd("Slow").cells(), odd("Slow").trials, 0)[1]
