@@ -268,8 +268,10 @@ def test_a_snapshot_resumes_the_very_run(any_case, before):
     actions = actions_for(env.action_space, PAST_A_BLOCK)
     env.reset(seed=6)
     play(env, actions[:before])
-    state = pickle.dumps(env.snapshot())
+    kept = env.snapshot()
+    state = pickle.dumps(kept)
     rest = [*play(env, actions[before:]), env.reset(), *play(env, actions)]
+    assert same(kept, pickle.loads(state))
     for other in (env, make(any_case).unwrapped):
         other.restore(pickle.loads(state))
         assert other.np_random_seed == 6
@@ -346,8 +348,10 @@ def test_side_by_side_snapshots_resume_in_mid_block(any_case):
     actions = actions_for(env.action_space, PAST_A_BLOCK)
     env.reset(seed=11)
     play(env, actions[:10])
-    state = pickle.dumps(env.unwrapped.snapshot())
+    kept = env.unwrapped.snapshot()
+    state = pickle.dumps(kept)
     rest = [*play(env, actions[10:]), env.reset()]
+    assert same(kept, pickle.loads(state))
     other = vector(any_case, "vector_entry_point", max_episode_steps=7)
     other.unwrapped.restore(pickle.loads(state))
     assert same(rest, [*play(other, actions[10:]), other.reset()])

@@ -49,7 +49,7 @@ def of_being_largest(mean, covariance):
     for i in range(N):
         above = np.delete(np.eye(N), i, axis=0) - np.eye(N)[i]
         law = multivariate_normal(above @ mean, above @ covariance @ above.T)
-        chance.append(float(law.cdf(np.zeros(N - 1), rng=np.random.default_rng(0))))
+        chance.append(float(law.cdf(np.zeros(N - 1))))
     return np.array(chance)
 
 
