@@ -122,3 +122,20 @@ def test_an_agent_uses_the_columns_it_sees(id):
 def test_other_contexts_are_refused(contexts):
     with pytest.raises((InvalidInput, UnknownName)):
         replay(contexts=contexts)
+
+
+def contexts_of(env, seed, rounds=20):
+    seen = [env.reset(seed=seed)[0]["context"]]
+    seen += [env.step(env.action_space.sample())[0]["context"] for _ in range(rounds)]
+    return np.concatenate(seen).tolist()
+
+
+def test_contexts_depend_on_the_seed():
+    env = gym.make("gpbandits/Contextual-v0", grid=[5], contexts=3)
+    assert contexts_of(env, 0) == contexts_of(env, 0) != contexts_of(env, 1)
+
+
+def test_a_sequence_of_contexts_begins_with_its_first_and_repeats():
+    """Also past the 256 rounds that are drawn at once."""
+    env = gym.make("gpbandits/Contextual-v0", grid=[5], contexts=3, sequence=[2, 0, 1])
+    assert contexts_of(env, 0, 299) == [2, 0, 1] * 100
