@@ -141,7 +141,7 @@ class Seasonal(_Fixed):
 
     def values(self, memory: Memory, t: int) -> Array:
         w = np.asarray(self.weights) / np.linalg.norm(self.weights)
-        angles = 2.0 * np.pi * np.arange(1, len(w) + 1) * (t % self.period) / self.period
+        angles = 2.0 * np.pi * np.arange(1, len(w) + 1) * (t % self.period) / float(self.period)
         mix = np.stack([w * np.cos(angles), w * np.sin(angles)], axis=1).ravel()
         return mix @ np.stack(memory)
 
