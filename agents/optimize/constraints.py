@@ -21,7 +21,12 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.dimensions import number
-from gpbandits_env.agents.optimize.records import Record, measured_constraints
+from gpbandits_env.agents.optimize.records import (
+    WITH_CONSTRAINTS,
+    Record,
+    measured_constraints,
+    pair_of,
+)
 from gpbandits_env.agents.optimize.space import Space, dense
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.agents.search.base import ArmSearch, Search
@@ -174,7 +179,7 @@ class WithConstraints:
     others: tuple["NonlinearSides", ...]
 
     def __call__(self, x: Any) -> tuple[Any, Any]:
-        value, told = pair_of(self.fun(x)) if self.own else (self.fun(x), {})
+        value, told = pair_of(self.fun(x), WITH_CONSTRAINTS) if self.own else (self.fun(x), {})
         if told is None:
             return value, None
         if not isinstance(told, Mapping):
@@ -182,21 +187,6 @@ class WithConstraints:
         for other in self.others:
             told = {**told, **other(x)}
         return value, told
-
-
-def pair_of(returned: Any) -> tuple[Any, Any]:
-    """The value and the values of the constraints that a function returned.
-
-    NaN alone is a failed evaluation, without values of the constraints.
-    """
-    if isinstance(returned, (tuple, list)) and len(returned) == 2:
-        return returned[0], returned[1]
-    if isinstance(returned, float) and np.isnan(returned):
-        return returned, None
-    raise InvalidInput(
-        "with constraints the function must return a pair of its value and the values of the "
-        f"constraints (a dict by name, or a list), got {shown(returned)}"
-    )
 
 
 @dataclass(frozen=True)

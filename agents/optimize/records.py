@@ -14,6 +14,16 @@ from gpbandits_env.errors import InvalidInput, one_of, optional, shown
 # So many values that are all equal say nothing about where larger ones are.
 FEWEST_EQUAL = 3
 
+# What a function must return.
+WITH_NOISE = (
+    "with noise='returned' the function must return a pair of its value and the standard deviation "
+    "of its noise"
+)
+WITH_CONSTRAINTS = (
+    "with constraints the function must return a pair of its value and the values of the "
+    "constraints (a dict by name, or a list)"
+)
+
 RecordStatus: TypeAlias = Literal["pending", "done", "failed"]
 
 
@@ -115,22 +125,19 @@ def measured(value: Any, *, worst: float) -> float:
     return found
 
 
-def value_and_noise(returned: Any) -> tuple[Any, Any]:
-    """The value and the standard deviation of its noise that a function returned.
+def pair_of(returned: Any, rule: str) -> tuple[Any, Any]:
+    """The value that a function returned, and what it returned beside it.
 
-    NaN alone is a failed evaluation; a standard deviation of NaN is unknown.
+    NaN alone is a failed evaluation, with None beside it.
 
     Raises:
-        InvalidInput: it is no such pair.
+        InvalidInput: it is no such pair; the message begins with the rule.
     """
     if isinstance(returned, (tuple, list)) and len(returned) == 2:
         return returned[0], returned[1]
     if isinstance(returned, float) and np.isnan(returned):
         return returned, None
-    raise InvalidInput(
-        "with noise='returned' the function must return a pair of its value and the standard "
-        f"deviation of its noise, got {shown(returned)}"
-    )
+    raise InvalidInput(f"{rule}, got {shown(returned)}")
 
 
 def measured_constraints(bounds: Mapping[str, float], given: Any) -> dict[str, float] | None:

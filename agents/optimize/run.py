@@ -15,9 +15,14 @@ from scipy.optimize import OptimizeResult
 from tqdm.auto import tqdm
 
 from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.constraints import pair_of
 from gpbandits_env.agents.optimize.dimensions import Real
-from gpbandits_env.agents.optimize.records import Record, Suggestion, value_and_noise
+from gpbandits_env.agents.optimize.records import (
+    WITH_CONSTRAINTS,
+    WITH_NOISE,
+    Record,
+    Suggestion,
+    pair_of,
+)
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import Array, flag, positive, whole
 from gpbandits_env.display import in_short
@@ -326,8 +331,10 @@ class Run:
         if isinstance(value, _Failure):
             record = self.campaign.fail(id, value)
         else:
-            told, constraints = pair_of(value) if self.constrained else (value, None)
-            told, noise = value_and_noise(told) if self.with_noise else (told, None)
+            told, constraints = (
+                pair_of(value, WITH_CONSTRAINTS) if self.constrained else (value, None)
+            )
+            told, noise = pair_of(told, WITH_NOISE) if self.with_noise else (told, None)
             record = self.campaign.tell(id, told, noise=noise, constraints=constraints)
         _log(record, self.campaign, f"call {self.made} of {self.n_calls}")
         self._bar.update()
