@@ -5,12 +5,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import qmc
 
 from gpbandits_env.arrays import IntArray, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
+from gpbandits_env.samplers import sobol
 from gpbandits_env.seeding import child
 
 # The largest number of candidates.
@@ -175,5 +175,5 @@ class CandidateMap(ActionMap):
 def sobol_arms(box: Box, count: int, rng: np.random.Generator) -> Arms:
     """``count`` Sobol points of a box, scrambled by a child of the generator."""
     power = int(np.ceil(np.log2(count)))
-    unit = qmc.Sobol(box.dim, rng=child(rng)).random_base2(power)[:count]
+    unit = sobol(box.dim, power, child(rng))[:count]
     return Arms(np.minimum(box.low + (box.high - box.low) * unit, box.high))

@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from scipy.stats import qmc
 
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import Array, IntArray, listed
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.samplers import sobol
 
 # The number of points of each of the two samples from which Sobol indices are estimated.
-SAMPLES = 2048
+POWER = 11  # of two: the number of Sobol points
 
 
 def params_of(space: Space, points: Any) -> list[dict[str, Any]]:
@@ -66,7 +66,7 @@ def importance(space: Space, mean: Callable[[Array], Array], total: bool) -> dic
     """The Sobol index of each dimension for a function of unit points; see `Campaign`.
 
     The indices are exact if the space has at most 4096 combinations. Otherwise they are estimated
-    from `SAMPLES` (d + 2) points of a Sobol sequence, with an error of about 0.01.
+    from ``2**POWER (d + 2)`` points of a Sobol sequence, with an error of about 0.01.
     """
     if isinstance(space.domain, Arms):
         found = _of_combinations(space, space.domain, mean, total)
@@ -101,7 +101,7 @@ def _group_means(f: Array, by: Array) -> Array:
 
 
 def _of_samples(space: Space, mean: Callable[[Array], Array], total: bool) -> list[float]:
-    both = qmc.Sobol(2 * space.dim, rng=np.random.default_rng(0)).random(SAMPLES)
+    both = sobol(2 * space.dim, POWER, np.random.default_rng(0))
     a, b = space.cube.snap(both[:, : space.dim]), space.cube.snap(both[:, space.dim :])
     f_a, f_b = mean(a), mean(b)
     whole = float(np.concatenate([f_a, f_b]).var())

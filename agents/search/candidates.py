@@ -22,13 +22,13 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import qmc
 
 from gpbandits_env.arrays import Array, IntArray, frozen
 from gpbandits_env.domains import Box
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import root
+from gpbandits_env.samplers import sobol
 
 # Up to this dimension Sobol points are used; above it, a step changes this many coordinates.
 MOST_SOBOL = 20
@@ -146,7 +146,7 @@ def crossed(
 @lru_cache(maxsize=8)
 def _sobol(dim: int, count: int) -> Array:
     power = int(np.ceil(np.log2(count)))
-    return np.asarray(frozen(qmc.Sobol(dim, scramble=False).random_base2(power)[:count]))
+    return np.asarray(frozen(sobol(dim, power)[:count]))
 
 
 class HeldCandidates:

@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 from scipy.spatial import cKDTree
-from scipy.stats import qmc
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Box
-from gpbandits_env.samplers import BoxSampler
+from gpbandits_env.samplers import BoxSampler, sobol
 
 # At most this many feature values are stored for the quasi-random points (128 MB).
 KEPT = 16 * 2**20
@@ -34,7 +33,7 @@ class BoxMaximum:
         self._low, self._width = box.low, box.high - box.low
         self._starts = starts
         power = min(13, 9 + 2 * box.dim)
-        unit = qmc.Sobol(box.dim, scramble=False).random_base2(power)
+        unit = sobol(box.dim, power)
         self._points: Array = self._low + self._width * unit
         # A point is a local maximum of the set if none of its nearest neighbors is higher.
         near = min(len(unit), 2 * box.dim + 3)

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.signal import lombscargle
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from gpbandits_env.arrays import LARGEST, Array, finite_array, numbers, positive
 from gpbandits_env.domains import Arms
@@ -39,6 +38,7 @@ from gpbandits_env.temporal import (
 )
 
 BAND = 0.95
+LOG_ROOT_TWO_PI = 0.5 * np.log(2.0 * np.pi)
 # The harmonics of a season, and the rates from which searches start.
 HARMONICS, LEAST_RATE, MOST_RATE = 2, 1e-4, 0.9
 MOST_FREQUENCIES = 2000
@@ -277,6 +277,9 @@ def dominant_period(rows: Series) -> float | None:
     most of its power in the longest ones. Each arm is standardized, and the times may be irregular
     (Lomb-Scargle).
     """
+    # The import takes longer than that of the whole library.
+    from scipy.signal import lombscargle
+
     times = rows.times - rows.times[0]
     gaps = np.diff(times)
     span, gap = float(times[-1]), float(np.median(gaps[gaps > 0.0])) if gaps.any() else 0.0
@@ -301,7 +304,7 @@ def _score(
     rows = rows - model.prior_mean
     arms = Arms(np.arange(float(rows.shape[1])))
     posterior = posterior_on(arms, model.kernel, model.noise_var, temporal=model.temporal)
-    half_width = norm.ppf(0.5 + 0.5 * BAND)
+    half_width = ndtri(0.5 + 0.5 * BAND)
     logs, inside = [], []
     for t, row in enumerate(rows):
         if t and block is not None and t % block == 0:
@@ -312,7 +315,7 @@ def _score(
         if len(seen):
             gap = row[seen] - posterior.mean[seen]
             sd = np.sqrt(posterior.var[seen] + model.noise_var)
-            logs.append(np.mean(norm.logpdf(gap, scale=sd)))
+            logs.append(np.mean(-0.5 * (gap / sd) ** 2 - LOG_ROOT_TWO_PI - np.log(sd)))
             inside.append((np.abs(gap) <= half_width * sd).mean())
         posterior.condition(seen, row[seen])
     return np.array(logs), np.array(inside)

@@ -18,3 +18,4 @@ from gpbandits_env.samplers.factors import dense_factor as dense_factor
 from gpbandits_env.samplers.factors import low_rank_factor as low_rank_factor
 from gpbandits_env.samplers.kronecker import KroneckerFactor as KroneckerFactor
 from gpbandits_env.samplers.kronecker import kronecker_factor as kronecker_factor
+from gpbandits_env.samplers.sobol import sobol as sobol

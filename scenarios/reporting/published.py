@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scipy.stats import rankdata
-
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.findings.finding import paired
@@ -27,8 +25,8 @@ class Row:
 
     def ranks(self) -> dict[str, int]:
         """Our ranks by mean, 1 for the smallest."""
-        means = [float(v.mean()) for v in self.runs.values()]
-        return dict(zip(self.runs, rankdata(means, method="min").astype(int).tolist(), strict=True))
+        means = {label: float(v.mean()) for label, v in self.runs.items()}
+        return {a: 1 + sum(other < own for other in means.values()) for a, own in means.items()}
 
     def near_best(self, agent: str) -> bool:
         """Whether the agent is first, or within one paired standard error of the first."""

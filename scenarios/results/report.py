@@ -6,7 +6,7 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtr
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.display import Displayed, html_table
@@ -169,13 +169,15 @@ def paired_test(a: Array, b: Array) -> PairedTest:
     if found.se == 0.0:  # there is no spread apart from rounding
         p = 1.0 if found.difference == 0.0 else 0.0
     else:
-        p = float(2.0 * stats.t.sf(abs(found.difference / found.se), found.trials - 1))
+        p = float(2.0 * stdtr(found.trials - 1, -abs(found.difference / found.se)))
     return PairedTest(**asdict(found), p=p)
 
 
 def mean_ranks(table: Array) -> Array:
     """Mean rank of each agent, 1 for the smallest, averaged over ties: (n, trials) -> (n,)."""
-    return stats.rankdata(table, axis=0).mean(axis=1)
+    below = (table[None] < table[:, None]).sum(axis=1)
+    ties = (table[None] == table[:, None]).sum(axis=1)
+    return (below + 0.5 * (ties + 1)).mean(axis=1)
 
 
 def final(store: Store, cell: int, metric: str) -> dict[str, dict[int, float]]:

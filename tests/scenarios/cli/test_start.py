@@ -39,13 +39,16 @@ def test_other_commands_start_as_well(arguments, tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_a_run_from_the_script_registers_the_environments(tmp_path):
+def test_a_run_on_arms_registers_the_environments_and_imports_no_statistics(tmp_path):
     code = (
         "import gpbandits_command as c\n"
         "c.main(['run', 'srinivas2010/se-1d', '--trials', '1', '--horizon', '3', '--agents',"
-        " 'random', '--jobs', '2'], standalone_mode=False)"
+        " 'random', '--jobs', '2'], standalone_mode=False)\n"
+        "import sys; print('scipy.stats' in sys.modules)"
     )
-    assert "results/srinivas2010-se-1d.sqlite" in python(code, tmp_path)
+    said = python(code, tmp_path)
+    assert "results/srinivas2010-se-1d.sqlite" in said
+    assert said.endswith("False\n")
 
 
 @pytest.mark.parametrize(
