@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.learning.likelihood import Likelihood, PointLikelihood, SeriesLikelihood
-from gpbandits_env.learning.priors import Bounded
+from gpbandits_env.learning.priors import LogNormal
 
 MAX_EPSILON = 0.999
 # Starts from slow to fast drift: the likelihood in epsilon may have a maximum at either end.
@@ -40,7 +40,7 @@ class LearnedParameter(NamedTuple):
     word: str
     value: float
     free: bool
-    prior: Bounded | None = None
+    prior: LogNormal | None = None
     unit: float = 1.0
 
     @property
@@ -103,7 +103,7 @@ class Climbs:
         u = given.copy()
         for i, p in enumerate(self.parameters):
             if p.free and p.prior:
-                u[i] = np.log(p.prior.prior.centre * factors.get(p.word, 1.0))
+                u[i] = np.log(p.prior.median * factors.get(p.word, 1.0))
         return u
 
     def _multiples(self, first: Array) -> list[Array]:
@@ -112,7 +112,7 @@ class Climbs:
         for i, p in enumerate(self.parameters):
             if p.free and p.prior and p.word not in USUAL:
                 moved = first + np.outer(MULTIPLES, np.eye(len(first))[i])
-                scores = p.prior.prior(moved[:, i])[0]
+                scores = p.prior(moved[:, i])[0]
                 scores += [self._at(np.array([self.epsilon**0.5, *u])).value for u in moved]
                 firsts.append(moved[int(np.nanargmax(scores))])
         return firsts
@@ -129,7 +129,7 @@ class Climbs:
         """The end of a search, its objective and the number of evaluations."""
         free = np.array([self.drifts, *(p.free for p in self.parameters)])
         limits = np.array([(0.0, MAX_EPSILON**0.5), *(p.limits for p in self.parameters)])[free]
-        groups: dict[Bounded, list[int]] = {}
+        groups: dict[LogNormal, list[int]] = {}
         for i, p in enumerate(self.parameters, 1):
             if p.free and p.prior:
                 groups.setdefault(p.prior, []).append(i)
@@ -139,8 +139,8 @@ class Climbs:
             u[free] = moved
             value, slope, _ = self._at(u)
             slope[0] *= 2.0 * u[0]
-            for bounded, at in groups.items():
-                density, rise = bounded.prior(u[at])
+            for prior, at in groups.items():
+                density, rise = prior(u[at])
                 value += float(density.sum())
                 slope[at] += rise
             # The line search of L-BFGS-B backs off from a value this large.

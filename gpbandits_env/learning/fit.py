@@ -203,7 +203,7 @@ class _ObservationFit:
         outputs = OutputScaling.of(data.rewards, mean) if priors else OutputScaling(mean or 0.0)
         noise = model.noise_var / outputs.var
         if priors and not noise:
-            noise = priors.noise_var.prior.centre
+            noise = priors.noise_var.median
         self._outputs, self._noise = outputs, noise
 
     def run(self, groups: IntArray | None, starts: int) -> Fitted:

@@ -4,8 +4,7 @@ A prior is a density of the logarithm of a positive number. The logarithm is als
 so a change of variables does not move the mode.
 """
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,55 +13,34 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning.scaling import InputScaling
 
 
-class Prior(ABC):
-    """A density of u = log(theta), theta > 0."""
-
-    @abstractmethod
-    def __call__(self, u: Array) -> tuple[Array, Array]:
-        """The log density at u, up to a constant, and its derivative in u; both of u's shape."""
-
-    @property
-    @abstractmethod
-    def centre(self) -> float:
-        """A likely theta, where a search may start."""
-
-
 @dataclass(frozen=True)
-class LogNormal(Prior):
-    """log(theta) ~ N(log(median), sd^2).
+class LogNormal:
+    """A prior of theta in [low, high]: log(theta) ~ N(log(median), sd^2), truncated.
 
     Args:
-        median: > 0, in the units of theta.
+        median: > 0, in the units of theta; a likely value, where a search may start.
         sd: > 0, the standard deviation of log(theta).
+        low: the lower bound of theta.
+        high: the upper bound of theta.
+    Raises:
+        InvalidInput: a number is out of range, or low is not below high.
     """
 
     median: float
     sd: float
-
-    def __post_init__(self) -> None:
-        positive(self.median, "median")
-        positive(self.sd, "sd")
-
-    def __call__(self, u: Array) -> tuple[Array, Array]:
-        z = (u - np.log(self.median)) / self.sd
-        return -0.5 * z**2, -z / self.sd
-
-    @property
-    def centre(self) -> float:
-        return self.median
-
-
-@dataclass(frozen=True)
-class Bounded:
-    """A prior that is truncated to [low, high]."""
-
-    prior: Prior
     low: float
     high: float
 
     def __post_init__(self) -> None:
+        positive(self.median, "median")
+        positive(self.sd, "sd")
         if not 0.0 < self.low < self.high < np.inf:
             raise InvalidInput(f"bounds must be 0 < low < high, got {self.low!r}, {self.high!r}")
+
+    def __call__(self, u: Array) -> tuple[Array, Array]:
+        """The log density at u = log(theta), up to a constant, and its derivative; of u's shape."""
+        z = (u - np.log(self.median)) / self.sd
+        return -0.5 * z**2, -z / self.sd
 
 
 @dataclass(frozen=True)
@@ -82,17 +60,16 @@ class HyperPriors:
     """
 
     inputs: InputScaling
-    lengthscale: Bounded
-    variance: Bounded = Bounded(LogNormal(1.0, 1.0), 1e-2, 1e3)
-    noise_var: Bounded = Bounded(LogNormal(float(np.exp(-5.0)), 2.0), 1e-6, 1.0)
+    lengthscale: LogNormal
+    variance: LogNormal = LogNormal(1.0, 1.0, 1e-2, 1e3)
+    noise_var: LogNormal = LogNormal(float(np.exp(-5.0)), 2.0, 1e-6, 1.0)
     spread: float | None = None
 
-    def around(self, lengthscale: float) -> Bounded:
+    def around(self, lengthscale: float) -> LogNormal:
         """The prior of each of several lengthscales, given the common one."""
         if self.spread is None:
             return self.lengthscale
-        low, high = self.lengthscale.low, self.lengthscale.high
-        return Bounded(LogNormal(lengthscale, self.spread), low, high)
+        return replace(self.lengthscale, median=lengthscale, sd=self.spread)
 
     @staticmethod
     def default(inputs: InputScaling, spread: float | None = None) -> "HyperPriors":
@@ -105,9 +82,7 @@ class HyperPriors:
         Optimization Performs Great in High Dimensions", scaled from [0, 1]^D. The bounds are 0.02
         and 20 times sqrt(D).
         """
-        root = float(np.sqrt(len(inputs.low)))
-        prior = LogNormal(2.0 * float(np.exp(np.sqrt(2.0) - 3.0)) * root, float(np.sqrt(3.0)))
-        return HyperPriors(inputs, Bounded(prior, 0.02 * root, 20 * root), spread=spread)
+        return HyperPriors(inputs, _of_root(inputs, np.sqrt(2.0) - 3.0, 20), spread=spread)
 
     @staticmethod
     def dimension_scaled(inputs: InputScaling, spread: float | None = None) -> "HyperPriors":
@@ -120,11 +95,9 @@ class HyperPriors:
         That estimate is the one under the `default` prior. The present one expects a smoother
         function. The bounds are 0.02 and 500 times sqrt(D), on [-1, 1]^D.
         """
-        root = float(np.sqrt(len(inputs.low)))
-        prior = LogNormal(2.0 * float(np.exp(np.sqrt(2.0))) * root, float(np.sqrt(3.0)))
-        return HyperPriors(inputs, Bounded(prior, 0.02 * root, 500 * root), spread=spread)
+        return HyperPriors(inputs, _of_root(inputs, np.sqrt(2.0), 500), spread=spread)
 
-    def of(self, name: str, value: float) -> tuple[str, float, Bounded]:
+    def of(self, name: str, value: float) -> tuple[str, float, LogNormal]:
         """The type of a kernel parameter, by the last word of its name; its unit; its prior.
 
         Lengthscales are measured in units of the cube (a single one in the mean unit).
@@ -139,4 +112,12 @@ class HyperPriors:
             return word, float(side), self.lengthscale
         if word == "variance":
             return word, 1.0, self.variance
-        return word, value, Bounded(LogNormal(1.0, 1.0), 1e-3, 1e3)
+        return word, value, LogNormal(1.0, 1.0, 1e-3, 1e3)
+
+
+def _of_root(inputs: InputScaling, log_mode: float, most: float) -> LogNormal:
+    """A prior of lengthscales; the mode is for [0, 1]^D, and all but ``sd`` are times sqrt(D)."""
+    root = float(np.sqrt(len(inputs.low)))
+    return LogNormal(
+        2.0 * float(np.exp(log_mode)) * root, float(np.sqrt(3.0)), 0.02 * root, most * root
+    )

@@ -24,7 +24,7 @@ def test_the_dimension_scaled_prior_is_the_law_of_the_paper(dim):
     """Up to a constant, the density of u = log(ell) is that of ell times ell."""
     inputs = InputScaling(np.zeros(dim), np.ones(dim))  # one unit of [-1, 1]^D is 1/2
     prior = HyperPriors.dimension_scaled(inputs).lengthscale
-    ours = prior.prior(GRID)[0]
+    ours = prior(GRID)[0]
     paper = law(dim).logpdf(np.exp(GRID) / 2) + GRID
     np.testing.assert_allclose(ours - ours[0], paper - paper[0], atol=1e-9)
     assert prior.low < 2 * law(dim).ppf(0.02)
@@ -35,7 +35,7 @@ def test_the_dimension_scaled_prior_is_the_law_of_the_paper(dim):
 def test_the_default_prior_gives_the_estimate_of_the_paper(dim):
     """The paper maximizes the density of ell itself, without the factor ell."""
     inputs = InputScaling(np.zeros(dim), np.ones(dim))
-    ours = HyperPriors.default(inputs).lengthscale.prior(GRID)[0]
+    ours = HyperPriors.default(inputs).lengthscale(GRID)[0]
     paper = law(dim).logpdf(np.exp(GRID) / 2)
     np.testing.assert_allclose(ours - ours[0], paper - paper[0], atol=1e-9)
 
