@@ -7,15 +7,15 @@ under a type name. `to_dict` and `from_dict` round-trip.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib import import_module
 from types import UnionType
-from typing import Any, Generic, TypeGuard, TypeVar, get_args, get_type_hints
+from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
 
 T = TypeVar("T")
 
@@ -212,3 +212,60 @@ class Family(Generic[T]):
         if isinstance(value, (tuple, list)):
             return tuple(self._member(item) for item in value)
         return value
+
+
+@dataclass(frozen=True)
+class Parametric:
+    """A declaration with hyper-parameters: its float fields, and those of the parts in its fields.
+
+    Attributes:
+        type_name: its name in dicts.
+        fixed: the fields that are not hyper-parameters.
+    """
+
+    type_name: ClassVar[str]
+    fixed: ClassVar[tuple[str, ...]] = ()
+    _kind: ClassVar[str]
+
+    def parameters(self) -> dict[str, float]:
+        """The hyper-parameters that may be learned: float fields that are not `fixed`.
+
+        Numbers within tuples and parts have flat names: "lengthscale.0", "terms.1.variance".
+        """
+        own = (f.name for f in fields(self) if f.name not in self.fixed)
+        return dict(pair for name in own for pair in _numbers(name, getattr(self, name)))
+
+    def with_parameters(self, values: Mapping[str, float]) -> Self:
+        """The same with some hyper-parameters replaced; the others keep their values.
+
+        Raises:
+            UnknownName: a name that `parameters` does not list.
+            InvalidInput: a value that is out of range.
+        """
+        if not isinstance(values, Mapping):
+            raise InvalidInput(f"the parameters of a {self._kind} are a dict, got {shown(values)}")
+        known = self.parameters()
+        for name in values:
+            one_of(name, known, f"parameter of the {self._kind} {self.type_name!r}")
+        touched = {name.partition(".")[0] for name in values}
+        return replace(self, **{own: _filled(own, getattr(self, own), values) for own in touched})
+
+
+def _numbers(name: str, value: object) -> Iterator[tuple[str, float]]:
+    if isinstance(value, Parametric):
+        yield from ((f"{name}.{own}", number) for own, number in value.parameters().items())
+    elif isinstance(value, tuple):
+        for i, item in enumerate(value):
+            yield from _numbers(f"{name}.{i}", item)
+    elif isinstance(value, float):
+        yield name, value
+
+
+def _filled(name: str, value: Any, new: Mapping[str, float]) -> Any:
+    """The value of a field, with the numbers replaced that ``new`` names."""
+    if isinstance(value, Parametric):
+        own = {p: new[key] for p in value.parameters() if (key := f"{name}.{p}") in new}
+        return value.with_parameters(own)
+    if isinstance(value, tuple):
+        return tuple(_filled(f"{name}.{i}", item, new) for i, item in enumerate(value))
+    return new.get(name, value)

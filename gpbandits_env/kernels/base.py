@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, positive
-from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels.columns import Columns, PlainColumns
-from gpbandits_env.specs import Family, kinds_of
+from gpbandits_env.specs import Family, Parametric, kinds_of
 
 Lengthscale = float | tuple[float, ...]
 # One over the square of a smaller number overflows a float.
@@ -20,7 +20,7 @@ SMALLEST = 1e-150
 
 
 @dataclass(frozen=True)
-class Kernel(ABC):
+class Kernel(Parametric, ABC):
     """A covariance function k(x, z): a frozen dataclass that is called on points.
 
     A kernel of your own needs `__call__` and `diagonal` to work on arms. Optional methods enable
@@ -39,8 +39,7 @@ class Kernel(ABC):
         on_indices: whether a point is the index of an arm instead of a location.
     """
 
-    type_name: ClassVar[str]
-    fixed: ClassVar[tuple[str, ...]] = ()
+    _kind = "kernel"
     on_indices: ClassVar[bool] = False
 
     def __init_subclass__(cls, **settings: Any) -> None:
@@ -87,29 +86,6 @@ class Kernel(ABC):
         z must not change while the columns are in use.
         """
         return PlainColumns(self, self.gradient, z)
-
-    def parameters(self) -> dict[str, float]:
-        """The positive hyper-parameters that may be learned: float fields that are not `fixed`.
-
-        Numbers within tuples and kernels have flat names: "lengthscale.0", "terms.1.variance".
-        """
-        own = (f.name for f in fields(self) if f.name not in self.fixed)
-        return dict(pair for name in own for pair in _flat(name, getattr(self, name)))
-
-    def with_parameters(self, values: Mapping[str, float]) -> Self:
-        """The same kernel with some hyper-parameters replaced; the others keep their values.
-
-        Raises:
-            UnknownName: a name that `parameters` does not list.
-            InvalidInput: a value that is not finite and above 0.
-        """
-        known = self.parameters()
-        if not isinstance(values, Mapping):
-            raise InvalidInput(f"a kernel's parameters are a dict, got {shown(values)}")
-        for name in values:
-            one_of(name, known, f"parameter of the kernel {self.type_name!r}")
-        touched = {name.partition(".")[0] for name in values}
-        return replace(self, **{own: _filled(own, getattr(self, own), values) for own in touched})
 
     def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         """The derivatives d k(x_i, z_j) / d log(parameter): an (n, m) array for each parameter.
@@ -263,23 +239,3 @@ def _joined(kind: str, *kernels: Kernel) -> Kernel:
     """The sum or product of kernels; sums of sums and products of products are flattened."""
     parts = [part for k in kernels for part in (k.parts if k.type_name == kind else (k,))]
     return KERNELS.members[kind](tuple(parts))  # type: ignore[call-arg]
-
-
-def _flat(name: str, value: object) -> Iterator[tuple[str, float]]:
-    if isinstance(value, Kernel):
-        yield from ((f"{name}.{own}", number) for own, number in value.parameters().items())
-    elif isinstance(value, tuple):
-        for i, item in enumerate(value):
-            yield from _flat(f"{name}.{i}", item)
-    elif isinstance(value, float):
-        yield name, value
-
-
-def _filled(name: str, value: Any, new: Mapping[str, float]) -> Any:
-    """The value of a field, with the numbers replaced that ``new`` names."""
-    if isinstance(value, Kernel):
-        own = {p: new[key] for p in value.parameters() if (key := f"{name}.{p}") in new}
-        return value.with_parameters(own)
-    if isinstance(value, tuple):
-        return tuple(_filled(f"{name}.{i}", item, new) for i, item in enumerate(value))
-    return new.get(name, value)

@@ -8,19 +8,18 @@ where t and s are times in rounds, and round 1 is at time 0.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.errors import one_of
-from gpbandits_env.specs import Family
+from gpbandits_env.specs import Family, Parametric
 
 
 @dataclass(frozen=True)
-class TemporalKernel(ABC):
+class TemporalKernel(Parametric, ABC):
     r"""A covariance T(t, s) in time that is the law of a linear state-space model of n states.
 
     .. math::
@@ -35,7 +34,7 @@ class TemporalKernel(ABC):
     Source: Hartikainen and Sarkka (2010); Solin and Sarkka (2014), for periodic kernels.
     """
 
-    type_name: ClassVar[str]
+    _kind = "temporal kernel"
 
     @abstractmethod
     def __call__(self, t: Array, s: Array) -> Array:
@@ -78,24 +77,6 @@ class TemporalKernel(ABC):
         """A plain dict for JSON that `temporal_from_dict` reads back."""
         return TEMPORAL.to_dict(self)
 
-    def parameters(self) -> dict[str, float]:
-        """The hyper-parameters by name: "period", "weights.0", "kernels.1.epsilon", ..."""
-        return dict(_leaves("", self.to_dict()))
-
-    def with_parameters(self, values: Mapping[str, float]) -> Self:
-        """The same kernel with some hyper-parameters replaced; the others keep their values.
-
-        Raises:
-            UnknownName: a name that `parameters` does not list.
-            InvalidInput: a value out of range.
-        """
-        known = self.parameters()
-        for name in values:
-            one_of(name, known, f"parameter of the temporal kernel {self.type_name!r}")
-        made = temporal_from_dict(_filled("", self.to_dict(), values))
-        assert isinstance(made, type(self))
-        return made
-
 
 TEMPORAL: Family[TemporalKernel] = Family("temporal kernel", TemporalKernel)
 
@@ -113,28 +94,3 @@ def temporal_from_dict(spec: Mapping[str, Any] | TemporalKernel) -> TemporalKern
 def lags(t: Array, s: Array) -> Array:
     """The elapsed times |t_i - s_j|, (k, m)."""
     return np.abs(np.subtract.outer(t, s))
-
-
-def _leaves(name: str, value: Any) -> Iterator[tuple[str, float]]:
-    """The floats within nested dicts and lists, by their paths."""
-    if isinstance(value, float):
-        yield name, value
-    for key, item in _items(value):
-        yield from _leaves(f"{name}.{key}" if name else str(key), item)
-
-
-def _filled(name: str, value: Any, new: Mapping[str, float]) -> Any:
-    """A copy of nested dicts and lists, with the floats replaced that ``new`` names."""
-    parts = {
-        key: _filled(f"{name}.{key}" if name else str(key), i, new) for key, i in _items(value)
-    }
-    if isinstance(value, dict):
-        return parts
-    return [*parts.values()] if isinstance(value, list) else new.get(name, value)
-
-
-def _items(value: Any) -> Iterator[tuple[Any, Any]]:
-    if isinstance(value, dict):
-        yield from value.items()
-    elif isinstance(value, list):
-        yield from enumerate(value)
