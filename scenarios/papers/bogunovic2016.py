@@ -21,7 +21,6 @@ from gpbandits_env.scenarios.findings import (
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
 PICTURES = "gpbandits_env.scenarios.reporting.pictures"
-THEORY = "gpbandits_env.scenarios.reporting.theory_pictures"
 BETA = {"type": "log", "c1": 0.8, "c2": 4.0}
 EPSILONS = (0.001, 0.01, 0.03)
 TRUE_EPSILON = 0.01
@@ -335,7 +334,7 @@ SCENARIOS = (
         id="bogunovic2016/lower-bound",
         source="bogunovic2016, Theorem 4.1 and Appendix F",
         title="the regret of an agent that knows the last function",
-        draw=f"{THEORY}:lower_bound",
+        draw=f"{PICTURES}:lower_bound",
     ),
     Picture(
         id="bogunovic2016/fig-1",

@@ -10,7 +10,6 @@ from gpbandits_env.scenarios.findings import AtMost, Below, Finding, Level
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
 PICTURES = "gpbandits_env.scenarios.reporting.pictures"
-THEORY = "gpbandits_env.scenarios.reporting.theory_pictures"
 DELTA = 0.1
 BOUND = {"type": "theorem1", "delta": DELTA}
 MARGIN = 0.01
@@ -169,7 +168,7 @@ SCENARIOS = (
         id="srinivas2010/fig-1",
         source="srinivas2010, Fig. 1 and Theorems 1 to 3",
         title="regret orders of three kernels, and three bounds above a run",
-        draw=f"{THEORY}:regret_bounds",
+        draw=f"{PICTURES}:regret_bounds",
     ),
     Picture(
         id="srinivas2010/fig-2",

@@ -3,9 +3,8 @@
 import pytest
 
 from gpbandits_env.scenarios import Picture, get
-from gpbandits_env.scenarios.reporting.pictures import save
+from gpbandits_env.scenarios.reporting.pictures import lower_bound, regret_bounds, save
 from gpbandits_env.scenarios.reporting.style import new_figure
-from gpbandits_env.scenarios.reporting.theory_pictures import lower_bound, regret_bounds
 
 IDS = ("srinivas2010/fig-1", "bogunovic2016/lower-bound", "tranthe2020/theory")
 
