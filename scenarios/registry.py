@@ -7,7 +7,7 @@ a declaration to it.
 from functools import cache
 from importlib import import_module
 
-from gpbandits_env.errors import one_of
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 
 # The short name of a paper -> its authors and year.
@@ -46,3 +46,10 @@ def get(id: str) -> Scenario | Picture:
         UnknownName: there is no such id; the message suggests the nearest ones.
     """
     return scenarios()[one_of(id, scenarios(), "scenario", "'gpbandits list' lists them")]
+
+
+def experiment(found: Scenario | Picture, lacks: str) -> Scenario:
+    """A scenario with agents and trials; InvalidInput for an illustration, which ``lacks`` them."""
+    if isinstance(found, Picture):
+        raise InvalidInput(f"{found.id} is an illustration: it has no {lacks}")
+    return found

@@ -9,6 +9,7 @@ import click
 
 from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.cli.group import labels
 from gpbandits_env.scenarios.metrics import METRICS
 from gpbandits_env.scenarios.reporting.comparison_plot import draw
 from gpbandits_env.scenarios.reporting.published import counts, lines
@@ -19,7 +20,7 @@ from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.comparison import Suite, agents_of, compare, gather
 from gpbandits_env.scenarios.results.report import Report, report
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.scenario import Picture, Scenario
+from gpbandits_env.scenarios.scenario import Scenario
 from gpbandits_env.scenarios.study.run import run_study
 
 
@@ -32,7 +33,7 @@ from gpbandits_env.scenarios.study.run import run_study
     show_default=True,
     help="Metric to compare.",
 )
-@click.option("--agents", metavar="A,B", help="Labels; by default those in all files.")
+@click.option("--agents", type=labels, metavar="A,B", help="Labels; by default those in all files.")
 @click.option("--reference", metavar="A", help="Agent whose score is 0; by default the worst.")
 @click.option("--out", type=click.Path(path_type=Path), help="Name of the plot, without suffix.")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the bootstrap.")
@@ -40,7 +41,7 @@ from gpbandits_env.scenarios.study.run import run_study
 def compare_command(
     files: tuple[Path, ...],
     metric: str,
-    agents: str | None,
+    agents: list[str] | None,
     reference: str | None,
     out: Path | None,
     seed: int,
@@ -54,8 +55,7 @@ def compare_command(
       gpbandits compare results/ren2024-*.sqlite --metric simple_regret --reference random
       gpbandits compare results/*.sqlite --agents gp-ucb,ei --json > comparison.json
     """
-    labels = None if agents is None else [name.strip() for name in agents.split(",")]
-    suite = compare(gather(files, metric, labels), metric, reference, seed=seed)
+    suite = compare(gather(files, metric, agents), metric, reference, seed=seed)
     if as_json:
         click.echo(json.dumps(suite.to_dict(), indent=2))
         return
@@ -134,12 +134,11 @@ def reference(
     Examples:
       gpbandits reference srinivas2010/se-1d --check
     """
-    found = registry.get(scenario)
+    named = registry.get(scenario)
     tool = f"to make new ones, run 'python -m tools.reference {scenario}' in a checkout"
     if not check:
         raise InvalidInput(f"give --check to compare with the reference results; {tool}")
-    if isinstance(found, Picture):
-        raise InvalidInput(f"{scenario} is an illustration: it has no results to check")
+    found = registry.experiment(named, "results to check")
     kept = references.load(scenario)
     if kept is None:
         raise InvalidInput(f"there are no reference results of {scenario}; {tool}")

@@ -7,11 +7,9 @@ from pathlib import Path
 import click
 
 from gpbandits_env.datasets import hours, read_table
-from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import Diagnosis
 from gpbandits_env.learning import diagnose as judge
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.scenario import Scenario
 from gpbandits_env.scenarios.study.tuning import tune as learn
 
 
@@ -90,9 +88,6 @@ def tune(scenario: str, as_json: bool) -> None:
       gpbandits tune bogunovic2016/temperature
       gpbandits tune bogunovic2016/traffic --json
     """
-    found = registry.get(scenario)
-    if not isinstance(found, Scenario):
-        raise InvalidInput(f"{scenario} is an illustration: it has no data to learn from")
-    result = learn(found)
+    result = learn(registry.experiment(registry.get(scenario), "data to learn from"))
     plain = asdict(result) | {"block": result.block}
     click.echo(json.dumps(plain, indent=2) if as_json else result.text())

@@ -210,3 +210,8 @@ no_user_code_option = click.option(
     callback=_refuse_user_code,
     help="Refuse agents, kernels and environments named as 'module:Name'.",
 )
+
+
+def labels(text: str) -> list[str]:
+    """Labels that are separated by commas, as a list."""
+    return [label.strip() for label in text.split(",")]

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.cli.group import labels
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.html import save_page
 from gpbandits_env.scenarios.reporting.plots import plot as draw
@@ -57,8 +58,8 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
 @click.option("--out", type=click.Path(path_type=Path), help="Name of the plots, without suffix.")
 @click.option("--log", is_flag=True, help="Draw regret on a logarithmic axis.")
 @click.option("--bounds", is_flag=True, help="Add the paper's regret bounds to the plot.")
-@click.option("--agents", help="Labels of the agents to draw, separated by commas.")
-def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: str | None) -> None:
+@click.option("--agents", type=labels, help="Labels of the agents to draw, separated by commas.")
+def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: list[str] | None) -> None:
     """Plot the results in FILE as PNG and SVG, with the panels that its scenario declares.
 
     A scenario without panels gets average and cumulative regret against rounds, and simple
@@ -72,7 +73,7 @@ def plot(file: Path, out: Path | None, log: bool, bounds: bool, agents: str | No
     """
     with Store.open(file) as store:
         if agents is not None:
-            store.restrict([label.strip() for label in agents.split(",")])
+            store.restrict(agents)
         files = draw(store, out, log=log, bounds=bounds)
     for name in files:
         click.echo(name)

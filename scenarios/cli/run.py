@@ -13,7 +13,7 @@ from gpbandits_env import agents as library
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.cli.group import exit_code, no_user_code_option
+from gpbandits_env.scenarios.cli.group import exit_code, labels, no_user_code_option
 from gpbandits_env.scenarios.reporting.animation import animate as draw
 from gpbandits_env.scenarios.reporting.pictures import save
 from gpbandits_env.scenarios.reporting.plots import plot
@@ -60,7 +60,10 @@ def _where(command: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @click.argument("scenario")
 @click.option(
-    "--agents", metavar="A,B", help="Agents, by label or name; 'all' adds the alternatives."
+    "--agents",
+    type=labels,
+    metavar="A,B",
+    help="Agents, by label or name; 'all' adds the alternatives.",
 )
 @click.option(
     "--trials", type=click.IntRange(1), help="Environment instances; by default the scenario's."
@@ -83,7 +86,7 @@ def _where(command: Callable[..., None]) -> Callable[..., None]:
 @no_user_code_option
 def run(
     scenario: str,
-    agents: str | None,
+    agents: list[str] | None,
     trials: int | None,
     horizon: int | None,
     jobs: int | None,
@@ -111,11 +114,10 @@ def run(
     found = find(scenario)
     if isinstance(found, Picture):
         if agents or trials or horizon or settings:
-            raise InvalidInput(f"{scenario} is an illustration: it has no agents, trials or rounds")
+            registry.experiment(found, "agents, trials or rounds")
         _announce(save(found, out or Path("results") / _file(scenario, ".png"), seed))
         return
-    names = None if agents is None else [name.strip() for name in agents.split(",")]
-    chosen = found.select(names, trials, horizon, library.names() + library.adapter_names())
+    chosen = found.select(agents, trials, horizon, library.names() + library.adapter_names())
     chosen = with_settings(chosen, parse_settings(settings))
     path = out or Path("results") / _file("-".join([scenario, *settings]), ".sqlite")
     _check_plots(scenario, path)
@@ -193,23 +195,18 @@ def new(file: Path, source: str | None, force: bool) -> None:
         raise InvalidInput(f"{file}: the folder {file.parent} does not exist")
     if file.exists() and not force:
         raise InvalidInput(f"{file} already exists; --force overwrites it")
-    text = template(file.name) if source is None else as_toml(_declared(source), file.name)
+    text, start = template(file.name), None
+    if source is not None:
+        start = registry.experiment(registry.get(source), "scenario to write out")
+        text = as_toml(start, file.name)
     write_text(file, text, "text")
     click.echo(f"wrote {file}; run it with 'gpbandits run {file}'")
-    if source is not None:
-        others = differences(_declared(source), text)
+    if start is not None:
+        others = differences(start, text)
         same = f"in {', '.join(others)}, which a file cannot express" if others else ""
         click.echo(
             f"it differs from {source} {same}" if same else f"its results are those of {source}"
         )
-
-
-def _declared(id: str) -> Scenario:
-    """The scenario of an id, which must have trials."""
-    found = registry.get(id)
-    if isinstance(found, Picture):
-        raise InvalidInput(f"{id} is an illustration: it has no scenario to write out")
-    return found
 
 
 @click.command()
@@ -230,8 +227,6 @@ def animate(scenario: str, agent: str, rounds: int, seed: int, fps: int, out: Pa
       gpbandits animate bogunovic2016/se --agent tv-gp-ucb
       gpbandits animate my_scenario.toml --agent r-gp-ucb --rounds 120 --out r.gif
     """
-    found = find(scenario)
-    if isinstance(found, Picture):
-        raise InvalidInput(f"{scenario} is an illustration: it has no agents to animate")
+    found = registry.experiment(find(scenario), "agents to animate")
     path = out or Path(f"{found.id}-{agent}".replace("/", "-") + ".gif")
     click.echo(f"animation  {draw(found, agent, path, rounds, seed, fps)}")

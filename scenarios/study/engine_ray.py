@@ -14,7 +14,7 @@ import ray
 from ray import exceptions
 
 from gpbandits_env.errors import ClusterLost, InvalidInput, MissingExtra
-from gpbandits_env.scenarios.study import ray_guard
+from gpbandits_env.scenarios.study import worker
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable, run_timed
 from gpbandits_env.scenarios.study.runner import PlannedTrial
 
@@ -95,7 +95,7 @@ def _guarded() -> Iterator[None]:
         return
     import psutil  # Ray's copy
 
-    command = [sys.executable, "-I", "-S", ray_guard.__file__, str(os.getpid())]
+    command = [sys.executable, "-I", "-S", worker.__file__, str(os.getpid())]
     folder = str(Path(psutil.__file__).parents[1])
     # A group of its own, because it must not receive the signals of a terminal.
     with subprocess.Popen([*command, folder], process_group=0) as guard:

@@ -5,8 +5,6 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 
-import joblib
-
 from gpbandits_env.errors import InvalidInput, one_of, optional
 from gpbandits_env.scenarios.study.pool import Results
 from gpbandits_env.scenarios.study.pool import results as pool_results
@@ -52,11 +50,6 @@ class Engine:
 
 
 LOCAL = Engine()
-
-
-def default_jobs() -> int:
-    """The number of processors that this process may use."""
-    return int(joblib.cpu_count())
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import joblib
 from tqdm.auto import tqdm
 
 from gpbandits_env.arrays import whole
@@ -94,7 +95,7 @@ def run_study(
         ClusterLost: the connection to the cluster is lost; finished trials are kept.
         InvalidInput, UnknownName, MissingData: the scenario cannot be run; no trial was run.
     """
-    jobs = engines.default_jobs() if jobs is None else whole(jobs, "jobs")
+    jobs = int(joblib.cpu_count()) if jobs is None else whole(jobs, "jobs")
     whole(seed, "seed", 0, None)
     cells = scenario.cells()
     forget_environments()
