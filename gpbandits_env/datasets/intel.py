@@ -10,8 +10,7 @@ import gzip
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from pathlib import Path
-from typing import Any, TextIO, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.io import loadmat
@@ -58,7 +57,11 @@ def load_intel(every: int = 1) -> Readings:
     if MINUTES % whole(every, "every"):
         raise InvalidInput(f"every must divide a day of {MINUTES} minutes, got {every}")
     struct = _read()
-    data = _mended(np.array(struct.data, dtype=np.float64))
+    data, (row, column) = np.array(struct.data, dtype=np.float64), OUTLIER
+    around = data[[row - 1, row + 1], column]
+    # A copy of the file without the outlier is left unchanged.
+    if abs(data[row, column] - around.mean()) > 5.0:
+        data[row, column] = around.mean()
     days = [data[d * (MINUTES + 1) :][:MINUTES:every] for d in range(DAYS)]
     return Readings(
         "intel-berkeley",
@@ -82,15 +85,6 @@ def _read() -> Any:
     if shape != (DAYS * (MINUTES + 1), SENSORS):
         raise InvalidInput(f"{path}: data must have shape (7205, 46), got {shape}")
     return struct
-
-
-def _mended(data: Array) -> Array:
-    row, column = OUTLIER
-    around = data[[row - 1, row + 1], column]
-    # A copy of the file without the outlier is left unchanged.
-    if abs(data[row, column] - around.mean()) > 5.0:
-        data[row, column] = around.mean()
-    return data
 
 
 INTEL = Dataset(
@@ -122,8 +116,9 @@ def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 
         InvalidInput: an option is out of range, or the file has no complete day.
     """
     path = INTEL_RAW.locate()
+    opened: Any = gzip.open if path.suffix == ".gz" else open
     try:
-        with _open(path) as lines:
+        with opened(path, "rt", encoding="ascii", errors="replace") as lines:
             return from_lines(lines, every, days, longest_gap)[0]
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read: {error}") from None
@@ -160,12 +155,6 @@ def from_lines(
         LICENCE,
     )
     return readings, tally
-
-
-def _open(path: Path) -> TextIO:
-    if path.suffix == ".gz":
-        return cast(TextIO, gzip.open(path, "rt", encoding="ascii", errors="replace"))
-    return path.open(encoding="ascii", errors="replace")
 
 
 def _binned(lines: Iterable[str], every: int, tally: Tally) -> Array:

@@ -206,10 +206,11 @@ class _Text:
         self.path = path
         line, cells = next(lines, (0, []))
         first = [cell.strip() for cell in cells]
-        named = not all(map(_is_value, first)) if header is None else header
-        self.names = first if named else None
+        if header is None:
+            header = any(_number(cell) is None and _date(cell) is None for cell in first)
+        self.names = first if header else None
         self.width = len(first)
-        start = next(lines, None) if named else (line, cells)
+        start = next(lines, None) if header else (line, cells)
         if start is None or not first:
             raise InvalidInput(f"{path}: there are no rows of numbers")
         self.body = chain([start], lines)
@@ -357,7 +358,3 @@ def _date(cell: str) -> datetime | None:
         return None
     offset = found.utcoffset()
     return found if offset is None else found.replace(tzinfo=None) - offset
-
-
-def _is_value(cell: str) -> bool:
-    return _number(cell) is not None or _date(cell) is not None

@@ -65,14 +65,14 @@ UserStep: TypeAlias = Callable[[Array, Fresh, int, np.random.Generator], Array]
 class FunctionDrift(Drift):
     """A user's function ``step(f, fresh, t, rng) -> f_next`` as a drift.
 
-    Args:
-        step: maps the values of round t to the values of round t + 1.
-        keeps_marginal: whether every f_t keeps the law of a fresh draw.
+    It maps the values of round t to those of round t + 1. A drift that keeps the marginal law is a
+    `Drift` of its own.
     """
 
-    def __init__(self, step: UserStep, keeps_marginal: bool = False) -> None:
+    keeps_marginal = False
+
+    def __init__(self, step: UserStep) -> None:
         self._step = step
-        self.keeps_marginal = keeps_marginal  # type: ignore[misc]
 
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         # A copy, so that a step that works in place cannot change values already returned.

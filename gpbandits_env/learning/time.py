@@ -10,8 +10,7 @@ Readings of all arms need a Kalman filter instead: with K = U diag(lam) U^T, the
 Source: Rasmussen & Williams (2006), eq. (5.8); Hartikainen and Sarkka (2010), Section 3.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -32,16 +31,10 @@ REACH, PERIOD_REACH = 8.0, 0.4
 STEP = 1e-5
 
 
-class TimeLikelihood(ABC):
-    """The log density of data, as a function of the temporal kernel and the noise variance."""
+class TimeLikelihoodOfPoints:
+    """The log density of n observations at any points, in nats, O(n^3).
 
-    @abstractmethod
-    def __call__(self, temporal: TemporalKernel, noise_var: float) -> float:
-        """Log p(y), in nats; -inf if the covariance cannot be factorized."""
-
-
-class TimeLikelihoodOfPoints(TimeLikelihood):
-    """The likelihood of n observations at any points, O(n^3).
+    It is -inf if the covariance cannot be factorized.
 
     Args:
         model: the kernel in space and the prior mean, one number.
@@ -67,8 +60,8 @@ class TimeLikelihoodOfPoints(TimeLikelihood):
         return float(-0.5 * white @ white - half)
 
 
-class TimeLikelihoodOfSeries(TimeLikelihood):
-    """The likelihood of series of all n arms by n Kalman filters at once.
+class TimeLikelihoodOfSeries:
+    """The log density of series of all n arms, in nats, by n Kalman filters at once.
 
     Cost: O(n T p^2) for T times and p temporal states, O(n T p^3) if the transition is not
     diagonal.
@@ -120,17 +113,14 @@ class Steps:
         self, mean: Array, covariance: Array, scale: Array, start: float, end: float
     ) -> tuple[Array, Array]:
         """The mean (n, p) and covariance (n, p, p) at the end; the noise is times ``scale``."""
-        carry, noise = self._between(start, end)
+        dt, kernel = end - start, self.temporal
+        if self._last is None or self._last[0] != dt or not kernel.stationary:
+            self._last = dt, kernel.transition(dt), kernel.noise(start, dt)
+        _, carry, noise = self._last
         factors = carry.diagonal()
         if np.count_nonzero(carry) == np.count_nonzero(factors):
             return mean * factors, covariance * np.outer(factors, factors) + scale * noise
         return mean @ carry.T, carry @ covariance @ carry.T + scale * noise
-
-    def _between(self, start: float, end: float) -> tuple[Array, Array]:
-        dt, kernel = end - start, self.temporal
-        if self._last is None or self._last[0] != dt or not kernel.stationary:
-            self._last = dt, kernel.transition(dt), kernel.noise(start, dt)
-        return self._last[1:]
 
 
 class TimeFit:
@@ -165,7 +155,7 @@ class TimeFit:
         self._model, self._temporal, self.evaluations = model, model.temporal, 0
         self.names = learnable_in_time(self._temporal, learn)
         kind = TimeLikelihoodOfPoints if isinstance(data, Observations) else TimeLikelihoodOfSeries
-        self._likelihood: TimeLikelihood = kind(model, data)  # type: ignore[arg-type]
+        self._likelihood: Callable[[TemporalKernel, float], float] = kind(model, data)  # type: ignore[arg-type]
         known = {f"temporal.{name}": v for name, v in self._temporal.parameters().items()}
         start = np.array([(known | {"noise_var": model.noise_var})[name] for name in self.names])
         rates = np.array([_is(name, "epsilon") for name in self.names])

@@ -123,6 +123,7 @@ FIGURE = (
     Panel("average_regret", "seconds", log=True),
     Panel("model_order", log=True),
 )
+BOUNDS = ("bedi3.2", "bedi-model-order")
 # Where nearly all of the clock time is that of evaluations.
 COSTLY = (FIGURE[0], Panel("average_regret", "evaluations", log=True), FIGURE[2])
 
@@ -196,11 +197,6 @@ ON_ROWS = (
 )
 
 
-def _bounds(budgets: dict[str, float]) -> tuple[dict[str, Any], ...]:
-    kinds = ("bedi3.2", "bedi-model-order")
-    return tuple({"type": k, "epsilon": e} for e in budgets.values() for k in kinds)
-
-
 def _figure(
     name: str,
     trials: tuple[int, int, int],
@@ -241,7 +237,7 @@ def _figure(
             choices=(*CHOICES, *s.choices, *choices),
             departures=(ON_ROWS, FASTER, *departures),
             panels=COSTLY if evaluation else FIGURE,
-            bounds=_bounds(s.budgets),
+            bounds=tuple({"type": k, "epsilon": e} for e in s.budgets.values() for k in BOUNDS),
             grid=() if s.fitted else grid,
             reading_of=f"bedi2022/{name}-literal" if s.fitted else "",
             **declared,

@@ -66,7 +66,10 @@ def _scores(axes: "Axes", suite: Suite, styles: Styles) -> None:
     axes.set_yticks(range(len(suite.standings)), [s.label for s in suite.standings])
     axes.invert_yaxis()
     axes.set_title("interquartile mean of the scores")
-    axes.set_xlabel(_meaning(suite))
+    zero, one = f"0 the mean of {suite.reference}", "1 no regret"
+    if suite.reference is None:
+        zero, one = "0 the worst agent's mean", "1 the best's"
+    axes.set_xlabel(f"{zero}, {one}")
 
 
 def _profiles(axes: "Axes", suite: Suite, styles: Styles) -> None:
@@ -96,9 +99,3 @@ def _improvement(axes: "Axes", suite: Suite) -> None:
     axes.set_yticks(range(size), labels)
     axes.grid(visible=False)
     axes.set_title("probability that the row beats the column")
-
-
-def _meaning(suite: Suite) -> str:
-    if suite.reference is None:
-        return "0 the worst agent's mean, 1 the best's"
-    return f"0 the mean of {suite.reference}, 1 no regret"

@@ -204,16 +204,14 @@ def compare(
     rng = np.random.default_rng(seed)
     means = {n: {k: float(r.mean()) for k, r in runs.items()} for n, runs in regrets.items()}
     ranks = mean_ranks(np.array([[m[label] for m in means.values()] for label in labels]))
-    standings = [
-        Standing(
-            label,
-            float(rank),
-            _interquartile_mean([s[label] for s in scores.values()], rng, resamples),
-            sum(m[label] <= min(m.values()) for m in means.values()),
-            tuple(_profile([s[label] for s in scores.values()]).tolist()),
-        )
-        for label, rank in zip(labels, ranks, strict=True)
-    ]
+    standings = []
+    for label, rank in zip(labels, ranks.tolist(), strict=True):
+        own = [s[label] for s in scores.values()]
+        wins = sum(m[label] <= min(m.values()) for m in means.values())
+        # All scenarios have equal weights.
+        profile = np.mean([(s[:, None] > PROFILE).mean(axis=0) for s in own], axis=0)
+        score = _interquartile_mean(own, rng, resamples)
+        standings.append(Standing(label, rank, score, wins, tuple(profile.tolist())))
     better = {
         (a, b): _improvement([(r[a], r[b]) for r in regrets.values()], rng, resamples)
         for a, b in permutations(labels, 2)
@@ -240,12 +238,6 @@ def _interquartile_mean(
     value = float(stats.trim_mean(np.concatenate(scores), 0.25))
     drawn = np.concatenate([_redrawn(s, rng, resamples) for s in scores], axis=1)
     return _interval(value, stats.trim_mean(drawn, 0.25, axis=1))
-
-
-def _profile(scores: Sequence[Array]) -> Array:
-    """The share of runs above each score, with equal weights for all scenarios."""
-    shares = [(s[:, None] > PROFILE).mean(axis=0) for s in scores]
-    return np.mean(shares, axis=0)
 
 
 def _improvement(

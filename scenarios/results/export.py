@@ -123,7 +123,9 @@ def _tables(
     """One table per trial: the number of its rows, and the columns that it has."""
     for cell, params in enumerate(store.scenario["points"]):
         shared = {_column(name): value for name, value in params.items()}
-        shared = {k: _json(v) if columns[k] is str else v for k, v in shared.items()}
+        for name, value in shared.items():
+            if columns[name] is str and not isinstance(value, str):
+                shared[name] = json.dumps(value)
         for label in store.labels(cell):
             curves = {name: curves_of(store, cell, label, name) for name in METRICS}
             for name in SECONDS_FIELDS:
@@ -173,10 +175,6 @@ def _kind(value: Any) -> type:
 def _joint(a: type, b: type) -> type:
     """A type for values of both types: a number if both are numbers, otherwise str."""
     return a if a is b else float if {a, b} == {int, float} else str
-
-
-def _json(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _cells(column: NDArray[Any] | None, rows: int) -> Sequence[Any]:
