@@ -10,12 +10,11 @@ from gpbandits_env.domains import Arms, Box, joined
 from gpbandits_env.drift import Drift, Path
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions.function import ArmFunction, Function
-from gpbandits_env.functions.gp import ANYTHING, BoxFunction, forty_sd
+from gpbandits_env.functions.gp import ANYTHING, BoxFunction, GPOnArms, GPOnBox
 from gpbandits_env.functions.maximum import BoxMaximum
 from gpbandits_env.functions.process import RewardPath, RewardProcess
 from gpbandits_env.kernels import Kernel
-from gpbandits_env.samplers import BoxSampler, box_sampler_for, sampler_for
-from gpbandits_env.seeding import stream
+from gpbandits_env.samplers import BoxSampler
 
 # So many contexts are drawn ahead.
 BLOCK = 256
@@ -119,25 +118,19 @@ class ContextProcess(RewardProcess):
     ) -> None:
         self.domain, self.contexts, self.drift = actions, contexts, drift
         pairs = joined(actions, contexts.domain)
-        self._bounds = forty_sd(kernel, pairs)
-        self._arms = sampler_for(pairs, kernel, sampler) if isinstance(pairs, Arms) else None
-        if isinstance(pairs, Box):
-            rng = stream("gpbandits_env", "features of a box")
-            self._box = box_sampler_for(pairs, kernel, sampler, features=features, rng=rng)
-
-    def vectors(self, rng: np.random.Generator, size: int) -> Array:
-        """``size`` draws as vectors linear in white noise: values at pairs, or coefficients."""
-        if self._arms is not None:
-            return self._arms.draw(rng, size)
-        return rng.standard_normal((size, self._box.rank))
+        self.draws: GPOnArms | GPOnBox = (
+            GPOnArms(pairs, kernel, sampler)
+            if isinstance(pairs, Arms)
+            else GPOnBox(pairs, kernel, sampler, features)
+        )
 
     def slice(self, vector: Array, context: NDArray[Any]) -> Function:
         """The function of the action in a context, (1,) or (1, q), and its maximum."""
         actions, contexts = self.domain, self.contexts.domain
-        if self._arms is not None:
+        if isinstance(self.draws, GPOnArms):
             assert isinstance(contexts, Arms)
             return ArmFunction(np.ascontiguousarray(vector[int(context[0]) :: contexts.size]))
-        fixed = FixedContext(self._box, contexts.points(context)[0])
+        fixed = FixedContext(self.draws.sampler, contexts.points(context)[0])
         if isinstance(actions, Arms):
             return ArmFunction(fixed.features(actions.coordinates) @ vector)
         assert isinstance(actions, Box)
@@ -147,26 +140,26 @@ class ContextProcess(RewardProcess):
     def begin(self, rng: np.random.Generator) -> ContextPath:
         key = tuple(rng.integers(0, 2**63, 4).tolist())
         if self.drift is None:
-            return ContextPath(self, self.vectors(rng, 1)[0], key)
-        return ContextPath(self, Path(self.drift, self.vectors, rng), key)
+            return ContextPath(self, self.draws.vectors(rng, 1)[0], key)
+        return ContextPath(self, Path(self.drift, self.draws.vectors, rng), key)
 
     def restore(self, state: dict[str, Any]) -> ContextPath:
         key, round_ = tuple(whole(k, "key", 0, None) for k in state["key"]), state["round"]
         drawn = state["drawn"]
         if self.drift is not None:
-            path = Path(self.drift, self.vectors, np.random.default_rng(0))
+            path = Path(self.drift, self.draws.vectors, np.random.default_rng(0))
             path.restore(drawn)
             if path.round != round_:
                 raise InvalidInput(f"its function is in round {path.round}, not in {round_}")
             return ContextPath(self, path, key, whole(round_, "round"))
         vector = finite_array(drawn, "drawn", ndim=1).copy()
-        if len(vector) != self.vectors(np.random.default_rng(0), 1).shape[1]:
+        if len(vector) != self.draws.vectors(np.random.default_rng(0), 1).shape[1]:
             raise InvalidInput(f"the state belongs to a draw of {len(vector)} numbers")
         return ContextPath(self, vector, key, whole(round_, "round"))
 
     def bounds(self) -> tuple[float, float]:
         if self.drift is None or self.drift.keeps_marginal:
-            return self._bounds
+            return self.draws.bounds()
         return -ANYTHING, ANYTHING
 
 

@@ -1,6 +1,7 @@
 """Functions drawn from a Gaussian process, on arms and in a box, static or drifting."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,10 @@ class GPOnBox(StaticProcess):
         self.kernel = kernel
         rng = stream("gpbandits_env", "features of a box")
         self.sampler = box_sampler_for(box, kernel, sampler, features=features, rng=rng)
-        self._maximum = BoxMaximum(self.sampler, box)
+
+    @cached_property
+    def _maximum(self) -> BoxMaximum:
+        return BoxMaximum(self.sampler, self.domain)
 
     def draw(self, rng: np.random.Generator) -> BoxFunction:
         """A function and its maximum. Cost: one search of the box (see `BoxMaximum`)."""
