@@ -114,7 +114,7 @@ class Store(Displayed):
             try:
                 check_format(store._db, path)
                 check_sound(store._db, path)
-                check_keys(store._db, path, store._declared())
+                check_keys(store._db, path, store.scenario)
                 store._patience = PATIENCE if write else 0.0
             except BaseException:
                 store.close()
@@ -309,17 +309,6 @@ class Store(Displayed):
             for *head, data in self._each("SELECT * FROM arrays ORDER BY cell, agent, trial, name"):
                 total.update(to_json(head).encode() + inflate(data))
         return total.hexdigest()
-
-    def _declared(self) -> dict[str, Any]:
-        """The scenario, checked to have agents and points; `scenario` checks the rest."""
-        found = self.meta("scenario")
-        declared = found if isinstance(found, dict) else {}
-        points = declared.get("points")
-        if not isinstance(points, list) or not all(isinstance(point, dict) for point in points):
-            raise damaged(self.path, "it does not say what was run")
-        if not isinstance(declared.get("agents"), dict):
-            raise damaged(self.path, "it does not say which agents were run")
-        return declared
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:

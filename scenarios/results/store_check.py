@@ -17,8 +17,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_origin
 
-import numpy as np
-
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.scenarios.results.store_format import (
     APPLICATION_ID,
@@ -229,7 +227,7 @@ def check_sound(db: sqlite3.Connection, path: Path) -> None:
 
 def check_keys(db: sqlite3.Connection, path: Path, scenario: Mapping[str, Any]) -> None:
     """Raise `StoreError` for a trial that is not in the scenario, or of another length."""
-    points, trials = scenario["points"], scenario.get("trials", np.inf)
+    points, trials = scenario["points"], scenario["trials"]
     for cell, agent, trial, rounds in db.execute(f"SELECT {KEY}, rounds FROM trials"):
         if not (isinstance(cell, int) and isinstance(trial, int) and isinstance(rounds, int)):
             raise damaged(path, "a trial has no number")
@@ -239,5 +237,5 @@ def check_keys(db: sqlite3.Connection, path: Path, scenario: Mapping[str, Any]) 
             or not 0 <= trial < trials
         ):
             raise damaged(path, f"its scenario has no trial {trial} of {agent!r}, cell {cell}")
-        if rounds != points[cell].get("horizon", scenario.get("horizon", rounds)):
+        if rounds != points[cell].get("horizon", scenario["horizon"]):
             raise damaged(path, f"trial {trial} of {agent!r} has {rounds} rounds")

@@ -9,8 +9,19 @@ import pytest
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.results.records import TrialKey, TrialRecord
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
-META = {"scenario": {"agents": {"a": {}}, "points": [{}]}}
+SCENARIO = Scenario(
+    id="a/test",
+    source="a test",
+    title="a test",
+    env="gpbandits/StaticGP-v0",
+    env_kwargs={},
+    horizon=10,
+    trials=20,
+    agents=(AgentEntry("a", "random"),),
+)
+META = {"scenario": SCENARIO.to_dict()}
 
 
 def record(trial=0, size=10):
