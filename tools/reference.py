@@ -1,11 +1,13 @@
 """`python -m tools.reference SCENARIO` makes the reference results that the documentation shows."""
 
+import json
 import tempfile
 from pathlib import Path
 
 import click
 
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.files import write_text
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli.compare import run_again
 from gpbandits_env.scenarios.reporting import pictures
@@ -54,7 +56,9 @@ def reference(
                 # Other readings of the paper stand in the table.
                 store.restrict([e.label for e in found.agents])
                 figures.draw(store, stem)
-        click.echo(references.save(references.to_reference(result), root / "scenarios"))
+        file = root / "scenarios" / "reference" / f"{scenario}.json"
+        text = json.dumps(references.to_reference(result), indent=2) + "\n"
+        click.echo(write_text(file, text, "text"))
     click.echo(pages.write_page(root, scenario.partition("/")[0]))
 
 

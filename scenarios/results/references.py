@@ -17,7 +17,6 @@ from typing import Any
 from threadpoolctl import threadpool_info
 
 import gpbandits_env
-from gpbandits_env.files import write_text
 from gpbandits_env.scenarios.results.report import CellReport, Report
 
 PACKAGES = ("numpy", "scipy", "gymnasium", "joblib")
@@ -69,22 +68,10 @@ class Deviation:
         return f"{self.where}: {self.now:.6g}, reference {self.reference:.6g} (SE {self.se:.2g})"
 
 
-def reference_path(id: str) -> str:
-    """The file of a scenario, relative to the package."""
-    return f"reference/{id}.json"
-
-
-def load(id: str) -> dict[str, Any] | None:
-    """The reference results of a scenario; None if there are none."""
-    return load_from(files("gpbandits_env.scenarios"), id)
-
-
-def load_from(package: Traversable, id: str) -> dict[str, Any] | None:
-    """The same from a given folder."""
-    file = package.joinpath(reference_path(id))
-    if not file.is_file():
-        return None
-    return json.loads(file.read_text(encoding="utf-8"))
+def load(id: str, package: Traversable | None = None) -> dict[str, Any] | None:
+    """The reference results of a scenario, from another folder if given; None if there are none."""
+    file = (package or files("gpbandits_env.scenarios")).joinpath(f"reference/{id}.json")
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
 
 
 def to_reference(report: Report) -> dict[str, Any]:
@@ -110,16 +97,6 @@ def _cell(cell: CellReport) -> dict[str, Any]:
         for c in cell.findings
     ]
     return {"params": cell.params, "agents": agents, "findings": findings}
-
-
-def save(kept: dict[str, Any], folder: Path) -> Path:
-    """Write reference results to a folder, and return the file.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    path = folder / reference_path(kept["scenario"])
-    return write_text(path, json.dumps(kept, indent=2) + "\n", "text")
 
 
 def compare(kept: dict[str, Any], now: dict[str, Any]) -> list[Deviation]:

@@ -14,7 +14,7 @@ from tools.site.scenario_pages import write_page
 @pytest.fixture(scope="module")
 def mean(root):
     def of(id, agent, metric="average_regret"):
-        return references.load_from(root / "scenarios", id)["cells"][0]["agents"][agent][metric][0]
+        return references.load(id, root / "scenarios")["cells"][0]["agents"][agent][metric][0]
 
     return of
 
@@ -24,7 +24,7 @@ def numbers(root):
     """The numbers of the finding whose statement begins so, in a cell of a scenario."""
 
     def of(id, start, cell=0):
-        checks = references.load_from(root / "scenarios", id)["cells"][cell]["findings"]
+        checks = references.load(id, root / "scenarios")["cells"][cell]["findings"]
         (found,) = (c for c in checks if c["statement"].startswith(start))
         return found["numbers"]
 
@@ -94,7 +94,7 @@ def times(root):
     """How many times the paper's is the mean simple regret of an agent, by default TS-RSR's."""
 
     def of(id, problem, agent="ts-rsr"):
-        cell = references.load_from(root / "scenarios", f"ren2024/{id}")["cells"][0]
+        cell = references.load(f"ren2024/{id}", root / "scenarios")["cells"][0]
         published = REN2024[problem].means[agent.partition("/")[0]]
         return cell["agents"][agent]["simple_regret"][0] / published
 
@@ -127,14 +127,14 @@ def test_the_rows_as_the_code_has_them(root):
         ("hartmann-6d-50", ""),
         ("hartmann-6d-50", "/code"),
     ):
-        kept = references.load_from(root / "scenarios", f"ren2024/{id}")
+        kept = references.load(f"ren2024/{id}", root / "scenarios")
         agents = kept["cells"][0]["agents"]
         cells = []
         for name in REN2024["rosenbrock-2d"].means:
             middle, error = agents[name + end]["simple_regret"]
             cells.append(f"{middle:.2g} ({error * kept['trials'] ** 0.5:.2g})")
         assert f"| {' | '.join(cells)} |" in summary, (id, end)
-    started = references.load_from(root / "scenarios", "ren2024/initialised")["cells"][0]["agents"]
+    started = references.load("ren2024/initialised", root / "scenarios")["cells"][0]["agents"]
     ts, ts_after, bucb, bucb_after = (
         started[name + end]["average_regret"][0]
         for name in ("ts-rsr", "bucb")
@@ -191,9 +191,9 @@ def test_the_tables_of_drift_of_unknown_rate(root, rivals):
     page = (root / "docs" / "time.md").read_text("utf-8")
     names = ("change", "slow", "fast", "season", "static")
     if rivals:
-        cells = references.load_from(root / "scenarios", "time/unknown-rivals")["cells"]
+        cells = references.load("time/unknown-rivals", root / "scenarios")["cells"]
     else:
-        kept = (references.load_from(root / "scenarios", f"time/unknown-{n}") for n in names)
+        kept = (references.load(f"time/unknown-{n}", root / "scenarios") for n in names)
         cells = [found["cells"][0] for found in kept]
     for label in cells[0]["agents"]:
         means = (cell["agents"][label]["average_regret"][0] for cell in cells)

@@ -84,7 +84,7 @@ def test_every_scenario_has_its_command_and_what_is_kept_of_it(site, root):
     for scenario in registry.scenarios().values():
         page = read(site, f"scenarios/{scenario.id}.html")
         assert f"scenarios/{scenario.id}.html" in read(site, "scenarios.html")
-        kept = references.load_from(root / "scenarios", scenario.id)
+        kept = references.load(scenario.id, root / "scenarios")
         text = html.unescape(re.sub(r"<[^>]+>", "", page))
         plot = f"{scenario.id.replace('/', '-')}.png"
         assert (plot in page) == (scenario.id not in WITHOUT_PUBLIC_DATA), scenario.id
@@ -104,7 +104,7 @@ def test_every_page_of_the_manual_is_in_the_site(site, root):
 
 def test_differences_have_failed_findings_departures_and_misprints(site, root):
     page = re.sub(r"<[^>]+>", "", read(site, "differences.html"))
-    kept = [references.load_from(root / "scenarios", id) for id in registry.scenarios()]
+    kept = [references.load(id, root / "scenarios") for id in registry.scenarios()]
     cells = [cell for results in kept if results for cell in results["cells"]]
     failed = [c for cell in cells for c in cell["findings"] if c["holds"] is False]
     assert f"these {len(failed)} do not" in page
@@ -167,7 +167,7 @@ def test_every_finding_of_the_papers_has_its_row_and_its_outcome(site, root):
         own = scenario.id.partition("/")[0] in registry.TOPICS
         if own or not isinstance(scenario, Scenario) or scenario.reading_of:
             continue
-        kept = references.load_from(root / "scenarios", scenario.id)
+        kept = references.load(scenario.id, root / "scenarios")
         checks = [c for cell in (kept["cells"] if kept else ()) for c in cell["findings"]]
         wanted += len(checks)
         if any(c["holds"] is False for c in checks):

@@ -22,7 +22,7 @@ PLOT = re.compile(r"!\[([^\]]*)\]\(([^)]+\.png)\)")
 
 def kept_of(root: Path, id: str) -> dict[str, Any] | None:
     """The reference results of a scenario in the checkout, if there are any."""
-    return references.load_from(root / "scenarios", id)
+    return references.load(id, root / "scenarios")
 
 
 def plot_stem(root: Path, id: str) -> Path:
