@@ -72,7 +72,7 @@ RIVALS = (*MARKOV, *FORGETFUL, "bma", "ui")
 
 # -- Real data ------------------------------------------------------------------------------------
 
-# By `tuning.choose_season` on the training days alone, with periods of a day and of a morning.
+# By `tools/seasons.py` on the training days alone, with periods of a day and of a morning.
 WARM_SEASON = {
     "type": "sum",
     "kernels": [

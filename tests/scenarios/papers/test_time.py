@@ -12,9 +12,9 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import Empirical
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.scenarios.registry import get
-from gpbandits_env.scenarios.study import tuning
-from gpbandits_env.scenarios.study.tuning import choose_season, seasons
 from gpbandits_env.temporal import temporal_from_dict
+from tools import seasons as tool
+from tools.seasons import choose_season, seasons
 
 PERIOD, DAYS, SENSORS = 12, 6, 4
 
@@ -34,9 +34,9 @@ def replayed(given):
 
 @pytest.fixture
 def few(monkeypatch):
-    monkeypatch.setattr(tuning, "WEIGHTS", (0.05, 1.0))
-    monkeypatch.setattr(tuning, "SEASON_RATES", (0.0,))
-    monkeypatch.setattr(tuning, "MARKOV_RATES", (0.8,))
+    monkeypatch.setattr(tool, "WEIGHTS", (0.05, 1.0))
+    monkeypatch.setattr(tool, "SEASON_RATES", (0.0,))
+    monkeypatch.setattr(tool, "MARKOV_RATES", (0.8,))
 
 
 def test_a_season_is_chosen_by_the_regret_on_training_days(few):
