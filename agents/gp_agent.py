@@ -13,15 +13,11 @@ from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.batch import Batch, rule_for
 from gpbandits_env.agents.batch.base import rolled_back
 from gpbandits_env.agents.data.compression import Budget, compression_for
-from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
-from gpbandits_env.agents.data.log import (
-    Fade,
-    Forgetting,
-    ObservationLog,
-    drift_of,
-    forgetting_for,
-)
+from gpbandits_env.agents.data.forgetting import Fade, Forgetting, drift_of, forgetting_for
+from gpbandits_env.agents.data.learning import Learning, learning_for
+from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.data.pending import Played
+from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.search import ArmSearch, Search, SearchSpec, search_for
 from gpbandits_env.agents.search.base import PlacedArmSearch
 from gpbandits_env.arrays import Array, own_noise, positive
@@ -64,7 +60,8 @@ class GPAgent(Agent):
             posterior of BKB: after each round its dictionary is redrawn and includes each past
             point with probability min(1, qbar sigma~^2). It does not support epsilon, and in a box
             it needs candidates, by default 1024.
-        epsilon: if given, the correlation with past data decays at this rate (see `data.log`).
+        epsilon: if given, the correlation with past data decays at this rate (see
+            `data.forgetting`).
         temporal: if given, the covariance in time, as a dict (see `temporal`): {"type": "periodic",
             "period": 24.0}, ... Rounds are one unit of time apart. A Markov kernel is epsilon. In a
             box the others need candidates, by default 1024.
@@ -287,8 +284,9 @@ class GPAgent(Agent):
         if len(points) > 1:
             self.duplicates += len(points) - len(np.unique(points, axis=0))
         if self.forgetting is not None:
-            waiting = bool(self.pending)
-            self.forgetting.advance(self.round, self.posterior, self.log, waiting)
+            self.forgetting.advance(self.round, self.posterior, self.log)
+            if self._outdated and not self.pending:
+                self.posterior.forget()
         if self.refit is not None:
             self._learn_model()
 
@@ -341,12 +339,8 @@ class GPAgent(Agent):
 
     @property
     def _outdated(self) -> bool:
-        """Whether the posterior has data that were discarded while rewards were pending.
-
-        It keeps them until a reward of a later round arrives; see `Forgetting.advance`.
-        """
-        late = self.forgetting is not None and self.problem.max_delay is not None
-        return late and self.posterior.size > 0 and self.log.is_empty
+        """Whether the posterior has data that the log has discarded; see `Forgetting.advance`."""
+        return self.forgetting is not None and self.log.is_empty and self.posterior.size > 0
 
     def prior_data(
         self,

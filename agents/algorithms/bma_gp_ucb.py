@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import Beta
-from gpbandits_env.agents.data.log import Elapse
+from gpbandits_env.agents.data.forgetting import Elapse
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import Array, listed, positive, share
 from gpbandits_env.errors import InvalidInput

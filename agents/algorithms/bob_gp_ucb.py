@@ -19,7 +19,8 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
-from gpbandits_env.agents.data.log import Forgetting, ObservationLog
+from gpbandits_env.agents.data.forgetting import Forgetting
+from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import Array, whole
 from gpbandits_env.posterior import Posterior
@@ -128,9 +129,7 @@ class WindowBandit(Forgetting):
         self._log_weights: Array = np.zeros(len(self.lengths))
         self.chosen, self._total = 0, 0.0
 
-    def advance(
-        self, round_: int, posterior: Posterior, log: ObservationLog, waiting: bool
-    ) -> None:
+    def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
         if (round_ - 1) % self.length == 0:
             self._total = 0.0
             self.chosen = int(self._rng.choice(len(self.lengths), p=self.probabilities))
@@ -141,8 +140,6 @@ class WindowBandit(Forgetting):
             gain = 0.5 + self._total / self._scale
             self._log_weights[self.chosen] += share * gain / self.probabilities[self.chosen]
             log.forget()
-            if not waiting:
-                posterior.forget()
         elif log.keep_last(self.lengths[self.chosen] + self._late):
             posterior.forget()
             log.replay(posterior)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.acquisitions.rules import Round, rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
 from gpbandits_env.agents.action_map import ActionMap, box_of
-from gpbandits_env.agents.data.learning import Learning, Refit
+from gpbandits_env.agents.data.learning import Learning
+from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.embeddings import BoxMap, Coordinates, kernel_on_y
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec, search_for

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
-from gpbandits_env.agents.data.log import Forgetting, ObservationLog
+from gpbandits_env.agents.data.forgetting import Forgetting
+from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import Array, share
 from gpbandits_env.errors import InvalidInput
@@ -115,9 +116,7 @@ class EventTrigger(Forgetting):
         bound = math.sqrt(rho) * (np.sqrt(var) + math.sqrt(posterior.noise_var))
         self._fired = bool(np.any(np.abs(rewards - mean) > bound))
 
-    def advance(
-        self, round_: int, posterior: Posterior, log: ObservationLog, waiting: bool
-    ) -> None:
+    def advance(self, round_: int, posterior: Posterior, log: ObservationLog) -> None:
         if not self._fired:
             return
         self._fired, self.events = False, self.events + 1

@@ -15,25 +15,19 @@ import numpy as np
 from scipy.optimize import LinearConstraint
 
 from gpbandits_env.agents.acquisitions import Feasibility
-from gpbandits_env.agents.acquisitions.rules import Improvement
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.belief import importance, params_of
 from gpbandits_env.agents.optimize.constraints import Failures, Slacks, linear_to_dict, split
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
+from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, n_initial_for, spread_params
-from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for, seeks_noise
+from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.arrays import Array, flag, listed, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.specs import no_user_code
-
-# The best point is evaluated again, to see whether there is noise, if the learned noise has more
-# than 0.4% of the variance of the values, or 0.2% once there are three times the spread points. On
-# BBOB in 5 dimensions, instance 12, it had 0.03% to 0.4% after 20 to 30 values without noise (the
-# function 3: 0.7%), and 0.2% to 6% with noise of a tenth of the standard deviation of the function.
-FEWEST_BEFORE_REPEAT, DOUBTFUL, LATER = 20, 4e-3, 2e-3
 
 
 class Campaign(Displayed):
@@ -45,8 +39,8 @@ class Campaign(Displayed):
     scores are multiplied by the probability of success under a model of which evaluations fail.
     While all values are equal, suggestions are spread further. If the noise is neither given nor
     negligible, EI has the best point evaluated once more, and is ``augmented`` if the two values
-    differ. Where all
-    combinations can be listed and the values have no noise, none is suggested twice.
+    differ. Where all combinations can be listed and the values have no noise, none is suggested
+    twice.
 
     Args:
         space: the dimensions by name; see `Space`.
@@ -99,12 +93,12 @@ class Campaign(Displayed):
         self.maximize = flag(maximize, "maximize")
         self.agent = agent_for(self.space, agent, self._seed, settings, noise, robust=True)
         self._in_space = SpaceAgent(self.space, self.agent)
-        self._seeks_noise = seeks_noise(self.agent, agent, noise, settings)
         self._slacks = Slacks(self.space, self.agent, bounds)
         self._failures = Failures(self.space, self.agent)
         self._bounds = bounds
         self._log = CampaignLog(self.space, self.maximize, bounds)
         self.n_initial = n_initial_for(self.space, n_initial)
+        self._noise = NoiseSearch(self.agent, agent, noise, settings, self.n_initial)
         self._declared = {
             "space": self.space.to_dict(),
             "agent": agent,
@@ -299,7 +293,8 @@ class Campaign(Displayed):
         noise = old.noise if noise is None else noise
         found = self._measured(replace(old, value=None, reason=""), value, constraints, noise)
         self._log.correct(found)
-        told = [entry for entry in self._log.observed() if not self._known_already(entry[0])]
+        observed = self._log.observed()
+        told = [entry for entry in observed if not self._noise.is_known(self._log, entry[0])]
         self._in_space.learn_anew(told)
         self._slacks.learn_anew([record for record, _, _ in told if record is not None])
         self._failures.learn_anew(self.records)
@@ -548,54 +543,15 @@ class Campaign(Displayed):
         if len(self.records) < self.n_initial or (self._log.flat and not listed_out):
             params = spread_params(self.space, self._seed, len(self.records))
             return params if context is None else self.space.check(params | dict(context))
-        if (
-            context is None
-            and not listed_out
-            and self._asks_again
-            and (best := self.best) is not None
-        ):
-            return dict(best.params)
-        if self._seeks_noise and isinstance(rule := self.agent.rule, Improvement):
-            self.agent.rule = replace(rule, augmented=self._log.noisy)
+        again = self.best if context is None and self._noise.is_due(self._log) else None
+        if again is not None:
+            return dict(again.params)
+        self._noise.use(self._log)
         around = [r for r in self.records if r.status in ("pending", "failed")]
         slacks = [*self._slacks.posteriors, *self._failures.slack(self.records)]
         feasibility = Feasibility(slacks) if slacks else None
-        repeat = not (listed_out and self._deterministic)
+        repeat = not (listed_out and self._noise.is_absent(self._log))
         return self._in_space.next(len(self.records), around, feasibility, repeat, context)
-
-    @property
-    def _asks_again(self) -> bool:
-        """Whether the best point is due to be evaluated again, to see whether there is noise."""
-        log, refit = self._log, self.agent.refit
-        if not self._seeks_noise or log.repeats or log.noisy or refit is None:
-            return False
-        rewards = [log.reward(record) for record in log.of("done")]
-        if len(rewards) < max(FEWEST_BEFORE_REPEAT, 1.5 * self.n_initial):
-            return False
-        part = DOUBTFUL if len(rewards) < 3 * self.n_initial else LATER
-        return refit.model.noise_var > part * float(np.var(rewards))
-
-    def _known_already(self, record: Record | None) -> bool:
-        """Whether a repeated evaluation returned the same value, so that there is no noise.
-
-        The agent does not learn such a value: with it, it would no longer learn any noise, but the
-        noise also stands for what a smooth model does not explain.
-        """
-        listed_out = isinstance(self.space.domain, Arms)
-        if record is None or not self._seeks_noise or listed_out or record.noise is not None:
-            return False
-        return record.value in self._log.earlier_values(record)
-
-    @property
-    def _deterministic(self) -> bool:
-        """Whether a repeated evaluation would return the value that is known.
-
-        So it is without noise, and with an agent that does not forget if all evaluations that were
-        repeated did so.
-        """
-        if self.agent.forgetting is not None:
-            return False
-        return self._declared["noise"] == 0.0 or self._log.repeats_itself
 
     def _close(
         self,
@@ -611,7 +567,7 @@ class Campaign(Displayed):
             return self._put(replace(closed, time=self.now))
         reward = self._log.reward(closed)
         if time is None:
-            if not self._known_already(closed):
+            if not self._noise.is_known(self._log, closed):
                 self._in_space.tell(closed, reward, counts=counts)
             self._log.told_at(record.id, self.now, counts=counts)
         else:

@@ -270,7 +270,7 @@ def agent_for(
     given, with one lengthscale. Where an agent's own beta_t is that of a theorem, beta is 2.
     In d > 5 dimensions, ``scale`` of an agent that draws posterior samples is sqrt(5 / d). In
     spaces with choices, that beta is 6, and ``scale`` is 1. If the noise is given and not 0, EI is
-    ``augmented``; see `seeks_noise` too.
+    ``augmented``; see `noise` too.
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -314,15 +314,6 @@ def agent_for(
             f"most {MOST_ARMS} combinations"
         ) from error
     return agent
-
-
-def seeks_noise(
-    agent: GPAgent, name: str, noise: float | None, settings: Mapping[str, Any]
-) -> bool:
-    """Whether it is left to a campaign to find out if there is noise, and to let EI know."""
-    own = settings.keys() & {"augmented", "noise_var", "learn", "kernel"}
-    known = noise is not None or bool(own) or agent.forgetting is not None
-    return "augmented" in settings_of(name) and not known
 
 
 def _exploration(space: Space, name: str, noisy: bool) -> dict[str, Any]:

@@ -64,8 +64,10 @@ MODULES = {
         "acquisitions.rules",
         "acquisitions.schedules",
         "data.compression",
+        "data.forgetting",
         "data.learning",
         "data.log",
+        "data.refit",
     ),
     "gpbandits_env.scenarios": (
         *("scenario", "study.run", "study.engines"),

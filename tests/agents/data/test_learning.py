@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.agents.data import learning
-from gpbandits_env.agents.data.learning import Learning, Refit, learning_for
+from gpbandits_env.agents.data import refit as fits
+from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.data.log import ObservationLog
+from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import Linear, Matern52, SquaredExponential
@@ -111,7 +112,7 @@ def test_what_is_learned_starts_as_learned_before_and_the_rest_as_given(monkeypa
         started.append(model)
         return fit(model, *args, **settings)
 
-    monkeypatch.setattr(learning, "fit", recorded)
+    monkeypatch.setattr(fits, "fit", recorded)
     refit, host = build(BOX, what=what, every=5, starts=1)
     play(refit, host, 10)
     first, second = started[-2], started[-1]
@@ -216,10 +217,8 @@ def refit_kernel(state):
 
 def test_fits_become_fewer_and_shorter_as_the_data_grow(monkeypatch):
     starts = []
-    real = learning.fit
-    monkeypatch.setattr(
-        learning, "fit", lambda *a, **k: (starts.append(k["starts"]), real(*a, **k))[1]
-    )
+    real = fits.fit
+    monkeypatch.setattr(fits, "fit", lambda *a, **k: (starts.append(k["starts"]), real(*a, **k))[1])
     refit, host = build(BOX, every=3, growth=0.25, what=("lengthscale", "noise_var"))
     play(refit, host, 60, m=2)
     seen = [record["observations"] for record in refit.learned]
@@ -237,10 +236,8 @@ def test_fits_become_fewer_and_shorter_as_the_data_grow(monkeypatch):
 
 def test_many_known_values_are_fitted_with_all_starts_first(monkeypatch):
     starts = []
-    real = learning.fit
-    monkeypatch.setattr(
-        learning, "fit", lambda *a, **k: (starts.append(k["starts"]), real(*a, **k))[1]
-    )
+    real = fits.fit
+    monkeypatch.setattr(fits, "fit", lambda *a, **k: (starts.append(k["starts"]), real(*a, **k))[1])
     refit, host = build(BOX, every=3, growth=0.25, last=20)
     play(refit, host, 1, m=300)
     assert starts == [2]
@@ -297,7 +294,7 @@ def test_dropout_learns_from_the_coordinates_of_the_next_round(monkeypatch):
         given.append((model, data))
         return fit(model, data, **settings)
 
-    monkeypatch.setattr(learning, "fit", recorded)
+    monkeypatch.setattr(fits, "fit", recorded)
     low, high = np.zeros(5), np.array([1.0, 2.0, 4.0, 8.0, 16.0])
     problem = Problem(Box(low, high), Matern52(tuple(high / 4)), 0.1)
     agent = agents.make("dropout-ucb", problem, seed=3, d=2, learn={"every": 4, "first": 4})
