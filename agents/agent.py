@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.data.pending import Played, matched
 from gpbandits_env.agents.policy import Policy, check_form, learn, mask_in
-from gpbandits_env.arrays import Array, finite_array, numbers, whole
+from gpbandits_env.arrays import Array, finite_array, numbers, own_noise, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
@@ -114,6 +114,7 @@ class Agent(Displayed, ABC):
         rewards: ArrayLike,
         observed: ArrayLike | None = None,
         context: ArrayLike | None = None,
+        noise_var: ArrayLike | None = None,
     ) -> None:
         """Observe the rewards of one round; the actions need not be those of `ask`.
 
@@ -124,10 +125,13 @@ class Agent(Displayed, ABC):
                 rewards of the others are ignored. The round counts even if no action was
                 evaluated.
             context: the context of the round; by default that of the last `ask`.
+            noise_var: (k,) the variance of the noise of each reward, where it is known and differs
+                from that of the others; NaN elsewhere. See `takes_noise`.
         Raises:
-            InvalidInput: a shape is wrong, an action is outside the domain, or a reward is not
-                finite. The agent is unchanged.
+            InvalidInput: a shape is wrong, an action is outside the domain, a reward is not finite,
+                or the agent takes no such variances. The agent is unchanged.
         """
+        self._own_noise(noise_var, rewards, observed)
         given = self.problem.domain.observations(actions, rewards, observed, 1)
         self.enter(context)
         self._learn(*given)
@@ -205,7 +209,11 @@ class Agent(Displayed, ABC):
         learn(self, actions, rewards, observed, mask_in(observation, "arrived", rewards.shape))
 
     def prior_data(
-        self, actions: ArrayLike, rewards: ArrayLike, context: ArrayLike | None = None
+        self,
+        actions: ArrayLike,
+        rewards: ArrayLike,
+        context: ArrayLike | None = None,
+        noise_var: ArrayLike | None = None,
     ) -> None:
         """Observe data known before round 1; no round is counted, and no time passes.
 
@@ -213,12 +221,34 @@ class Agent(Displayed, ABC):
             actions: (k,) arms or (k, d) points, k >= 1.
             rewards: (k,) noisy rewards.
             context: the context of all of them; by default that of the last `ask`.
+            noise_var: as in `tell`.
         Raises:
             InvalidInput: as in `tell`. The agent is unchanged.
         """
+        self._own_noise(noise_var, rewards)
         given = self.problem.domain.observations(actions, rewards, None, 1)
         self.enter(context)
         self._learn(*given)
+
+    @property
+    def takes_noise(self) -> bool:
+        """Whether rewards may have noise of variances of their own."""
+        return False
+
+    def _own_noise(
+        self, noise_var: ArrayLike | None, rewards: ArrayLike, observed: ArrayLike | None = None
+    ) -> Array | None:
+        """The variances of the noise of the rewards, checked; None if none is given or known."""
+        if noise_var is None:
+            return None
+        if not self.takes_noise or observed is not None:
+            raise InvalidInput(
+                f"{type(self).__name__} with these settings takes no noise of each reward's own: "
+                "it needs an agent that keeps all data in one posterior, such as ei, gp-ucb or ts, "
+                "without compress or a Nystrom posterior"
+            )
+        found = own_noise(noise_var, np.size(rewards))
+        return None if np.isnan(found).all() else found
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
         """Whether each action would be informative if it were evaluated now: a new (m,) array.

@@ -1,5 +1,6 @@
 """An agent composed of a posterior, an acquisition, a search, a batch rule and its data."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.search import ArmSearch, Search, SearchSpec, search_for
 from gpbandits_env.agents.search.base import PlacedArmSearch
-from gpbandits_env.arrays import Array, own_noise, positive
+from gpbandits_env.arrays import Array, positive
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.model import Model
@@ -264,18 +265,6 @@ class GPAgent(Agent):
         context: ArrayLike | None = None,
         noise_var: ArrayLike | None = None,
     ) -> None:
-        """Observe rewards; one round passes.
-
-        Args:
-            actions: as in `Agent.tell`.
-            rewards: as in `Agent.tell`.
-            observed: as in `Agent.tell`.
-            context: as in `Agent.tell`.
-            noise_var: the variance of the noise of each reward, where it is known and differs from
-                that of the others; NaN elsewhere. See `takes_noise`.
-        Raises:
-            InvalidInput: as in `Agent.tell`, or the agent takes no such variances.
-        """
         own = None if noise_var is None else self._own_noise(noise_var, rewards, observed)
         points, values = self._received(actions, rewards, observed, context)
         self.posterior.learn(points, self._drawn_in(values), own)
@@ -333,14 +322,15 @@ class GPAgent(Agent):
             return
         for t in np.unique(rounds).tolist():
             self.log.insert(t, points[rounds == t], values[rounds == t])
-        if not self.log.is_empty:
+        if self.log.best_reward > -math.inf:
             self.posterior.forget()
             self.log.replay(self.posterior)
 
     @property
     def _outdated(self) -> bool:
         """Whether the posterior has data that the log has discarded; see `Forgetting.advance`."""
-        return self.forgetting is not None and self.log.is_empty and self.posterior.size > 0
+        emptied = self.forgetting is not None and self.log.best_reward == -math.inf
+        return emptied and self.posterior.size > 0
 
     def prior_data(
         self,
@@ -349,17 +339,7 @@ class GPAgent(Agent):
         context: ArrayLike | None = None,
         noise_var: ArrayLike | None = None,
     ) -> None:
-        """Observe rewards known beforehand; no round passes.
-
-        Args:
-            actions: as in `Agent.prior_data`.
-            rewards: as in `Agent.prior_data`.
-            context: as in `Agent.prior_data`.
-            noise_var: as in `tell`.
-        Raises:
-            InvalidInput: as in `tell`.
-        """
-        own = None if noise_var is None else self._own_noise(noise_var, rewards)
+        own = self._own_noise(noise_var, rewards)
         points, values = self._received(actions, rewards, None, context)
         self.posterior.learn(points, self._drawn_in(values), own)
         self.log.append(0, points, values, own)
@@ -370,19 +350,6 @@ class GPAgent(Agent):
         """Whether rewards may have noise of variances of their own: not if data are dropped."""
         kept = self.forgetting is None and self.compression.off
         return kept and self.posterior.takes_noise
-
-    def _own_noise(
-        self, noise_var: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
-    ) -> Array | None:
-        """The variances of the noise of the rewards, checked; None if all are NaN."""
-        if not self.takes_noise or observed is not None:
-            raise InvalidInput(
-                f"{type(self).__name__} with these settings takes no noise of each reward's own: "
-                "it needs an agent that keeps all data in one posterior, such as ei, gp-ucb or ts, "
-                "without compress or a Nystrom posterior"
-            )
-        found = own_noise(noise_var, np.size(rewards))
-        return None if np.isnan(found).all() else found
 
     def _received(
         self,

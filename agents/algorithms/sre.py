@@ -92,11 +92,11 @@ class SRE(GPAgent):
         actions: ArrayLike,
         rewards: ArrayLike,
         observed: ArrayLike | None = None,
-        context: ArrayLike | None = None,
-        noise_var: ArrayLike | None = None,
+        *more: Any,
+        **named: Any,
     ) -> None:
         given = self.problem.domain.observations(actions, rewards, observed, 1)
-        super().tell(actions, rewards, observed, context, noise_var)
+        super().tell(actions, rewards, observed, *more, **named)
         self._note(*given)
         stage = min(self.round // self._per_stage, self._stages - 1)
         if stage > self.stage:

@@ -181,12 +181,12 @@ class TuRBO(GPAgent):
         actions: ArrayLike,
         rewards: ArrayLike,
         observed: ArrayLike | None = None,
-        context: ArrayLike | None = None,
-        noise_var: ArrayLike | None = None,
+        *more: Any,
+        **named: Any,
     ) -> None:
         values = self.problem.domain.observations(actions, rewards, observed, 1)[1]
         before, local = self.log.best_reward, self._seen >= self._first
-        super().tell(actions, rewards, observed, context, noise_var)
+        super().tell(actions, rewards, observed, *more, **named)
         self._count(len(values))
         if local and len(values):
             self._judge(bool(values.max() > before))

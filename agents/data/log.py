@@ -91,11 +91,6 @@ class ObservationLog:
         first = next(islice(self._entries, self._start, None), None)
         return math.inf if first is None else first.round
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether there is no reward in the posterior's data."""
-        return self.best_reward == -math.inf
-
     def fade(self, epsilon: float, dt: float = 1.0) -> None:
         """Let time pass: correlations with the data so far are multiplied by sqrt(1 - epsilon)."""
         if self._entries:
