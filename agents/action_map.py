@@ -1,12 +1,11 @@
 """Maps between the points of an agent's posterior and the actions of the problem."""
 
 import zlib
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpbandits_env.arrays import IntArray, whole
+from gpbandits_env.arrays import IntArray, Points, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
@@ -39,11 +38,11 @@ class ActionMap:
         """The domain on which a belief is shown."""
         return self.inner.domain
 
-    def placed(self, points: NDArray[Any]) -> NDArray[Any]:
+    def placed(self, points: Points) -> Points:
         """The arms or points of the posterior's domain for those of `shown`."""
         return points
 
-    def located(self, actions: NDArray[Any]) -> NDArray[Any]:
+    def located(self, actions: Points) -> Points:
         """The arms or points of `shown` for checked actions; `placed` then needs no check.
 
         Raises:
@@ -51,11 +50,11 @@ class ActionMap:
         """
         return self.points(actions)
 
-    def actions(self, points: NDArray[Any]) -> NDArray[Any]:
+    def actions(self, points: Points) -> Points:
         """The actions of arms or points of the posterior's domain, as a new array."""
         return points
 
-    def points(self, actions: NDArray[Any]) -> NDArray[Any]:
+    def points(self, actions: Points) -> Points:
         """The arms or points of the posterior's domain for checked actions.
 
         Raises:
@@ -80,7 +79,7 @@ class ContextMap(ActionMap):
     def __init__(self, base: ActionMap, contexts: Domain) -> None:
         self.base, self.contexts = base, contexts
         super().__init__(base.inner.replaced(contexts=contexts).joint, base.fingerprint)
-        self.context: NDArray[Any] | None = None
+        self.context: Points | None = None
         domain = base.inner.domain
         # The number of contexts, if the posterior is on arms.
         self._count = None
@@ -93,7 +92,7 @@ class ContextMap(ActionMap):
     def shown(self) -> Domain:
         return self.base.inner.domain
 
-    def actions(self, points: NDArray[Any]) -> NDArray[Any]:
+    def actions(self, points: Points) -> Points:
         if self._count is not None:
             return self.base.actions(points // self._count)
         own = np.array(points[:, : self.shown.dim])
@@ -101,13 +100,13 @@ class ContextMap(ActionMap):
             own = np.array([self._index[row.tobytes()] for row in own], dtype=np.int64)
         return self.base.actions(own)
 
-    def located(self, actions: NDArray[Any]) -> NDArray[Any]:
+    def located(self, actions: Points) -> Points:
         return self.base.points(actions)
 
-    def points(self, actions: NDArray[Any]) -> NDArray[Any]:
+    def points(self, actions: Points) -> Points:
         return self.placed(self.base.points(actions))
 
-    def placed(self, points: NDArray[Any]) -> NDArray[Any]:
+    def placed(self, points: Points) -> Points:
         if self.context is None:
             raise InvalidInput("the context is unknown: call ask(context=...), or pass context")
         if self._count is not None:
@@ -157,10 +156,10 @@ class CandidateMap(ActionMap):
         super().__init__(problem.replaced(domain=arms), zlib.crc32(arms.coordinates.tobytes()))
         self._index = {point.tobytes(): i for i, point in enumerate(arms.coordinates)}
 
-    def actions(self, points: NDArray[Any]) -> NDArray[Any]:
+    def actions(self, points: Points) -> Points:
         return self.arms.coordinates[points]
 
-    def points(self, actions: NDArray[Any]) -> IntArray:
+    def points(self, actions: Points) -> IntArray:
         rows = actions + 0.0  # contiguous, and -0.0 has the bytes of 0.0
         found = [self._index.get(row.tobytes(), -1) for row in rows]
         if -1 in found:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.data.pending import Played, matched
 from gpbandits_env.agents.policy import Policy, check_form, learn, mask_in
-from gpbandits_env.arrays import Array, finite_array, numbers, own_noise, whole
+from gpbandits_env.arrays import Array, Points, State, finite_array, numbers, own_noise, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
@@ -53,7 +53,7 @@ class Agent(Displayed, ABC):
                 f"{type(self).__name__} does not use contexts, and the problem has them: use an "
                 "agent with a Gaussian-process posterior, such as gp-ucb, ei or ts"
             )
-        self.context: NDArray[Any] | None = None
+        self.context: Points | None = None
         self.problem = problem
         self.rng = rng
         self.round = 0
@@ -71,7 +71,7 @@ class Agent(Displayed, ABC):
         }
 
     @abstractmethod
-    def ask(self) -> NDArray[Any]:
+    def ask(self) -> Points:
         """Choose the next m actions: a new array of (m,) arms or (m, d) points for `env.step`.
 
         The posterior does not change. A second call repeats the choice, or draws new samples. An
@@ -88,7 +88,7 @@ class Agent(Displayed, ABC):
         if context is not None:
             self.context = self.checked_context(context)
 
-    def checked_context(self, context: ArrayLike) -> NDArray[Any]:
+    def checked_context(self, context: ArrayLike) -> Points:
         """A context of the problem as an array (1,) or (1, q).
 
         Raises:
@@ -263,13 +263,11 @@ class Agent(Displayed, ABC):
         """
         return np.ones(len(self.problem.domain.check(actions)), dtype=np.bool_)
 
-    def _learn(self, actions: NDArray[Any], rewards: Array) -> None:
+    def _learn(self, actions: Points, rewards: Array) -> None:
         """Process checked observations: (k,) or (k, d) actions and (k,) rewards; k may be 0."""
         return
 
-    def _notes(
-        self, actions: NDArray[Any], context: ArrayLike | None
-    ) -> Sequence[NDArray[Any] | None]:
+    def _notes(self, actions: Points, context: ArrayLike | None) -> Sequence[Points | None]:
         """Enter the context, and return what to keep of each action of it; see `Played`."""
         self.enter(context)
         return [None] * len(actions)
@@ -289,14 +287,14 @@ class Agent(Displayed, ABC):
         state: Any = None,
         episode_start: ArrayLike | None = None,
         deterministic: bool = True,
-    ) -> tuple[NDArray[Any], None]:
+    ) -> tuple[Points, None]:
         """The next actions for an observation, with the signature of stable-baselines3's policies.
 
         The agent first learns from the observation, and then acts; see `Policy`.
         """
         return self._policy(observation, episode_start), None
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The state of the agent and of its generator, as a copy in plain data that can be pickled.
 
         If `predict` acts in several environment instances, the snapshot holds the agent of the
@@ -311,7 +309,7 @@ class Agent(Displayed, ABC):
             return state
         return state | {"context": None if self.context is None else self.context.copy()}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Continue from a snapshot of this agent, or of one with the same settings.
 
         In a box the other agent must also have the same seed.
@@ -332,7 +330,7 @@ class Agent(Displayed, ABC):
                 f"not a snapshot of a {type(self).__name__} like this one: {shown(error)}"
             ) from None
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
+    def _restore(self, state: State) -> None:
         self.rng.bit_generator.state = copy.deepcopy(state["rng"])
         self.round = int(state["round"])
         self.context = None

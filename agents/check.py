@@ -5,11 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.registry import make
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Points
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import GPBanditsError, InvalidInput, LawBroken
 from gpbandits_env.kernels import SquaredExponential
@@ -237,7 +236,7 @@ LAWS = (
 )
 
 
-def trial(agent: Agent, rounds: int = ROUNDS) -> NDArray[Any]:
+def trial(agent: Agent, rounds: int = ROUNDS) -> Points:
     """The actions of an agent on the rewards of a smooth function, (rounds, m, ...)."""
     chosen = []
     for _ in range(rounds):
@@ -247,7 +246,7 @@ def trial(agent: Agent, rounds: int = ROUNDS) -> NDArray[Any]:
     return np.array(chosen)
 
 
-def truth(agent: Agent, actions: NDArray[Any], t: int) -> Array:
+def truth(agent: Agent, actions: Points, t: int) -> Array:
     """The rewards of a smooth function that changes slightly in each round, (m,)."""
     points = agent.problem.domain.points(agent.problem.domain.check(actions))
     return np.asarray(

@@ -21,7 +21,7 @@ from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.search import ArmSearch, Search, SearchSpec, search_for
 from gpbandits_env.agents.search.base import PlacedArmSearch
-from gpbandits_env.arrays import Array, positive
+from gpbandits_env.arrays import Array, Points, State, positive
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.model import Model
@@ -225,11 +225,11 @@ class GPAgent(Agent):
         """The acquisition of the next round."""
         return self.next_round().acquisition()
 
-    def choose(self) -> NDArray[Any]:
+    def choose(self) -> Points:
         """The next actions as points of the posterior's domain, (m,) or (m, d)."""
         return self.batch.choose(self.next_round())
 
-    def ask(self, context: ArrayLike | None = None) -> NDArray[Any]:
+    def ask(self, context: ArrayLike | None = None) -> Points:
         self.enter(context)
         self.search.renew()
         late = self._pending_points() if self.pending else ()
@@ -293,13 +293,11 @@ class GPAgent(Agent):
             )
         super().expect(actions, observed, context)
 
-    def _notes(
-        self, actions: NDArray[Any], context: ArrayLike | None
-    ) -> Sequence[NDArray[Any] | None]:
+    def _notes(self, actions: Points, context: ArrayLike | None) -> Sequence[Points | None]:
         """The points of the posterior's domain: an embedding keeps only those of its last call."""
         return [np.array(point) for point in self._placed(actions, context)]
 
-    def _pending_points(self) -> NDArray[Any]:
+    def _pending_points(self) -> Points:
         """The points of pending actions, (k,) or (k, d), except those of discarded rounds."""
         first = 0.0 if self.forgetting is None or self._outdated else self.log.first_round
         known = [p.note for p in self.pending if p.note is not None and p.round >= first]
@@ -357,7 +355,7 @@ class GPAgent(Agent):
         rewards: ArrayLike,
         observed: ArrayLike | None,
         context: ArrayLike | None,
-    ) -> tuple[NDArray[Any], Array]:
+    ) -> tuple[Points, Array]:
         """The informative observations, checked, as points of the posterior's domain."""
         points, values = self.problem.domain.observations(actions, rewards, observed, 1)
         points = self._placed(points, context)
@@ -368,7 +366,7 @@ class GPAgent(Agent):
         passed = self.compression.informative(self.posterior, points)
         return points[passed], values[passed]
 
-    def _placed(self, actions: NDArray[Any], context: ArrayLike | None) -> NDArray[Any]:
+    def _placed(self, actions: Points, context: ArrayLike | None) -> Points:
         """The points of the posterior's domain for checked actions in a context, which is entered.
 
         Raises:
@@ -414,7 +412,7 @@ class GPAgent(Agent):
             self._use(self.refit.model)
         self._observe_history()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         own = {
             "posterior": self.posterior.snapshot(),
             "log": self.log.snapshot(),
@@ -425,7 +423,7 @@ class GPAgent(Agent):
             own["refit"] = self.refit.snapshot()
         return super().snapshot() | own
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
+    def _restore(self, state: State) -> None:
         if state["action_map"] != self.action_map.fingerprint:
             raise InvalidInput(
                 "the snapshot is of an agent with another seed, which has other points: restore it "
@@ -456,7 +454,7 @@ class GPAgent(Agent):
         if isinstance(domain, Arms):
             if points is not None:
                 raise InvalidInput("the posterior of this agent is on arms: leave out the points")
-            at: NDArray[Any] = np.arange(domain.size)
+            at: Points = np.arange(domain.size)
         elif points is None:
             return None
         else:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import finite_array, numbers, whole
+from gpbandits_env.arrays import Points, finite_array, numbers, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
@@ -22,9 +22,9 @@ class _Agent(Protocol):
     rng: np.random.Generator
     round: int
 
-    def checked_context(self, context: ArrayLike) -> NDArray[Any]: ...
+    def checked_context(self, context: ArrayLike) -> Points: ...
     @property
-    def ask(self) -> Callable[..., NDArray[Any]]: ...
+    def ask(self) -> Callable[..., Points]: ...
     def tell(
         self, actions: ArrayLike, rewards: ArrayLike, observed: ArrayLike | None = None
     ) -> None: ...
@@ -114,9 +114,9 @@ class Policy:
         self,
         instance: int,
         round_: int,
-        context: NDArray[Any] | None,
+        context: Points | None,
         *observed: Any,
-    ) -> NDArray[Any]:
+    ) -> Points:
         agent = self._agents[instance]
         if round_ == 0:
             agent.reset()
@@ -147,7 +147,7 @@ def check_form(observation: Mapping[str, ArrayLike]) -> None:
 
 def learn(
     agent: _Agent,
-    actions: NDArray[Any],
+    actions: Points,
     rewards: NDArray[Any],
     observed: NDArray[Any] | None,
     arrived: NDArray[np.bool_] | None,

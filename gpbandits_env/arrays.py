@@ -10,6 +10,10 @@ from gpbandits_env.errors import InvalidInput, shown
 
 Array: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
+# Points of a domain, or actions: arms (n,) as integers, or points (n, d) of a box.
+Points: TypeAlias = NDArray[Any]
+# The state of an object: plain data with arrays.
+State: TypeAlias = dict[str, Any]
 
 INT, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 # One action per round is the common case, so its checks must cost next to nothing.

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions.functions import LogPI
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array, IntArray, Points
 from gpbandits_env.posterior import ArmPosterior, BoxPosterior, Posterior
 
 # The probability that a slack is positive, in logarithms.
@@ -42,22 +42,22 @@ class Feasibility:
 
     def __init__(self, slacks: Sequence[Posterior]) -> None:
         self.slacks = list(slacks)
-        self._seen: tuple[NDArray[Any], Array] | None = None
+        self._seen: tuple[Points, Array] | None = None
 
-    def log_probability(self, points: NDArray[Any]) -> Array:
+    def log_probability(self, points: Points) -> Array:
         """The log-probability at arms (n,) or points (n, d), a new array (n,)."""
         total = np.zeros(len(points))
         for slack in self.slacks:
             total += POSITIVE.score(*slack.moments(points))
         return total
 
-    def among(self, candidates: NDArray[Any]) -> Array:
+    def among(self, candidates: Points) -> Array:
         """The same; the result is kept while the candidates are the same array."""
         if self._seen is None or self._seen[0] is not candidates:
             self._seen = candidates, self.log_probability(candidates)
         return self._seen[1]
 
-    def likely(self, points: NDArray[Any]) -> NDArray[np.bool_]:
+    def likely(self, points: Points) -> NDArray[np.bool_]:
         """Whether each constraint holds with probability at least 1/2 at points, (n,)."""
         likely = np.ones(len(points), dtype=np.bool_)
         for slack in self.slacks:
@@ -96,7 +96,7 @@ class DrawnSlacks:
             on_arms = isinstance(slack, ArmPosterior)
             self._draws.append((slack.sample if on_arms else slack.paths)(rng, size))  # type: ignore[attr-defined]
 
-    def violation(self, points: NDArray[Any]) -> Array:
+    def violation(self, points: Points) -> Array:
         """How far each sample violates its constraints at points (n, ...), summed: (size, n).
 
         It is 0 where all constraints hold.
@@ -114,7 +114,7 @@ class DrawnSlacks:
             holds &= draw.climb(points, which)[0] >= 0.0
         return holds
 
-    def ranked(self, values: Array, points: NDArray[Any]) -> tuple[Array, NDArray[np.bool_]]:
+    def ranked(self, values: Array, points: Points) -> tuple[Array, NDArray[np.bool_]]:
         """Samples of the function (size, n) such that points that violate a constraint come last.
 
         Among these, a smaller violation comes first.

@@ -2,7 +2,7 @@
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import RLock
@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.agent import Agent
-from gpbandits_env.arrays import Array, finite_array
+from gpbandits_env.arrays import Array, Points, State, finite_array
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, optional
 from gpbandits_env.kernels.base import Lengthscale
@@ -46,10 +45,10 @@ class Adapter(Agent):
         super().__init__(problem, rng)
         assert isinstance(problem.domain, (Arms, Box))
         self._domain = problem.domain
-        self._actions: NDArray[Any] = problem.domain.sample(np.random.default_rng(0), 0)
+        self._actions: Points = problem.domain.sample(np.random.default_rng(0), 0)
         self._rewards: Array = np.zeros(0)
 
-    def ask(self) -> NDArray[Any]:
+    def ask(self) -> Points:
         seed = int(self.rng.integers(2**31))
         if not len(self._rewards):
             return self._domain.sample(np.random.default_rng(seed), self.batch_size)
@@ -58,7 +57,7 @@ class Adapter(Agent):
             return self.choose(seed)
 
     @abstractmethod
-    def choose(self, seed: int) -> NDArray[Any]:
+    def choose(self, seed: int) -> Points:
         """The next m actions given some data; the seed determines all randomness."""
 
     @property
@@ -67,13 +66,13 @@ class Adapter(Agent):
         return self._domain.points(self._actions)
 
     @property
-    def _pending_actions(self) -> NDArray[Any]:
+    def _pending_actions(self) -> Points:
         """The actions whose rewards have not arrived, (k,) or (k, d)."""
         return np.array([p.action for p in self.pending], self._actions.dtype).reshape(
             -1, *self._actions.shape[1:]
         )
 
-    def _learn(self, actions: NDArray[Any], rewards: Array) -> None:
+    def _learn(self, actions: Points, rewards: Array) -> None:
         self._actions = np.concatenate([self._actions, actions])
         self._rewards = np.concatenate([self._rewards, rewards])
 
@@ -81,11 +80,11 @@ class Adapter(Agent):
         super().reset()
         self._actions, self._rewards = self._actions[:0].copy(), np.zeros(0)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         data = {"actions": self._actions.copy(), "rewards": self._rewards.copy()}
         return super().snapshot() | data
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
+    def _restore(self, state: State) -> None:
         actions = self._domain.check(state["actions"])
         rewards = finite_array(state["rewards"], "rewards", ndim=1)
         if len(actions) != len(rewards):

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported
-from gpbandits_env.arrays import Array, flag, positive, whole
+from gpbandits_env.arrays import Array, Points, flag, positive, whole
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
@@ -61,7 +60,7 @@ class BoTorch(Adapter):
         self._given = StationaryModel.of(problem, "BoTorch")
         imported("botorch", "botorch")
 
-    def _learn(self, actions: NDArray[Any], rewards: Array) -> None:
+    def _learn(self, actions: Points, rewards: Array) -> None:
         largest = float(np.abs(rewards).max(initial=0.0))
         if largest > MOST_REWARD:
             raise InvalidInput(
@@ -69,7 +68,7 @@ class BoTorch(Adapter):
             )
         super()._learn(actions, rewards)
 
-    def choose(self, seed: int) -> NDArray[Any]:
+    def choose(self, seed: int) -> Points:
         import torch
 
         with torch.random.fork_rng(devices=[]):
@@ -121,7 +120,7 @@ class BoTorch(Adapter):
             incumbent = model.posterior(torch.tensor(self._points)).mean.max()
         return qLogExpectedImprovement(model, incumbent, **given)
 
-    def _best(self, score: Any) -> NDArray[Any]:
+    def _best(self, score: Any) -> Points:
         import torch
         from botorch.optim import optimize_acqf, optimize_acqf_discrete
 

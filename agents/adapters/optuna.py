@@ -17,6 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.adapters.base import Adapter, alone_and_quiet, imported
+from gpbandits_env.arrays import Points
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.problem import Problem
@@ -51,7 +52,7 @@ class OptunaSampler(Adapter):
         self._sampler, self._given = sampler, dict(options or {})
         self._new_sampler(0)
 
-    def choose(self, seed: int) -> NDArray[Any]:
+    def choose(self, seed: int) -> Points:
         optuna = imported("optuna", "optuna")
         level = optuna.logging.get_verbosity()
         optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -115,14 +116,14 @@ class OptunaSampler(Adapter):
             axes = [kinds.IntDistribution(0, n - 1) for n in domain.shape]
         return {f"x{i}": axis for i, axis in enumerate(axes)}
 
-    def _rows(self, actions: NDArray[Any]) -> list[list[Any]]:
+    def _rows(self, actions: Points) -> list[list[Any]]:
         """Actions with one number per axis."""
         domain = self._domain
         if isinstance(domain, Arms):
             actions = np.stack(np.unravel_index(actions, domain.shape), axis=1)
         return actions.tolist()
 
-    def _actions_of(self, rows: NDArray[Any]) -> NDArray[Any]:
+    def _actions_of(self, rows: NDArray[Any]) -> Points:
         domain = self._domain
         if isinstance(domain, Box):
             return np.clip(rows, domain.low, domain.high)

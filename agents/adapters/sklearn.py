@@ -12,12 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import UCB, LogEI
 from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported
 from gpbandits_env.agents.search.candidates import near, spread
-from gpbandits_env.arrays import Array, flag, positive, whole
+from gpbandits_env.arrays import Array, Points, flag, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import one_of
 from gpbandits_env.problem import Problem
@@ -62,7 +61,7 @@ class SklearnGP(Adapter):
         self._mean = 0.0 if self._learns else self._given.mean
         imported("sklearn.gaussian_process", "sklearn")
 
-    def choose(self, seed: int) -> NDArray[Any]:
+    def choose(self, seed: int) -> Points:
         options = self._options(seed)
         at, points, rewards = self._domain.points(options), self._points, self._rewards
         model = self._model(points, rewards)
@@ -83,7 +82,7 @@ class SklearnGP(Adapter):
             rewards = np.concatenate([rewards, mean[chosen[-1:]]])
             model = self._model(points, rewards, model.kernel_)
 
-    def _options(self, seed: int) -> NDArray[Any]:
+    def _options(self, seed: int) -> Points:
         """All arms, or points of the box, some of them near the best observed points."""
         domain, rng = self._domain, np.random.default_rng(seed)
         if not isinstance(domain, Box):

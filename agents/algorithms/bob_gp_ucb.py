@@ -11,7 +11,6 @@ problem states `max_delay`, a window is longer by it.
 """
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
 from gpbandits_env.agents.data.forgetting import Forgetting
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, State, whole
 from gpbandits_env.posterior import Posterior
 from gpbandits_env.problem import Problem
 
@@ -74,10 +73,10 @@ class BOBGPUCB(GPAgent):
         self.forgetting.begin()
         super().reset()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return super().snapshot() | {"bandit": self.forgetting.snapshot()}
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
+    def _restore(self, state: State) -> None:
         self.forgetting.restore(state["bandit"])
         super()._restore(state)
 
@@ -144,12 +143,12 @@ class WindowBandit(Forgetting):
             posterior.forget()
             log.replay(posterior)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The state, as a copy in plain data."""
         weights = self._log_weights.copy()
         return {"log_weights": weights, "chosen": self.chosen, "total": self._total}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
         self._log_weights = np.array(state["log_weights"], dtype=np.float64)
         self.chosen, self._total = int(state["chosen"]), float(state["total"])

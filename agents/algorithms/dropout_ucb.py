@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions.rules import Round, rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
@@ -23,7 +22,7 @@ from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.embeddings import BoxMap, Coordinates, kernel_on_y
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec, search_for
-from gpbandits_env.arrays import Array, IntArray, positive, whole
+from gpbandits_env.arrays import Array, IntArray, Points, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.learning import InputScaling
@@ -109,7 +108,7 @@ class DropoutUCB(GPAgent):
             posterior.hallucinate(self._scaling.scale(pending)[:, active])
         return Round(posterior, search, self.rule, rng, m, t, best)
 
-    def choose(self) -> NDArray[Any]:
+    def choose(self) -> Points:
         now = self.next_round()
         y = self.batch.choose(now)
         filled = Coordinates(self.coordinates(now.t), self._fill(now.rng))

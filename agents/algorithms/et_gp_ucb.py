@@ -9,19 +9,17 @@ go to the lowest index; 5. rewards that arrive late trigger no event.
 """
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
 from gpbandits_env.agents.data.forgetting import Forgetting
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import Array, share
+from gpbandits_env.arrays import Array, Points, State, share
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import Posterior
 from gpbandits_env.problem import Problem
@@ -59,7 +57,7 @@ class ETGPUCB(GPAgent):
     ) -> None:
         super().__init__(problem, rng, ConfidenceBound(beta), None, EventTrigger(delta), **parts)
 
-    def _received(self, *given: Any, **named: Any) -> tuple[NDArray[Any], Array]:
+    def _received(self, *given: Any, **named: Any) -> tuple[Points, Array]:
         points, values = super()._received(*given, **named)
         self.forgetting.look(self.round + 1, self.posterior, self.log, points, values)
         return points, values
@@ -73,10 +71,10 @@ class ETGPUCB(GPAgent):
         self.forgetting.events = 0
         super().reset()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return super().snapshot() | {"events": self.events}
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
+    def _restore(self, state: State) -> None:
         self.forgetting.events = int(state["events"])
         super()._restore(state)
 
@@ -103,7 +101,7 @@ class EventTrigger(Forgetting):
         round_: int,
         posterior: Posterior,
         log: ObservationLog,
-        points: NDArray[Any],
+        points: Points,
         rewards: Array,
     ) -> None:
         """Compare rewards of a round with their predictions, before they are observed."""

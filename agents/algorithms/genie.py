@@ -7,15 +7,12 @@ Departures: 1. in round 1, when no function has been revealed, it draws an arm a
 to the lowest index; 3. all actions of a batch are the same.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.agent import Agent
-from gpbandits_env.arrays import IntArray, finite_array
+from gpbandits_env.arrays import IntArray, State, finite_array
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
@@ -79,10 +76,10 @@ class Genie(Agent):
         super().reset()
         self._shown = None
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return super().snapshot() | {"shown": self._shown}
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
+    def _restore(self, state: State) -> None:
         super()._restore(state)
         shown = state["shown"]
         self._shown = None if shown is None else (int(shown[0]), int(shown[1]))

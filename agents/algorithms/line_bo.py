@@ -8,7 +8,6 @@ evaluations on an estimate; if the gradient is 0, the direction is random; 2. co
 at random, not cyclically; 3. all actions of a batch lie on one line; 4. those of `GPAgent`.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from gpbandits_env.agents.embeddings import BoxMap, LineEmbedding
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec, search_for
 from gpbandits_env.agents.search.box import BoxSearch
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, State, whole
 from gpbandits_env.errors import one_of
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.posterior import BoxPosterior
@@ -129,11 +128,11 @@ class LineBO(GPAgent):
         super().reset()
         self._draw_line()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         line = (self.line.anchor.copy(), self.line.direction.copy())
         return super().snapshot() | {"line": line}
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
+    def _restore(self, state: State) -> None:
         anchor, direction = (np.array(part, dtype=np.float64) for part in state["line"])
         super()._restore(state)
         self._take(LineEmbedding(anchor, direction))

@@ -5,11 +5,10 @@ Assumes: nothing.
 Departures: none.
 """
 
-from typing import Any
-
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.agent import Agent
+from gpbandits_env.arrays import Points
 
 
 class RandomAgent(Agent):
@@ -17,6 +16,6 @@ class RandomAgent(Agent):
 
     uses_contexts = True
 
-    def ask(self, context: ArrayLike | None = None) -> NDArray[Any]:
+    def ask(self, context: ArrayLike | None = None) -> Points:
         self.enter(context)
         return self.problem.domain.sample(self.rng, self.batch_size)

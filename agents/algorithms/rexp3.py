@@ -11,17 +11,17 @@ dropped after the weights were reset.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.action_map import action_map_for
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.data.pending import Played
-from gpbandits_env.arrays import Array, finite_array, positive, whole
+from gpbandits_env.arrays import Array, Points, State, finite_array, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
@@ -76,7 +76,7 @@ class RExp3(Agent):
         weights *= (1.0 - self.exploration) / weights.sum()
         return weights + self.exploration / len(weights)
 
-    def ask(self) -> NDArray[Any]:
+    def ask(self) -> Points:
         drawn = self.rng.choice(len(self._log_weights), self.batch_size, p=self.probabilities)
         return self._map.actions(np.asarray(drawn, dtype=np.int64))
 
@@ -85,18 +85,18 @@ class RExp3(Agent):
         if self.round % self.reset_every == 0:
             self._log_weights[:] = 0.0
 
-    def _learn(self, actions: NDArray[Any], rewards: Array) -> None:
+    def _learn(self, actions: Points, rewards: Array) -> None:
         arms = self._map.points(actions)
         self._weigh(arms, rewards, self.probabilities[arms])
 
-    def _weigh(self, arms: NDArray[Any], rewards: Array, chances: Array) -> None:
+    def _weigh(self, arms: Points, rewards: Array, chances: Array) -> None:
         """Update the weights by rewards (k,) of arms that were drawn with these probabilities."""
         gains = np.clip((rewards - self.low) / (self.high - self.low), 0.0, 1.0)
         # w_k <- w_k exp(gamma X_k / (K p_k))
         steps = self.exploration * gains / (len(self._log_weights) * chances)
         np.add.at(self._log_weights, arms, steps)
 
-    def _notes(self, actions: NDArray[Any], context: ArrayLike | None) -> Sequence[NDArray[Any]]:
+    def _notes(self, actions: Points, context: ArrayLike | None) -> Sequence[Points]:
         """The arms and their probabilities."""
         arms, chances = self._map.points(actions), self.probabilities
         return [np.array([arm, chances[arm]]) for arm in arms.tolist()]
@@ -113,11 +113,11 @@ class RExp3(Agent):
         super().reset()
         self._log_weights[:] = 0.0
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         weights = {"log_weights": self._log_weights.copy()}
         return super().snapshot() | weights | {"candidates": self._map.fingerprint}
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
+    def _restore(self, state: State) -> None:
         if state["candidates"] != self._map.fingerprint:
             raise InvalidInput(
                 "the agent of the snapshot has other candidate points: use an agent with its seed"

@@ -9,12 +9,12 @@ the noise variance learned in the previous stage, and refits them to its own dat
 `GPAgent`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.acquisitions.rules import rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
@@ -22,7 +22,7 @@ from gpbandits_env.agents.action_map import box_of
 from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.embeddings import BoxMap, EmbeddedMap, sequential_embedding
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, Points, State, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import InputScaling
 from gpbandits_env.problem import Problem
@@ -111,7 +111,7 @@ class SRE(GPAgent):
         super()._learn_late(played, rewards)
         self._note(np.array([p.action for p in played]), rewards)
 
-    def _note(self, points: NDArray[Any], rewards: Array) -> None:
+    def _note(self, points: Points, rewards: Array) -> None:
         if len(rewards) and rewards.max() > self._best_reward:
             self._best_reward = float(rewards.max())
             best = points[[int(rewards.argmax())]]
@@ -134,7 +134,7 @@ class SRE(GPAgent):
         self.action_map = EmbeddedMap(self.problem, self._entered(0, self._best))
         super().reset()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         own = {
             "stage": self.stage,
             "anchor": self._anchor.copy(),
@@ -143,7 +143,7 @@ class SRE(GPAgent):
         }
         return super().snapshot() | {"sre": own}
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
+    def _restore(self, state: State) -> None:
         own = state["sre"]
         anchor = np.array(own["anchor"], dtype=np.float64)
         through = self._entered(int(own["stage"]), anchor)

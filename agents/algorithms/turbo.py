@@ -12,12 +12,12 @@ Latin hypercube; 5. the paper has no late rewards; 6. those of `GPAgent`.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.acquisitions.rules import Round, rule_named
 from gpbandits_env.agents.acquisitions.schedules import Beta
@@ -27,7 +27,7 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.agents.search.round import RoundCandidates, RoundSearch
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, Points, State, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning import InputScaling
@@ -168,7 +168,7 @@ class TuRBO(GPAgent):
         width = self._box.high - self._box.low
         return np.asarray(width * self.length * np.exp(logs - logs.mean()))
 
-    def choose(self) -> NDArray[Any]:
+    def choose(self) -> Points:
         if self._seen >= self._first:
             return super().choose()
         # The first points depend on the region and on the number of observed and pending points.
@@ -242,7 +242,7 @@ class TuRBO(GPAgent):
         self.regions = 0
         self._start()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         own = {
             "length": self.length,
             "regions": self.regions,
@@ -250,7 +250,7 @@ class TuRBO(GPAgent):
         }
         return super().snapshot() | {"turbo": own}
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
+    def _restore(self, state: State) -> None:
         own = state["turbo"]
         length, regions = float(own["length"]), whole(own["regions"], "regions", 0)
         counts = [whole(count, "count", 0) for count in own["counts"]]

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
+from gpbandits_env.arrays import Points
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
@@ -19,7 +19,7 @@ class BatchRule(ABC):
     """Chooses the m actions of a round; a declaration without state."""
 
     @abstractmethod
-    def choose(self, now: Round) -> NDArray[Any]:
+    def choose(self, now: Round) -> Points:
         """The actions, (m,) arms or (m, d) points of the posterior's domain.
 
         The posterior is unchanged afterwards: hallucinated points are rolled back.
@@ -70,7 +70,7 @@ def needs_acquisition(batch: BatchRule, rule: AcquisitionRule | None) -> None:
         )
 
 
-def in_turn(now: Round, acquisition: Callable[[int], Acquisition]) -> NDArray[Any]:
+def in_turn(now: Round, acquisition: Callable[[int], Acquisition]) -> Points:
     """Choose one action after the other; only the variance is conditioned on earlier ones.
 
     Args:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, ConfidenceBound, Round
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, rolled_back
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, Points, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
 
@@ -22,7 +22,7 @@ class LargestVariance(BatchRule):
     Source: srinivas2010, eq. (4); ren2024, Appendix B.
     """
 
-    def choose(self, now: Round) -> NDArray[Any]:
+    def choose(self, now: Round) -> Points:
         return in_turn(now, lambda i: Variance())
 
 
@@ -58,7 +58,7 @@ class Initialised(BatchRule):
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         self.then.check(rule, problem)
 
-    def choose(self, now: Round) -> NDArray[Any]:
+    def choose(self, now: Round) -> Points:
         if now.t > self.rounds:
             return self.then.choose(now)
         if self.first == "uniform":
@@ -95,7 +95,7 @@ class Explore(BatchRule):
                 "such as ucbpe or gp-ucb"
             )
 
-    def choose(self, now: Round) -> NDArray[Any]:
+    def choose(self, now: Round) -> Points:
         posterior, search = now.posterior, now.search
         assert isinstance(now.rule, ConfidenceBound)
         gain = posterior.information_gain
@@ -119,7 +119,7 @@ class Explore(BatchRule):
                 actions.append(self._widest(now, allowed, surest))
         return np.concatenate(actions)
 
-    def _widest(self, now: Round, allowed: Any, surest: Any) -> NDArray[Any]:
+    def _widest(self, now: Round, allowed: Any, surest: Any) -> Points:
         try:
             return now.search.best(Variance(), now.posterior, allowed)
         except InvalidInput:

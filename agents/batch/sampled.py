@@ -1,7 +1,6 @@
 """Batches from posterior samples: Thompson sampling and rules that build on it."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.acquisitions import RegretToSigma
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, Points, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
@@ -22,7 +21,7 @@ class Thompson(BatchRule):
     Source: Kandasamy et al. (2018), Algorithm 1 (synchronous).
     """
 
-    def choose(self, now: Round) -> NDArray[Any]:
+    def choose(self, now: Round) -> Points:
         return now.search.sampled(now.posterior, now.rng, now.m)[0]
 
 
@@ -57,7 +56,7 @@ class DeterminantalThompson(BatchRule):
                 "above 0"
             )
 
-    def choose(self, now: Round) -> NDArray[Any]:
+    def choose(self, now: Round) -> Points:
         m, rng = now.m, now.rng
         drawn = now.search.sampled(now.posterior, rng, m + self.steps)[0]
         spread = now.posterior.covariance(drawn) / now.posterior.noise_var
@@ -99,7 +98,7 @@ class RegretToSigmaRatio(BatchRule):
     def __post_init__(self) -> None:
         whole(self.redraws, "redraws", 0)
 
-    def choose(self, now: Round) -> NDArray[Any]:
+    def choose(self, now: Round) -> Points:
         maxima = self.maxima(now)
         return in_turn(now, lambda i: RegretToSigma(float(maxima[i])))
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import LogEI, LogPI
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Improvement, Round
@@ -16,7 +15,7 @@ from gpbandits_env.agents.batch.base import (
     needs_acquisition,
     rolled_back,
 )
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, Points, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
 
@@ -35,7 +34,7 @@ class Hallucinate(BatchRule):
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         needs_acquisition(self, rule)
 
-    def choose(self, now: Round) -> NDArray[Any]:
+    def choose(self, now: Round) -> Points:
         acquisition = now.acquisition()
         if now.m == 1:
             return now.search.best(acquisition, now.posterior)
@@ -60,7 +59,7 @@ class KrigingBeliever(BatchRule):
                 "rule 'hallucinate' for other agents"
             )
 
-    def choose(self, now: Round) -> NDArray[Any]:
+    def choose(self, now: Round) -> Points:
         posterior, search = now.posterior, now.search
         assert isinstance(now.rule, Improvement)
         acquisition = now.rule.at(now)
@@ -109,7 +108,7 @@ class Boltzmann(BatchRule):
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         needs_acquisition(self, rule)
 
-    def choose(self, now: Round) -> NDArray[Any]:
+    def choose(self, now: Round) -> Points:
         actions, mean, var = now.search.options(now.posterior)
         acquisition, feasibility = now.acquisition(), now.search.feasibility
         score = acquisition.score(mean, var)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import positive, whole
+from gpbandits_env.arrays import Points, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import Posterior
 from gpbandits_env.problem import Problem
@@ -114,7 +114,7 @@ class Compression:
         self.threshold = compression_threshold(epsilon, noise_var)
 
     def informative(
-        self, posterior: Posterior, points: NDArray[Any], pending: NDArray[Any] | None = None
+        self, posterior: Posterior, points: Points, pending: Points | None = None
     ) -> NDArray[np.bool_]:
         """Whether each observation is informative given the informative ones before it, (k,).
 

@@ -7,9 +7,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Points, State
 from gpbandits_env.posterior import Posterior
 
 
@@ -28,7 +27,7 @@ class Entry(NamedTuple):
     """
 
     round: int
-    points: NDArray[Any]
+    points: Points
     rewards: Array
     faded: float
     elapsed: float = 0.0
@@ -57,7 +56,7 @@ class ObservationLog:
     def append(
         self,
         round_: int,
-        points: NDArray[Any],
+        points: Points,
         rewards: Array,
         noise_var: Array | None = None,
     ) -> None:
@@ -72,7 +71,7 @@ class ObservationLog:
             own = None if noise_var is None else noise_var.copy()
             self._entries.append(Entry(round_, points.copy(), rewards.copy(), 0.0, 0.0, own))
 
-    def insert(self, round_: int, points: NDArray[Any], rewards: Array) -> None:
+    def insert(self, round_: int, points: Points, rewards: Array) -> None:
         """Add observations of an earlier round; nothing changes if that round is not kept."""
         for i in range(len(self._entries) - 1, -1, -1):
             entry = self._entries[i]
@@ -165,7 +164,7 @@ class ObservationLog:
         """All entries kept, oldest first."""
         return list(self._entries)
 
-    def last(self, observations: int) -> tuple[NDArray[Any], Array]:
+    def last(self, observations: int) -> tuple[Points, Array]:
         """The points and rewards of the last observations; the log must not be empty."""
         chosen: list[Entry] = []
         count = 0
@@ -211,7 +210,7 @@ class ObservationLog:
             return
         posterior.replay((e.points, change(e.rewards), e.faded) for e in data)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The state, as a copy in plain data."""
         entries = [(e.round, e.points.copy(), e.rewards.copy(), *e[3:]) for e in self._entries]
         return {
@@ -222,7 +221,7 @@ class ObservationLog:
             "observations": self.observations,
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
         entries: Sequence[Any] = state["entries"]
         # Files of earlier versions know of no elapsed time, and of no noise.

@@ -1,12 +1,12 @@
 """Actions that were played and whose rewards have not arrived."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import numbers
+from gpbandits_env.arrays import Points, numbers
 from gpbandits_env.errors import InvalidInput
 
 
@@ -21,13 +21,11 @@ class Played(NamedTuple):
     """
 
     round: int
-    action: NDArray[Any]
-    note: NDArray[Any] | None
+    action: Points
+    note: Points | None
 
 
-def matched(
-    pending: Sequence[Played], actions: NDArray[Any], rounds: ArrayLike | None
-) -> list[int]:
+def matched(pending: Sequence[Played], actions: Points, rounds: ArrayLike | None) -> list[int]:
     """The index of each of the actions, (k, ...), among the pending ones: the oldest that fits.
 
     Args:

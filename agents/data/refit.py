@@ -7,15 +7,13 @@ than ``window`` are dropped; 3. a temporal kernel is learned after the kernel in
 around the given parameters, and all data are used under the new one.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.data.learning import PRIORS, Learning
 from gpbandits_env.agents.data.log import ObservationLog
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Points, State
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.kernels import Kernel
@@ -148,7 +146,7 @@ class Refit:
     def fit(
         self,
         now: int,
-        points: NDArray[Any],
+        points: Points,
         rewards: Array,
         times: Array | None = None,
         starts: int | None = None,
@@ -196,7 +194,7 @@ class Refit:
 
     def _learned(
         self,
-        points: NDArray[Any],
+        points: Points,
         rewards: Array,
         times: Array,
         starts: int,
@@ -261,7 +259,7 @@ class Refit:
         self._seen, self._fresh, self.tails = 0, 0, None
         self.learned.clear()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The state, as a copy in plain data."""
         return {
             "model": self.model.to_dict(),
@@ -273,7 +271,7 @@ class Refit:
             "learned": [dict(record) for record in self.learned],
         }
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
         self.model = Model.from_dict(state["model"])
         self._fitted = None if state["fitted"] is None else int(state["fitted"])

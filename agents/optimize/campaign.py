@@ -23,7 +23,7 @@ from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, n_initial_for, spread_params
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
-from gpbandits_env.arrays import Array, flag, listed, whole
+from gpbandits_env.arrays import Array, State, flag, listed, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
@@ -406,13 +406,13 @@ class Campaign(Displayed):
         """
         return self._log.to_dataframe()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The state of the campaign and its arguments, as plain data with arrays."""
         own = {"format": FORMAT, **self._log.snapshot()}
         own |= {"slacks": self._slacks.snapshot(), "failures": self._failures.snapshot()}
         return own | self._declared | self._in_space.snapshot()
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Continue from a snapshot of a campaign with the same arguments.
 
         Raises:

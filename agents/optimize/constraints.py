@@ -32,7 +32,7 @@ from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.agents.search.base import ArmSearch, Search
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
-from gpbandits_env.arrays import Array, numbers
+from gpbandits_env.arrays import Array, State, numbers
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.posterior import Posterior
 
@@ -142,11 +142,11 @@ class Slacks:
             found[name] = self.bounds[name] - mean, np.sqrt(var)
         return found
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The state, as a copy in plain data."""
         return {name: model.snapshot() for name, model in self._models.items()}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
         for name, model in self._models.items():
             model.restore(state[name])
@@ -304,11 +304,11 @@ class Failures:
             return []
         return [self._model.agent.posterior]
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The state, as a copy in plain data."""
         return {} if self._model is None else self._model.snapshot()
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
         self._model = self._made() if state else None
         if self._model is not None:

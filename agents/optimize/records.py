@@ -8,7 +8,7 @@ import numpy as np
 
 from gpbandits_env.agents.optimize.dimensions import number
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import LARGEST, listed, positive, whole
+from gpbandits_env.arrays import LARGEST, State, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, optional, shown
 
 # So many values that are all equal say nothing about where larger ones are.
@@ -346,12 +346,12 @@ class CampaignLog:
             table.append({"id": record.id, **own, **limits, **last})
         return optional("pandas", "pandas").DataFrame(table)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The state, as a copy in plain data."""
         records = [asdict(record) for record in self.records]
         return {"records": records, "now": self.now, "told": list(self.told)}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Return to the state of a snapshot; raises `InvalidInput` if it is invalid."""
         now = positive(state["now"], "now", zero=True)
         records = [

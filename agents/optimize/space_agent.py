@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Feasibility, Mean
 from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_1, THEOREM_OVER_5
@@ -17,7 +16,7 @@ from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
 from gpbandits_env.agents.registry import agent_class, make, settings_of
 from gpbandits_env.agents.search import ArmSearch
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, Points, State, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Matern52
@@ -55,7 +54,7 @@ class SpaceAgent:
     def __init__(self, space: Space, agent: GPAgent) -> None:
         self.space, self.agent = space, agent
         self._elsewhere = agent.action_map.inner.domain != space.domain
-        self._points: dict[int, tuple[int, NDArray[Any]]] = {}
+        self._points: dict[int, tuple[int, Points]] = {}
 
     def next(
         self,
@@ -206,12 +205,12 @@ class SpaceAgent:
         mean, slope = self.agent.refit.tails.undone(mean)
         return mean, var * slope**2
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The state, as a copy in plain data."""
         points = [[id, of, point.copy()] for id, (of, point) in self._points.items()]
         return {"state": self.agent.snapshot(), "points": points}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
         # Files of earlier versions have no entry for pending actions.
         self.agent.restore({"pending": [], **state["state"]})
@@ -221,13 +220,13 @@ class SpaceAgent:
             for id, of, point in state["points"]
         }
 
-    def _action(self, record: Record) -> NDArray[Any]:
+    def _action(self, record: Record) -> Points:
         """The action of a record; pass it on at once, as an embedding keeps only the last one."""
         if (point := self._point(record)) is not None:
             return self.agent.action_map.actions(point)
         return np.array([self.space.action(record.params)])
 
-    def _points_of(self, records: Sequence[Record]) -> NDArray[Any]:
+    def _points_of(self, records: Sequence[Record]) -> Points:
         """The points of records in the posterior's domain, (n,) arms or (n, d) points; n >= 1."""
         found = [self._point(record) for record in records]
         missing = [r for r, point in zip(records, found, strict=True) if point is None]
@@ -238,7 +237,7 @@ class SpaceAgent:
         others = iter(self.agent.action_map.points(checked))
         return np.array([next(others) if point is None else point[0] for point in found])
 
-    def _point(self, record: Record) -> NDArray[Any] | None:
+    def _point(self, record: Record) -> Points | None:
         of, point = self._points.get(record.id, (None, None))
         return point if of == self.agent.action_map.fingerprint else None
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, leader
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array, IntArray, Points
 from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import ArmPosterior, BoxPosterior, NystromPosterior
@@ -32,7 +32,7 @@ class Search(ABC):
     scale: float = 1.0
 
     @abstractmethod
-    def best(self, acquisition: Acquisition, posterior: Any, allowed: Any = None) -> NDArray[Any]:
+    def best(self, acquisition: Acquisition, posterior: Any, allowed: Any = None) -> Points:
         """The action with the best score, a new array (1,) or (1, d).
 
         Args:
@@ -46,21 +46,19 @@ class Search(ABC):
         return Region(posterior, within)
 
     @abstractmethod
-    def sampled(
-        self, posterior: Any, rng: np.random.Generator, size: int
-    ) -> tuple[NDArray[Any], Array]:
+    def sampled(self, posterior: Any, rng: np.random.Generator, size: int) -> tuple[Points, Array]:
         """The maximizers of ``size`` joint posterior samples, and their maxima (size,).
 
         A maximum is -inf if no point is feasible in the samples of the constraints; the action is
         then that of the smallest violation.
         """
 
-    def surest(self, posterior: Any) -> NDArray[Any]:
+    def surest(self, posterior: Any) -> Points:
         """The action with the largest posterior mean, a new array (1,) or (1, d)."""
         return self.best(Mean(), posterior)
 
     @abstractmethod
-    def options(self, posterior: Any) -> tuple[NDArray[Any], Array, Array]:
+    def options(self, posterior: Any) -> tuple[Points, Array, Array]:
         """A finite set of actions (n, ...) to draw from, with means and variances (n,)."""
 
     def largest_mean(self, posterior: Any) -> float:
@@ -81,7 +79,7 @@ class Search(ABC):
             "search 'gradient' or 'candidates'"
         )
 
-    def here(self, posterior: Any) -> NDArray[Any] | None:
+    def here(self, posterior: Any) -> Points | None:
         """The points whose largest posterior mean is the incumbent while coordinates are fixed.
 
         They are the observed points, moved to the fixed coordinates. None while none are fixed.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from gpbandits_env.arrays import Array, IntArray, share, whole
+from gpbandits_env.arrays import Array, IntArray, Points, State, share, whole
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.episode import BoolArray, Noise, alike
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -112,7 +112,7 @@ class Mail:
         self.actions[at], self._rewards[at], self._due[at] = self._first, 0.0, NEVER
         self._normal.put(i, rng, 1.0)
 
-    def round(self, actions: NDArray[Any], rewards: Array, observed: BoolArray | None) -> IntArray:
+    def round(self, actions: Points, rewards: Array, observed: BoolArray | None) -> IntArray:
         """Enter the actions of a round and their rewards; return their delays, (m,) or (B, m)."""
         delays = self._delays.drawn(self._normal.next())
         if observed is not None:
@@ -131,12 +131,12 @@ class Mail:
             "arrived": arrived.astype(np.int8),
         }
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The whole state, copied."""
         arrays = (self.actions.copy(), self._rewards.copy(), self._due.copy())
         return {"arrays": arrays, "normal": self._normal.snapshot()}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Continue from a snapshot. Raises one of `episode.BROKEN` if it does not fit."""
         now = (self.actions, self._rewards, self._due)
         arrays = [alike(new, old) for new, old in zip(state["arrays"], now, strict=True)]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Points, State
 from gpbandits_env.domains import Arms
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.errors import InvalidInput, shown
@@ -74,12 +74,12 @@ class Episode:
         inside = None if state["inside"] is None else generator_at(state["inside"])
         return cls(bandit, skipped, path, inside)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The whole state."""
         inside = None if self.inside is None else self.inside.bit_generator.state
         return {"path": self.path.snapshot(), "inside": inside}
 
-    def values(self, actions: NDArray[Any], observed: BoolArray | None) -> Array:
+    def values(self, actions: Points, observed: BoolArray | None) -> Array:
         """The noiseless values (m,) of checked actions; those observed (None: all) on the clock."""
         function = self.path.function
         if observed is None or self._looked_up or observed.all():
@@ -101,7 +101,7 @@ class Episode:
                 values[i] = self._alone(function, actions[i : i + 1])
         return values
 
-    def noisy(self, actions: NDArray[Any], observed: BoolArray | None) -> Array:
+    def noisy(self, actions: Points, observed: BoolArray | None) -> Array:
         """The rewards (m,) of a function with noise inside; 0 where not observed."""
         assert self.inside is not None
         streams = [child(self.inside) for _ in actions]
@@ -110,7 +110,7 @@ class Episode:
         self.seconds += perf_counter() - started
         return rewards
 
-    def _alone(self, function: Function, point: NDArray[Any]) -> float:
+    def _alone(self, function: Function, point: Points) -> float:
         """The value of one skipped point (1, d).
 
         The point is evaluated on its own. So a cached value is identical to a new evaluation, and
@@ -129,7 +129,7 @@ class Episode:
 
 def noisy_rewards(
     function: Function,
-    actions: NDArray[Any],
+    actions: Points,
     observed: BoolArray | None,
     streams: list[np.random.Generator],
 ) -> Array:
@@ -189,12 +189,12 @@ class Noise:
         else:
             rows[:] = 0.0  # the instance may have had noise before
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The states of the generators and the values drawn ahead."""
         states = [rng and rng.bit_generator.state for rng in self._rngs]
         return {"generators": states, "ahead": self._block[:, self._next :].copy()}
 
-    def restore(self, state: dict[str, Any], sd: list[float]) -> None:
+    def restore(self, state: State, sd: list[float]) -> None:
         """Continue from a snapshot, with B sds. Raises one of `BROKEN` if it does not fit."""
         rngs = [s and generator_at(s) for s in state["generators"]]
         ahead = state["ahead"]

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Points
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs.scene import Scene
 
@@ -37,19 +37,19 @@ COMPARABLE = 4.0
 STEPS = [1, 2, 2.5, 5, 10]
 
 
-def points_of(scene: Scene, actions: NDArray[Any]) -> Array:
+def points_of(scene: Scene, actions: Points) -> Array:
     """The positions at which actions are drawn: on the map if there is one."""
     if scene.bandit.locations is not None:
         return scene.bandit.locations[actions]
     return scene.bandit.problem.domain.points(actions)
 
 
-def best_of(scene: Scene) -> NDArray[Any]:
+def best_of(scene: Scene) -> Points:
     """The best action, as a batch of one."""
     return np.asarray(scene.function.best_action)[None]
 
 
-def actions_of(scene: Scene) -> NDArray[Any]:
+def actions_of(scene: Scene) -> Points:
     """All actions that are shown."""
     return np.concatenate([seen.actions for seen in scene.seen])
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Points
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.scene import Scene, Seen, text
 from gpbandits_env.errors import InvalidInput, one_of
@@ -39,7 +39,7 @@ class Viewer:
 
     def record(
         self,
-        actions: NDArray[Any],
+        actions: Points,
         rewards: Array,
         regret: Array,
         observed: NDArray[np.bool_] | None = None,

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Points
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions import Function
@@ -18,7 +17,7 @@ Belief: TypeAlias = tuple[Array, Array] | None
 class Seen:
     """The observations of a round: actions, noisy rewards (k,), regret of each action (k,)."""
 
-    actions: NDArray[Any]
+    actions: Points
     rewards: Array
     regret: Array
 

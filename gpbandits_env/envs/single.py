@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.utils.seeding import np_random as seeded
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, flag, numbers, whole
+from gpbandits_env.arrays import Array, State, flag, numbers, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.envs.bandit import Bandit, Parameters, drawn, instance_with
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
@@ -318,7 +318,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         if self._viewer is not None:
             self._viewer.close()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The whole state, picklable; `restore` continues exactly from here.
 
         It does not contain the state of wrappers (the elapsed steps of `TimeLimit`) or an attached
@@ -341,7 +341,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             "seen": None if self._viewer is None else self._viewer.snapshot(),
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Continue from a `snapshot` of an environment made with the same arguments.
 
         Raises:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env import datasets
-from gpbandits_env.arrays import Array, frozen, listed, positive, whole
+from gpbandits_env.arrays import Array, Points, frozen, listed, positive, whole
 from gpbandits_env.datasets import Readings, check_table, is_file_name, read_table
 from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
@@ -82,7 +82,7 @@ class TableArguments(Arguments):
     def bandit(self) -> Bandit:
         return self._recorded()
 
-    def _process(self, arms: Arms, rows: Array, contexts: NDArray[Any] | None) -> RewardProcess:
+    def _process(self, arms: Arms, rows: Array, contexts: Points | None) -> RewardProcess:
         """The reward process of the rows that are not used for the covariance."""
         if contexts is None:
             return TableProcess(arms, rows)
@@ -162,7 +162,7 @@ class ReplayArguments(TableArguments):
     def bandit(self) -> Bandit:
         return self._recorded(self.columns, self.epsilon)
 
-    def _process(self, arms: Arms, rows: Array, contexts: NDArray[Any] | None) -> RewardProcess:
+    def _process(self, arms: Arms, rows: Array, contexts: Points | None) -> RewardProcess:
         return ReplayProcess(arms, rows, listed(self.starts, "starts"), contexts)
 
 

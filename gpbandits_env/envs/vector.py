@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, IntArray, flag, whole
+from gpbandits_env.arrays import Array, IntArray, Points, State, flag, whole
 from gpbandits_env.envs.bandit import Bandit, Parameters, drawn, instance_with
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.envs.episode import (
@@ -257,7 +257,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             for i, viewer in enumerate(self._viewers)
         )
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The whole state, picklable; `restore` continues exactly from here.
 
         Raises:
@@ -275,7 +275,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             "seen": [viewer.snapshot() for viewer in self._viewers],
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Continue from a `snapshot` of an environment made with the same arguments.
 
         Raises:
@@ -325,7 +325,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         if not self._episodes:
             raise NotReset(otherwise)
 
-    def _checked(self, actions: ArrayLike) -> NDArray[Any]:
+    def _checked(self, actions: ArrayLike) -> Points:
         shape = self._actions.shape
         try:
             array = np.asarray(actions)
@@ -338,7 +338,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         # The actions of all instances form one long batch, which is checked once.
         return self.bandit.problem.domain.check(array.reshape(-1, *shape[2:])).reshape(shape)
 
-    def _values(self, actions: NDArray[Any], observed: BoolArray | None) -> Array:
+    def _values(self, actions: Points, observed: BoolArray | None) -> Array:
         """The noiseless values (B, m); NaN where they were neither observed nor requested."""
         values = self._functions.gathered(actions)
         if values is None:
@@ -349,9 +349,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             values[~observed] = np.nan
         return values
 
-    def _before_noise(
-        self, values: Array, actions: NDArray[Any], observed: BoolArray | None
-    ) -> Array:
+    def _before_noise(self, values: Array, actions: Points, observed: BoolArray | None) -> Array:
         """The rewards (B, m) without the bandit's noise, but with the noise inside functions."""
         if not self._inside:
             return values

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, flag, frozen, positive, whole
+from gpbandits_env.arrays import Array, IntArray, State, flag, frozen, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
@@ -175,13 +175,13 @@ class ArmPosterior(Posterior):
         self._static, self._hallucinated = True, False
         self._kept, self._kept_jitter = 0, 0.0
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         state = {**self._representation.snapshot(), **super().snapshot()}
         if not self._hallucinated:  # remains of earlier hallucinations are not part of the state
             state |= {"kept": 0, "kept_var": np.zeros(self._n), "kept_jitter": 0.0}
         return state
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         inside = self._representation
 
         def alike(value: Any, _: str) -> None:

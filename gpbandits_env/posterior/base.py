@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, own_noise, positive, share, whole
+from gpbandits_env.arrays import Array, Points, State, own_noise, positive, share, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
@@ -37,7 +37,7 @@ class Stateful:
 
     STATE: ClassVar[Mapping[str, Layout]] = {}
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The state as a plain dict of arrays, numbers and strings, all of them copies."""
         values = {key: vars(self)[self._attribute(key)] for key in self.STATE}
         return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
@@ -114,25 +114,25 @@ class Posterior(Stateful, ABC):
             self.learn(x, y, own_noise(noise_var, len(y)))
 
     @abstractmethod
-    def learn(self, points: NDArray[Any], rewards: Array, noise_var: Array | None = None) -> None:
+    def learn(self, points: Points, rewards: Array, noise_var: Array | None = None) -> None:
         """Like `condition`, for checked points (k, ...), rewards and variances (k,), k >= 0."""
 
-    def replay(self, log: Iterable[tuple[NDArray[Any], Array, float]]) -> None:
+    def replay(self, log: Iterable[tuple[Points, Array, float]]) -> None:
         """Condition on a log of points, rewards and the drift epsilon after them, oldest first.
 
         Without drift this equals one call of `condition`.
         """
         parts = list(log)
         if parts and not any(epsilon for _, _, epsilon in parts):
-            points, rewards, _ = zip(*parts, strict=True)
-            parts = [(np.concatenate(points), np.concatenate(rewards), 0.0)]
+            each, their_rewards, _ = zip(*parts, strict=True)
+            parts = [(np.concatenate(each), np.concatenate(their_rewards), 0.0)]
         for points, rewards, epsilon in parts:
             self.condition(points, rewards)
             self.advance(epsilon)
 
     @property
     @abstractmethod
-    def observed(self) -> NDArray[Any]:
+    def observed(self) -> Points:
         """The observed points, a new array: distinct arms in order, or in a box (t, d) by age."""
 
     def mean_at_observed(self) -> Array:
@@ -140,14 +140,14 @@ class Posterior(Stateful, ABC):
         return self.mean_at(self.observed)
 
     @abstractmethod
-    def mean_at(self, points: NDArray[Any]) -> Array:
+    def mean_at(self, points: Points) -> Array:
         """The posterior mean at checked points, a new array (k,)."""
 
     @abstractmethod
-    def var_at(self, points: NDArray[Any]) -> Array:
+    def var_at(self, points: Points) -> Array:
         """The variance at checked points, a new array (k,), including hallucinated points."""
 
-    def moments(self, points: NDArray[Any]) -> tuple[Array, Array]:
+    def moments(self, points: Points) -> tuple[Array, Array]:
         """Posterior mean and variance at checked points, new arrays (k,)."""
         return self.mean_at(points), self.var_at(points)
 
@@ -208,7 +208,7 @@ class Posterior(Stateful, ABC):
         """Return to the prior: no data, no jitter, no information gain."""
 
     @abstractmethod
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Return to a snapshot of this posterior, or of one with the same arguments.
 
         Raises:

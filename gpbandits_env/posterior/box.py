@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, finite_array, flag, positive, whole
+from gpbandits_env.arrays import Array, State, finite_array, flag, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
@@ -270,11 +270,11 @@ class BoxPosterior(Posterior):
         self.size, self.jitter, self.information_gain = 0, 0.0, 0.0
         self._hallucinated, self._kept, self._kept_jitter = False, 0, 0.0
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         white = {"white": self._whitening.matrix.copy(), "reserved": self._whitening.reserved}
         return {**self._data.snapshot(), **white, **super().snapshot()}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         data = self._data
         white: dict[str, Layout] = {
             "white": ("t", "t"),

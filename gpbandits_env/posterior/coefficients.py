@@ -5,11 +5,11 @@ O(r^2 + n r), or less if F has structure, for every t.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array, IntArray, State
 from gpbandits_env.posterior.base import Layout
 from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.whitening import root
@@ -115,10 +115,10 @@ class Coefficients(Representation):
         self._coefficient_covariance[:] = 0.0
         self._coefficient_covariance.flat[:: self.width + 1] = 1.0
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return {**super().snapshot(), "surprises": np.array(self._surprises)}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         super().restore(state)
         self._surprises = state["surprises"].tolist()
 

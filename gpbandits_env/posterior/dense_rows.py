@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, whole
+from gpbandits_env.arrays import Array, IntArray, State, whole
 from gpbandits_env.posterior.base import Layout
 from gpbandits_env.posterior.covariances import PriorCovariance
 from gpbandits_env.posterior.representation import Representation
@@ -97,11 +97,11 @@ class DenseRows(Representation):
         super().clear()
         self._base, self.due = None, self._first_fold
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         base = np.empty((0, 0)) if self._base is None else self._base.copy()
         return {**super().snapshot(), "base": base, "due": self.due}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         super().restore(state)
         self._base = np.array(state["base"]) if state["base"].size else None
         self.due = int(state["due"])

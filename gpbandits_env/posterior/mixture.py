@@ -1,13 +1,13 @@
 """A mixture of posteriors under several rates of drift, weighed by how well they predict."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, positive, share, whole
+from gpbandits_env.arrays import Array, IntArray, Points, State, positive, share, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior.arms import ArmPosterior
 from gpbandits_env.posterior.base import Posterior, check_state, count
@@ -159,7 +159,7 @@ class MixturePosterior(Posterior):
         for part in self.parts:
             part.posterior.rollback()
 
-    def learn(self, points: NDArray[Any], rewards: Array, noise_var: Array | None = None) -> None:
+    def learn(self, points: Points, rewards: Array, noise_var: Array | None = None) -> None:
         self.rollback()
         if not len(points):
             return
@@ -182,11 +182,11 @@ class MixturePosterior(Posterior):
         self._log_weights[:] = 0.0
         self.restarts = 0
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         own = {"log_weights": self._log_weights.copy(), "restarts": self.restarts}
         return own | {f"part {i}": p.posterior.snapshot() for i, p in enumerate(self.parts)}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         entries: dict[str, Any] = {"log_weights": (len(self.parts),), "restarts": count}
         names = [f"part {i}" for i in range(len(self.parts))]
         check_state(state, entries | dict.fromkeys(names, lambda value, name: None))

@@ -15,12 +15,12 @@ Section 3 and Algorithm 1.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, frozen, positive, whole
+from gpbandits_env.arrays import Array, IntArray, State, frozen, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
@@ -217,10 +217,10 @@ class NystromPosterior(Posterior):
         self.rollback()
         self._redrawn()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return {**super().snapshot(), "pending": np.array(self._pending, dtype=np.float64)}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         check_state(state, {**self.STATE, "pending": ("p",)}, n=self.arms.size)
         pending = self.arms.check(state["pending"].astype(np.int64))
         self.rollback()

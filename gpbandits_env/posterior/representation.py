@@ -11,11 +11,11 @@ to W, and the covariance of u is base - W^T W. Rows are folded into the base now
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, positive
+from gpbandits_env.arrays import Array, IntArray, State, positive
 from gpbandits_env.posterior.base import Layout, Stateful
 
 
@@ -94,11 +94,11 @@ class Representation(Stateful, ABC):
         """Return to the prior."""
         self.count, self.scale, self._root = 0, 1.0, None
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         rows, births = self.block[: self.count].copy(), self.births[: self.count].copy()
         return {"representation": self.name, "rows": rows, "births": births, **super().snapshot()}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Return to the state of a checked snapshot."""
         self.clear()
         self._append(state["rows"])

@@ -7,11 +7,11 @@ time passes.
 """
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array, IntArray, State
 from gpbandits_env.posterior.base import Layout, amount
 from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.threads import OneThread
@@ -133,10 +133,10 @@ class TemporalStates(Representation):
         self._state_covariance[:] = np.kron(prior, np.eye(self.factor.rank))
         self._look()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return {**super().snapshot(), "surprises": np.array(self._surprises)}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         self._clear_rows()
         self.put(state)
         self._look()

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, State
 from gpbandits_env.errors import NotPositiveDefinite
 from gpbandits_env.kernels.columns import Pulled
 from gpbandits_env.linalg import cholesky, symmetric_root
@@ -159,10 +159,10 @@ class BoxData(Stateful):
         self._columns[1, :kept] -= self.clock
         self.count, self.clock = kept, 0.0
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return {**super().snapshot(), **{key: getattr(self, key).copy() for key in self.GROWN}}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Return to the state of a checked snapshot."""
         self.count = 0
         self.extend(state["points"], state["rewards"], state["beta"], state["noise"])
