@@ -30,10 +30,10 @@ LEARN: Mapping[str, Any] = {"every": 3, "growth": 0.05}
 # the data say otherwise: by 1 each in 5 dimensions, by 0.5 in 20. Chosen on BBOB, instances 11
 # and 12.
 DIFFERENCES = 5.0
-# In more than so many dimensions, posterior samples are drawn closer to the posterior mean, by the
-# root of the ratio. The largest difference of a sample grows as the root of the dimension, so that
-# the maximizers are far from the data in many dimensions. Chosen on BBOB, instance 11.
-AS_DRAWN = 5.0
+# Posterior samples are drawn at half of their difference from the posterior mean. In more than 20
+# dimensions it is less: the largest difference of a sample grows as the root of the dimension, so
+# that the maximizers are far from the data. Chosen on BBOB, instances 11 and 12.
+CLOSER, MANY = 0.5, 20
 # In spaces with choices samples are as drawn, and beta is larger: no gradient leads to an option,
 # and narrow bounds never try most of them. Chosen on the mixed space of
 # `benchmarks/hard_objectives.py`, seeds 10 to 15.
@@ -267,9 +267,9 @@ def agent_for(
     above 60 values, unless a kernel or ``temporal`` is given. With a window or resets, the model is
     that of the data in the window. Where data fade, epsilon is learned too, from the value that is
     given, with one lengthscale. Where an agent's own beta_t is that of a theorem, beta is 2.
-    In d > 5 dimensions, ``scale`` of an agent that draws posterior samples is sqrt(5 / d). In
-    spaces with choices, that beta is 6, and ``scale`` is 1. If the noise is given and not 0, EI is
-    ``augmented``; see `noise` too.
+    The ``scale`` of an agent that draws posterior samples is 1/2, and sqrt(5 / d) in d > 20
+    dimensions. In spaces with choices, that beta is 6, and ``scale`` is 1. If the noise is given
+    and not 0, EI is ``augmented``; see `noise` too.
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -322,7 +322,7 @@ def _exploration(space: Space, name: str, noisy: bool) -> dict[str, Any]:
     if known.get("beta", ...) in (None, THEOREM_OVER_5, THEOREM_1):
         found["beta"] = AMONG_CHOICES if choices else LEARNED
     if "scale" in known and not choices:
-        found["scale"] = min(1.0, math.sqrt(AS_DRAWN / len(space.dimensions)))
+        found["scale"] = CLOSER * min(1.0, math.sqrt(MANY / len(space.dimensions)))
     if "augmented" in known and noisy:
         found["augmented"] = True
     return found

@@ -169,9 +169,9 @@ def test_bounds_of_a_learned_model_are_narrower_than_a_theorems():
     assert log_time == pytest.approx(0.8 * math.log(28.0))
 
 
-def test_samples_are_closer_to_the_mean_in_many_dimensions():
+def test_samples_are_closer_to_the_mean():
     for name in ("ts", "ts-rsr"):
-        for dim, scale in ((2, 1.0), (5, 1.0), (20, 0.5)):
+        for dim, scale in ((1, 0.5), (5, 0.5), (20, 0.5), (80, 0.25)):
             space = [(0.0, 1.0)] * dim
             assert Campaign(space, name, seed=0).agent.search.scale == scale
             assert Campaign(space, name, seed=0, scale=0.7).agent.search.scale == 0.7
