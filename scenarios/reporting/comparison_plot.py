@@ -1,7 +1,6 @@
 """A comparison over a suite as a picture: scores, performance profiles, and who beats whom."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -34,28 +33,18 @@ def draw(
         InvalidInput: a picture would replace one of ``reads``.
         StoreError: a file cannot be written.
     """
-    with _drawn(suite, agents) as drawn:
-        return write(drawn, stem, reads=reads)
+    return write(figure(suite, agents), stem, reads=reads)
 
 
 def figure(suite: Suite, agents: Mapping[str, str] | None = None) -> "Figure":
     """The same picture as a Matplotlib figure, which a notebook shows; see `draw`."""
-    with _drawn(suite, agents) as drawn:
-        return drawn
-
-
-@contextmanager
-def _drawn(suite: Suite, agents: Mapping[str, str] | None) -> Iterator["Figure"]:
-    count, styles = (
-        len(suite.standings),
-        line_styles(agents or {s.label: s.label for s in suite.standings}),
-    )
-    with new_figure(13.0, max(3.6, 1.6 + 0.34 * count)) as figure:
+    styles = line_styles(agents or {s.label: s.label for s in suite.standings})
+    with new_figure(13.0, max(3.6, 1.6 + 0.34 * len(suite.standings))) as figure:
         scores, profiles, wins = figure.subplots(1, 3)
         _scores(scores, suite, styles)
         _profiles(profiles, suite, styles)
         _improvement(wins, suite)
-        yield figure
+    return figure
 
 
 def _scores(axes: "Axes", suite: Suite, styles: Styles) -> None:

@@ -1,7 +1,6 @@
 """Regret, model order and evaluations against rounds or time, from a results file alone."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,8 +59,8 @@ def plot(
     Raises:
         StoreError: there is nothing to plot, or a file cannot be written.
     """
-    with _drawn(store, log, bounds, panels) as drawn:
-        return write(drawn, stem or store.path.with_suffix(""), suffixes, [store.path])
+    drawn = figure(store, log=log, bounds=bounds, panels=panels)
+    return write(drawn, stem or store.path.with_suffix(""), suffixes, [store.path])
 
 
 def figure(
@@ -72,12 +71,6 @@ def figure(
     Raises:
         StoreError: there is nothing to plot.
     """
-    with _drawn(store, log, bounds, panels) as drawn:
-        return drawn
-
-
-@contextmanager
-def _drawn(store: Store, log: bool, bounds: bool, panels: Sequence[Panel]) -> Iterator["Figure"]:
     scenario = store.scenario
     cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
     if not cells:
@@ -103,7 +96,7 @@ def _drawn(store: Store, log: bool, bounds: bool, panels: Sequence[Panel]) -> It
         )
         entitle(figure, title)
         share_legend(figure, grid[0][0], min(len(scenario["agents"]) + bounds, 6))
-        yield figure
+    return figure
 
 
 def declared(store: Store) -> list[Panel]:

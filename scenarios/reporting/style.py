@@ -164,19 +164,24 @@ _drawing = RLock()
 
 
 @contextmanager
-def new_figure(width: float, height: float) -> Iterator["Figure"]:
-    """Make an empty figure in the house style, in inches, which is drawn without a display.
-
-    The style is that of the whole process, so that one thread draws at a time.
-    """
+def house_style() -> Iterator[None]:
+    """The style is that of the whole process, so that one thread draws at a time."""
     import matplotlib as mpl
     from matplotlib import font_manager
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
     there = set(font_manager.get_font_names())
     families = [LATIN, *(name for name in EAST_ASIAN if name in there)]
     with _drawing, mpl.rc_context({**SETTINGS, "font.family": families}):
+        yield
+
+
+@contextmanager
+def new_figure(width: float, height: float) -> Iterator["Figure"]:
+    """Make an empty figure in the house style, in inches, which is drawn without a display."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    with house_style():
         figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
         FigureCanvasAgg(figure)
         yield figure
@@ -208,7 +213,7 @@ def write(
     """
     files = files_of(stem, suffixes)
     _spell_out(figure)
-    with ExitStack() as stack:
+    with house_style(), ExitStack() as stack:
         parts = [stack.enter_context(writing(f, f.suffix[1:], reads)) for f in files]
         for file, part in zip(files, parts, strict=True):
             dates = {"Date": None} if file.suffix == ".svg" else {}
