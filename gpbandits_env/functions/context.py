@@ -10,8 +10,7 @@ from gpbandits_env.domains import Arms, Box, joined
 from gpbandits_env.drift import Drift, Path
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions.function import ArmFunction, Function
-from gpbandits_env.functions.gp import ANYTHING, BoxFunction, GPOnArms, GPOnBox
-from gpbandits_env.functions.maximum import BoxMaximum
+from gpbandits_env.functions.gp import ANYTHING, BoxFunction, BoxMaximum, GPOnArms, GPOnBox
 from gpbandits_env.functions.process import RewardPath, RewardProcess
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.samplers import BoxSampler

@@ -5,10 +5,10 @@ from gpbandits_env.kernels.base import Kernel as Kernel
 from gpbandits_env.kernels.base import Radial as Radial
 from gpbandits_env.kernels.base import kernel_from_dict as kernel_from_dict
 from gpbandits_env.kernels.check import check_kernel as check_kernel
+from gpbandits_env.kernels.compose import ConstantKernel as ConstantKernel
+from gpbandits_env.kernels.compose import OnCoordinates as OnCoordinates
 from gpbandits_env.kernels.compose import Product as Product
 from gpbandits_env.kernels.compose import Sum as Sum
-from gpbandits_env.kernels.coordinates import ConstantKernel as ConstantKernel
-from gpbandits_env.kernels.coordinates import OnCoordinates as OnCoordinates
 from gpbandits_env.kernels.matern import Matern as Matern
 from gpbandits_env.kernels.matern import Matern12 as Matern12
 from gpbandits_env.kernels.matern import Matern32 as Matern32

@@ -13,9 +13,9 @@ from gpbandits_env.samplers.choose import sampler_for as sampler_for
 from gpbandits_env.samplers.circulant import CirculantSampler as CirculantSampler
 from gpbandits_env.samplers.circulant import circulant_sampler as circulant_sampler
 from gpbandits_env.samplers.factors import DenseFactor as DenseFactor
+from gpbandits_env.samplers.factors import KroneckerFactor as KroneckerFactor
 from gpbandits_env.samplers.factors import LowRankFactor as LowRankFactor
 from gpbandits_env.samplers.factors import dense_factor as dense_factor
+from gpbandits_env.samplers.factors import kronecker_factor as kronecker_factor
 from gpbandits_env.samplers.factors import low_rank_factor as low_rank_factor
-from gpbandits_env.samplers.kronecker import KroneckerFactor as KroneckerFactor
-from gpbandits_env.samplers.kronecker import kronecker_factor as kronecker_factor
 from gpbandits_env.samplers.sobol import sobol as sobol

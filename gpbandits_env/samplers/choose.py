@@ -14,8 +14,7 @@ from gpbandits_env.kernels import Kernel
 from gpbandits_env.samplers.base import BoxSampler, Factor, Sampler
 from gpbandits_env.samplers.box import FourierFeatures, ProductFeatures
 from gpbandits_env.samplers.circulant import MOST_POINTS, can_embed, circulant_sampler
-from gpbandits_env.samplers.factors import dense_factor, low_rank_factor
-from gpbandits_env.samplers.kronecker import kronecker_factor
+from gpbandits_env.samplers.factors import dense_factor, kronecker_factor, low_rank_factor
 
 KINDS = ("auto", "dense", "lowrank", "kronecker", "circulant")
 BOX_KINDS = ("auto", "fourier", "product")

@@ -3,12 +3,12 @@
 from gpbandits_env.temporal.base import TEMPORAL as TEMPORAL
 from gpbandits_env.temporal.base import TemporalKernel as TemporalKernel
 from gpbandits_env.temporal.base import temporal_from_dict as temporal_from_dict
-from gpbandits_env.temporal.compose import TemporalProduct as TemporalProduct
-from gpbandits_env.temporal.compose import TemporalSum as TemporalSum
 from gpbandits_env.temporal.kinds import MarkovTime as MarkovTime
 from gpbandits_env.temporal.kinds import Matern32Time as Matern32Time
 from gpbandits_env.temporal.kinds import Matern52Time as Matern52Time
 from gpbandits_env.temporal.kinds import PeriodicTime as PeriodicTime
 from gpbandits_env.temporal.kinds import QuasiPeriodicTime as QuasiPeriodicTime
 from gpbandits_env.temporal.kinds import StaticTime as StaticTime
+from gpbandits_env.temporal.kinds import TemporalProduct as TemporalProduct
+from gpbandits_env.temporal.kinds import TemporalSum as TemporalSum
 from gpbandits_env.temporal.kinds import WienerTime as WienerTime
