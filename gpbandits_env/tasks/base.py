@@ -4,11 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, frozen
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 
@@ -174,3 +175,21 @@ class TaskEntry:
 
 # The module of each task adds its entry; `gpbandits_env.tasks` imports all of these modules.
 TASKS: dict[str, TaskEntry] = {}
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """Training rows (n, p) and held-out rows (k, p), with a last column of ones, and their targets.
+
+    The training targets are values (n,) or one-hot (n, classes); the held-out targets are values or
+    labels. All arrays are read-only, because they are loaded once per process and shared.
+    """
+
+    inputs: NDArray[Any]
+    targets: NDArray[Any]
+    held_inputs: NDArray[Any]
+    held_targets: NDArray[Any]
+
+    def __post_init__(self) -> None:
+        for array in (self.inputs, self.targets, self.held_inputs, self.held_targets):
+            frozen(array)

@@ -16,8 +16,7 @@ import numpy as np
 from gpbandits_env.arrays import Array, IntArray, flag, frozen
 from gpbandits_env.datasets.boston import PROPERTIES, ROWS, load_boston
 from gpbandits_env.seeding import stream
-from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
-from gpbandits_env.tasks.training import RMSProp, Split
+from gpbandits_env.tasks.base import TASKS, Axis, Best, Split, Task, TaskEntry
 
 UNITS = 100
 TRAINING, BATCH, EPOCHS = 404, 32, 50
@@ -55,6 +54,39 @@ def batches() -> tuple[IntArray, ...]:
     rng = stream("tasks/boston", "batches")
     orders = [rng.permutation(TRAINING) for _ in range(EPOCHS)]
     return tuple(frozen(o[i : i + BATCH]) for o in orders for i in range(0, TRAINING, BATCH))
+
+
+class RMSProp:
+    """RMSProp with weight decay and momentum, as in common libraries.
+
+        g <- g + decay p;  v <- a v + (1 - a) g^2;  b <- momentum b + g / (sqrt v + 1e-8);
+        p <- p - rate b,   a = 0.99
+
+    Source: Hinton, lecture 6e of "Neural networks for machine learning" (2012).
+    """
+
+    smoothing, least = 0.99, 1e-8
+
+    def __init__(self, size: int, rate: float, decay: float, momentum: float) -> None:
+        self.rate, self.decay, self.momentum = rate, decay, momentum
+        self._square: Array = np.zeros(size)
+        self._buffer: Array = np.zeros(size)
+        self._work: Array = np.zeros(size)
+
+    def step(self, parameters: Array, gradient: Array) -> None:
+        """Move the parameters against the gradient; both arrays are changed."""
+        work = self._work
+        np.multiply(parameters, self.decay, out=work)
+        gradient += work
+        np.multiply(gradient, gradient, out=work)
+        work -= self._square
+        work *= 1.0 - self.smoothing
+        self._square += work
+        np.sqrt(self._square, out=work)
+        work += self.least
+        self._buffer *= self.momentum
+        self._buffer += np.divide(gradient, work, out=work)
+        parameters -= np.multiply(self._buffer, self.rate, out=work)
 
 
 class HousingNetwork:

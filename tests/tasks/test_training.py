@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.tasks.training import Adam, RMSProp
+from gpbandits_env.tasks.boston import RMSProp
+from gpbandits_env.tasks.network import Adam
 
 RNG = np.random.default_rng(0)
 GRADIENTS = RNG.normal(size=(30, 4))
@@ -23,7 +24,7 @@ def test_rmsprop_is_its_formula():
 
 def test_adam_is_its_algorithm():
     parameters = START.copy()
-    optimiser = Adam(4, rate=0.03)
+    optimiser = Adam(4, rate=0.03, dtype=np.float64)
     p, m, v = START.copy(), np.zeros(4), np.zeros(4)
     for t, gradient in enumerate(GRADIENTS, start=1):
         before = gradient.copy()
