@@ -2,7 +2,7 @@
 
 Importing `gpbandits_env` registers the environments with Gymnasium, unless this package has been
 imported: `gpbandits list` needs neither Gymnasium nor SciPy, and starts in half the time without
-them. `scenarios.study.environments` registers the environments for the command line.
+them. `scenarios.study.runner` registers the environments for the command line.
 """
 
 import signal

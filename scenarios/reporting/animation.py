@@ -27,8 +27,7 @@ from gpbandits_env.scenarios.reporting.style import (
     new_figure,
 )
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
-from gpbandits_env.scenarios.study.environments import make_env
-from gpbandits_env.scenarios.study.runner import make_agent
+from gpbandits_env.scenarios.study.runner import make_agent, make_env
 from gpbandits_env.seeding import seed_for
 
 # A GIF of this width is legible in a page and stays below about a megabyte.

@@ -18,8 +18,7 @@ from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.scenario import Cell, Scenario
-from gpbandits_env.scenarios.study.environments import lent
-from gpbandits_env.scenarios.study.runner import make_agent
+from gpbandits_env.scenarios.study.runner import lent, make_agent
 from gpbandits_env.specs import user_module
 
 # Parts of an environment that are read separately first, so that an error can name them.

@@ -24,12 +24,12 @@ from gpbandits_env.scenarios.results.report import report as summarize
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import IDENTITY, Cell, Scenario
 from gpbandits_env.scenarios.study import engines
-from gpbandits_env.scenarios.study.environments import forget_environments
 from gpbandits_env.scenarios.study.rehearsal import describe, rehearse, resolved
 from gpbandits_env.scenarios.study.runner import (
     FOLDERS,
     PlannedTrial,
     check_sendable,
+    forget_environments,
     main_classes,
     main_members,
 )

@@ -3,8 +3,10 @@
 import json
 import re
 import sys
+import threading
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -15,8 +17,9 @@ from joblib.externals.loky.cloudpickle_wrapper import dumps
 from numpy.typing import NDArray
 
 from gpbandits_env import agents
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import GPBanditsError, InvalidInput
 from gpbandits_env.posterior.threads import one_blas_thread
+from gpbandits_env.registration import register_all
 from gpbandits_env.regret import instantaneous
 from gpbandits_env.scenarios.results.records import (
     MOST_ACTIONS,
@@ -26,10 +29,14 @@ from gpbandits_env.scenarios.results.records import (
     TrialRecord,
 )
 from gpbandits_env.scenarios.scenario import AgentEntry, Cell, Scenario
-from gpbandits_env.scenarios.study.environments import lent
 from gpbandits_env.seeding import seed_for
 from gpbandits_env.specs import FAMILIES
 
+# `import gpbandits_env` registers them too, but not on the command line (see there).
+register_all()
+
+# Environments that a thread keeps: those of a study differ only in the parameters of its grid.
+MOST_KEPT = 2
 # The folders of the scenario files that were read, in which modules that they name are found.
 FOLDERS: list[str] = []
 
@@ -111,6 +118,56 @@ def check_sendable(cells: Sequence[Cell]) -> None:
                 f"{name} cannot be sent to worker processes ({type(error).__name__}: {error}); "
                 "use jobs=1, or put the class into a module and name it 'module:Class'"
             ) from error
+
+
+class _Kept(threading.local):
+    """The environments that this thread has used and that are free now."""
+
+    def __init__(self) -> None:
+        self.free: dict[tuple[str, str, int], gym.Env[Any, Any]] = {}
+
+
+_kept = _Kept()
+
+
+def make_env(env: str, kwargs: Mapping[str, Any], horizon: int) -> gym.Env[Any, Any]:
+    """A new environment with a horizon.
+
+    Raises:
+        InvalidInput: the environment does not exist, or refuses the keywords.
+    """
+    try:
+        return gym.make(env, max_episode_steps=horizon, disable_env_checker=True, **kwargs)
+    except GPBanditsError:  # some of these are a TypeError too
+        raise
+    except (gym.error.Error, TypeError) as error:
+        raise InvalidInput(f"environment {env!r}: {error}") from error
+
+
+def forget_environments() -> None:
+    """Drop all: a notebook may have changed a drift, a kernel or a file of readings."""
+    _kept.free.clear()
+
+
+@contextmanager
+def lent(env: str, kwargs: Mapping[str, Any], horizon: int) -> Iterator[gym.Env[Any, Any]]:
+    """Lend an environment exclusively; a reset with a seed determines all of its state.
+
+    The thread keeps it for its next trial. An environment in use is never lent again, so that
+    neither another thread nor a trial within a trial can change it. It is dropped after an error,
+    which may have interrupted a step.
+
+    Raises:
+        InvalidInput: see `make_env`.
+    """
+    plain = json.dumps(dict(kwargs), sort_keys=True)
+    key = (env, plain, horizon)
+    found = _kept.free.pop(key, None)
+    found = make_env(env, json.loads(plain), horizon) if found is None else found
+    yield found
+    _kept.free[key] = found
+    while len(_kept.free) > MOST_KEPT:
+        del _kept.free[next(iter(_kept.free))]
 
 
 def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:

@@ -19,9 +19,8 @@ from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_trial
-from gpbandits_env.scenarios.study.environments import make_env
 from gpbandits_env.scenarios.study.rehearsal import resolved
-from gpbandits_env.scenarios.study.runner import PlannedTrial
+from gpbandits_env.scenarios.study.runner import PlannedTrial, make_env
 from gpbandits_env.scenarios.study.tuning import training_rows, tune
 from gpbandits_env.theory import time_varying
 from tools import figures

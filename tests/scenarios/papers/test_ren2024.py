@@ -16,7 +16,7 @@ from gpbandits_env.scenarios.papers import ren2024
 from gpbandits_env.scenarios.papers.published import REN2024
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.study.environments import make_env
+from gpbandits_env.scenarios.study.runner import make_env
 
 LN2 = np.log(2.0)
 # Table 5-7: m, T, and whether the kernel is Matern 3/2 of lengthscale ln 2.

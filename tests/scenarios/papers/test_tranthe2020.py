@@ -11,8 +11,8 @@ from gpbandits_env.scenarios.papers import tranthe2020
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Scenario
-from gpbandits_env.scenarios.study.environments import make_env
 from gpbandits_env.scenarios.study.rehearsal import resolved
+from gpbandits_env.scenarios.study.runner import make_env
 
 ALL = [s for s in tranthe2020.SCENARIOS if isinstance(s, Scenario)]
 FIGURE = [s for s in ALL if s.id.rpartition("/")[2].split("-")[-1].isdigit() and "HighDim" in s.env]

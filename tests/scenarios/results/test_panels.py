@@ -19,7 +19,7 @@ from gpbandits_env.scenarios.results.records import TrialKey
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_trial
-from gpbandits_env.scenarios.study.environments import make_env
+from gpbandits_env.scenarios.study.runner import make_env
 
 PANELS = (
     Panel("average_regret"),

@@ -10,7 +10,7 @@ from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.study.environments import make_env
+from gpbandits_env.scenarios.study.runner import make_env
 
 KEPT = [s for s in scenarios().values() if isinstance(s, Scenario) and references.load(s.id)]
 
