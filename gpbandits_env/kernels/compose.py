@@ -37,6 +37,13 @@ class _Combination(Kernel):
     def with_lengthscale(self, change: Callable[[Lengthscale], Lengthscale]) -> Self:
         return self._of([part.with_lengthscale(change) for part in self.parts])
 
+    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
+        return {
+            f"{fields(self)[0].name}.{i}.{name}": value
+            for i, part in enumerate(self.parts)
+            for name, value in part.parameter_gradients(x, z).items()
+        }
+
     @property
     def is_stationary(self) -> bool:
         return all(part.is_stationary for part in self.parts)
@@ -83,13 +90,6 @@ class Sum(_Combination):
     def columns(self, z: Array, centre: Array) -> Columns:
         return SumColumns([term.columns(z, centre) for term in self.terms])
 
-    def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
-        return {
-            f"terms.{i}.{name}": value
-            for i, term in enumerate(self.terms)
-            for name, value in term.parameter_gradients(x, z).items()
-        }
-
     def scaled(self, factor: float) -> Sum:
         return self._of([term.scaled(factor) for term in self.terms])
 
@@ -134,11 +134,8 @@ class Product(_Combination):
 
     def parameter_gradients(self, x: Array, z: Array | None = None) -> dict[str, Array]:
         others = _others([factor(x, z) for factor in self.factors])
-        return {
-            f"factors.{i}.{name}": rest * value
-            for i, (factor, rest) in enumerate(zip(self.factors, others, strict=True))
-            for name, value in factor.parameter_gradients(x, z).items()
-        }
+        own = super().parameter_gradients(x, z)
+        return {name: others[int(name.split(".")[1])] * value for name, value in own.items()}
 
     def scaled(self, factor: float) -> Product:
         return self._of([self.factors[0].scaled(factor), *self.factors[1:]])

@@ -116,10 +116,6 @@ class OutputScaling:
         """The standardized rewards, a new array."""
         return np.asarray((y - self.mean) / self.sd)
 
-    def unscale(self, z: Array) -> Array:
-        """Standardized rewards in their original units, a new array."""
-        return np.asarray(z * self.sd + self.mean)
-
 
 # Rewards beyond this many robust standard deviations from the median are drawn in by `Tails`.
 REACH = 5.0

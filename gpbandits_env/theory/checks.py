@@ -36,6 +36,14 @@ def nonnegative(values: ArrayLike, name: str, ndim: int | None = None) -> Array:
     return checked
 
 
+def drift(epsilon: ArrayLike) -> Array:
+    """A number in [0, 1], or an array of such numbers."""
+    checked = nonnegative(epsilon, "epsilon")
+    if (checked > 1.0).any():
+        raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
+    return checked
+
+
 def curve(values: ArrayLike, name: str = "gain") -> Array:
     """A curve (T,): a number of at least 0 for each of 1, 2, ..., T."""
     return nonnegative(values, name, ndim=1)

@@ -24,7 +24,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior import posterior_on
-from gpbandits_env.theory.checks import matern_exponent, nonnegative, rounds
+from gpbandits_env.theory.checks import drift, matern_exponent, rounds
 from gpbandits_env.theory.regret_bounds import regret_constant
 
 
@@ -181,9 +181,7 @@ def least_regret(epsilon: ArrayLike, correlation: float = 0.0, variance: float =
         variance: v, the prior variance of each arm.
     Source: bogunovic2016, Theorem 4.1 and Appendix F; the constant is ours, exact for two arms.
     """
-    eps = nonnegative(epsilon, "epsilon")
-    if (eps > 1.0).any():
-        raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
+    eps = drift(epsilon)
     if not -1.0 <= correlation <= 1.0:
         raise InvalidInput(f"correlation must lie in [-1, 1], got {correlation!r}")
     spread = math.sqrt(positive(variance, "variance") * (1.0 - correlation) / math.pi)
@@ -226,8 +224,6 @@ def _order(
     horizon: ArrayLike, epsilon: ArrayLike, nu: float | None, dim: int, power: float
 ) -> Array:
     c = 0.0 if nu is None else matern_exponent(nu, whole(dim, "dim"))
-    t, eps = rounds(horizon), nonnegative(epsilon, "epsilon")
-    if (eps > 1.0).any():
-        raise InvalidInput(f"epsilon must lie in [0, 1], got {epsilon!r}")
+    t, eps = rounds(horizon), drift(epsilon)
     still, moving = t ** (0.5 * (1.0 + c)), t * eps ** (0.5 * (1.0 - c) / (power - c))
     return np.asarray(np.maximum(still, moving))

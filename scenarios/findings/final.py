@@ -12,7 +12,6 @@ from gpbandits_env.scenarios.findings.finding import (
     CellResults,
     Check,
     Finding,
-    Paired,
     one_instance,
     paired,
 )
@@ -32,10 +31,6 @@ class FinalFinding(Finding):
     def final(self, results: CellResults) -> Mapping[str, Array]:
         """The metric at the last round: agent -> (trials,)."""
         return results.final(self.metric, self.labels)
-
-
-def _ratio(p: Paired) -> float:
-    return p.mean_a / p.mean_b if p.mean_b else float("inf")
 
 
 @FINDINGS.register("below")
@@ -59,9 +54,8 @@ class Below(FinalFinding):
     def judge(self, results: CellResults) -> Check:
         final = self.final(results)
         p = paired(final[self.a], final[self.b])
-        numbers = {self.a: p.mean_a, self.b: p.mean_b, "difference": p.difference, "SE": p.se}
         note = one_instance(results.final("average_regret", self.labels))
-        return self.check(p.difference < -self.errors * p.se, numbers, note)
+        return self.check(p.difference < -self.errors * p.se, p.numbers(self.a, self.b), note)
 
 
 @FINDINGS.register("level")
@@ -110,9 +104,9 @@ class Level(FinalFinding):
         final = self.final(results)
         p = paired(final[self.a], final[self.b])
         gap = float(np.ptp([np.mean(final[label]) for label in self.scale]))
-        numbers = {self.a: p.mean_a, self.b: p.mean_b, "difference": p.difference, "SE": p.se}
         size = p.difference if self.one_sided else abs(p.difference)
-        return self.check(size <= self.within * gap, {**numbers, "gap": gap, "ratio": _ratio(p)})
+        numbers = p.numbers(self.a, self.b) | {"gap": gap, "ratio": p.ratio}
+        return self.check(size <= self.within * gap, numbers)
 
 
 @FINDINGS.register("at-most")
@@ -132,7 +126,7 @@ class AtMost(FinalFinding):
     def judge(self, results: CellResults) -> Check:
         final = self.final(results)
         p = paired(final[self.a], final[self.b])
-        numbers = {self.a: p.mean_a, self.b: p.mean_b, "ratio": _ratio(p)}
+        numbers = {self.a: p.mean_a, self.b: p.mean_b, "ratio": p.ratio}
         return self.check(p.mean_a <= self.factor * p.mean_b, {**numbers, "SE of difference": p.se})
 
 
@@ -195,13 +189,8 @@ class NearlyBest(FinalFinding):
         means = {label: float(np.mean(final[label])) for label in self.labels}
         best = min(self.rivals, key=means.__getitem__)
         p = paired(final[self.agent], final[best])
-        numbers = {
-            self.agent: p.mean_a,
-            f"best rival ({best})": p.mean_b,
-            "difference": p.difference,
-            "SE": p.se,
-            "rank": 1.0 + sorted(means.values()).index(means[self.agent]),
-        }
+        rank = 1.0 + sorted(means.values()).index(means[self.agent])
+        numbers = p.numbers(self.agent, f"best rival ({best})") | {"rank": rank}
         return self.check(p.difference <= self.errors * p.se, numbers)
 
 

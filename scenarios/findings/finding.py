@@ -28,6 +28,15 @@ class Paired:
     se: float
     trials: int
 
+    @property
+    def ratio(self) -> float:
+        """The mean of a over that of b; infinite if that is 0."""
+        return self.mean_a / self.mean_b if self.mean_b else float("inf")
+
+    def numbers(self, a: str, b: str) -> dict[str, float]:
+        """The means, under the labels of the agents, the difference and its standard error."""
+        return {a: self.mean_a, b: self.mean_b, "difference": self.difference, "SE": self.se}
+
 
 def mean_and_error(values: Array, axis: int = 0) -> tuple[Array, Array]:
     """The mean over the trials along ``axis``, and its standard error (NaN for one trial)."""

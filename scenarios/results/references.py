@@ -7,7 +7,6 @@ its scenario, a result depends on the versions, the processor and the BLAS, whic
 
 import json
 import platform
-from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -55,19 +54,6 @@ def _processor() -> str:
     return names[0] if names else platform.machine()
 
 
-@dataclass(frozen=True)
-class Deviation:
-    """A mean that differs from its reference by more than `TOLERANCE` standard errors."""
-
-    where: str
-    reference: float
-    now: float
-    se: float
-
-    def __str__(self) -> str:
-        return f"{self.where}: {self.now:.6g}, reference {self.reference:.6g} (SE {self.se:.2g})"
-
-
 def load(id: str, package: Traversable | None = None) -> dict[str, Any] | None:
     """The reference results of a scenario, from another folder if given; None if there are none."""
     file = (package or files("gpbandits_env.scenarios")).joinpath(f"reference/{id}.json")
@@ -99,7 +85,7 @@ def _cell(cell: CellReport) -> dict[str, Any]:
     return {"params": cell.params, "agents": agents, "findings": findings}
 
 
-def compare(kept: dict[str, Any], now: dict[str, Any]) -> list[Deviation]:
+def compare(kept: dict[str, Any], now: dict[str, Any]) -> list[str]:
     """Where results differ from the reference by more than `TOLERANCE` standard errors."""
     found = []
     for old, new in zip(kept["cells"], now["cells"], strict=True):
@@ -108,5 +94,5 @@ def compare(kept: dict[str, Any], now: dict[str, Any]) -> list[Deviation]:
                 value = new["agents"][label][name][0]
                 if not abs(value - mean) <= TOLERANCE * se:
                     where = f"{label}, {name}" + (f", {old['params']}" if old["params"] else "")
-                    found.append(Deviation(where, mean, value, se))
+                    found.append(f"{where}: {value:.6g}, reference {mean:.6g} (SE {se:.2g})")
     return found

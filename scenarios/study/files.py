@@ -72,21 +72,16 @@ def load(path: Path) -> Scenario:
     return scenario
 
 
-def _placed(declared: Any, folder: Path) -> Any:
-    """The plain dict of a file, with the paths in it relative to its own folder."""
-    if not isinstance(declared, Mapping):
-        return declared
-    places = {key: _in(folder, declared.get(key)) for key in ("environment", "grid")}
-    return {**declared, **{key: table for key, table in places.items() if table is not None}}
-
-
-def _in(folder: Path, table: Any) -> Any:
-    """A table, or a list of tables, with the full paths of files of readings."""
+def _placed(table: Any, folder: Path) -> Any:
+    """The table of a file, or a list in it, with the full paths of files of readings."""
     if isinstance(table, list):
-        return [_in(folder, item) for item in table]
-    if not isinstance(table, Mapping) or "readings" not in table:
+        return [_placed(item, folder) for item in table]
+    if not isinstance(table, Mapping):
         return table
-    return {**table, "readings": _full(folder, table["readings"])}
+    found = {k: _placed(v, folder) for k, v in table.items() if k in ("environment", "grid")}
+    if "readings" in table:
+        found["readings"] = _full(folder, table["readings"])
+    return {**table, **found}
 
 
 def _full(folder: Path, readings: Any) -> Any:
@@ -218,14 +213,12 @@ def _without(grid: Any, settings: Mapping[str, Any]) -> Any:
 
 def as_toml(scenario: Scenario, file: str) -> str:
     """The text of a file of that name that declares the scenario."""
-    lines = [HEAD.format(id=scenario.id, file=file)]
-    for name, value in _entries(scenario).items():
-        if not _is_table(value):
-            lines.append(f"{_key(name)} = {_value(value, 0)}")
-    for name, value in _entries(scenario).items():
-        if _is_table(value):
-            lines += _table(name, value)
-    return "\n".join(lines) + "\n"
+    entries = _normal(_entries(scenario))
+    tables = [name for name, value in entries.items() if _is_table(value)]
+    lines = [f"{_key(k)} = {_value(v, 0)}" for k, v in entries.items() if k not in tables]
+    for name in tables:
+        lines += _table(name, entries[name])
+    return "\n".join([HEAD.format(id=scenario.id, file=file), *lines]) + "\n"
 
 
 def differences(scenario: Scenario, text: str) -> list[str]:
@@ -279,17 +272,11 @@ def _value(value: Any, depth: int) -> str:
     if isinstance(value, Mapping):
         items = [f"{_key(k)} = {_value(v, depth + 1)}" for k, v in value.items() if v is not None]
         return f"{{ {', '.join(items)} }}" if items else "{}"
-    if isinstance(value, Sequence):
-        items = [_value(item, depth + 1) for item in value]
-        line = f"[{', '.join(items)}]"
-        if depth or len(line) < 88:
-            return line
-        return "\n".join(["[", *(f"    {item}," for item in items), "]"])
-    if hasattr(value, "to_dict"):
-        return _value(value.to_dict(), depth)
-    if hasattr(value, "tolist"):
-        return _value(value.tolist(), depth)
-    raise InvalidInput(f"a scenario file cannot hold a {type(value).__name__}")
+    items = [_value(item, depth + 1) for item in value]
+    line = f"[{', '.join(items)}]"
+    if depth or len(line) < 88:
+        return line
+    return "\n".join(["[", *(f"    {item}," for item in items), "]"])
 
 
 def _key(name: str) -> str:
@@ -298,4 +285,11 @@ def _key(name: str) -> str:
 
 def _normal(value: Any) -> Any:
     """Plain JSON data."""
-    return json.loads(json.dumps(value, default=lambda v: v.to_dict()))
+
+    def plain_form(item: Any) -> Any:
+        for way in ("to_dict", "tolist"):
+            if hasattr(item, way):
+                return getattr(item, way)()
+        raise InvalidInput(f"a scenario file cannot hold a {type(item).__name__}")
+
+    return json.loads(json.dumps(value, default=plain_form))

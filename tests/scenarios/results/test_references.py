@@ -44,7 +44,7 @@ def test_a_moved_mean_is_told(kept):
     entry = moved["cells"][1]["agents"]["ei"]["simple_regret"]
     entry[0] += 1.01 * entry[1]
     (deviation,) = references.compare(kept, moved)
-    assert "ei, simple_regret, {'noise_var': 0.1}" in str(deviation)
+    assert "ei, simple_regret, {'noise_var': 0.1}" in deviation
 
 
 def test_the_papers_scenarios_have_references_of_their_size():
