@@ -348,13 +348,17 @@ class TemporalProduct(_Terms):
         return reduce(np.multiply, [kernel(t, s) for kernel in self.kernels])
 
     def transition(self, dt: float) -> Array:
-        return reduce(np.kron, [kernel.transition(dt) for kernel in self.kernels])
+        return reduce(_crossed, [kernel.transition(dt) for kernel in self.kernels])
 
     def covariance(self, t: float) -> Array:
-        return reduce(np.kron, [kernel.covariance(t) for kernel in self.kernels])
+        return reduce(_crossed, [kernel.covariance(t) for kernel in self.kernels])
 
     def row(self, t: float) -> Array:
-        return reduce(np.kron, [kernel.row(t) for kernel in self.kernels])
+        return reduce(_crossed, [kernel.row(t) for kernel in self.kernels])
+
+
+def _crossed(a: Array, b: Array) -> Array:
+    return np.asarray(np.kron(a, b), dtype=np.float64)
 
 
 def _parts(given: Any) -> tuple[TemporalKernel, ...]:
