@@ -23,6 +23,9 @@ class Motion(ABC):
 
     period: float
 
+    def __post_init__(self) -> None:
+        positive(self.period, "period")
+
     @property
     @abstractmethod
     def reach(self) -> float:
@@ -60,7 +63,7 @@ class _Translation(Motion):
     period: float = 100.0
 
     def __post_init__(self) -> None:
-        positive(self.period, "period")
+        super().__post_init__()
         if positive(self.radius, "radius") >= 1:
             raise InvalidInput(f"radius must be below 1 (half the box side), got {self.radius!r}")
 
@@ -117,9 +120,6 @@ class Turn(Motion):
 
     period: float = 100.0
 
-    def __post_init__(self) -> None:
-        positive(self.period, "period")
-
     @property
     def reach(self) -> float:
         return float(np.sqrt(2.0))
@@ -152,7 +152,7 @@ class Stretch(Motion):
     period: float = 100.0
 
     def __post_init__(self) -> None:
-        positive(self.period, "period")
+        super().__post_init__()
         if positive(self.factor, "factor") <= 1:
             raise InvalidInput(f"factor must be above 1, got {self.factor!r}")
 

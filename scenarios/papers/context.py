@@ -33,43 +33,43 @@ AGENTS = (
 )
 OWN = "the setting is ours: the paper's data (vaccine design, light sensors) are not used"
 
+COMMON: dict[str, Any] = {
+    "env": "gpbandits/Contextual-v0",
+    "horizon": 300,
+    "trials": 40,
+    "metric": "cumulative_regret",
+    "departures": (OWN,),
+}
+
 SCENARIOS = (
     Scenario(
         id="context/product",
         source="Krause and Ong (2011), Sections 2-3: CGP-UCB with a product kernel",
         title="10 contexts, drawn at random, with similar functions of 50 arms",
-        env="gpbandits/Contextual-v0",
         env_kwargs={"grid": [50], "contexts": 10, "kernel": _product(0.3)},
         agents=AGENTS,
-        horizon=300,
-        trials=40,
-        metric="cumulative_regret",
         findings=(
             Below("cgp-ucb", "blind", "cumulative_regret"),
             Below("cgp-ucb", "apart", "cumulative_regret"),
             Below("apart", "random", "cumulative_regret"),
         ),
-        departures=(OWN,),
+        **COMMON,
     ),
     Scenario(
         id="context/irrelevant",
         source="Krause and Ong (2011), Sections 2-3: a context without effect",
         title="10 contexts that do not matter",
-        env="gpbandits/Contextual-v0",
         env_kwargs={"grid": [50], "contexts": 10, "kernel": _on([0], 0.2)},
         agents=(
             AgentEntry("cgp-ucb", "gp-ucb", {"kernel": _product(1e3)}, "the kernel of pairs"),
             *AGENTS[1:3],
             AGENTS[-1],
         ),
-        horizon=300,
-        trials=40,
-        metric="cumulative_regret",
         findings=(
             Level("cgp-ucb", "blind", ("cgp-ucb", "random"), metric="cumulative_regret"),
             Below("blind", "apart", "cumulative_regret"),
         ),
-        departures=(OWN,),
+        **COMMON,
     ),
     Scenario(
         id="context/temperature",

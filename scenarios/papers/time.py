@@ -6,7 +6,6 @@ training days beside the models of bogunovic2016 on its own data. They also ask 
 know how the function changes.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 from gpbandits_env.scenarios.findings import AtMost, Below, Finding, NeverBelow
@@ -104,6 +103,11 @@ def _real(epsilon: float, beta: dict[str, object], season: Any, rows: int) -> tu
 OWN = "this is an experiment of this library, not of a paper"
 
 
+def _drifting(side: int, drift: dict[str, Any]) -> dict[str, Any]:
+    kernel = {"type": "se", "lengthscale": 0.2}
+    return {"grid": [side, side], "kernel": kernel, "noise_var": 0.01, "drift": drift}
+
+
 def _drawn(
     name: str, what: str, kernels: tuple[dict[str, Any], ...], beaten: tuple[str, ...]
 ) -> Scenario:
@@ -112,12 +116,7 @@ def _drawn(
         source="Hartikainen and Sarkka (2010); Solin and Sarkka (2014)",
         title=f"{what}: the right temporal kernel, Markov models, resets and windows",
         env="gpbandits/Drifting-v0",
-        env_kwargs={
-            "grid": [10, 10],
-            "kernel": {"type": "se", "lengthscale": 0.2},
-            "noise_var": 0.01,
-            "drift": {"type": "temporal", "kernel": kernels[0]},
-        },
+        env_kwargs=_drifting(10, {"type": "temporal", "kernel": kernels[0]}),
         grid={"drift.kernel": kernels},
         agents=DRAWN_AGENTS,
         horizon=300,
@@ -136,74 +135,46 @@ def _drawn(
 FEW_RUNS = "Means that few runs decide"
 
 
-@dataclass(frozen=True)
-class Unknown:
-    """An environment whose drift the agents are not told.
-
-    Args:
-        name: the last word of the scenario's name.
-        what: the same in words.
-        drift: the drift.
-        epsilon: the Markov rate with the same correlation from one round to the next.
-        markov: whether the drift is that of TV-GP-UCB.
-    """
-
-    name: str
-    what: str
-    drift: dict[str, Any]
-    epsilon: float
-    markov: bool = False
-
-    @property
-    def env_kwargs(self) -> dict[str, Any]:
-        """The environment of the scenario."""
-        return {
-            "grid": [50, 50],
-            "kernel": {"type": "se", "lengthscale": 0.2},
-            "noise_var": 0.01,
-            "drift": self.drift,
-        }
-
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """What the agent that averages models should reach."""
-        goal = AtMost("bma", "true", 1.3) if self.markov else Below("bma", "true", reason=FEW_RUNS)
-        return (goal, Below("bma", "resets"))
-
-
-UNKNOWN = (
-    Unknown(
-        "change",
+AS_GOOD, BETTER = AtMost("bma", "true", 1.3), Below("bma", "true", reason=FEW_RUNS)
+# The last word of a name -> the drift in words, the drift, which the agents are not told, the
+# Markov rate with the same correlation from one round to the next, and what `bma` should reach.
+UNKNOWN: dict[str, tuple[str, dict[str, Any], float, Finding]] = {
+    "change": (
         "change points, one in 100 rounds on average",
         {"type": "change-points", "rate": 0.01},
         1.0 - 0.99**2,
+        BETTER,
     ),
-    Unknown(
-        "slow", "a slow Markov drift", {"type": "markov", "epsilon": 0.003}, 0.003, markov=True
-    ),
-    Unknown("fast", "a fast Markov drift", {"type": "markov", "epsilon": 0.03}, 0.03, markov=True),
-    Unknown(
-        "season",
+    "slow": ("a slow Markov drift", {"type": "markov", "epsilon": 0.003}, 0.003, AS_GOOD),
+    "fast": ("a fast Markov drift", {"type": "markov", "epsilon": 0.03}, 0.03, AS_GOOD),
+    "season": (
         "a season of 50 rounds",
         {"type": "seasonal", "period": 50.0, "weights": [1.0, 0.5]},
         0.025,
+        BETTER,
     ),
-    Unknown("static", "a function that does not change", {"type": "markov", "epsilon": 0.0}, 0.0),
-)
+    "static": (
+        "a function that does not change",
+        {"type": "markov", "epsilon": 0.0},
+        0.0,
+        BETTER,
+    ),
+}
 MATCHED = (
     "the epsilon of `true` has the same correlation from one round to the next as the environment: "
     "that of the Markov drift, 1 - (1 - rate)^2 of change points, 0.025 of the season"
 )
 
 
-def _unknown(case: Unknown) -> Scenario:
-    epsilon = case.epsilon
+def _unknown(
+    name: str, what: str, drift: dict[str, Any], epsilon: float, goal: Finding
+) -> Scenario:
     return Scenario(
-        id=f"time/unknown-{case.name}",
+        id=f"time/unknown-{name}",
         source="Brunzema et al. (2022); Deng et al. (2022)",
-        title=f"{case.what}: agents that are told nothing beside TV-GP-UCB with the true epsilon",
+        title=f"{what}: agents that are told nothing beside TV-GP-UCB with the true epsilon",
         env="gpbandits/Drifting-v0",
-        env_kwargs=case.env_kwargs,
+        env_kwargs=_drifting(50, drift),
         agents=(
             AgentEntry("true", "tv-gp-ucb", {"epsilon": epsilon}, "knows epsilon"),
             AgentEntry("bma", "bma-gp-ucb", {}, "averages six rates; told nothing"),
@@ -220,7 +191,11 @@ def _unknown(case: Unknown) -> Scenario:
         ),
         horizon=500,
         trials=50,
-        findings=(*case.findings, NeverBelow("genie", ("true", "bma", "et", "resets", "gp-ucb"))),
+        findings=(
+            goal,
+            Below("bma", "resets"),
+            NeverBelow("genie", ("true", "bma", "et", "resets", "gp-ucb")),
+        ),
         choices=(MATCHED,),
         departures=(OWN,),
     )
@@ -231,14 +206,14 @@ RIVALS_TRIALS = 5
 LEARNS = {"epsilon": 0.01, "learn_every": 10}
 
 SCENARIOS = (
-    *(_unknown(case) for case in UNKNOWN),
+    *(_unknown(name, *case) for name, case in UNKNOWN.items()),
     Scenario(
         id="time/unknown-rivals",
         source="Brunzema et al. (2022); Deng et al. (2022)",
         title="the environments of time/unknown-*: further agents that are told nothing",
         env="gpbandits/Drifting-v0",
-        env_kwargs=UNKNOWN[0].env_kwargs,
-        grid=tuple({"drift": case.drift, "agents.true.epsilon": case.epsilon} for case in UNKNOWN),
+        env_kwargs=_drifting(50, UNKNOWN["change"][1]),
+        grid=tuple({"drift": d, "agents.true.epsilon": e} for _, d, e, _ in UNKNOWN.values()),
         agents=(
             AgentEntry("true", "tv-gp-ucb", {"epsilon": 0.0}, "knows epsilon"),
             AgentEntry("bma", "bma-gp-ucb", {}, "averages six rates"),

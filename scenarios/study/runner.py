@@ -120,14 +120,12 @@ def check_sendable(cells: Sequence[Cell]) -> None:
             ) from error
 
 
-class _Kept(threading.local):
+_kept = threading.local()
+
+
+def _free() -> dict[tuple[str, str, int], gym.Env[Any, Any]]:
     """The environments that this thread has used and that are free now."""
-
-    def __init__(self) -> None:
-        self.free: dict[tuple[str, str, int], gym.Env[Any, Any]] = {}
-
-
-_kept = _Kept()
+    return vars(_kept).setdefault("free", {})
 
 
 def make_env(env: str, kwargs: Mapping[str, Any], horizon: int) -> gym.Env[Any, Any]:
@@ -146,7 +144,7 @@ def make_env(env: str, kwargs: Mapping[str, Any], horizon: int) -> gym.Env[Any, 
 
 def forget_environments() -> None:
     """Drop all: a notebook may have changed a drift, a kernel or a file of readings."""
-    _kept.free.clear()
+    _free().clear()
 
 
 @contextmanager
@@ -162,12 +160,13 @@ def lent(env: str, kwargs: Mapping[str, Any], horizon: int) -> Iterator[gym.Env[
     """
     plain = json.dumps(dict(kwargs), sort_keys=True)
     key = (env, plain, horizon)
-    found = _kept.free.pop(key, None)
+    free = _free()
+    found = free.pop(key, None)
     found = make_env(env, json.loads(plain), horizon) if found is None else found
     yield found
-    _kept.free[key] = found
-    while len(_kept.free) > MOST_KEPT:
-        del _kept.free[next(iter(_kept.free))]
+    free[key] = found
+    while len(free) > MOST_KEPT:
+        del free[next(iter(free))]
 
 
 def make_agent(entry: AgentEntry, env: gym.Env[Any, Any], seed: int) -> Any:
