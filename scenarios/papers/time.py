@@ -85,7 +85,7 @@ TOLD = "observes the training days first"
 CHOSEN = (
     "the season's share, its rate and the rate of the rest are those with the least regret on the "
     "training days, where each day is replayed with the other days as known data "
-    "(`choose_season`); the period is a day of the data",
+    "(`tools/seasons.py`); the period is a day of the data",
 )
 
 
