@@ -7,7 +7,7 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 
 from gpbandits_env.arrays import listed, whole
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.scenarios.declare import (
     check,
     check_distinct,
@@ -195,21 +195,19 @@ class Scenario:
         agents: Sequence[str] | None = None,
         trials: int | None = None,
         horizon: int | None = None,
-        known: Sequence[str] = (),
     ) -> "Scenario":
         """The same scenario with other agents, trials or horizon.
 
         Args:
-            agents: labels of agents and alternatives, names in ``known``, "module:Class" for your
-                own agents, or "all"; None keeps the paper's agents.
+            agents: labels of agents and alternatives, names of registered agents, "module:Class"
+                for your own, or "all"; None keeps the paper's agents.
             trials: the number of environment instances; None keeps it.
             horizon: rounds; None keeps it.
-            known: registered agents that may be added under their own name.
         Raises:
             UnknownName: an agent that is none of these.
             InvalidInput: a number below 1.
         """
-        chosen = self.agents if agents is None else self._choose(agents, known)
+        chosen = self.agents if agents is None else self._choose(agents)
         return replace(
             self,
             agents=chosen,
@@ -218,21 +216,22 @@ class Scenario:
             horizon=self.horizon if horizon is None else whole(horizon, "horizon"),
         )
 
-    def _choose(self, names: Sequence[str], known: Sequence[str]) -> tuple[AgentEntry, ...]:
+    def _choose(self, names: Sequence[str]) -> tuple[AgentEntry, ...]:
+        # Imported here, because a list of scenarios needs no agents, which take a second to import.
+        from gpbandits_env.agents.registry import ADAPTERS, AGENTS
+
         entries = {e.label: e for e in (*self.agents, *self.alternatives)}
         chosen: dict[str, AgentEntry] = {}
         for name in listed(names, "agents"):
-            own = isinstance(name, str) and (name in known or ":" in name)
             if name == "all":
                 chosen |= entries
-            elif isinstance(name, str) and name in entries:
-                chosen[name] = entries[name]
-            elif own:
-                entry = AgentEntry(label_of(name), name)
-                chosen[entry.label] = entry
-            else:
-                hint = "'gpbandits agents' lists them" if known else OWN_ONLY
-                raise unknown("agent", name, {*entries, *known}, hint)
+                continue
+            if not isinstance(name, str) or ":" not in name:
+                one_of(
+                    name, {*entries, *AGENTS, *ADAPTERS}, "agent", "'gpbandits agents' lists them"
+                )
+            entry = entries.get(name) or AgentEntry(label_of(name), name)
+            chosen[entry.label] = entry
         if not chosen:
             raise InvalidInput("agents: give at least one")
         return tuple(chosen.values())
@@ -263,12 +262,6 @@ class Scenario:
 IDENTITY = (
     *("points", "seed"),
     *(f.name for f in fields(Scenario) if not f.metadata.get("about") and f.name != "grid"),
-)
-
-# Where only the scenario's own agents were to be selected.
-OWN_ONLY = (
-    "the scenario's own agents and alternatives are known here; "
-    "known=gpbandits_env.agents.names() adds the registered ones"
 )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from gpbandits_env import agents as library
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios import registry
@@ -117,7 +116,7 @@ def run(
             registry.experiment(found, "agents, trials or rounds")
         _announce(save(found, out or Path("results") / _file(scenario, ".png"), seed))
         return
-    chosen = found.select(agents, trials, horizon, library.names() + library.adapter_names())
+    chosen = found.select(agents, trials, horizon)
     chosen = with_settings(chosen, parse_settings(settings))
     path = out or Path("results") / _file("-".join([scenario, *settings]), ".sqlite")
     _check_plots(scenario, path)

@@ -12,7 +12,6 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env import agents
 from gpbandits_env.arrays import Array, IntArray, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
@@ -74,7 +73,7 @@ def animate(
         raise InvalidInput(f"{path}: an animation is a file ending in .gif")
     check_output(path, "gif")
     whole(frames_per_second, "frames per second")
-    chosen = scenario.select([agent], horizon=whole(rounds, "rounds"), known=agents.names())
+    chosen = scenario.select([agent], horizon=whole(rounds, "rounds"))
     cell = chosen.cells()[0]
     env = make_env(scenario.env, {**cell.scenario.env_kwargs, "render_mode": "rgb_array"}, rounds)
     images = _with_one_palette(_frames(env, cell.scenario.agents[0], rounds, seed))

@@ -65,16 +65,11 @@ def test_what_is_not_json_is_refused(tiny):
 
 
 def test_select_takes_labels_alternatives_and_registered_names(tiny):
-    chosen = tiny.select(["mpi/no-margin", "ei", "max-mean"], known=["max-mean"])
+    chosen = tiny.select(["mpi/no-margin", "ei", "max-mean"])
     assert [e.label for e in chosen.agents] == ["mpi/no-margin", "ei", "max-mean"]
     assert [e.label for e in tiny.select(["all"]).agents] == [
         "gp-ucb", "ei", "random", "mpi/no-margin",
     ]  # fmt: skip
-
-
-def test_select_says_how_a_registered_agent_is_added(tiny):
-    with pytest.raises(UnknownName, match=r"known=gpbandits_env.agents.names\(\) adds"):
-        tiny.select(["mpi"])
 
 
 def test_select_says_what_was_meant(tiny):

@@ -135,7 +135,7 @@ GOOD: dict[str, Any] = {
     "initial_counts": True,
     "store_actions": True,
 }
-SELECTION: dict[str, Any] = {"agents": ["a", "c"], "trials": 2, "horizon": 3, "known": ("ei",)}
+SELECTION: dict[str, Any] = {"agents": ["a", "c"], "trials": 2, "horizon": 3}
 ENTRY: dict[str, Any] = {"label": "a", "agent": "ei", "settings": {"epsilon": 0.1}, "note": ""}
 
 
