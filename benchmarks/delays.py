@@ -20,7 +20,10 @@ ROUNDS, DELAY = 200, 10
 PLACES = {"arms": {"grid": [20, 20]}, "box": {"box": [[0.0, 0.0], [1.0, 1.0]]}}
 # What an agent has to be told.
 NEEDED = {"tv-gp-ucb": {"epsilon": 0.001}, "r-gp-ucb": {"reset_every": 100}}
-NEEDED |= {"sw-gp-ucb": {"window": 100}, "sre": {"rounds": ROUNDS}}
+NEEDED |= {"sw-gp-ucb": {"window": 100}, "sre": {"rounds": ROUNDS}, "ui-tvbo": {"rate": 0.001}}
+# Slow agents play on fewer arms.
+SLOW = {"wgp-ucb", "ui-tvbo"}
+FEWER = {"arms": {"grid": [10, 10]}}
 
 
 def regret(name, seed, delay, place):
@@ -43,7 +46,7 @@ def main():
     functions = int(sys.argv[1]) if len(sys.argv) > 1 else 40
     gp_agents = [n for n in agents.names() if issubclass(agent_class(n), agents.GPAgent)]
     for name in sys.argv[2:] or [n for n in gp_agents if n != "genie"]:
-        for where, place in PLACES.items():
+        for where, place in (FEWER if name in SLOW else PLACES).items():
             try:
                 told = [
                     [regret(name, seed, d, place) for d in (0, DELAY)] for seed in range(functions)
