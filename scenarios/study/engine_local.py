@@ -6,6 +6,7 @@ known, and the others continue.
 
 import os
 import signal
+import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
@@ -25,6 +26,10 @@ REVIVALS = 3
 IDLE = 60.0
 # Seconds between two looks for dead workers, while no task ends.
 LOOK = 0.5
+# What joblib warns of in the thread on which a pool depends, when an idle process ends while it is
+# given a task. The task gets a new process; but where warnings are errors, the thread would end and
+# the run would wait forever.
+RESTARTED = "A worker stopped while some jobs were given to the executor"
 # BLAS then starts no threads that it may not use.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "BLIS")}
 
@@ -62,6 +67,7 @@ class Processes(Pool):
     """Processes of this machine; when one dies, the next portion gets a new one."""
 
     def __init__(self, jobs: int) -> None:
+        warnings.filterwarnings("ignore", RESTARTED, UserWarning)
         self.slots = self.suspects = jobs
         self.revivals = REVIVALS
         self._pools: list[Any] = [None] * jobs

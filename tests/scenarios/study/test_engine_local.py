@@ -1,8 +1,11 @@
 """Worker processes of this machine."""
 
+import ast
+import inspect
 import time
+import warnings
 
-import pytest
+from joblib.externals.loky import process_executor
 
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
 from gpbandits_env.scenarios.study import engine_local, engines, pool
@@ -55,7 +58,17 @@ def test_what_a_process_died_of_is_played_one_by_one_and_given_up_in_the_end():
     assert given_up == [False] * engine_local.REVIVALS + [True]
 
 
-@pytest.mark.filterwarnings("ignore:A worker stopped while some jobs were given")  # a slow start
+def test_the_warning_of_a_process_that_ends_while_it_is_given_a_task_ends_no_thread():
+    said = next(
+        word.value
+        for word in ast.walk(ast.parse(inspect.getsource(process_executor)))
+        if isinstance(word, ast.Constant) and str(word.value).startswith("A worker stopped")
+    )
+    warnings.simplefilter("error")
+    engine_local.Processes(1)
+    warnings.warn(said, UserWarning, stacklevel=1)
+
+
 def test_idle_processes_end_and_the_next_task_has_a_new_one(odd, monkeypatch):
     monkeypatch.setattr(engine_local, "IDLE", 1.0)
     processes, task = engine_local.Processes(1), plan(odd("Slow").cells(), odd("Slow").trials, 0)[1]
