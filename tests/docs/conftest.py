@@ -1,5 +1,6 @@
 """The code blocks of a page, run in order as a reader would."""
 
+import json
 import os
 import re
 import subprocess
@@ -11,12 +12,28 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(?:<!-- ([a-z]+)(?:: (\S+))? -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
+# Each reading is done in a fork of a process that has imported everything: what it registers and
+# imports is gone at its end, and it need not wait for the imports.
 SKIM = """
-import runpy, sys
+import json, os, runpy, sys
+import matplotlib.pyplot
 from pathlib import Path
+from gpbandits_env import agents
+from gpbandits_env.scenarios.reporting import plots
 from gpbandits_env.scenarios.study.files import load
+for line in sys.stdin:
+    folder, *scripts = json.loads(line)
+    if (pid := os.fork()) == 0:
+        break
+    print(os.waitpid(pid, 0)[1], flush=True)
+else:
+    sys.exit()
+os.chdir(folder)
+said = os.open("said.txt", os.O_CREAT | os.O_WRONLY)
+os.dup2(said, 1)
+os.dup2(said, 2)
 sys.path.insert(0, "")
-for script in sys.argv[1:]:
+for script in scripts:
     runpy.run_path(script, run_name="__main__")
     print(script, "ran")
 for file in Path().glob("*.toml"):
@@ -31,10 +48,12 @@ class Reader:
     Attributes:
         folder: where files are written and commands run.
         programs: the folder of python and gpbandits; of another one, PYTHONPATH is left out.
+        skimmer: a process that runs `SKIM`.
     """
 
     folder: Path
     programs: Path = Path(sys.executable).parent
+    skimmer: subprocess.Popen | None = None
 
     def follow(self, page, install=False):
         """Write the page's files and run its blocks; returns what was printed."""
@@ -50,7 +69,7 @@ class Reader:
         return "".join(said)
 
     def skim(self, page):
-        """All of it but the commands, in one process: scripts run, scenario files are tried."""
+        """All of it but the commands: scripts run, scenario files are tried."""
         scripts = []
         for what, name, language, text in BLOCK.findall(page.read_text("utf-8")):
             if what in ("file", "append"):
@@ -60,7 +79,16 @@ class Reader:
                 self._write(scripts[-1], text)
             elif language == "sh":
                 scripts += re.findall(r"^python (\w+\.py)$", text, re.MULTILINE)
-        return self.run("python", "-c", SKIM, *scripts)
+        return self.scripts(*scripts)
+
+    def scripts(self, *names):
+        """Run scripts of the folder, one after the other; returns what was printed."""
+        self.skimmer.stdin.write(json.dumps([str(self.folder), *names]) + "\n")
+        self.skimmer.stdin.flush()
+        status = self.skimmer.stdout.readline()
+        said = (self.folder / "said.txt").read_text("utf-8")
+        assert status == "0\n", said
+        return said
 
     def _write(self, name, text, append=False):
         with (self.folder / name).open("a" if append else "w", encoding="utf-8") as file:
@@ -77,9 +105,22 @@ class Reader:
         return done.stdout
 
 
+@pytest.fixture(scope="session")
+def skimmer():
+    if not hasattr(os, "fork"):
+        pytest.skip("it needs fork")
+    command = [sys.executable, "-W", "ignore:FigureCanvasAgg is non-interactive", "-c", SKIM]
+    env = {**os.environ, "MPLBACKEND": "Agg"}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env
+    ) as process:
+        yield process
+        process.stdin.close()
+
+
 @pytest.fixture
-def reader(tmp_path):
-    return Reader(tmp_path)
+def reader(tmp_path, skimmer):
+    return Reader(tmp_path, skimmer=skimmer)
 
 
 @pytest.fixture(scope="session")

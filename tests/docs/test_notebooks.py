@@ -21,7 +21,7 @@ def code_of(notebook):
 def test_it_runs(notebook, reader):
     pytest.importorskip("pandas")
     (reader.folder / "cells.py").write_text("\n\n".join(code_of(notebook)), encoding="utf-8")
-    reader.run("python", "-W", "ignore:FigureCanvasAgg is non-interactive", "cells.py")
+    reader.scripts("cells.py")
 
 
 def test_it_is_stored_without_outputs(notebook):
