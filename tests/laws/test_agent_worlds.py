@@ -77,6 +77,8 @@ def by_hand(agent, seed, episodes, horizon, **kwargs):
 SMOOTH = {"type": "se", "lengthscale": 0.5}
 BOXES = {"box": [[0, 0], [1, 1]], "features": 64, "kernel": SMOOTH}
 HOMES = {"arms": {"grid": [12]}, "box": BOXES}
+# The number of worlds side by side, and the rounds of an episode.
+SIZES = {"arms": (3, 4), "box": (2, 3)}
 
 
 @pytest.fixture(params=HOMES)
@@ -102,10 +104,10 @@ def policy(laws, case, home):
 
 @pytest.mark.parametrize("batch_size", [1, 3])
 def test_predicting_is_asking_and_telling(policy, home, batch_size):
-    name, given = policy
+    (name, given), (_, horizon) = policy, SIZES[home]
     kwargs = {**HOMES[home], "noise_var": 0.05, "batch_size": batch_size}
-    env = gym.make("gpbandits/StaticGP-v0", max_episode_steps=4, **kwargs)
-    expected = by_hand(agents.make(name, env, seed=5, **given), 1, 2, 4, **kwargs)
+    env = gym.make("gpbandits/StaticGP-v0", max_episode_steps=horizon, **kwargs)
+    expected = by_hand(agents.make(name, env, seed=5, **given), 1, 2, horizon, **kwargs)
     agent = agents.make(name, env, seed=5, **given)
     played = []
     for episode in range(2):
@@ -119,21 +121,23 @@ def test_predicting_is_asking_and_telling(policy, home, batch_size):
 
 
 def test_predicting_for_many_worlds_is_asking_and_telling_in_each(laws, policy, home):
-    name, given = policy
+    (name, given), (worlds, horizon) = policy, SIZES[home]
     candidates = agents.settings_of(name).get("candidates") or "candidates" in given
     if name in laws.box_only or (home == "box" and candidates):
         pytest.skip("all worlds share what such an agent draws when it is made")
     kwargs = {**HOMES[home], "noise_var": 0.05, "batch_size": 2}
-    envs = gym.make_vec("gpbandits/StaticGP-v0", 3, max_episode_steps=4, **kwargs)
+    envs = gym.make_vec("gpbandits/StaticGP-v0", worlds, max_episode_steps=horizon, **kwargs)
     agent = agents.make(name, envs, seed=5, **given)
     observation, _ = envs.reset(seed=10)
     played = []
-    for _ in range(10):  # at the end of an episode the action is not played: the worlds reset
+    # At the end of an episode the action is not played: the worlds reset.
+    for _ in range(2 * horizon + 2):
         played.append(agent.predict(observation)[0])
         assert played[-1] in envs.action_space
         observation = envs.step(played[-1])[0]
     first = agents.make(name, envs, seed=5, **given)
-    alone = [first, *(agents.make(name, envs, seed=child(first.rng), **given) for _ in range(2))]
+    seeds = (child(first.rng) for _ in range(worlds - 1))
+    alone = [first, *(agents.make(name, envs, seed=seed, **given) for seed in seeds)]
     for i, single in enumerate(alone):
-        expected = by_hand(single, 10 + i, 2, 4, **kwargs)
+        expected = by_hand(single, 10 + i, 2, horizon, **kwargs)
         assert np.array_equal([actions[i] for actions in played], expected)
