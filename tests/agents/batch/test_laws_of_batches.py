@@ -1,7 +1,7 @@
 """The arms that sampling rules choose have the law that brute force gives, on few arms.
 
 A replay takes the agent's samples as they are; here they, and what is made of them, are held
-against probabilities from a dense posterior: integrals of the normal distribution, or 10^6 draws.
+against probabilities from a dense posterior: integrals of the normal distribution, or draws.
 """
 
 import itertools
@@ -18,12 +18,6 @@ from gpbandits_env.problem import Problem
 POINTS, LENGTHSCALE, NOISE_VAR = np.array([0.0, 0.25, 0.4, 1.0]), 0.3, 0.05
 TOLD, REWARDS = [0, 0, 0, 0, 1], [1.6, 1.6, 1.6, 1.6, 1.6]
 N = len(POINTS)
-DRIFTS = {"static": 0.0, "drifting": 0.2}
-
-
-@pytest.fixture(params=DRIFTS)
-def epsilon(request):
-    return DRIFTS[request.param]
 
 
 def agent_told(name, m, epsilon, **settings):
@@ -87,6 +81,7 @@ def test_brute_force_agrees_with_draws():
     assert chance.min() > 0.02
 
 
+@pytest.mark.parametrize("epsilon", [0.0, 0.2])
 @pytest.mark.parametrize("back", ["rows", "coefficients"])
 def test_thompson(epsilon, back):
     chance = of_being_largest(*belief(epsilon))
@@ -99,12 +94,12 @@ def test_thompson(epsilon, back):
 
 
 def of_rsr(mean, covariance, redraws):
-    """P(batch of two) by 10^6 maxima, redrawn as Appendix C says; the fall-back after ``redraws``.
+    """P(batch of two) by maxima redrawn as Appendix C says; the fall-back after ``redraws``.
 
     The first action's law and the second's given it are independent given the two maxima.
     """
     rng = np.random.default_rng(1)
-    draws, sd = 1_000_000, np.sqrt(covariance.diagonal())
+    draws, sd = 200_000, np.sqrt(covariance.diagonal())
     maxima = rng.multivariate_normal(mean, covariance, size=draws).max(axis=1)
     above = maxima[maxima > mean.max()]
     low = (1 - len(above) / draws) ** (redraws + 1)
@@ -125,7 +120,7 @@ def ratio_law(levels, mean, sd):
     return np.bincount(ratios.argmin(axis=1), minlength=N)
 
 
-@pytest.mark.parametrize("redraws", [10, 1])
+@pytest.mark.parametrize(("epsilon", "redraws"), [(0.0, 10), (0.2, 1)])
 def test_ts_rsr(epsilon, redraws):
     law = of_rsr(*belief(epsilon), redraws)
     assert law.sum() == pytest.approx(1.0)
@@ -146,7 +141,7 @@ def of_dpp(chance, covariance, m):
     return law / law.sum()
 
 
-@pytest.mark.parametrize("m", [2, 3])
+@pytest.mark.parametrize(("epsilon", "m"), [(0.2, 2), (0.0, 3)])
 def test_dpp(epsilon, m):
     mean, covariance = belief(epsilon)
     chance = of_being_largest(mean, covariance)

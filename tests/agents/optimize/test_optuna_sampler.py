@@ -32,8 +32,7 @@ def objective(trial):
     )
 
 
-@pytest.mark.parametrize("agent", ["ei", "ts"])
-@pytest.mark.parametrize("direction", ["minimize", "maximize"])
+@pytest.mark.parametrize(("agent", "direction"), [("ei", "minimize"), ("ts", "maximize")])
 def test_a_study_of_all_kinds_of_parameters(agent, direction):
     sign = 1 if direction == "minimize" else -1
     study = optuna.create_study(direction=direction, sampler=GPBanditsSampler(agent, seed=0))
