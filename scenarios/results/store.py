@@ -36,7 +36,7 @@ from gpbandits_env.scenarios.results.store_check import (
 from gpbandits_env.scenarios.results.store_format import (
     APPLICATION_ID,
     FORMAT,
-    SCHEMA,
+    STATEMENTS,
     connect,
     copied,
     dtype,
@@ -85,7 +85,7 @@ class Store(Displayed):
         store._patience = PATIENCE
         with store._transaction() as db:
             # A fresh file gets all of this or nothing: a kill leaves an empty file at worst.
-            for statement in SCHEMA.split(";"):
+            for statement in STATEMENTS:
                 db.execute(statement)
             _put_meta(db, meta)
             db.execute(f"PRAGMA application_id = {APPLICATION_ID}")

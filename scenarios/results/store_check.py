@@ -21,7 +21,7 @@ from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.scenarios.results.store_format import (
     APPLICATION_ID,
     FORMAT,
-    tables,
+    STATEMENTS,
     to_json,
 )
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
@@ -191,11 +191,9 @@ def check_format(db: sqlite3.Connection, path: Path) -> None:
             f"{path} has format {version}; this release reads format {FORMAT}: use the release "
             f"that wrote it{_release(db)}, or run again with another --out"
         )
-    for table, columns in tables().items():
-        db.execute(f"SELECT {columns} FROM {table} LIMIT 0")
-    odd = "SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger')"
-    if (found := db.execute(odd).fetchone()) is not None:
-        raise damaged(path, f"{found[0]!r} is a view or a trigger; a results file has none")
+    found = db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    if sorted(" ".join(sql.split()) for (sql,) in found) != sorted(STATEMENTS):
+        raise damaged(path, "its tables, views or triggers are not those of a results file")
 
 
 def _release(db: sqlite3.Connection) -> str:

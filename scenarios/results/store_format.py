@@ -56,17 +56,9 @@ CREATE TABLE failures (
     traceback TEXT NOT NULL, PRIMARY KEY (cell, agent, trial));
 CREATE TABLE checksums (item TEXT PRIMARY KEY, sha256 TEXT NOT NULL);
 """
+STATEMENTS = [" ".join(statement.split()) for statement in SCHEMA.split(";") if statement.strip()]
 # Seconds between two attempts to lock a file that others use (Ctrl-C works in between).
 RETRY = 5.0
-
-
-def tables() -> dict[str, str]:
-    """The columns of each table, separated by commas."""
-    with closing(sqlite3.connect(":memory:")) as db:
-        db.executescript(SCHEMA)
-        names = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        columns = "SELECT group_concat(name, ', ') FROM pragma_table_info(?)"
-        return {name: db.execute(columns, (name,)).fetchone()[0] for (name,) in names}
 
 
 def to_json(value: Any) -> str:
