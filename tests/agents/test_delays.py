@@ -59,6 +59,7 @@ def test_gp_ucb_conditions_the_variance_on_pending_actions(posterior):
     [
         {},
         {"epsilon": 0.1},
+        {"epsilon": 0.7},  # so that old rounds are dropped from the log
         {"epsilon": 1.0},
         {"window": 7},
         {"reset_every": 6},
