@@ -158,7 +158,8 @@ def test_noise_is_found_by_one_repeated_evaluation(agent, tmp_path):
     assert asked.params == min(before, key=lambda record: record.value).params
     assert campaign.ask()[0].params != asked.params  # while it is pending
     campaign.tell(asked.id, bowl(asked.params) + 0.3 * rng.standard_normal())
-    assert campaign.agent.posterior.size == len(campaign.records)  # both values are learned
+    done = [record for record in campaign.records if record.status == "done"]
+    assert campaign.agent.posterior.size == len(done)  # both values are learned
     campaign.save(tmp_path / "campaign.json")
     resumed = Campaign.resume(tmp_path / "campaign.json")
     assert campaign.ask() == resumed.ask()
