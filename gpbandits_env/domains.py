@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import (
     FLOAT,
@@ -24,6 +24,7 @@ from gpbandits_env.arrays import (
     SINGLE,
     Array,
     IntArray,
+    Points,
     finite_array,
     frozen,
     whole,
@@ -56,7 +57,7 @@ class Domain(Displayed, ABC):
         """The Gymnasium space of a batch of ``batch_size`` actions."""
 
     @abstractmethod
-    def check(self, actions: ArrayLike, batch_size: int | None = None) -> NDArray[Any]:
+    def check(self, actions: ArrayLike, batch_size: int | None = None) -> Points:
         """The actions as an array of the domain's own type.
 
         Args:
@@ -72,7 +73,7 @@ class Domain(Displayed, ABC):
         rewards: ArrayLike,
         observed: ArrayLike | None = None,
         least: int = 0,
-    ) -> tuple[NDArray[Any], Array]:
+    ) -> tuple[Points, Array]:
         """The actions that were observed and their rewards, as arrays.
 
         Args:
@@ -104,11 +105,11 @@ class Domain(Displayed, ABC):
         return known, values
 
     @abstractmethod
-    def points(self, actions: NDArray[Any]) -> Array:
+    def points(self, actions: Points) -> Array:
         """The points (m, d) of checked actions."""
 
     @abstractmethod
-    def sample(self, rng: np.random.Generator, size: int) -> NDArray[Any]:
+    def sample(self, rng: np.random.Generator, size: int) -> Points:
         """``size`` actions drawn uniformly and independently."""
 
     @abstractmethod
@@ -238,7 +239,7 @@ class Arms(Domain):
             raise InvalidInput(f"actions must lie in 0..{self.size - 1}, got {array.tolist()}")
         return indices
 
-    def points(self, actions: NDArray[Any]) -> Array:
+    def points(self, actions: Points) -> Array:
         return self.coordinates[actions]
 
     def sample(self, rng: np.random.Generator, size: int) -> IntArray:
@@ -342,7 +343,7 @@ class Box(Domain):
             )
         return inside
 
-    def points(self, actions: NDArray[Any]) -> Array:
+    def points(self, actions: Points) -> Array:
         return actions
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
@@ -413,9 +414,7 @@ def two_corners(box: Any) -> tuple[Any, Any]:
     return box[0], box[1]
 
 
-def _observed(
-    known: NDArray[Any], rewards: ArrayLike, observed: ArrayLike
-) -> tuple[NDArray[Any], Array]:
+def _observed(known: Points, rewards: ArrayLike, observed: ArrayLike) -> tuple[Points, Array]:
     """The checked actions that the mask selects, and their rewards."""
     try:
         values, mask = np.asarray(rewards), np.asarray(observed)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, frozen, whole
+from gpbandits_env.arrays import Array, State, frozen, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.seeding import child
 from gpbandits_env.specs import Family
@@ -148,7 +148,7 @@ class Path:
             row[:] = self.advance()
         return path
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """The complete state as plain arrays and numbers, for `restore`."""
         return {
             "round": self.round,
@@ -158,7 +158,7 @@ class Path:
             "generators": tuple(g.bit_generator.state for g in (self._functions, self._chances)),
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Continue from a `snapshot` of a path with the same drift and sampler."""
         functions, chances = state["generators"]
         self._functions.bit_generator.state = functions

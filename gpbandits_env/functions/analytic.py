@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, IntArray, finite_array, frozen, listed, whole
+from gpbandits_env.arrays import Array, IntArray, Points, State, finite_array, frozen, listed, whole
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions.declared import ROUNDING, dimension, function_named
@@ -29,10 +29,10 @@ class AnalyticFunction(Function):
         self.optimum = process.peak
         self.accuracy = ROUNDING * max(1.0, abs(self.optimum))
 
-    def __call__(self, actions: NDArray[Any]) -> Array:
+    def __call__(self, actions: Points) -> Array:
         return self._process.values(actions, self._drawn, self._phase)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return {**self._drawn, "round": self._round}
 
 
@@ -111,7 +111,7 @@ class AnalyticProcess(RewardProcess):
         drawn = {"shift": shift, "first": float(rng.random()) if self.moves else 0.0}
         return RoundPath(self.at, drawn if active is None else {**drawn, "active": active})
 
-    def restore(self, state: dict[str, Any]) -> RoundPath:
+    def restore(self, state: State) -> RoundPath:
         """See `RewardProcess.restore`.
 
         Raises:

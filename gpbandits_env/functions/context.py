@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, finite_array, whole
+from gpbandits_env.arrays import Array, Points, State, finite_array, whole
 from gpbandits_env.domains import Arms, Box, joined
 from gpbandits_env.drift import Drift, Path
 from gpbandits_env.errors import InvalidInput
@@ -32,11 +31,11 @@ class Contexts:
 
     def __init__(self, domain: Arms | Box, table: Any = None) -> None:
         self.domain = domain
-        self.table: NDArray[Any] | None = None if table is None else domain.check(table)
+        self.table: Points | None = None if table is None else domain.check(table)
         if self.table is not None and not len(self.table):
             raise InvalidInput("the sequence of contexts is empty")
 
-    def block(self, key: tuple[int, ...], number: int) -> NDArray[Any]:
+    def block(self, key: tuple[int, ...], number: int) -> Points:
         """The contexts of some rounds, (`BLOCK`,) or (`BLOCK`, q), which depend on the key."""
         if self.table is None:
             return self.domain.sample(np.random.default_rng([*key, number]), BLOCK)
@@ -63,7 +62,7 @@ class ContextPath(RewardPath):
         self._block = -1, np.empty(0)
         self._read()
 
-    def context(self, t: int) -> NDArray[Any]:
+    def context(self, t: int) -> Points:
         number, row = divmod(t - 1, BLOCK)
         if number != self._block[0]:
             self._block = number, self._process.contexts.block(self._key, number)
@@ -75,7 +74,7 @@ class ContextPath(RewardPath):
             self._vector = self._path.advance()
         self._read()
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         drawn = self._vector.copy() if self._path is None else self._path.snapshot()
         return {"round": self._round, "key": self._key, "drawn": drawn}
 
@@ -123,7 +122,7 @@ class ContextProcess(RewardProcess):
             else GPOnBox(pairs, kernel, sampler, features)
         )
 
-    def slice(self, vector: Array, context: NDArray[Any]) -> Function:
+    def slice(self, vector: Array, context: Points) -> Function:
         """The function of the action in a context, (1,) or (1, q), and its maximum."""
         actions, contexts = self.domain, self.contexts.domain
         if isinstance(self.draws, GPOnArms):
@@ -142,7 +141,7 @@ class ContextProcess(RewardProcess):
             return ContextPath(self, self.draws.vectors(rng, 1)[0], key)
         return ContextPath(self, Path(self.drift, self.draws.vectors, rng), key)
 
-    def restore(self, state: dict[str, Any]) -> ContextPath:
+    def restore(self, state: State) -> ContextPath:
         key, round_ = tuple(whole(k, "key", 0, None) for k in state["key"]), state["round"]
         drawn = state["drawn"]
         if self.drift is not None:

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, frozen
+from gpbandits_env.arrays import Array, Points, State, frozen
 from gpbandits_env.domains import Arms, Domain
 
 
@@ -30,11 +29,11 @@ class Function(ABC):
     noisy: ClassVar[Callable[..., Array] | None] = None
 
     @abstractmethod
-    def __call__(self, actions: NDArray[Any]) -> Array:
+    def __call__(self, actions: Points) -> Array:
         """The noiseless values (m,) of checked actions; a new array."""
 
     @abstractmethod
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """Arrays and numbers from which the process that drew the function can restore it."""
 
 
@@ -50,13 +49,13 @@ class ArmFunction(Function):
         self.optimum = float(values[best])
         self.accuracy = 0.0
 
-    def __call__(self, actions: NDArray[Any]) -> Array:
+    def __call__(self, actions: Points) -> Array:
         return self.values[actions]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.values,)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return {"values": self.values}
 
 
@@ -74,7 +73,7 @@ class FunctionBatch:
         self._table: Array = np.zeros((instances, size))
         self._offsets = np.arange(instances)[:, None] * size
         self.optimum: Array = np.zeros(instances)
-        self.best_action: NDArray[Any] = (
+        self.best_action: Points = (
             np.zeros(instances, dtype=np.int64) if size else np.zeros((instances, domain.dim))
         )
 
@@ -89,6 +88,6 @@ class FunctionBatch:
         else:
             self._others.add(i)
 
-    def gathered(self, actions: NDArray[Any]) -> Array | None:
+    def gathered(self, actions: Points) -> Array | None:
         """Values (B, m) of checked actions (B, m), a new array; None if not all are tables."""
         return None if self._others else self._table.take(actions + self._offsets)

@@ -5,11 +5,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.spatial import cKDTree
 
-from gpbandits_env.arrays import Array, IntArray, finite_array, frozen
+from gpbandits_env.arrays import Array, IntArray, Points, State, finite_array, frozen
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.drift import Drift, Path
 from gpbandits_env.errors import InvalidInput
@@ -76,7 +75,7 @@ class BoxFunction(Function):
         self.optimum = float(self(best[None])[0])
         self.accuracy = accuracy
 
-    def __call__(self, actions: NDArray[Any]) -> Array:
+    def __call__(self, actions: Points) -> Array:
         """The values (m,) at points (m, d). Cost: m r feature evaluations."""
         return self.sampler.features(actions) @ self.coefficients
 
@@ -87,7 +86,7 @@ class BoxFunction(Function):
     def __reduce__(self) -> tuple[Any, ...]:
         return BoxFunction, (self.sampler, self.coefficients, self.best_action, self.accuracy)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return {"coefficients": self.coefficients, "best": self.best_action}
 
 
@@ -228,7 +227,7 @@ class DriftPath(RewardPath):
     def advance(self) -> None:
         self.function = self._read(self._path.advance())
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return self._path.snapshot()
 
 
@@ -247,7 +246,7 @@ class DriftProcess(RewardProcess):
     def begin(self, rng: np.random.Generator) -> DriftPath:
         return DriftPath(Path(self.drift, self.draws.vectors, rng), self.draws.function_of)
 
-    def restore(self, state: dict[str, Any]) -> DriftPath:
+    def restore(self, state: State) -> DriftPath:
         path = Path(self.drift, self.draws.vectors, np.random.default_rng(0))
         path.restore(state)
         return DriftPath(path, self.draws.function_of)

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, finite_array, frozen, whole
+from gpbandits_env.arrays import Array, Points, State, finite_array, frozen, whole
 from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions.function import ArmFunction, Function
@@ -29,7 +29,7 @@ class RewardPath(ABC):
     def advance(self) -> None:
         """Advance to the next round."""
 
-    def context(self, t: int) -> NDArray[Any]:
+    def context(self, t: int) -> Points:
         """The context of round t, the present or the next one: a new array (1,) or (1, q).
 
         Raises:
@@ -38,7 +38,7 @@ class RewardPath(ABC):
         raise InvalidInput("the functions of this path have no contexts")
 
     @abstractmethod
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         """A copy of the state that `RewardProcess.restore` needs to continue from here."""
 
 
@@ -58,7 +58,7 @@ class RewardProcess(ABC):
         """A new path, which depends only on the state of the generator."""
 
     @abstractmethod
-    def restore(self, state: dict[str, Any]) -> RewardPath:
+    def restore(self, state: State) -> RewardPath:
         """The path of a `RewardPath.snapshot`; it continues bit for bit."""
 
     @abstractmethod
@@ -77,7 +77,7 @@ class StaticPath(RewardPath):
     def advance(self) -> None:
         return
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return {key: np.array(value) for key, value in self.function.snapshot().items()}
 
 
@@ -103,7 +103,7 @@ class StaticProcess(RewardProcess):
     def begin(self, rng: np.random.Generator) -> StaticPath:
         return StaticPath(self.draw(rng))
 
-    def restore(self, state: dict[str, Any]) -> StaticPath:
+    def restore(self, state: State) -> StaticPath:
         return StaticPath(self.drawn(state))
 
 
@@ -117,19 +117,19 @@ class RoundPath(RewardPath):
         at: Callable[[Drawn, int], Function],
         drawn: Drawn,
         round_: int = 1,
-        known: Callable[[Drawn, int], NDArray[Any]] | None = None,
+        known: Callable[[Drawn, int], Points] | None = None,
     ) -> None:
         self._at, self._drawn, self._round, self._known = at, drawn, round_, known
         self.function = at(drawn, round_)
 
-    def context(self, t: int) -> NDArray[Any]:
+    def context(self, t: int) -> Points:
         return super().context(t) if self._known is None else self._known(self._drawn, t)
 
     def advance(self) -> None:
         self._round += 1
         self.function = self._at(self._drawn, self._round)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return {**copy.deepcopy(dict(self._drawn)), "round": self._round}
 
 
@@ -172,7 +172,7 @@ class ReplayProcess(RewardProcess):
         arms: Arms,
         table: Array,
         starts: Sequence[int] = (0,),
-        contexts: NDArray[Any] | None = None,
+        contexts: Points | None = None,
     ) -> None:
         self._contexts = contexts
         self.domain: Arms = arms
@@ -186,7 +186,7 @@ class ReplayProcess(RewardProcess):
     def begin(self, rng: np.random.Generator) -> RoundPath:
         return self._path({"start": self._starts[int(rng.integers(len(self._starts)))]})
 
-    def restore(self, state: dict[str, Any]) -> RoundPath:
+    def restore(self, state: State) -> RoundPath:
         start = whole(state["start"], "start", 0)
         if start not in self._starts:
             raise InvalidInput(f"the state is invalid: no episode starts at row {start}")
@@ -195,7 +195,7 @@ class ReplayProcess(RewardProcess):
     def _path(self, drawn: Drawn, round_: int = 1) -> RoundPath:
         return RoundPath(self.at, drawn, round_, None if self._contexts is None else self.context)
 
-    def context(self, drawn: Drawn, round_: int) -> NDArray[Any]:
+    def context(self, drawn: Drawn, round_: int) -> Points:
         """The context of a round, a new array (1,) or (1, q)."""
         assert self._contexts is not None
         row = self._row(drawn, round_)
@@ -222,7 +222,7 @@ class ShuffledProcess(ReplayProcess):
     def begin(self, rng: np.random.Generator) -> RoundPath:
         return self._path({"order": rng.permutation(len(self._functions))})
 
-    def restore(self, state: dict[str, Any]) -> RoundPath:
+    def restore(self, state: State) -> RoundPath:
         order = np.array(state["order"])
         if not np.array_equal(np.sort(order), np.arange(len(self._functions))):
             raise InvalidInput("the state is invalid: the order is not one of the rows")

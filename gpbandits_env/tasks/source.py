@@ -3,9 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, finite_array, frozen
+from gpbandits_env.arrays import Array, Points, State, finite_array, frozen
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions import ArmFunction, Function, StaticProcess
@@ -24,10 +23,10 @@ class TaskFunction(Function):
         self.best_action, self.optimum = frozen(np.array(action)), best.optimum
         self.accuracy = best.accuracy
 
-    def __call__(self, actions: NDArray[Any]) -> Array:
+    def __call__(self, actions: Points) -> Array:
         return self.task.values(self.natural(actions), self.drawn)
 
-    def natural(self, actions: NDArray[Any]) -> Array:
+    def natural(self, actions: Points) -> Array:
         """Checked actions (m, d) in natural units, with integer coordinates rounded."""
         axes = self.task.coordinates
         return axes.rounded(axes.natural(actions) if self.scaled else actions)
@@ -35,7 +34,7 @@ class TaskFunction(Function):
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.task, self.drawn, self.scaled)
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> State:
         return {"drawn": self.drawn}
 
 
@@ -44,7 +43,7 @@ class NoisyTaskFunction(TaskFunction):
 
     __slots__ = ()
 
-    def noisy(self, actions: NDArray[Any], rng: np.random.Generator) -> Array:
+    def noisy(self, actions: Points, rng: np.random.Generator) -> Array:
         """The rewards (m,) of checked actions, with the noise of the task itself."""
         return self.task.noisy(self.natural(actions), self.drawn, rng)
 
