@@ -230,6 +230,7 @@ def test_fits_become_fewer_and_shorter_as_the_data_grow(monkeypatch):
     other, _ = build(BOX, every=3, growth=0.25, what=("lengthscale", "noise_var"))
     other.restore(state)
     log = host.log
+    assert not other.due(99, log.observations)  # rounds alone bring no fit
     assert not other.due(63, log.observations + 6)
     assert other.due(76, log.observations + 32)
 

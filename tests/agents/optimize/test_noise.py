@@ -5,7 +5,10 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents.optimize import Campaign, Integer
+from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.kernels import SquaredExponential
+from gpbandits_env.problem import Problem
 
 SQUARE = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
 
@@ -101,6 +104,22 @@ def test_agents_that_take_no_told_noise_say_so(agent, settings):
     with pytest.raises(InvalidInput, match="takes no noise of single values"):
         campaign.observe({"x": 0.0, "y": 0.0}, 1.0, noise=0.1)
     assert not campaign.records
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "more"),
+    [
+        ("gp-ucb", {}, {"observed": [True, False]}),
+        ("gp-ucb", {"window": 3}, {}),
+        ("random", {}, {}),
+    ],
+)
+def test_noise_variances_that_an_agent_cannot_use_are_refused(name, settings, more):
+    problem = Problem(Arms.grid(5), SquaredExponential(0.2), 0.1)
+    agent = agents.make(name, problem, seed=0, **settings)
+    with pytest.raises(InvalidInput, match="noise of each reward's own"):
+        agent.tell([0, 1], [0.1, 0.2], noise_var=[0.1, 0.2], **more)
+    assert agent.round == 0
 
 
 def test_a_function_may_return_its_noise():
