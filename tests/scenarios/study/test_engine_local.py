@@ -21,7 +21,7 @@ def test_results_come_as_they_are_done_not_in_order(odd):
     with engines.results([tasks[0], tasks[1], tasks[3]], 2) as stream:
         found = [record.key for _ in range(2) for record in next(stream)]
     assert found == [tasks[1].key, tasks[3].key]
-    assert time.monotonic() - begun < 30  # and the sleeper is not waited for
+    assert time.monotonic() - begun < 55  # and the sleeper is not waited for
 
 
 def test_short_tasks_are_given_by_the_dozen():
