@@ -245,17 +245,17 @@ class GPAgent(Agent):
         if context is None and (self.problem.contexts is None or self.context is not None):
             return  # in most rounds
         super().enter(context)
-        mapped = self.action_map
+        mapped, search, entered = self.action_map, self.search, self.context
         assert isinstance(mapped, ContextMap)
-        if self.context is None:
+        if entered is None:
             raise InvalidInput("the problem has contexts: call ask(context=...)")
-        mapped.context = self.context
-        domain, contexts = mapped.inner.domain, mapped.contexts
-        if isinstance(contexts, Arms) and isinstance(self.search, ArmSearch):
-            self.search.among = slice(int(self.context[0]), None, contexts.size)
+        mapped.context, contexts = entered, mapped.contexts
+        if isinstance(search, ArmSearch) and isinstance(contexts, Arms):
+            search.among = slice(entered.item(), None, contexts.size)
         else:
             free = np.full(mapped.shown.dim, np.nan)
-            self.search.fix(domain, np.concatenate([free, contexts.points(self.context)[0]]))
+            point = np.concatenate([free, contexts.points(entered)[0]])
+            search.fix(mapped.inner.domain, point)
 
     def tell(
         self,

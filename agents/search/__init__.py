@@ -46,7 +46,7 @@ def search_for(
     if isinstance(domain, Arms):
         if spec is not None:
             raise InvalidInput("search is for boxes, and all arms are scored anyway: leave it out")
-        return ArmSearch()
+        return ArmSearch(domain.size)
     assert isinstance(domain, Box)
     if spec is not None and not isinstance(spec, (str, Mapping)):
         raise InvalidInput(f"search must be a dict or the name of a type, got {shown(spec)}")

@@ -98,6 +98,9 @@ class Search(ABC):
 class ArmSearch(Search):
     """The exact search over n arms, O(n) per call.
 
+    Args:
+        size: the number n of arms.
+
     Attributes:
         excluded: arms that are not chosen while others may be; None for no arm.
         among: the arms to search, as an index of arrays (n,); None for all. A slice stands for the
@@ -106,8 +109,9 @@ class ArmSearch(Search):
 
     excluded: IntArray | None = None
 
-    def __init__(self) -> None:
+    def __init__(self, size: int) -> None:
         self.among: slice | IntArray | None = None
+        self._every = np.arange(size)
 
     def best(
         self,
@@ -122,10 +126,10 @@ class ArmSearch(Search):
         if self.feasibility is not None:
             acquisition = acquisition.in_logarithms(float(score.min()))
             score = acquisition.score(mean, var)
-            score += self.feasibility.log_probability(self._arms(np.arange(len(score))))
+            score += self.feasibility.log_probability(self._searched)
         if allowed is not None and not allowed.any():
             raise InvalidInput("the region to search contains no arm")
-        if (fresh := self._fresh(posterior, allowed)) is not None:
+        if (fresh := self._fresh(allowed)) is not None:
             allowed = fresh
         if allowed is not None:
             score[~allowed] = -np.inf
@@ -144,25 +148,28 @@ class ArmSearch(Search):
         values, own = self._scaled(posterior.sample(rng, size), posterior.mean), np.arange(size)
         if self.among is not None:
             values = values[:, self.among]
-        fresh = self._fresh(posterior, None)
+        fresh = self._fresh(None)
         if fresh is not None:
             values = np.where(fresh, values, values.min(axis=1, keepdims=True) - 1.0)
         if self.feasibility is None:
             arms = values.argmax(axis=1)
             return self._arms(arms), values[own, arms]
         slacks = self.feasibility.drawn(rng, size)
-        values, feasible = slacks.ranked(values, self._arms(np.arange(values.shape[1])))
+        values, feasible = slacks.ranked(values, self._searched)
         arms = values.argmax(axis=1)
         tops = np.where(feasible[own, arms], values[own, arms], -np.inf)
         return self._arms(arms), tops
 
-    def _fresh(
-        self, posterior: ArmPosterior | NystromPosterior, allowed: NDArray[np.bool_] | None
-    ) -> NDArray[np.bool_] | None:
+    @property
+    def _searched(self) -> IntArray:
+        """The arms that are searched, a view."""
+        return self._every if self.among is None else self._every[self.among]
+
+    def _fresh(self, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
         """The allowed arms that are not excluded, (n,); None if none is left or none excluded."""
         if self.excluded is None:
             return None
-        fresh = np.ones(posterior.arms.size, dtype=np.bool_)
+        fresh = np.ones(len(self._every), dtype=np.bool_)
         fresh[self.excluded] = False
         if self.among is not None:
             fresh = fresh[self.among]
@@ -171,8 +178,7 @@ class ArmSearch(Search):
         return fresh if fresh.any() else None
 
     def options(self, posterior: ArmPosterior | NystromPosterior) -> tuple[IntArray, Array, Array]:
-        arms = np.arange(posterior.arms.size)
-        arms = arms if self.among is None else arms[self.among]
+        arms = self._searched.copy()
         return arms, posterior.mean[arms], posterior.var[arms]
 
     def largest_mean(self, posterior: ArmPosterior | NystromPosterior) -> float:
@@ -197,11 +203,7 @@ class ArmSearch(Search):
 
     def _arms(self, indices: IntArray) -> IntArray:
         """The arms with these indices among those that are searched."""
-        if self.among is None:
-            return indices
-        if isinstance(self.among, slice):
-            return self.among.start + self.among.step * indices
-        return self.among[indices]
+        return indices if self.among is None else self._searched[indices]
 
 
 class Region:

@@ -125,7 +125,7 @@ def test_excluded_arms_are_chosen_only_where_no_other_is_left():
     arms = Arms(np.linspace(0.0, 1.0, 5)[:, None])
     posterior = posterior_for(arms, SquaredExponential(0.3), 0.01)
     posterior.condition([4], [5.0])
-    search, rng = ArmSearch(), np.random.default_rng(0)
+    search, rng = ArmSearch(arms.size), np.random.default_rng(0)
     assert search.best(Mean(), posterior).tolist() == [4]
     search.excluded = np.array([4, 3])
     assert search.best(Mean(), posterior).tolist() == [2]
