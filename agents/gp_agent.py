@@ -1,7 +1,7 @@
 """An agent composed of a posterior, an acquisition, a search, a batch rule and its data."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.search import ArmSearch, Search, SearchSpec, search_for
 from gpbandits_env.agents.search.base import PlacedArmSearch
-from gpbandits_env.arrays import Array, Points, State, positive
+from gpbandits_env.arrays import Array, Points, Settings, State, positive
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.model import Model
@@ -110,17 +110,17 @@ class GPAgent(Agent):
         action_map: ActionMap | None = None,
         forgetting: Forgetting | None = None,
         *,
-        posterior: Mapping[str, Any] | str = "auto",
+        posterior: Settings | str = "auto",
         epsilon: float | None = None,
-        temporal: TemporalKernel | Mapping[str, Any] | None = None,
+        temporal: TemporalKernel | Settings | None = None,
         reset_every: int | None = None,
         window: int | None = None,
         history: int | None = None,
-        compress: Mapping[str, Any] | Budget | float | None = None,
+        compress: Settings | Budget | float | None = None,
         candidates: int | None = None,
         search: SearchSpec = None,
         batch: Batch | None = None,
-        learn: Learning | Mapping[str, Any] | Sequence[str] | bool | None = None,
+        learn: Learning | Settings | Sequence[str] | bool | None = None,
         standardize: bool = False,
     ) -> None:
         super().__init__(problem, rng)

@@ -1,6 +1,6 @@
 """Array types, and the checks made once at the public edge."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +14,8 @@ IntArray: TypeAlias = NDArray[np.int64]
 Points: TypeAlias = NDArray[Any]
 # The state of an object: plain data with arrays.
 State: TypeAlias = dict[str, Any]
+# Settings by name, as in TOML and JSON.
+Settings: TypeAlias = Mapping[str, Any]
 
 INT, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 # One action per round is the common case, so its checks must cost next to nothing.

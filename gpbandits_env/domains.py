@@ -25,6 +25,7 @@ from gpbandits_env.arrays import (
     Array,
     IntArray,
     Points,
+    Settings,
     finite_array,
     frozen,
     whole,
@@ -353,7 +354,7 @@ class Box(Domain):
         return {"type": "box", "low": self.low.tolist(), "high": self.high.tolist()}
 
 
-def domain_from_dict(spec: Mapping[str, Any]) -> Domain:
+def domain_from_dict(spec: Settings) -> Domain:
     """The domain of a plain dict: {"type": "grid" | "arms" | "box", ...}.
 
     Raises:

@@ -1,10 +1,9 @@
 """The model of a reward function: a posterior starts from it, and `learning.fit` estimates it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gpbandits_env.arrays import Array, finite_array, frozen, positive, share
+from gpbandits_env.arrays import Array, State, finite_array, frozen, positive, share
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, kernel_from_dict
 from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
@@ -55,6 +54,6 @@ class Model:
         }
 
     @staticmethod
-    def from_dict(state: Mapping[str, Any]) -> "Model":
+    def from_dict(state: State) -> "Model":
         """The model that a dict of `to_dict` describes."""
         return Model(**{**state, "kernel": kernel_from_dict(state["kernel"])})

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar, get_args, g
 
 import numpy as np
 
+from gpbandits_env.arrays import Settings
 from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
 
 T = TypeVar("T")
@@ -148,7 +149,7 @@ class Family(Generic[T]):
         own = {name: self._plain(getattr(member, name)) for name in kept}
         return {"type": member.type_name, **own}  # type: ignore[attr-defined]
 
-    def from_dict(self, spec: "Mapping[str, Any] | T") -> T:
+    def from_dict(self, spec: "Settings | T") -> T:
         """The member that a dict describes; a member passes through unchanged.
 
         Raises:
@@ -160,7 +161,7 @@ class Family(Generic[T]):
         except RecursionError:
             raise InvalidInput(f"a {self.kind} is nested too deeply to be read") from None
 
-    def _read(self, spec: "Mapping[str, Any] | T") -> T:
+    def _read(self, spec: "Settings | T") -> T:
         if not isinstance(spec, Mapping):
             if self._holds(spec):
                 return spec

@@ -11,7 +11,7 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.utils.seeding import np_random as seeded
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import finite_array, whole
+from gpbandits_env.arrays import Settings, finite_array, whole
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.problem import Problem
@@ -35,7 +35,7 @@ class ResetOptions(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         InvalidInput: the options are not a dict.
     """
 
-    def __init__(self, env: Env, options: Mapping[str, Any]) -> None:
+    def __init__(self, env: Env, options: Settings) -> None:
         if not isinstance(options, Mapping):
             raise InvalidInput(f"reset options must be a dict, got {shown(options)}")
         RecordConstructorArgs.__init__(self, options=options)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_origin
 
+from gpbandits_env.arrays import Settings
 from gpbandits_env.errors import GPBanditsError, InvalidInput, shown, unknown
 from gpbandits_env.specs import check_kind, kinds_of
 
@@ -101,7 +102,7 @@ def _put(target: Any, parts: list[str], value: Any, path: str) -> Any:
     return {**table, key: _put(table.get(key), rest, value, path)}
 
 
-def check_keys(table: Mapping[str, Any], known: Collection[str], start: str = "") -> None:
+def check_keys(table: Settings, known: Collection[str], start: str = "") -> None:
     """Raise UnknownName, with the nearest known key, if a table has an unknown key."""
     for key in table:
         if key not in known:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 
-from gpbandits_env.arrays import listed, whole
+from gpbandits_env.arrays import Settings, listed, whole
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.scenarios.declare import (
     check,
@@ -49,7 +49,7 @@ class AgentEntry:
 
     label: str
     agent: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -107,8 +107,8 @@ class Scenario:
     source: str = _about()
     title: str = _about()
     env: str
-    env_kwargs: Mapping[str, Any]
-    grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]] = ()
+    env_kwargs: Settings
+    grid: Mapping[str, Sequence[Any]] | Sequence[Settings] = ()
     horizon: int
     trials: int = _about()
     agents: tuple[AgentEntry, ...] = _about()
@@ -157,7 +157,7 @@ class Scenario:
         except RecursionError:
             raise InvalidInput(f"{self.id}: a setting is nested too deeply") from None
 
-    def _cell(self, index: int, point: Mapping[str, Any]) -> "Cell":
+    def _cell(self, index: int, point: Settings) -> "Cell":
         here = self.changed(point)
         # Fields that no result depends on are dropped: each trial carries its cell to a worker.
         left: dict[str, Any] = {
@@ -167,7 +167,7 @@ class Scenario:
         }
         return Cell(index, dict(point), replace(here, **left, grid=()))
 
-    def changed(self, settings: Mapping[str, Any]) -> "Scenario":
+    def changed(self, settings: Settings) -> "Scenario":
         """The same scenario with other settings, named as in a grid (see ``grid`` above).
 
         Raises:
@@ -274,7 +274,7 @@ class Cell:
     """
 
     index: int
-    params: Mapping[str, Any]
+    params: Settings
     scenario: Scenario
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, positive, whole
+from gpbandits_env.arrays import Array, Settings, positive, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
@@ -20,9 +20,9 @@ from gpbandits_env.theory.checks import probability
 # beta_t of the experiments of srinivas2010; of bedi2022, Theorem 3.2, which is Theorem 1 without a
 # factor (its delta = 0.9 is the probability that the bounds hold, so delta is 0.1 here); and of
 # bogunovic2016.
-THEOREM_OVER_5: Mapping[str, Any] = {"type": "srinivas2010", "delta": 0.1, "scale": 0.2}
-THEOREM_1: Mapping[str, Any] = {"type": "srinivas2010", "delta": 0.1, "scale": 1.0}
-LOG_TIME: Mapping[str, Any] = {"type": "log", "c1": 0.8, "c2": 4.0}
+THEOREM_OVER_5: Settings = {"type": "srinivas2010", "delta": 0.1, "scale": 0.2}
+THEOREM_1: Settings = {"type": "srinivas2010", "delta": 0.1, "scale": 1.0}
+LOG_TIME: Settings = {"type": "log", "c1": 0.8, "c2": 4.0}
 # Where the model is learned, instead of a theorem's beta_t, which assumes a known model and
 # explores for hundreds of rounds in a box. Chosen on BBOB, instances 11 and 12.
 LEARNED = 2.0
@@ -74,7 +74,7 @@ class Schedule(ABC):
 
 
 # A schedule, as an object or a dict, or a number, which is a constant schedule.
-Beta: TypeAlias = Mapping[str, Any] | Schedule | float
+Beta: TypeAlias = Settings | Schedule | float
 SCHEDULES: Family[Schedule] = Family("beta schedule")
 
 

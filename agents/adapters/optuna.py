@@ -17,7 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from gpbandits_env.agents.adapters.base import Adapter, alone_and_quiet, imported
-from gpbandits_env.arrays import Points
+from gpbandits_env.arrays import Points, Settings
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.problem import Problem
@@ -44,7 +44,7 @@ class OptunaSampler(Adapter):
         rng: Generator,
         *,
         sampler: str = "TPESampler",
-        options: Mapping[str, Any] | None = None,
+        options: Settings | None = None,
     ) -> None:
         super().__init__(problem, rng)
         if options is not None and not isinstance(options, Mapping):

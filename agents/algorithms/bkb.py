@@ -10,7 +10,6 @@ sigma~, as in bedi2022; 2. beta_t is that of bedi2022, Theorem 3.2, not that of 
 drawn like the others, from the first observations; 5. those of `GPAgent`.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from numpy.random import Generator
@@ -18,10 +17,11 @@ from numpy.random import Generator
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound, Improvement
 from gpbandits_env.agents.acquisitions.schedules import THEOREM_1, Beta
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.arrays import Settings
 from gpbandits_env.posterior.nystrom import QBAR
 from gpbandits_env.problem import Problem
 
-NYSTROM: Mapping[str, Any] = {"type": "nystrom", "qbar": QBAR}
+NYSTROM: Settings = {"type": "nystrom", "qbar": QBAR}
 
 
 class BKBUCB(GPAgent):
@@ -42,7 +42,7 @@ class BKBUCB(GPAgent):
         rng: Generator,
         *,
         beta: Beta = THEOREM_1,
-        posterior: Mapping[str, Any] | str = NYSTROM,
+        posterior: Settings | str = NYSTROM,
         **parts: Any,
     ) -> None:
         super().__init__(problem, rng, ConfidenceBound(beta), posterior=posterior, **parts)
@@ -64,7 +64,7 @@ class BKBEI(GPAgent):
         *,
         incumbent: str = "observed",
         margin: float = 0.0,
-        posterior: Mapping[str, Any] | str = NYSTROM,
+        posterior: Settings | str = NYSTROM,
         **parts: Any,
     ) -> None:
         super().__init__(
@@ -94,7 +94,7 @@ class BKBMPI(GPAgent):
         variant: str = "improvement",
         incumbent: str = "max-mean",
         margin: float = 0.0,
-        posterior: Mapping[str, Any] | str = NYSTROM,
+        posterior: Settings | str = NYSTROM,
         **parts: Any,
     ) -> None:
         super().__init__(

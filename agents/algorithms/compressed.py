@@ -11,7 +11,6 @@ which an arm is first rejected after about 1/(exp(2 epsilon) - 1) = 5000 pulls; 
 (for GP-UCB, beta_t grows).
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from numpy.random import Generator
@@ -20,6 +19,7 @@ from gpbandits_env.agents.acquisitions.rules import ConfidenceBound, Improvement
 from gpbandits_env.agents.acquisitions.schedules import THEOREM_1, Beta
 from gpbandits_env.agents.data.compression import Budget
 from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.arrays import Settings
 from gpbandits_env.problem import Problem
 
 EPSILON = 1e-4
@@ -43,7 +43,7 @@ class CUB(GPAgent):
         rng: Generator,
         *,
         beta: Beta = THEOREM_1,
-        compress: Mapping[str, Any] | Budget | float | None = EPSILON,
+        compress: Settings | Budget | float | None = EPSILON,
         **parts: Any,
     ) -> None:
         super().__init__(problem, rng, ConfidenceBound(beta), compress=compress, **parts)
@@ -65,7 +65,7 @@ class CEI(GPAgent):
         *,
         incumbent: str = "observed",
         margin: float = 0.0,
-        compress: Mapping[str, Any] | Budget | float | None = EPSILON,
+        compress: Settings | Budget | float | None = EPSILON,
         **parts: Any,
     ) -> None:
         super().__init__(
@@ -91,7 +91,7 @@ class CMPI(GPAgent):
         variant: str = "improvement",
         incumbent: str = "max-mean",
         margin: float = 0.0,
-        compress: Mapping[str, Any] | Budget | float | None = EPSILON,
+        compress: Settings | Budget | float | None = EPSILON,
         **parts: Any,
     ) -> None:
         super().__init__(

@@ -6,7 +6,7 @@ Departures: 1. ties go to the lowest index; 2. c1 log(c2 t) is clipped at 0; 3. 
 batch have the same time; 4. if epsilon is learned, data older than the window are dropped.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
 from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.gp_agent import FIRST_EPSILON, GPAgent
-from gpbandits_env.arrays import positive, whole
+from gpbandits_env.arrays import Settings, positive, whole
 from gpbandits_env.problem import Problem
 from gpbandits_env.temporal import TemporalKernel
 
@@ -61,10 +61,10 @@ class TVGPUCB(GPAgent):
         rng: Generator,
         *,
         epsilon: float | None = None,
-        temporal: TemporalKernel | Mapping[str, Any] | None = None,
+        temporal: TemporalKernel | Settings | None = None,
         learn_every: int | None = None,
         learn_window: int = 200,
-        learn: Mapping[str, Any] | Sequence[str] | bool | None = None,
+        learn: Settings | Sequence[str] | bool | None = None,
         standardize: bool = False,
         beta: Beta = LOG_TIME,
         **parts: Any,

@@ -1,7 +1,7 @@
 """The interface of batch rules."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
-from gpbandits_env.arrays import Points
+from gpbandits_env.arrays import Points, Settings
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
@@ -41,7 +41,7 @@ class BatchRule(ABC):
 
 
 # A batch rule, as an object, a dict or a name.
-Batch: TypeAlias = Mapping[str, Any] | BatchRule | str
+Batch: TypeAlias = Settings | BatchRule | str
 RULES: Family[BatchRule] = Family("batch rule")
 
 

@@ -7,14 +7,12 @@ than epsilon nats. The test needs no reward, so a rejected action need not be ev
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Points, positive, whole
+from gpbandits_env.arrays import Points, Settings, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import Posterior
 from gpbandits_env.problem import Problem
@@ -140,9 +138,7 @@ class Compression:
         return passed
 
 
-def compression_for(
-    spec: Mapping[str, Any] | Budget | float | None, problem: Problem
-) -> Compression:
+def compression_for(spec: Settings | Budget | float | None, problem: Problem) -> Compression:
     """Make a compression from a dict, a number (a constant budget), a rule, or None (no test).
 
     Raises:

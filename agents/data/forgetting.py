@@ -6,11 +6,9 @@ settings `epsilon`, `temporal`, `reset_every` and `window` for this.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import Any
 
 from gpbandits_env.agents.data.log import ObservationLog
-from gpbandits_env.arrays import share, whole
+from gpbandits_env.arrays import Settings, share, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import Posterior
 from gpbandits_env.temporal import MarkovTime, TemporalKernel, temporal_from_dict
@@ -130,7 +128,7 @@ class Window(Forgetting):
 
 
 def drift_of(
-    epsilon: float | None, temporal: TemporalKernel | Mapping[str, Any] | None
+    epsilon: float | None, temporal: TemporalKernel | Settings | None
 ) -> tuple[float | None, TemporalKernel | None]:
     """The settings ``epsilon`` and ``temporal``, of which a Markov kernel is the former.
 

@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
-from gpbandits_env.arrays import flag, listed, positive, whole
+from gpbandits_env.arrays import Settings, flag, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
 from gpbandits_env.learning import HyperPriors
 
@@ -97,7 +96,7 @@ class Learning:
 
 
 def learning_for(
-    spec: Learning | Mapping[str, Any] | Sequence[str] | bool | None, standardize: bool
+    spec: Learning | Settings | Sequence[str] | bool | None, standardize: bool
 ) -> Learning | None:
     """The settings ``learn`` and ``standardize`` of an agent; None for a fixed model.
 

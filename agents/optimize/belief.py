@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import Array, IntArray, listed
 from gpbandits_env.domains import Arms
@@ -50,7 +51,7 @@ def is_value(item: Any) -> bool:
     return not isinstance(item, Mapping) and (isinstance(item, str) or np.ndim(item) == 0)
 
 
-def by_name(space: Space, point: Any) -> Mapping[str, Any]:
+def by_name(space: Space, point: Any) -> Params:
     """A point as values by name."""
     if isinstance(point, Mapping):
         return point

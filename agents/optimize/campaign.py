@@ -18,12 +18,13 @@ from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.belief import importance, params_of
 from gpbandits_env.agents.optimize.constraints import Failures, Slacks, linear_to_dict, split
+from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
 from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, n_initial_for, spread_params
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
-from gpbandits_env.arrays import Array, State, flag, listed, whole
+from gpbandits_env.arrays import Array, Settings, State, flag, listed, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
@@ -74,7 +75,7 @@ class Campaign(Displayed):
 
     def __init__(
         self,
-        space: Mapping[str, Any] | Sequence[Any] | Space,
+        space: Settings | Sequence[Any] | Space,
         agent: str = "ei",
         *,
         maximize: bool = True,
@@ -133,7 +134,7 @@ class Campaign(Displayed):
         n: int = 1,
         *,
         time: float | None = None,
-        context: Mapping[str, Any] | None = None,
+        context: Params | None = None,
     ) -> list[Suggestion]:
         """The next n suggestions, which are pending until they have a value or fail.
 
@@ -200,7 +201,7 @@ class Campaign(Displayed):
 
     def observe(
         self,
-        params: Mapping[str, Any],
+        params: Params,
         value: float,
         *,
         noise: float | None = None,
@@ -223,7 +224,7 @@ class Campaign(Displayed):
 
     def observe_all(
         self,
-        params: Sequence[Mapping[str, Any]],
+        params: Sequence[Params],
         values: Sequence[float],
         constraints: Sequence[Mapping[str, float] | Sequence[float]] | None = None,
         noise: Sequence[float | None] | None = None,
@@ -301,7 +302,7 @@ class Campaign(Displayed):
         self._save()
         return found
 
-    def expect(self, params: Mapping[str, Any]) -> Suggestion:
+    def expect(self, params: Params) -> Suggestion:
         """Register an evaluation in progress that was not suggested; it is pending from now on.
 
         Raises:
@@ -508,7 +509,7 @@ class Campaign(Displayed):
         campaign._file = source
         return campaign
 
-    def recommend(self, context: Mapping[str, Any]) -> dict[str, Any]:
+    def recommend(self, context: Params) -> dict[str, Any]:
         """The parameters with the best posterior mean in a context; nothing becomes pending.
 
         Args:
@@ -524,7 +525,7 @@ class Campaign(Displayed):
             )
         return self._in_space.surest(self.check_context(context))
 
-    def check_context(self, context: Mapping[str, Any]) -> dict[str, Any]:
+    def check_context(self, context: Params) -> dict[str, Any]:
         """The values of a context, checked; see `ask`.
 
         Raises:
@@ -534,7 +535,7 @@ class Campaign(Displayed):
         self._in_space.check_context()
         return self.space.check_context(context)
 
-    def _next(self, context: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    def _next(self, context: Params | None = None) -> dict[str, Any]:
         """A spread point at first; then the agent's choice, given all pending and failed points.
 
         While all values are equal, nothing says where to look, and points are spread further.

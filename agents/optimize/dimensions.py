@@ -2,14 +2,18 @@
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from gpbandits_env.arrays import MOST, Array, finite_array, flag, listed, numbers, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import Family
+
+# The values of all or some dimensions by name.
+Params: TypeAlias = Mapping[str, Any]
 
 # Of more integers than this, a search tries those at distances 1, 2, 4, 8, ...
 MOST_VALUES = 32

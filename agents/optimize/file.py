@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.agent import BROKEN
+from gpbandits_env.arrays import State
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.files import check_regular, writing
 
@@ -35,7 +36,7 @@ class CampaignFile:
                 "campaign; for a new campaign give another name, or remove the file"
             )
 
-    def write(self, state: Mapping[str, Any]) -> None:
+    def write(self, state: State) -> None:
         """Write a state atomically: after a kill there is the old file or the new one.
 
         Raises:

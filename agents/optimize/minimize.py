@@ -15,6 +15,7 @@ from gpbandits_env.agents.optimize.records import measured
 from gpbandits_env.agents.optimize.run import Callback, Context, Found, Parallel, Run
 from gpbandits_env.agents.optimize.space import Space, usual_initial
 from gpbandits_env.agents.registry import OVERRIDES, settings_of
+from gpbandits_env.arrays import Settings
 from gpbandits_env.errors import InvalidInput, one_of, unknown
 
 # Names of the same arguments in other libraries.
@@ -196,7 +197,7 @@ def _search(
     return run.finish(campaign, isinstance(bounds, (Mapping, Space)), waiting)
 
 
-def _check_arguments(call: str, agent: str, settings: Mapping[str, Any]) -> None:
+def _check_arguments(call: str, agent: str, settings: Settings) -> None:
     """Raise an error for unknown arguments and settings, before anything is called."""
     if "maximize" in settings:
         raise InvalidInput("leave out maximize: call `minimize` or `maximize`")

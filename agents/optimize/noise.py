@@ -1,8 +1,6 @@
 """Whether the values of a campaign have noise, if nobody has said so."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +8,7 @@ from gpbandits_env.agents.acquisitions.rules import Improvement
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import CampaignLog, Record
 from gpbandits_env.agents.registry import settings_of
+from gpbandits_env.arrays import Settings
 from gpbandits_env.domains import Arms
 
 # The best point is evaluated again if the learned noise has more than 0.4% of the variance of the
@@ -38,7 +37,7 @@ class NoiseSearch:
         agent: GPAgent,
         name: str,
         noise: float | None,
-        settings: Mapping[str, Any],
+        settings: Settings,
         n_initial: int,
     ) -> None:
         self._agent, self._noise, self._n_initial = agent, noise, n_initial

@@ -14,7 +14,7 @@ import numpy as np
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer, Real
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import LARGEST, whole
+from gpbandits_env.arrays import LARGEST, Settings, whole
 from gpbandits_env.errors import InvalidInput, require_extra
 from gpbandits_env.kernels import kernel_from_dict
 
@@ -114,7 +114,7 @@ class GPBanditsSampler(BaseSampler):
         self._random.reseed_rng()
 
 
-def _check_anywhere(agent: str, settings: Mapping[str, Any]) -> None:
+def _check_anywhere(agent: str, settings: Settings) -> None:
     """Raise an error if the settings fit neither continuous parameters nor few combinations."""
     if own := [name for name in ("maximize", "file") if name in settings]:
         raise InvalidInput(f"leave out {' and '.join(own)}: the study determines it")

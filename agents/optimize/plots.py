@@ -3,7 +3,7 @@
 Each function returns a figure of matplotlib, which a notebook shows and ``figure.savefig`` saves.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from gpbandits_env.agents.optimize.belief import params_of
 from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer
+from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer, Params
 from gpbandits_env.agents.optimize.run import Found
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -117,7 +117,7 @@ def _campaign(found: Found | Campaign) -> Campaign:
     return campaign
 
 
-def _center(campaign: Campaign, at: Any) -> Mapping[str, Any]:
+def _center(campaign: Campaign, at: Any) -> Params:
     if at is None:
         assert campaign.best is not None
         return campaign.recommended or campaign.best.params
@@ -141,7 +141,7 @@ def _values(dimension: Dimension, most: int) -> list[Any]:
     return list(dict.fromkeys(spread))
 
 
-def _believed(campaign: Campaign, points: Sequence[Mapping[str, Any]]) -> tuple[Array, Array]:
+def _believed(campaign: Campaign, points: Sequence[Params]) -> tuple[Array, Array]:
     """Mean and standard deviation at points; NaN where a linear constraint is violated."""
     possible = np.array([campaign.space.satisfies(point) for point in points])
     mean, sd = np.full((2, len(points)), np.nan)
@@ -166,7 +166,7 @@ def _label(axes: Axes, dimension: Dimension, which: str) -> None:
         getattr(axes, f"set_{which}scale")("log")
 
 
-def _slice(axes: Axes, campaign: Campaign, center: Mapping[str, Any], name: str) -> None:
+def _slice(axes: Axes, campaign: Campaign, center: Params, name: str) -> None:
     dimension = campaign.space.dimensions[name]
     values = _values(dimension, ALONG)
     mean, sd = _believed(campaign, [{**center, name: value} for value in values])
@@ -181,9 +181,7 @@ def _slice(axes: Axes, campaign: Campaign, center: Mapping[str, Any], name: str)
     axes.set_xlabel(name)
 
 
-def _pair(
-    axes: Axes, campaign: Campaign, center: Mapping[str, Any], names: tuple[str, str]
-) -> None:
+def _pair(axes: Axes, campaign: Campaign, center: Params, names: tuple[str, str]) -> None:
     x_kind, y_kind = (campaign.space.dimensions[name] for name in names)
     x, y = _values(x_kind, ACROSS), _values(y_kind, ACROSS)
     points = [{**center, names[0]: a, names[1]: b} for b in y for a in x]

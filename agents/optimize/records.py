@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from gpbandits_env.agents.optimize.dimensions import number
+from gpbandits_env.agents.optimize.dimensions import Params, number
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import LARGEST, State, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, optional, shown
@@ -67,7 +67,7 @@ class Record:
     @classmethod
     def restored(
         cls,
-        state: Mapping[str, Any],
+        state: State,
         index: int,
         space: Space,
         now: float,
@@ -200,7 +200,7 @@ class CampaignLog:
         """The records with a status."""
         return [record for record in self.records if record.status == status]
 
-    def new(self, params: Mapping[str, Any]) -> Record:
+    def new(self, params: Params) -> Record:
         """A record with the next id, which is not in the log yet."""
         return Record(len(self.records), dict(params))
 

@@ -15,7 +15,7 @@ from scipy.optimize import OptimizeResult
 from tqdm.auto import tqdm
 
 from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.dimensions import Real
+from gpbandits_env.agents.optimize.dimensions import Params, Real
 from gpbandits_env.agents.optimize.records import (
     WITH_CONSTRAINTS,
     WITH_NOISE,
@@ -67,7 +67,7 @@ class Found(OptimizeResult):
         """The evaluated point with the best posterior mean, by name; see `Campaign`."""
         return self["campaign"].recommended
 
-    def recommend(self, context: Mapping[str, Any]) -> dict[str, Any]:
+    def recommend(self, context: Params) -> dict[str, Any]:
         """The values with the best posterior mean in a context, by name; see `Campaign`."""
         return self["campaign"].recommend(context)
 
@@ -97,7 +97,7 @@ class Found(OptimizeResult):
     __str__ = __repr__
 
 
-def shaped(space: Space, params: Mapping[str, Any], *, named: bool) -> Any:
+def shaped(space: Space, params: Params, *, named: bool) -> Any:
     """A point in the form that a function takes: a dict, an array or a list."""
     if named:
         return dict(params)
@@ -120,7 +120,7 @@ def _advice(campaign: Campaign) -> str:
     return f"{where}, where the mean is {in_short(mean)} +- {sd:.2g}"
 
 
-def _listed(params: Mapping[str, Any]) -> str:
+def _listed(params: Params) -> str:
     return ", ".join(f"{name} = {in_short(value)}" for name, value in params.items())
 
 
@@ -129,7 +129,7 @@ Map: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 Parallel: TypeAlias = Map | Executor | int
 Callback: TypeAlias = Callable[[Found], Any]
 # The values of dimensions that are observed and not chosen, or what reads them now.
-Context: TypeAlias = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
+Context: TypeAlias = Params | Callable[[], Params]
 
 LOGGER = logging.getLogger("gpbandits_env.agents.optimize")
 LOGGER.addHandler(logging.NullHandler())
@@ -197,9 +197,7 @@ class Run:
                 kind = "a dict or a function" if name == "context" else "a function"
                 raise InvalidInput(f"{name} must be {kind}, got {shown(one)}")
 
-    def finish(
-        self, campaign: Campaign, named: bool, waiting: Sequence[Mapping[str, Any]]
-    ) -> Found:
+    def finish(self, campaign: Campaign, named: bool, waiting: Sequence[Params]) -> Found:
         """Make all calls; an exception that ends them carries the result so far.
 
         Args:
@@ -353,7 +351,7 @@ class Run:
     def _guarded(self) -> Callable[[Any], Any]:
         return _Guarded(self.fun) if self.on_error == "fail" else self.fun
 
-    def _shaped(self, params: Mapping[str, Any]) -> Any:
+    def _shaped(self, params: Params) -> Any:
         """A point in the form that the function takes."""
         return shaped(self.campaign.space, params, named=self.named)
 

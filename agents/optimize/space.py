@@ -10,10 +10,16 @@ from typing import Any
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint
 
-from gpbandits_env.agents.optimize.dimensions import DIMENSIONS, Dimension, NumberRange, Real
+from gpbandits_env.agents.optimize.dimensions import (
+    DIMENSIONS,
+    Dimension,
+    NumberRange,
+    Params,
+    Real,
+)
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.agents.search.linear import LinearLimits
-from gpbandits_env.arrays import Array, finite_array, listed, whole
+from gpbandits_env.arrays import Array, Settings, finite_array, listed, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.seeding import stream
@@ -107,7 +113,7 @@ class Space:
 
     def __init__(
         self,
-        dimensions: "Mapping[str, Any] | Sequence[Any] | Bounds | Space",
+        dimensions: "Settings | Sequence[Any] | Bounds | Space",
         linear: Sequence[LinearConstraint] = (),
     ) -> None:
         self.dimensions = _named(dimensions)
@@ -136,7 +142,7 @@ class Space:
                 raise InvalidInput("no combination of values satisfies all linear constraints")
             self.domain = Arms(points)
 
-    def check(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def check(self, params: Params) -> dict[str, Any]:
         """The named values, unchanged, in the order of the dimensions.
 
         Raises:
@@ -159,12 +165,12 @@ class Space:
             raise InvalidInput(f"the values {shown(checked)} violate a linear constraint")
         return checked
 
-    def satisfies(self, params: Mapping[str, Any]) -> bool:
+    def satisfies(self, params: Params) -> bool:
         """Whether values of the dimensions satisfy the linear constraints."""
         limits = self.cube.limits
         return limits is None or bool(limits.holds(self._encoded(params)[None])[0])
 
-    def encode(self, params: Mapping[str, Any]) -> Array:
+    def encode(self, params: Params) -> Array:
         """The point (d,) of named values.
 
         Raises:
@@ -172,7 +178,7 @@ class Space:
         """
         return self._encoded(self.check(params))
 
-    def _encoded(self, checked: Mapping[str, Any]) -> Array:
+    def _encoded(self, checked: Params) -> Array:
         items = checked.items()
         return np.concatenate([self.dimensions[name].encode(value) for name, value in items])
 
@@ -180,11 +186,11 @@ class Space:
         """The named values nearest to a point (d,) of the unit cube."""
         return {name: dimension.decode(point[part]) for (name, dimension), part in self._parts}
 
-    def action(self, params: Mapping[str, Any]) -> Any:
+    def action(self, params: Params) -> Any:
         """An agent's action for named values: an arm's index, or a point (d,)."""
         return self._nearest(self.encode(params))
 
-    def check_context(self, context: Mapping[str, Any]) -> dict[str, Any]:
+    def check_context(self, context: Params) -> dict[str, Any]:
         """Some of the named values, unchanged.
 
         Raises:
@@ -200,7 +206,7 @@ class Space:
             one_of(name, self.dimensions, "dimension")
         return {name: self.dimensions[name].check(value) for name, value in context.items()}
 
-    def partly(self, context: Mapping[str, Any]) -> Array:
+    def partly(self, context: Params) -> Array:
         """The point (d,) of checked values, with NaN in the coordinates of the others."""
         point = np.full(self.dim, np.nan)
         for (name, dimension), part in self._parts:

@@ -1,7 +1,7 @@
 """An agent over a space of named values, and its default model."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,12 +11,12 @@ from gpbandits_env.agents.acquisitions import Feasibility, Mean
 from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_1, THEOREM_OVER_5
 from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.optimize.dimensions import Choice
+from gpbandits_env.agents.optimize.dimensions import Choice, Params
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
 from gpbandits_env.agents.registry import agent_class, make, settings_of
 from gpbandits_env.agents.search import ArmSearch
-from gpbandits_env.arrays import Array, Points, State, positive, whole
+from gpbandits_env.arrays import Array, Points, Settings, State, positive, whole
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Matern52
@@ -25,7 +25,7 @@ from gpbandits_env.problem import Problem
 # The defaults on the unit cube, for values of variance 1.
 LENGTHSCALE, NOISE_VAR = 0.3, 1e-4
 # A fit after three values, or after growth by 5% if that is more.
-LEARN: Mapping[str, Any] = {"every": 3, "growth": 0.05}
+LEARN: Settings = {"every": 3, "growth": 0.05}
 # The logarithms of d lengthscales differ from the common one by this in the sum of squares, unless
 # the data say otherwise: by 1 each in 5 dimensions, by 0.5 in 20. Chosen on BBOB, instances 11
 # and 12.
@@ -39,7 +39,7 @@ CLOSER, MANY = 0.5, 20
 # `benchmarks/hard_objectives.py`, seeds 10 to 15.
 AMONG_CHOICES = 6.0
 # Where data fade, epsilon is learned with one lengthscale, from the last 150 values.
-FADING: Mapping[str, Any] = {"every": 5, "window": 150}
+FADING: Settings = {"every": 5, "window": 150}
 
 
 class SpaceAgent:
@@ -62,7 +62,7 @@ class SpaceAgent:
         around: Sequence[Record],
         feasibility: Feasibility | None = None,
         repeat: bool = True,
-        context: Mapping[str, Any] | None = None,
+        context: Params | None = None,
     ) -> dict[str, Any]:
         """The values of evaluation ``id``, given the pending and failed points, and some values.
 
@@ -107,7 +107,7 @@ class SpaceAgent:
                 "name, constraints={'name': bound}, or use a space without real dimensions"
             )
 
-    def surest(self, context: Mapping[str, Any]) -> dict[str, Any]:
+    def surest(self, context: Params) -> dict[str, Any]:
         """The values with the largest posterior mean among those that agree with the context."""
         agent = self.agent
         agent.search.renew()
@@ -118,7 +118,7 @@ class SpaceAgent:
             agent.search.fix(self.space.domain, None)
         return self.space.params(agent.action_map.actions(point)[0]) | dict(context)
 
-    def _fix(self, context: Mapping[str, Any]) -> None:
+    def _fix(self, context: Params) -> None:
         """Let the search fix the coordinates of these values."""
         self.agent.search.fix(self.space.domain, self.space.partly(context))
 
@@ -253,7 +253,7 @@ def agent_for(
     space: Space,
     name: str,
     seed: int,
-    settings: Mapping[str, Any],
+    settings: Settings,
     noise: float | None = None,
     robust: bool = False,
 ) -> GPAgent:
@@ -329,7 +329,7 @@ def _exploration(space: Space, name: str, noisy: bool) -> dict[str, Any]:
 
 
 def _usual_learning(
-    space: Space, cls: type[GPAgent], given: Mapping[str, Any], robust: bool
+    space: Space, cls: type[GPAgent], given: Settings, robust: bool
 ) -> dict[str, Any]:
     """What is learned by default, and when."""
     what = ["lengthscale", "variance"] + ["noise_var"] * ("noise_var" not in given)
@@ -344,7 +344,7 @@ def _usual_learning(
     return learn
 
 
-def _with_noise(noise: float, given: Mapping[str, Any]) -> dict[str, Any]:
+def _with_noise(noise: float, given: Settings) -> dict[str, Any]:
     """The settings for noise of a known standard deviation, in the units of the values."""
     learning = learning_for(given.get("learn"), given["standardize"])
     if "noise_var" in given:

@@ -1,7 +1,7 @@
 """Searches, which find the best-scoring arms or points of a box."""
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from gpbandits_env.agents.embeddings import BoxMap
 from gpbandits_env.agents.search.base import ArmSearch, Search, Within
 from gpbandits_env.agents.search.box import Drawn, Gradient
 from gpbandits_env.agents.search.round import RoundCandidates
+from gpbandits_env.arrays import Settings
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import Family
@@ -17,7 +18,7 @@ __all__ = ["SEARCHES", "ArmSearch", "Search", "SearchSpec", "Within", "search_fo
 
 SEARCHES: Family[Gradient | Drawn | RoundCandidates] = Family("search")
 # A search, its settings as a dict, or its name; None means the default.
-SearchSpec: TypeAlias = Mapping[str, Any] | Search | str | None
+SearchSpec: TypeAlias = Settings | Search | str | None
 SEARCHES.register("gradient")(Gradient)
 SEARCHES.register("candidates")(Drawn)
 SEARCHES.register("round")(RoundCandidates)

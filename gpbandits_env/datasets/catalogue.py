@@ -1,11 +1,10 @@
 """The list of data sets, where their files were found, and how to get missing ones."""
 
 import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from gpbandits_env.arrays import Settings
 from gpbandits_env.datasets.dataset import Dataset, data_folders, fetch
 from gpbandits_env.datasets.gisette import GISETTE
 from gpbandits_env.datasets.intel import INTEL, INTEL_RAW
@@ -30,7 +29,7 @@ DATASETS: dict[str, Dataset] = {
 }
 
 
-def load(name: str, options: Mapping[str, Any] | None = None) -> Readings:
+def load(name: str, options: Settings | None = None) -> Readings:
     """The readings of a data set.
 
     Args:

@@ -6,10 +6,10 @@ checked, the errors for wrong arguments, and the table in the documentation.
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
+from gpbandits_env.arrays import Settings
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.rendering import METADATA
 from gpbandits_env.envs.single import BanditEnv
@@ -39,7 +39,7 @@ class Arguments(ABC):
             UnknownName: an argument contains an unknown name.
         """
 
-    def changed(self, changes: Mapping[str, Any]) -> Bandit:
+    def changed(self, changes: Settings) -> Bandit:
         """The bandit with some of these arguments changed.
 
         Raises:
@@ -82,7 +82,7 @@ class Maker:
         own = _options(BanditVectorEnv, kwargs)
         return BanditVectorEnv(self._bandit(kwargs, own), *args, **own)
 
-    def _bandit(self, kwargs: Mapping[str, Any], own: Mapping[str, Any]) -> Bandit:
+    def _bandit(self, kwargs: Settings, own: Settings) -> Bandit:
         given = {key: value for key, value in kwargs.items() if key not in own}
         if "autoreset_mode" in given:
             raise InvalidInput(
@@ -100,7 +100,7 @@ class Maker:
         return self.arguments(**given).changed({})
 
 
-def _options(environment: type, kwargs: Mapping[str, Any]) -> dict[str, Any]:
+def _options(environment: type, kwargs: Settings) -> dict[str, Any]:
     """The arguments that every environment has."""
     names = list(inspect.signature(environment).parameters)[1:]
     return {key: value for key, value in kwargs.items() if key in names}

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from gpbandits_env.arrays import Array, IntArray, Points, State, share, whole
+from gpbandits_env.arrays import Array, IntArray, Points, Settings, State, share, whole
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.episode import BoolArray, Noise, alike
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -56,7 +56,7 @@ class Delays:
         return np.where(share < 0.0, NEVER, delays).astype(np.int64)
 
 
-DelaySpec: TypeAlias = int | Mapping[str, Any] | Delays | None
+DelaySpec: TypeAlias = int | Settings | Delays | None
 
 
 def delays_for(spec: DelaySpec) -> Delays | None:

@@ -61,9 +61,7 @@ class Episode:
         return cls(bandit, skipped, path, inside), noise
 
     @classmethod
-    def restore(
-        cls, bandit: Bandit, skipped: bool, state: Mapping[str, Any], round_: int
-    ) -> "Episode":
+    def restore(cls, bandit: Bandit, skipped: bool, state: State, round_: int) -> "Episode":
         """The episode of a `snapshot` in a round. Raises one of `BROKEN` if it does not fit."""
         reached = state["path"].get("round", max(1, round_))
         # A path that does not move may stay in round 1.
@@ -212,7 +210,7 @@ def rows_ahead(batch_size: int) -> int:
     return max(1, min(256, AHEAD // batch_size))
 
 
-def check_noise(state: Mapping[str, Any], batch_size: int, round_: int) -> None:
+def check_noise(state: State, batch_size: int, round_: int) -> None:
     """Check where a single environment's noise is: a reset begins it, a round takes one row.
 
     Raises:

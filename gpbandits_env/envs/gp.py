@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import finite_array, listed, whole
+from gpbandits_env.arrays import Settings, finite_array, listed, whole
 from gpbandits_env.domains import Arms, Box, clock, two_corners
 from gpbandits_env.drift import Drift, MarkovDrift, TemporalDrift, as_drift
 from gpbandits_env.envs.bandit import Bandit
@@ -47,7 +47,7 @@ class GPArguments(Arguments):
         features: the number of random features in a box, if the sampler uses them.
     """
 
-    kernel: Mapping[str, Any] | Kernel | None = None
+    kernel: Settings | Kernel | None = None
     grid: int | Sequence[int] | Arms | None = None
     arms: ArrayLike | Arms | None = None
     box: Sequence[ArrayLike] | Box | None = None

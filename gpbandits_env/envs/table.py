@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env import datasets
-from gpbandits_env.arrays import Array, Points, frozen, listed, positive, whole
+from gpbandits_env.arrays import Array, Points, Settings, frozen, listed, positive, whole
 from gpbandits_env.datasets import Readings, check_table, is_file_name, read_table
 from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
@@ -69,14 +69,14 @@ class TableArguments(Arguments):
     """
 
     readings: ArrayLike | str | Path | Readings | None = None
-    dataset_options: Mapping[str, Any] | None = None
+    dataset_options: Settings | None = None
     train_fraction: float = 2 / 3
     minimise: bool = False
     noise_var: float = 0.0
     model_noise_var: float | None = None
     batch_size: int = 1
-    contexts: Mapping[str, Any] | None = None
-    context_kernel: Mapping[str, Any] | Kernel | None = None
+    contexts: Settings | None = None
+    context_kernel: Settings | Kernel | None = None
     in_order: ClassVar[bool] = False
 
     def bandit(self) -> Bandit:
@@ -214,7 +214,7 @@ class ObservedContexts(NamedTuple):
     columns: Sequence[int] = ()
 
 
-def observed_contexts(spec: Mapping[str, Any], table: NamedReadings) -> ObservedContexts:
+def observed_contexts(spec: Settings, table: NamedReadings) -> ObservedContexts:
     """The contexts for the argument ``contexts`` of `TableArguments`.
 
     Args:
@@ -280,7 +280,7 @@ def _columns(values: Array, locations: Array | None, kept: list[int]) -> tuple[A
     return values[:, kept], None if locations is None else locations[kept]
 
 
-def _table(readings: Any, options: Mapping[str, Any] | None) -> NamedReadings:
+def _table(readings: Any, options: Settings | None) -> NamedReadings:
     if readings is None:
         readings = example_readings()
     if isinstance(readings, str) and readings in datasets.DATASETS:
@@ -294,7 +294,7 @@ def _table(readings: Any, options: Mapping[str, Any] | None) -> NamedReadings:
     return NamedReadings(frozen(np.array(check_table(readings, "readings"))))
 
 
-def _file(path: str | Path, options: Mapping[str, Any] | None) -> NamedReadings:
+def _file(path: str | Path, options: Settings | None) -> NamedReadings:
     text = str(path)
     if not is_file_name(text) and not Path(text).exists():
         raise unknown("data set", text, datasets.DATASETS)

@@ -1,13 +1,13 @@
 """Test functions and tasks: Task-v0 and HighDim-v0."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import listed
+from gpbandits_env.arrays import Settings, listed
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
@@ -40,7 +40,7 @@ class ModelArguments(Arguments):
 
     noise_var: float = 1e-6
     model_noise_var: float | None = None
-    kernel: Mapping[str, Any] | Kernel | None = None
+    kernel: Settings | Kernel | None = None
     prior_mean: float = 0.0
     batch_size: int = 1
 
@@ -93,7 +93,7 @@ class TaskArguments(ModelArguments):
     box: Sequence[Any] | Box | None = None
     grid: int | Sequence[int] | None = None
     scaled: bool = False
-    task_options: Mapping[str, Any] | None = None
+    task_options: Settings | None = None
 
     def bandit(self) -> Bandit:
         task = make_task(self.task, self.task_options, self.dim, self.box)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, positive
+from gpbandits_env.arrays import Array, Settings, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels.columns import Columns, PlainColumns
 from gpbandits_env.specs import Family, Parametric, kinds_of
@@ -223,7 +223,7 @@ def hyper(value: float, name: str) -> float:
     return number
 
 
-def kernel_from_dict(spec: Mapping[str, Any] | Kernel) -> Kernel:
+def kernel_from_dict(spec: Settings | Kernel) -> Kernel:
     """The kernel of a dict {"type": name, field: value, ...}; a kernel is returned unchanged.
 
     The type is a name of `KERNELS`, or "module:Class" for a kernel of your own.

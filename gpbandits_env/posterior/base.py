@@ -42,7 +42,7 @@ class Stateful:
         values = {key: vars(self)[self._attribute(key)] for key in self.STATE}
         return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
 
-    def put(self, state: Mapping[str, Any]) -> None:
+    def put(self, state: State) -> None:
         """Set the state to the entries of a checked snapshot."""
         for key in self.STATE:
             name = self._attribute(key)

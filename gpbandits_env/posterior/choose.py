@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import positive, whole
+from gpbandits_env.arrays import Settings, positive, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.kernels import Kernel
@@ -140,7 +140,7 @@ def posterior_for(
     return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, rng=rng)
 
 
-def posterior_kind(spec: Mapping[str, Any] | str, drifts: Sequence[str]) -> dict[str, Any]:
+def posterior_kind(spec: Settings | str, drifts: Sequence[str]) -> dict[str, Any]:
     """The setting ``posterior`` as a dict with a type.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, finite_array, whole
+from gpbandits_env.arrays import Array, Settings, finite_array, whole
 from gpbandits_env.domains import Box, two_corners
 from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
 from gpbandits_env.functions import TEST_FUNCTIONS, AnalyticProcess, Function
@@ -78,7 +78,7 @@ def corners(box: Any, dim: int | None) -> tuple[tuple[float, ...], tuple[float, 
 
 def make_task(
     name: str,
-    options: Mapping[str, Any] | None = None,
+    options: Settings | None = None,
     dim: int | None = None,
     box: Any = None,
 ) -> Task:

@@ -8,13 +8,12 @@ where t and s are times in rounds, and round 1 is at time 0.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Settings
 from gpbandits_env.specs import Family, Parametric
 
 
@@ -81,7 +80,7 @@ class TemporalKernel(Parametric, ABC):
 TEMPORAL: Family[TemporalKernel] = Family("temporal kernel", TemporalKernel)
 
 
-def temporal_from_dict(spec: Mapping[str, Any] | TemporalKernel) -> TemporalKernel:
+def temporal_from_dict(spec: Settings | TemporalKernel) -> TemporalKernel:
     """The temporal kernel of a dict {"type": name, field: value, ...}; a kernel is unchanged.
 
     Raises:

@@ -17,6 +17,7 @@ from typing import Any
 
 from gpbandits_env import agents
 from gpbandits_env.agents.registry import agent_class, is_own
+from gpbandits_env.arrays import Settings
 from gpbandits_env.datasets import is_file_name
 from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, one_of, shown
 from gpbandits_env.files import check_regular
@@ -176,7 +177,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     return found
 
 
-def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
+def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
     """The scenario with other settings, each of which is listed as a departure.
 
     Args:
@@ -196,7 +197,7 @@ def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:
     return replace(changed, departures=(*scenario.departures, *notes))
 
 
-def _without(grid: Any, settings: Mapping[str, Any]) -> Any:
+def _without(grid: Any, settings: Settings) -> Any:
     """The grid without the names that are set."""
     table = isinstance(grid, Mapping)
     swept = dict.fromkeys(name for point in ([grid] if table else grid) for name in point)

@@ -5,7 +5,7 @@ import re
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from time import perf_counter
@@ -17,6 +17,7 @@ from joblib.externals.loky.cloudpickle_wrapper import dumps
 from numpy.typing import NDArray
 
 from gpbandits_env import agents
+from gpbandits_env.arrays import Settings
 from gpbandits_env.errors import GPBanditsError, InvalidInput
 from gpbandits_env.posterior.threads import one_blas_thread
 from gpbandits_env.registration import register_all
@@ -66,7 +67,7 @@ class PlannedTrial:
     key: TrialKey
     seed: int
     folders: tuple[str, ...] = ()
-    classes: Mapping[str, Any] = field(default_factory=dict)
+    classes: Settings = field(default_factory=dict)
     members: tuple[tuple[str, str, Any], ...] = ()
 
     def stream(self, purpose: str, label: str = "") -> int:
@@ -128,7 +129,7 @@ def _free() -> dict[tuple[str, str, int], gym.Env[Any, Any]]:
     return vars(_kept).setdefault("free", {})
 
 
-def make_env(env: str, kwargs: Mapping[str, Any], horizon: int) -> gym.Env[Any, Any]:
+def make_env(env: str, kwargs: Settings, horizon: int) -> gym.Env[Any, Any]:
     """A new environment with a horizon.
 
     Raises:
@@ -148,7 +149,7 @@ def forget_environments() -> None:
 
 
 @contextmanager
-def lent(env: str, kwargs: Mapping[str, Any], horizon: int) -> Iterator[gym.Env[Any, Any]]:
+def lent(env: str, kwargs: Settings, horizon: int) -> Iterator[gym.Env[Any, Any]]:
     """Lend an environment exclusively; a reset with a seed determines all of its state.
 
     The thread keeps it for its next trial. An environment in use is never lent again, so that

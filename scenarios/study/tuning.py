@@ -4,15 +4,14 @@ Only the training rows of a scenario are used, as in bogunovic2016, Section 5.2:
 the marginal likelihood, and N is chosen by cross-validation.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
 from gpbandits_env import agents, datasets
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array, IntArray, Settings
 from gpbandits_env.datasets import Readings
 from gpbandits_env.envs.table import split
 from gpbandits_env.errors import InvalidInput
@@ -128,7 +127,7 @@ def held_out_regret(
     parts: Sequence[Array],
     noise_var: float,
     agent_name: str,
-    settings: Mapping[str, Any],
+    settings: Settings,
     told: bool = False,
 ) -> float:
     """The regret per round of an agent, the mean over parts, each trained on the others.
