@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from scipy.optimize import LinearConstraint
 
-from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.belief import importance, params_of
-from gpbandits_env.agents.optimize.constraints import Failures, Slacks, linear_to_dict, split
+from gpbandits_env.agents.optimize.constraints import linear_to_dict, split
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
+from gpbandits_env.agents.optimize.models import Models
 from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, n_initial_for, spread_params
-from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
+from gpbandits_env.agents.optimize.space_agent import agent_for
 from gpbandits_env.arrays import Array, Settings, State, flag, listed, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms
@@ -93,13 +93,11 @@ class Campaign(Displayed):
         self._seed = whole(seed, "seed", 0, None)
         self.maximize = flag(maximize, "maximize")
         self.agent = agent_for(self.space, agent, self._seed, settings, noise, robust=True)
-        self._in_space = SpaceAgent(self.space, self.agent)
-        self._slacks = Slacks(self.space, self.agent, bounds)
-        self._failures = Failures(self.space, self.agent)
+        self.n_initial = n_initial_for(self.space, n_initial)
+        search = NoiseSearch(self.agent, agent, noise, settings, self.n_initial)
+        self._models = Models(self.space, self.agent, bounds, search)
         self._bounds = bounds
         self._log = CampaignLog(self.space, self.maximize, bounds)
-        self.n_initial = n_initial_for(self.space, n_initial)
-        self._noise = NoiseSearch(self.agent, agent, noise, settings, self.n_initial)
         self._declared = {
             "space": self.space.to_dict(),
             "agent": agent,
@@ -153,7 +151,7 @@ class Campaign(Displayed):
         given = None if context is None else self.check_context(context)
         if time is not None:
             when = self._log.checked_time(time)
-            self._in_space.wait(when - self.now)
+            self._models.in_space.wait(when - self.now)
             self._log.told_at(None, when)
         suggestions = []
         for _ in range(count):
@@ -254,13 +252,12 @@ class Campaign(Displayed):
             record = Record(start + len(records), self.space.check(one), time=self.now)
             records.append(self._measured(record, value, limit, sd))
         if done := [record for record in records if record.value is not None]:
-            self._in_space.tell_known(done, [self._log.reward(record) for record in done])
-            self._slacks.tell(done)
+            self._models.tell_known(done, self._log)
         for record in records:
             self._log.put(record)
             if record.status == "done":
                 self._log.told_at(record.id, self.now)
-        self._failures.tell(records, self.records)
+        self._models.failures.tell(records, self.records)
         self._save()
         return records
 
@@ -294,11 +291,7 @@ class Campaign(Displayed):
         noise = old.noise if noise is None else noise
         found = self._measured(replace(old, value=None, reason=""), value, constraints, noise)
         self._log.correct(found)
-        observed = self._log.observed()
-        told = [entry for entry in observed if not self._noise.is_known(self._log, entry[0])]
-        self._in_space.learn_anew(told)
-        self._slacks.learn_anew([record for record, _, _ in told if record is not None])
-        self._failures.learn_anew(self.records)
+        self._models.learn_anew(self._log)
         self._save()
         return found
 
@@ -338,8 +331,7 @@ class Campaign(Displayed):
         With constraints, it is the best of those whose measured constraints hold; None if there is
         none.
         """
-        done = [record for record in self._log.of("done") if self._slacks.hold(record)]
-        return max(done, key=self._log.reward, default=None)
+        return self._models.best(self._log)
 
     @property
     def recommended(self) -> dict[str, Any] | None:
@@ -347,8 +339,7 @@ class Campaign(Displayed):
 
         If there are none, as when the agent has discarded its data, they are those of `best`.
         """
-        done = self._log.of("done")
-        found = self._in_space.recommended(done, self._slacks.feasibility) or self.best
+        found = self._models.recommended(self._log)
         return None if found is None else dict(found.params)
 
     def predict(self, points: Any) -> tuple[Array, Array]:
@@ -363,7 +354,7 @@ class Campaign(Displayed):
             InvalidInput: a point has another number of values, or lies outside the space.
             UnknownName: there is no dimension of some name.
         """
-        mean, var = self._in_space.moments(self._unit(points))
+        mean, var = self._models.in_space.moments(self._unit(points))
         return self._log.sign * mean, np.sqrt(var)
 
     def predict_constraints(self, points: Any) -> dict[str, tuple[Array, Array]]:
@@ -374,7 +365,7 @@ class Campaign(Displayed):
         Raises:
             InvalidInput, UnknownName: as in `predict`.
         """
-        return self._slacks.predict(self._unit(points))
+        return self._models.slacks.predict(self._unit(points))
 
     def _unit(self, points: Any) -> Array:
         """Points of the unit cube, (n, d)."""
@@ -392,9 +383,8 @@ class Campaign(Displayed):
             total: False for the first-order index, the share of the variance that a dimension
                 explains alone; True for the total index, which adds its interactions.
         """
-        return importance(
-            self.space, lambda unit: self._in_space.moments(unit)[0], flag(total, "total")
-        )
+        in_space = self._models.in_space
+        return importance(self.space, lambda unit: in_space.moments(unit)[0], flag(total, "total"))
 
     def to_dataframe(self) -> Any:
         """All records as a table of pandas (extra ``pandas``), one row per evaluation.
@@ -410,8 +400,7 @@ class Campaign(Displayed):
     def snapshot(self) -> State:
         """The state of the campaign and its arguments, as plain data with arrays."""
         own = {"format": FORMAT, **self._log.snapshot()}
-        own |= {"slacks": self._slacks.snapshot(), "failures": self._failures.snapshot()}
-        return own | self._declared | self._in_space.snapshot()
+        return own | self._declared | self._models.snapshot()
 
     def restore(self, state: State) -> None:
         """Continue from a snapshot of a campaign with the same arguments.
@@ -420,8 +409,6 @@ class Campaign(Displayed):
             InvalidInput: the snapshot is invalid. The campaign is unchanged.
         """
         log = CampaignLog(self.space, self.maximize, self._bounds)
-        before, slacks = self._in_space.snapshot(), self._slacks.snapshot()
-        failures = self._failures.snapshot()
         try:
             other = [key for key, own in self._declared.items() if state[key] != own]
             if other:
@@ -429,15 +416,8 @@ class Campaign(Displayed):
                     f"it is of a campaign with other arguments: {' and '.join(other)} differ"
                 )
             log.restore(state)
-            self._in_space.restore(state)
-            self._slacks.restore(state["slacks"])
-            self._failures.restore(state["failures"])
-            if len(self.agent.posterior.observed) > len(log.of("done")):
-                raise InvalidInput("records are missing: the agent has more observations")
+            self._models.restore(state, log)
         except BROKEN as error:
-            self._in_space.restore(before)
-            self._slacks.restore(slacks)
-            self._failures.restore(failures)
             raise InvalidInput(f"not a snapshot of this campaign: {error}") from error
         self._log = log
 
@@ -523,7 +503,7 @@ class Campaign(Displayed):
                 "recommend(context) does not consider black-box constraints: use ask(context=...), "
                 "which does, or predict"
             )
-        return self._in_space.surest(self.check_context(context))
+        return self._models.in_space.surest(self.check_context(context))
 
     def check_context(self, context: Params) -> dict[str, Any]:
         """The values of a context, checked; see `ask`.
@@ -532,11 +512,11 @@ class Campaign(Displayed):
             InvalidInput: as in `ask`.
             UnknownName: there is no dimension of that name.
         """
-        self._in_space.check_context()
+        self._models.in_space.check_context()
         return self.space.check_context(context)
 
     def _next(self, context: Params | None = None) -> dict[str, Any]:
-        """A spread point at first; then the agent's choice, given all pending and failed points.
+        """A spread point at first; then the agent's choice.
 
         While all values are equal, nothing says where to look, and points are spread further.
         """
@@ -544,15 +524,7 @@ class Campaign(Displayed):
         if len(self.records) < self.n_initial or (self._log.flat and not listed_out):
             params = spread_params(self.space, self._seed, len(self.records))
             return params if context is None else self.space.check(params | dict(context))
-        again = self.best if context is None and self._noise.is_due(self._log) else None
-        if again is not None:
-            return dict(again.params)
-        self._noise.use(self._log)
-        around = [r for r in self.records if r.status in ("pending", "failed")]
-        slacks = [*self._slacks.posteriors, *self._failures.slack(self.records)]
-        feasibility = Feasibility(slacks) if slacks else None
-        repeat = not (listed_out and self._noise.is_absent(self._log))
-        return self._in_space.next(len(self.records), around, feasibility, repeat, context)
+        return self._models.next(self._log, context)
 
     def _close(
         self,
@@ -564,18 +536,8 @@ class Campaign(Displayed):
     ) -> Record:
         """Check what was told, and record it; the models learn it unless the evaluation failed."""
         closed = self._measured(record, *told)
-        if closed.value is None:
-            return self._put(replace(closed, time=self.now))
-        reward = self._log.reward(closed)
-        if time is None:
-            if not self._noise.is_known(self._log, closed):
-                self._in_space.tell(closed, reward, counts=counts)
-            self._log.told_at(record.id, self.now, counts=counts)
-        else:
-            when = self._log.checked_time(time)
-            self._in_space.tell_after(when - self.now, closed, reward)
-            self._log.told_at(record.id, when)
-        self._slacks.tell([closed])
+        if closed.value is not None:
+            self._models.tell(closed, self._log, time, counts)
         return self._put(replace(closed, time=self.now))
 
     def _measured(self, record: Record, value: Any, constraints: Any, noise: Any) -> Record:
@@ -599,7 +561,7 @@ class Campaign(Displayed):
 
     def _put(self, record: Record) -> Record:
         self._log.put(record)
-        self._failures.tell([record], self.records)
+        self._models.failures.tell([record], self.records)
         self._save()
         return record
 

@@ -35,7 +35,7 @@ def test_agents_learn_where_evaluations_fail(agent):
     played(campaign, 30, failing)
     assert sum(record.status == "failed" for record in campaign.records[6:]) <= 16
     assert campaign.best.value < 0.155  # 0.125 at the boundary
-    (slack,) = campaign._failures.slack(campaign.records)
+    (slack,) = campaign._models.failures.slack(campaign.records)
     done = np.array([list(r.params.values()) for r in campaign.records if r.status == "done"])
     failed = np.array([list(r.params.values()) for r in campaign.failed])
     assert slack.mean_at(done).mean() > 0.5 > 0.0 > slack.mean_at(failed).mean()
@@ -58,21 +58,21 @@ def test_a_corrected_failure_is_learned_anew():
     played(campaign, 6, failing)
     for record in campaign.failed:
         campaign.correct(record.id, 1.0)
-    assert campaign._failures.slack(campaign.records) == []
+    assert campaign._models.failures.slack(campaign.records) == []
 
 
 def test_without_any_value_nothing_is_concluded_from_failures():
     campaign = Campaign(SQUARE, seed=0, n_initial=2)
     played(campaign, 5, lambda p: np.nan)
     assert len({tuple(r.params.values()) for r in campaign.records}) == 5
-    assert campaign._failures.slack(campaign.records) == []
+    assert campaign._models.failures.slack(campaign.records) == []
 
 
 def test_agents_with_an_embedding_take_failures_without_a_model():
     campaign = Campaign({**SQUARE, "z": (0.0, 1.0)}, "rembo", seed=0, n_initial=2, d=2)
     played(campaign, 5, lambda p: np.nan if p["x"] > 0.5 else p["y"])
     assert campaign.failed
-    assert campaign._failures.slack(campaign.records) == []
+    assert campaign._models.failures.slack(campaign.records) == []
 
 
 def test_a_flat_objective_is_covered_and_what_differs_is_climbed():
@@ -112,13 +112,13 @@ def test_equal_values_may_be_a_coincidence():
     campaign = Campaign({"kind": Choice(tuple("abcdefgh"))}, seed=0, n_initial=4)
     for kind, value in zip("abcdabab", [1, 0, 1, 0, 1, 0, 1, 0], strict=True):
         campaign.observe({"kind": kind}, value)
-    assert not campaign._noise.is_absent(campaign._log)
+    assert not campaign._models.noise.is_absent(campaign._log)
 
 
 def test_an_agent_that_forgets_asks_again():
     campaign = Campaign({"n": Integer(0, 3)}, seed=0, n_initial=0, noise=0.0, window=3)
     played(campaign, 8, lambda p: float(p["n"]))
-    assert not campaign._noise.is_absent(campaign._log)
+    assert not campaign._models.noise.is_absent(campaign._log)
 
 
 def test_excluded_arms_are_chosen_only_where_no_other_is_left():
@@ -153,7 +153,7 @@ def test_outliers_do_not_ruin_the_model():
     usual = Campaign(SQUARE, seed=0)
     assert usual.agent.refit.learning.robust
     usual = Campaign(SQUARE, seed=0, constraints={"c": 1.0})
-    assert not usual._slacks._models["c"].agent.refit.learning.robust
+    assert not usual._models.slacks._models["c"].agent.refit.learning.robust
 
 
 def test_predictions_are_in_the_units_of_values_that_were_drawn_in():

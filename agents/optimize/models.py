@@ -1,0 +1,116 @@
+"""What a campaign learns from its evaluations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpbandits_env.agents.acquisitions import Feasibility
+from gpbandits_env.agents.agent import BROKEN
+from gpbandits_env.agents.gp_agent import GPAgent
+from gpbandits_env.agents.optimize.constraints import Failures, Slacks
+from gpbandits_env.agents.optimize.dimensions import Params
+from gpbandits_env.agents.optimize.noise import NoiseSearch
+from gpbandits_env.agents.optimize.records import CampaignLog, Record
+from gpbandits_env.agents.optimize.space import Space
+from gpbandits_env.agents.optimize.space_agent import SpaceAgent
+from gpbandits_env.arrays import State
+from gpbandits_env.domains import Arms
+from gpbandits_env.errors import InvalidInput
+
+
+class Models:
+    """The agent of a campaign, models of its constraints and failures, and whether there is noise.
+
+    Args:
+        space: the space of the campaign.
+        agent: its agent.
+        bounds: the upper bounds of the black-box constraints by name.
+        noise: what finds out whether there is noise.
+
+    Attributes:
+        in_space: the agent with named values as actions.
+        slacks: the models of the constraints.
+        failures: the model of success.
+    """
+
+    def __init__(
+        self, space: Space, agent: GPAgent, bounds: Mapping[str, float], noise: NoiseSearch
+    ) -> None:
+        self.in_space = SpaceAgent(space, agent)
+        self.slacks, self.failures = Slacks(space, agent, bounds), Failures(space, agent)
+        self.noise, self._listed_out = noise, isinstance(space.domain, Arms)
+
+    def next(self, log: CampaignLog, context: Params | None) -> dict[str, Any]:
+        """The agent's choice of the next evaluation, given all pending and failed points."""
+        best = self.best(log)
+        if context is None and best is not None and self.noise.is_due(log):
+            return dict(best.params)
+        self.noise.use(log)
+        around = [r for r in log.records if r.status in ("pending", "failed")]
+        slacks = [*self.slacks.posteriors, *self.failures.slack(log.records)]
+        feasibility = Feasibility(slacks) if slacks else None
+        repeat = not (self._listed_out and self.noise.is_absent(log))
+        return self.in_space.next(len(log.records), around, feasibility, repeat, context)
+
+    def tell(self, record: Record, log: CampaignLog, time: float | None, counts: bool) -> None:
+        """Observe a value, which may count as a round, and let time pass in the log.
+
+        Raises:
+            InvalidInput: the time is before the present. Nothing has changed.
+        """
+        reward = log.reward(record)
+        if time is None:
+            if not self.noise.is_known(log, record):
+                self.in_space.tell(record, reward, counts=counts)
+            log.told_at(record.id, log.now, counts=counts)
+        else:
+            when = log.checked_time(time)
+            self.in_space.tell_after(when - log.now, record, reward)
+            log.told_at(record.id, when)
+        self.slacks.tell([record])
+
+    def tell_known(self, records: Sequence[Record], log: CampaignLog) -> None:
+        """Observe values that were known in advance; no time passes."""
+        self.in_space.tell_known(records, [log.reward(record) for record in records])
+        self.slacks.tell(records)
+
+    def learn_anew(self, log: CampaignLog) -> None:
+        """Forget all data, and observe those of the log with their times."""
+        told = [entry for entry in log.observed() if not self.noise.is_known(log, entry[0])]
+        self.in_space.learn_anew(told)
+        self.slacks.learn_anew([record for record, _, _ in told if record is not None])
+        self.failures.learn_anew(log.records)
+
+    def best(self, log: CampaignLog) -> Record | None:
+        """The record with the best value among those whose measured constraints hold."""
+        done = [record for record in log.of("done") if self.slacks.hold(record)]
+        return max(done, key=log.reward, default=None)
+
+    def recommended(self, log: CampaignLog) -> Record | None:
+        """The record with the best posterior mean where constraints likely hold, or the `best`."""
+        found = self.in_space.recommended(log.of("done"), self.slacks.feasibility)
+        return found or self.best(log)
+
+    def snapshot(self) -> State:
+        """The state, as a copy in plain data."""
+        own = {"slacks": self.slacks.snapshot(), "failures": self.failures.snapshot()}
+        return own | self.in_space.snapshot()
+
+    def restore(self, state: State, log: CampaignLog) -> None:
+        """Return to the state of a snapshot, which belongs to the log.
+
+        Raises:
+            One of `BROKEN`: the snapshot is invalid. The models are unchanged.
+        """
+        before = self.snapshot()
+        try:
+            self._restore(state)
+            if len(self.in_space.agent.posterior.observed) > len(log.of("done")):
+                raise InvalidInput("records are missing: the agent has more observations")
+        except BROKEN:
+            self._restore(before)
+            raise
+
+    def _restore(self, state: State) -> None:
+        self.in_space.restore(state)
+        self.slacks.restore(state["slacks"])
+        self.failures.restore(state["failures"])
