@@ -8,8 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.acquisitions.functions import Acquisition
-from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Fixed, Round
-from gpbandits_env.agents.action_map import ActionMap, ContextMap, action_map_for
+from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round, acquisition_for
+from gpbandits_env.agents.action_map import (
+    ActionMap,
+    ContextMap,
+    action_map_for,
+    check_own_search,
+)
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.batch import Batch, rule_for
 from gpbandits_env.agents.batch.base import rolled_back
@@ -19,10 +24,9 @@ from gpbandits_env.agents.data.learning import Learning, learning_for
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.data.refit import Refit
-from gpbandits_env.agents.search import ArmSearch, Search, SearchSpec, search_for
-from gpbandits_env.agents.search.base import PlacedArmSearch
+from gpbandits_env.agents.search import ArmSearch, SearchSpec, search_for
 from gpbandits_env.arrays import Array, Points, Settings, State, positive
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.model import Model
 from gpbandits_env.posterior import Posterior, posterior_for, posterior_kind
@@ -135,7 +139,9 @@ class GPAgent(Agent):
             candidates = USUAL_CANDIDATES
         # Whether the search is that of the whole domain, so that coordinates can be fixed.
         self.fixes_coordinates = action_map is None and candidates is None
-        self.action_map = self._mapped(action_map, candidates)
+        self.action_map = action_map or action_map_for(problem, candidates, rng)
+        if action_map is not None:
+            check_own_search(self, problem, candidates)
         inner = self.action_map.inner
         self.forgetting = forgetting_for(epsilon, reset_every, window, moving, forgetting)
         model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, moving)
@@ -144,8 +150,9 @@ class GPAgent(Agent):
         self._compress = compress
         self.compression = compression_for(compress, problem)
         self.posterior = self._prior(model)
-        self.search = self._searched(search)
-        self.rule = self._prepared(acquisition)
+        actions = None if problem.contexts is None else self.action_map.shown
+        self.search = search_for(inner.domain, search, rng, actions=actions)
+        self.rule = acquisition_for(acquisition, problem, inner)
         if batch is None:
             batch = "thompson" if acquisition is None else "hallucinate"
         self.batch = rule_for(batch)
@@ -153,22 +160,6 @@ class GPAgent(Agent):
         self.duplicates = 0
         self._history = problem.last_rows(history)
         self._observe_history()
-
-    def _mapped(self, given: ActionMap | None, candidates: int | None) -> ActionMap:
-        """The map to the posterior's domain."""
-        if given is None:
-            return action_map_for(self.problem, candidates, self.rng)
-        if self.problem.contexts is not None:
-            raise InvalidInput(
-                f"{type(self).__name__} searches lines or subspaces of its own and supports no "
-                "contexts: use an agent such as gp-ucb, ei or ts"
-            )
-        if candidates is not None:
-            raise InvalidInput(
-                f"{type(self).__name__} searches the whole box and supports no candidates: leave "
-                "out candidates, and posterior='nystrom' and temporal, which need them"
-            )
-        return given
 
     def _new_log(self, learning: Learning | None) -> ObservationLog:
         """An empty log that keeps what forgetting, late rewards and fits need."""
@@ -178,32 +169,6 @@ class GPAgent(Agent):
             return ObservationLog(0)
         late = self.problem.max_delay is not None
         return ObservationLog(self.forgetting.rounds_late if late else self.forgetting.rounds)
-
-    def _searched(self, spec: SearchSpec) -> Search:
-        """The search of the posterior's domain, or of the actions in a context."""
-        domain, shown = self.action_map.inner.domain, self.action_map.shown
-        search = search_for(domain, spec, self.rng)
-        if self.problem.contexts is None or not isinstance(domain, Box):
-            return search
-        search.fix(domain, np.full(domain.dim, np.nan))  # raises an error early
-        return PlacedArmSearch(shown) if isinstance(shown, Arms) else search
-
-    def _prepared(
-        self, acquisition: AcquisitionRule | Acquisition | None
-    ) -> AcquisitionRule | None:
-        """The acquisition rule with what it takes from the problem."""
-        if isinstance(acquisition, Acquisition):
-            acquisition = Fixed(acquisition)
-        inner = self.action_map.inner
-        arms = inner.domain.size if isinstance(inner.domain, Arms) else None
-        problem = self.problem if self.problem.contexts is None else inner
-        rule = None if acquisition is None else acquisition.prepared(problem, arms)
-        if self.problem.contexts is not None and getattr(rule, "incumbent", "") == "observed":
-            raise InvalidInput(
-                "incumbent='observed' compares rewards of different contexts: use 'posterior-mean' "
-                "or 'max-mean'"
-            )
-        return rule
 
     def _facts(self) -> dict[str, Any]:
         model = {} if self.refit is None else {"kernel": self.refit.model.kernel}

@@ -17,7 +17,7 @@ from gpbandits_env.agents.acquisitions.functions import (
 from gpbandits_env.agents.acquisitions.schedules import Beta, schedule_for
 from gpbandits_env.agents.search.base import Search
 from gpbandits_env.arrays import flag, positive
-from gpbandits_env.domains import Box
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.problem import Problem
 
@@ -217,3 +217,31 @@ def rule_named(
     side = float((searched.high - searched.low).max())
     theorem = {"type": "continuous", "scale": 0.2, "dim": searched.dim, "r": side}
     return ConfidenceBound(theorem if beta is None else beta)
+
+
+def acquisition_for(
+    given: AcquisitionRule | Acquisition | None, problem: Problem, inner: Problem
+) -> AcquisitionRule | None:
+    """The acquisition rule of an agent, with what it takes from the problem.
+
+    Args:
+        given: the rule, or an acquisition for every round; None for an agent without one.
+        problem: the problem of the agent.
+        inner: the problem on the domain of its posterior.
+    Raises:
+        InvalidInput: the rule needs what the problem does not state, or the problem has contexts
+            and the rule compares rewards of different ones.
+    """
+    if given is None:
+        return None
+    rule = Fixed(given) if isinstance(given, Acquisition) else given
+    arms = inner.domain.size if isinstance(inner.domain, Arms) else None
+    if problem.contexts is None:
+        return rule.prepared(problem, arms)
+    rule = rule.prepared(inner, arms)
+    if getattr(rule, "incumbent", "") == "observed":
+        raise InvalidInput(
+            "incumbent='observed' compares rewards of different contexts: use 'posterior-mean' or "
+            "'max-mean'"
+        )
+    return rule

@@ -6,7 +6,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gpbandits_env.agents.embeddings import BoxMap
-from gpbandits_env.agents.search.base import ArmSearch, Search, Within
+from gpbandits_env.agents.search.base import ArmSearch, PlacedArmSearch, Search, Within
 from gpbandits_env.agents.search.box import Drawn, Gradient
 from gpbandits_env.agents.search.round import RoundCandidates
 from gpbandits_env.arrays import Settings
@@ -29,6 +29,7 @@ def search_for(
     spec: SearchSpec,
     rng: np.random.Generator,
     through: BoxMap | None = None,
+    actions: Domain | None = None,
 ) -> Search:
     """The search over the domain of a posterior.
 
@@ -38,10 +39,16 @@ def search_for(
             dict of a type and its settings. A dict without a type, or None, means "gradient".
         rng: the agent's generator, which draws candidates.
         through: if given, only the image of this map in the box is searched.
+        actions: the domain of the actions, if that of the posterior has a context's coordinates
+            too, which the search then fixes in each round.
     Raises:
         InvalidInput: settings are given on arms, or a setting is out of range.
         UnknownName: there is no such type or setting.
     """
+    if actions is not None and isinstance(domain, Box):
+        search = search_for(domain, spec, rng, through)
+        search.fix(domain, np.full(domain.dim, np.nan))  # raises an error early
+        return PlacedArmSearch(actions) if isinstance(actions, Arms) else search
     if isinstance(spec, Search):
         return spec
     if isinstance(domain, Arms):
