@@ -20,8 +20,7 @@ from gpbandits_env.functions import (
     ContextProcess,
     Contexts,
     DriftProcess,
-    GPOnArms,
-    GPOnBox,
+    gp_on,
 )
 from gpbandits_env.kernels import Kernel, kernel_from_dict
 from gpbandits_env.problem import Problem
@@ -94,11 +93,7 @@ class GPArguments(Arguments):
         )
         whole(self.features, "features")
         kernel.check_points(domain.span)
-        draws: GPOnArms | GPOnBox
-        if isinstance(domain, Arms):
-            draws = GPOnArms(domain, kernel, self.sampler)
-        else:
-            draws = GPOnBox(domain, kernel, self.sampler, self.features)
+        draws = gp_on(domain, kernel, self.sampler, self.features)
         process = draws if drift is None else DriftProcess(draws, drift)
         return Bandit(problem, process, self.noise_var)
 

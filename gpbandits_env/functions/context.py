@@ -9,7 +9,7 @@ from gpbandits_env.domains import Arms, Box, joined
 from gpbandits_env.drift import Drift, Path
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions.function import ArmFunction, Function
-from gpbandits_env.functions.gp import ANYTHING, BoxFunction, BoxMaximum, GPOnArms, GPOnBox
+from gpbandits_env.functions.gp import ANYTHING, BoxFunction, BoxMaximum, GPOnArms, gp_on
 from gpbandits_env.functions.process import RewardPath, RewardProcess
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.samplers import BoxSampler
@@ -116,11 +116,7 @@ class ContextProcess(RewardProcess):
     ) -> None:
         self.domain, self.contexts, self.drift = actions, contexts, drift
         pairs = joined(actions, contexts.domain)
-        self.draws: GPOnArms | GPOnBox = (
-            GPOnArms(pairs, kernel, sampler)
-            if isinstance(pairs, Arms)
-            else GPOnBox(pairs, kernel, sampler, features)
-        )
+        self.draws = gp_on(pairs, kernel, sampler, features)
 
     def slice(self, vector: Array, context: Points) -> Function:
         """The function of the action in a context, (1,) or (1, q), and its maximum."""

@@ -260,3 +260,12 @@ def forty_sd(kernel: Kernel, domain: Domain) -> tuple[float, float]:
     """Bounds on all values of a draw."""
     limit = NEVER_BEYOND * float(np.sqrt(kernel.diagonal(domain.span).max()))
     return -limit, limit
+
+
+def gp_on(
+    domain: Arms | Box, kernel: Kernel, sampler: str = "auto", features: int = 1024
+) -> GPOnArms | GPOnBox:
+    """Draws of GP(0, kernel) on arms or in a box, where the sampler may use random features."""
+    if isinstance(domain, Arms):
+        return GPOnArms(domain, kernel, sampler)
+    return GPOnBox(domain, kernel, sampler, features)
