@@ -8,7 +8,6 @@ reads and completes. `store_format` describes the schema.
 import hashlib
 import json
 import sqlite3
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple
@@ -42,6 +41,7 @@ from gpbandits_env.scenarios.results.store_format import (
     dtype,
     inflate,
     pack,
+    patiently,
     to_json,
     unpack,
 )
@@ -313,26 +313,14 @@ class Store(Displayed):
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with clear_errors(self.path):
-            self._patiently("BEGIN IMMEDIATE")
+            patiently(self._db, "BEGIN IMMEDIATE", self._patience)
             try:
                 yield self._db
-                self._patiently("COMMIT")
+                patiently(self._db, "COMMIT", self._patience)
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
-
-    def _patiently(self, sql: str) -> None:
-        """Begin or end a transaction; wait while another process reads or writes the file."""
-        end = time.monotonic() + self._patience
-        while True:
-            try:
-                self._db.execute(sql)
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > end:
-                    raise
-            else:
-                return
 
     def _each(self, sql: str, *values: Any) -> Iterator[Any]:
         with clear_errors(self.path):

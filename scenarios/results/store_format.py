@@ -21,6 +21,7 @@ run of the scenario with the same versions on the same kind of machine; `Store.d
 import json
 import re
 import sqlite3
+import time
 import zlib
 from contextlib import closing
 from pathlib import Path
@@ -59,6 +60,9 @@ CREATE TABLE checksums (item TEXT PRIMARY KEY, sha256 TEXT NOT NULL);
 STATEMENTS = [" ".join(statement.split()) for statement in SCHEMA.split(";") if statement.strip()]
 # Seconds between two attempts to lock a file that others use (Ctrl-C works in between).
 RETRY = 5.0
+# The same for a reader, and the seconds for which it waits. SQLite looks ever more rarely during an
+# attempt, ten times a second in the end, and would miss the moments in which a run does not write.
+READ_RETRY, READ_PATIENCE = 0.1, 60.0
 
 
 def to_json(value: Any) -> str:
@@ -92,13 +96,26 @@ def inflate(data: bytes) -> bytes:
     return found
 
 
-def connect(path: Path, mode: str) -> sqlite3.Connection:
+def connect(path: Path, mode: str, retry: float = RETRY) -> sqlite3.Connection:
     """A connection in a mode of SQLite: "ro", "rw" or "rwc"."""
     # Transactions are explicit. The rollback journal (SQLite's default) keeps the file consistent
     # after a kill or a power cut, works on network file systems and read-only mounts, and leaves
     # one file. (A write-ahead log would leave a second file after a kill.)
     uri = f"{path.absolute().as_uri()}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, timeout=RETRY, isolation_level=None)
+    return sqlite3.connect(uri, uri=True, timeout=retry, isolation_level=None)
+
+
+def patiently(db: sqlite3.Connection, sql: str, patience: float) -> None:
+    """Execute a statement; while others lock the file, attempt it again for so many seconds."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            db.execute(sql)
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+        else:
+            return
 
 
 def copied(path: Path) -> sqlite3.Connection:
@@ -117,9 +134,9 @@ def copied(path: Path) -> sqlite3.Connection:
 def _copy(path: Path, mode: str) -> sqlite3.Connection:
     copy = sqlite3.connect("", isolation_level=None)
     try:
-        with closing(connect(path, mode)) as source:
+        with closing(connect(path, mode, READ_RETRY)) as source:
             source.execute("BEGIN")
-            source.execute("SELECT count(*) FROM sqlite_master")  # takes the lock or raises
+            patiently(source, "SELECT count(*) FROM sqlite_master", READ_PATIENCE)  # takes the lock
             source.backup(copy)
     except BaseException:
         copy.close()

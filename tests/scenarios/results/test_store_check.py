@@ -201,3 +201,31 @@ def test_a_run_waits_for_a_program_that_reads_its_file(tiny, tmp_path, monkeypat
         waiting.join()
     with Store.open(tmp_path / "a.sqlite") as store:
         assert len(store.done()) == 9
+
+
+def locked_for(path, seconds):
+    """Another program that neither lets anyone read nor write, and a thread that ends it."""
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN EXCLUSIVE")
+    ending = threading.Timer(seconds, other.close)
+    ending.start()
+    return ending
+
+
+def test_a_reader_waits_for_a_run_that_writes(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr("gpbandits_env.scenarios.results.store_format.READ_RETRY", 0.01)
+    many(tiny, tmp_path / "a.sqlite", 1)
+    writing = locked_for(tmp_path / "a.sqlite", 0.5)
+    with Store.open(tmp_path / "a.sqlite") as store:
+        assert writing.finished.is_set()
+        assert len(store.done()) == 3
+
+
+def test_a_reader_that_has_waited_long_enough_is_told(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr("gpbandits_env.scenarios.results.store_format.READ_PATIENCE", 0.1)
+    many(tiny, tmp_path / "a.sqlite", 1)
+    writing = locked_for(tmp_path / "a.sqlite", 0.6)
+    with pytest.raises(StoreError, match="another process is writing"):
+        Store.open(tmp_path / "a.sqlite")
+    assert not writing.finished.is_set()
+    writing.join()
