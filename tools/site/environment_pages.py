@@ -117,7 +117,7 @@ def _arguments(declared: type) -> str:
     rows = []
     for field in fields(declared):
         default = "required" if field.default is MISSING else f"`{field.default!r}`"
-        kind = in_cell(kinds[field.name].replace(" | ", " or "))
+        kind = in_cell(kinds[field.name].replace("Settings", "dict").replace(" | ", " or "))
         rows.append([f"`{field.name}`", f"`{kind}`", default, said[field.name]])
     return markdown(["argument", "type", "default", "meaning"], rows)
 
