@@ -25,6 +25,9 @@ from gpbandits_env.posterior import ArmPosterior, BoxPosterior, Posterior
 
 # The probability that a slack is positive, in logarithms.
 POSITIVE = LogPI(0.0)
+# How steep the step is at even odds of success and failure. Chosen on the objectives of
+# `benchmarks/failures.py`.
+STEEP = 20.0
 
 
 class Feasibility:
@@ -34,21 +37,32 @@ class Feasibility:
 
     The slack of a constraint c(x) <= b is b - c(x). Slacks are independent.
 
+    A function that is positive where evaluations succeed counts as one more slack, but a large gain
+    is no reason to evaluate where failure is more likely than success: P is multiplied by the
+    smooth step Phi(20 mu / sigma) too, and posterior samples are maximized where its mean and its
+    sample are positive.
+
     Args:
         slacks: the posteriors of the slacks, on the domain of the searched posterior.
+        success: the posterior of success, if evaluations may fail.
 
     Cost: that of the moments of every posterior.
     """
 
-    def __init__(self, slacks: Sequence[Posterior]) -> None:
-        self.slacks = list(slacks)
+    def __init__(self, slacks: Sequence[Posterior], success: Posterior | None = None) -> None:
+        self.slacks, self.success = list(slacks), success
+        if success is not None:
+            self.slacks.append(success)
         self._seen: tuple[Points, Array] | None = None
 
     def log_probability(self, points: Points) -> Array:
         """The log-probability at arms (n,) or points (n, d), a new array (n,)."""
         total = np.zeros(len(points))
         for slack in self.slacks:
-            total += POSITIVE.score(*slack.moments(points))
+            mean, var = slack.moments(points)
+            total += POSITIVE.score(mean, var)
+            if slack is self.success:
+                total += POSITIVE.score(STEEP * mean, var)
         return total
 
     def among(self, candidates: Points) -> Array:
@@ -71,13 +85,16 @@ class Feasibility:
             assert isinstance(slack, BoxPosterior)
             mean, var, mean_slope, var_slope = slack.gradients(points)
             value, in_mean, in_var = POSITIVE.score_and_gradient(mean, var)
+            if slack is self.success:
+                step, of_mean, of_var = POSITIVE.score_and_gradient(STEEP * mean, var)
+                value, in_mean, in_var = value + step, in_mean + STEEP * of_mean, in_var + of_var
             total += value
             slope += in_mean[:, None] * mean_slope + in_var[:, None] * var_slope
         return total, slope
 
     def drawn(self, rng: np.random.Generator, size: int) -> "DrawnSlacks":
         """Joint samples of every slack."""
-        return DrawnSlacks(self.slacks, rng, size)
+        return DrawnSlacks(self.slacks, rng, size, self.success)
 
 
 class DrawnSlacks:
@@ -87,10 +104,17 @@ class DrawnSlacks:
         slacks: the posteriors of the slacks.
         rng: the generator.
         size: the number of samples.
+        success: the slack whose mean is to be positive too, if any.
     """
 
-    def __init__(self, slacks: Sequence[Posterior], rng: np.random.Generator, size: int) -> None:
-        self._size = size
+    def __init__(
+        self,
+        slacks: Sequence[Posterior],
+        rng: np.random.Generator,
+        size: int,
+        success: Posterior | None = None,
+    ) -> None:
+        self._size, self._success = size, success
         self._draws: list[Any] = []
         for slack in slacks:
             on_arms = isinstance(slack, ArmPosterior)
@@ -105,6 +129,8 @@ class DrawnSlacks:
         for draw in self._draws:
             slack = draw[:, points] if isinstance(draw, np.ndarray) else draw(points)
             total += np.maximum(-slack, 0.0)
+        if self._success is not None:
+            total += np.maximum(-self._success.mean_at(points), 0.0)
         return total
 
     def holds(self, points: Array, which: IntArray) -> NDArray[np.bool_]:
@@ -112,6 +138,8 @@ class DrawnSlacks:
         holds = np.ones(len(points), dtype=np.bool_)
         for draw in self._draws:
             holds &= draw.climb(points, which)[0] >= 0.0
+        if self._success is not None:
+            holds &= self._success.mean_at(points) >= 0.0
         return holds
 
     def ranked(self, values: Array, points: Points) -> tuple[Array, NDArray[np.bool_]]:

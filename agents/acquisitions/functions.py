@@ -61,12 +61,13 @@ class Acquisition(ABC):
         """The score and its two derivatives; cheaper than two calls where they share terms."""
         return self.score(mean, var), *self.gradient(mean, var)
 
-    def in_logarithms(self, floor: float) -> "Acquisition":
+    def in_logarithms(self, floor: float, incumbent: float = -math.inf) -> "Acquisition":
         """A logarithmic acquisition with the same order, to which log-probabilities are added.
 
         Args:
             floor: the score that counts as 0; -inf stands for any lower score. It is not used if
                 the acquisition is logarithmic or has a natural zero.
+            incumbent: the largest mean of an observed point; an upper bound counts from there.
         """
         return self if self.logarithmic else LogExcess(self, floor)
 
@@ -117,6 +118,9 @@ class UCB(Acquisition):
         in_var = 0.5 * math.sqrt(self.beta) / np.sqrt(np.maximum(var, KNOWN))
         return np.ones_like(mean), np.where(var < KNOWN, 0.0, in_var)
 
+    def in_logarithms(self, floor: float, incumbent: float = -math.inf) -> Acquisition:
+        return LogExcess(self, max(floor, incumbent))
+
 
 @dataclass(frozen=True)
 class LCB(Acquisition):
@@ -158,7 +162,7 @@ class RegretToSigma(Acquisition):
         gap, sd, known = _standard(mean, var, self.level)
         return np.where(known, 0.0, 1.0 / sd), np.where(known, 0.0, -0.5 * gap / sd / sd**2)
 
-    def in_logarithms(self, floor: float) -> "Acquisition":
+    def in_logarithms(self, floor: float, incumbent: float = -math.inf) -> "Acquisition":
         return LogSigmaToRegret(self.level)
 
 

@@ -15,7 +15,7 @@ from gpbandits_env.arrays import State
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.files import check_regular, writing
 
-FORMAT = 5
+FORMAT = 6
 MOST_BYTES = 2**30
 
 

@@ -6,8 +6,9 @@ from typing import Any
 from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.optimize.constraints import Failures, Slacks
+from gpbandits_env.agents.optimize.constraints import Slacks
 from gpbandits_env.agents.optimize.dimensions import Params
+from gpbandits_env.agents.optimize.failures import Failures
 from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Record
 from gpbandits_env.agents.optimize.space import Space
@@ -46,8 +47,8 @@ class Models:
             return dict(best.params)
         self.noise.use(log)
         around = [r for r in log.records if r.status in ("pending", "failed")]
-        slacks = [*self.slacks.posteriors, *self.failures.slack(log.records)]
-        feasibility = Feasibility(slacks) if slacks else None
+        slacks, success = self.slacks.posteriors, self.failures.success(log.records)
+        feasibility = Feasibility(slacks, success) if slacks or success is not None else None
         repeat = not (self._listed_out and self.noise.is_absent(log))
         return self.in_space.next(len(log.records), around, feasibility, repeat, context)
 

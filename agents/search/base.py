@@ -90,6 +90,13 @@ class Search(ABC):
         """Drop what is kept between calls; the next call then depends only on the generator."""
         return
 
+    def _incumbent(self, posterior: Any) -> float:
+        """The largest posterior mean of an observed point that is likely feasible, or -inf."""
+        assert self.feasibility is not None
+        observed, mean = posterior.observed, posterior.mean_at_observed()
+        likely = self.feasibility.likely(observed)
+        return float(mean[likely].max(initial=-np.inf))
+
     def _scaled(self, values: Array, mean: Array) -> Array:
         """Samples (size, n) whose difference from the mean (n,) is multiplied by the scale."""
         return values if self.scale == 1.0 else mean + self.scale * (values - mean)
@@ -124,7 +131,7 @@ class ArmSearch(Search):
             mean, var = mean[self.among], var[self.among]
         score = acquisition.score(mean, var)
         if self.feasibility is not None:
-            acquisition = acquisition.in_logarithms(float(score.min()))
+            acquisition = acquisition.in_logarithms(float(score.min()), self._incumbent(posterior))
             score = acquisition.score(mean, var)
             score += self.feasibility.log_probability(self._searched)
         if allowed is not None and not allowed.any():

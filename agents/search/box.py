@@ -136,7 +136,7 @@ class BoxSearch(Search):
         y, points, mean = self._drawn, held.points, held.mean
         score = acquisition.score(mean, held.var)
         if self.feasibility is not None:
-            acquisition = acquisition.in_logarithms(float(score.min()))
+            acquisition = acquisition.in_logarithms(float(score.min()), self._incumbent(posterior))
             score = acquisition.score(mean, held.var) + self.feasibility.among(points)
         if allowed is not None:
             inside = allowed.among(points)

@@ -102,7 +102,7 @@ class RoundSearch(Search):
         held, settings = self._candidates(posterior), self.settings
         score = acquisition.score(held.mean, held.var)
         if self.feasibility is not None:
-            acquisition = acquisition.in_logarithms(float(score.min()))
+            acquisition = acquisition.in_logarithms(float(score.min()), self._incumbent(posterior))
             score = acquisition.score(held.mean, held.var) + self.feasibility.among(held.points)
         if allowed is not None:
             if not allowed.any():

@@ -45,13 +45,22 @@ def models(domain):
     return known(domain, objective), Feasibility([known(domain, slack, 1), known(domain, slack, 2)])
 
 
+def best_feasible(posterior):
+    """The largest mean of an observed point that is feasible by both models of the slack."""
+    observed, likely = posterior.observed, np.ones(len(posterior.observed), dtype=bool)
+    for seed in (1, 2):
+        likely &= known(posterior.domain, slack, seed).mean_at(observed) >= 0.0
+    return float(posterior.mean_at(observed)[likely].max())
+
+
 @pytest.mark.parametrize("acquisition", ALL, ids=lambda a: type(a).__name__)
 def test_arms_maximize_the_product(acquisition):
     posterior, feasibility = models(ARMS)
     search = search_for(ARMS, None, np.random.default_rng(0))
     search.feasibility = feasibility
     score = acquisition.score(posterior.mean, posterior.var)
-    value = np.exp(score) if acquisition.logarithmic else score - score.min()
+    lowest = best_feasible(posterior) if isinstance(acquisition, UCB) else score.min()
+    value = np.exp(score) if acquisition.logarithmic else np.maximum(score - lowest, 0.0)
     chance = np.ones(ARMS.size)
     for one in feasibility.slacks:
         chance *= norm.cdf(one.mean / np.sqrt(one.var))
@@ -67,7 +76,7 @@ def test_a_box_is_searched_for_the_product(acquisition, kind):
     search.feasibility = feasibility
     grid = Arms.grid([101, 101]).coordinates
     score = acquisition.score(*posterior.moments(grid))
-    weighted = acquisition.in_logarithms(float(score.min()))
+    weighted = acquisition.in_logarithms(float(score.min()), best_feasible(posterior))
 
     def value(x):
         return weighted.score(*posterior.moments(x)) + feasibility.log_probability(x)
@@ -79,6 +88,7 @@ def test_a_box_is_searched_for_the_product(acquisition, kind):
 @pytest.mark.parametrize("acquisition", [*ALL, RegretToSigma(3.0)], ids=lambda a: type(a).__name__)
 def test_gradients_in_logarithms(acquisition):
     posterior, feasibility = models(BOX)
+    feasibility = Feasibility(feasibility.slacks[:1], feasibility.slacks[1])
     x = BOX.sample(np.random.default_rng(3), 20)
     weighted = acquisition.in_logarithms(-9.0)
     mean, var = posterior.moments(x)
@@ -95,6 +105,26 @@ def test_gradients_in_logarithms(acquisition):
         move = np.eye(2)[j] * h
         up, down = feasibility.log_probability(x + move), feasibility.log_probability(x - move)
         np.testing.assert_allclose(gradient[:, j], (up - down) / (2 * h), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(("domain", "kind"), [(ARMS, None), (BOX, "gradient"), (BOX, "round")])
+def test_a_large_gain_is_no_reason_to_evaluate_where_failure_is_likely(domain, kind):
+    """The objective grows a thousand times towards the corner, where success has P = 0.1."""
+    posterior = known(domain, lambda x: 1e3 * objective(x))
+    success, chance = known(domain, lambda x: 0.05 * slack(x), count=6), norm.cdf
+    search = search_for(domain, kind, np.random.default_rng(0))
+    likely = {}
+    for what, feasibility in (
+        ("slack", Feasibility([success])),
+        ("success", Feasibility([], success)),
+    ):
+        search.feasibility = feasibility
+        mean, var = success.moments(search.best(UCB(4.0), posterior))
+        actions, maxima = search.sampled(posterior, np.random.default_rng(1), 8)
+        sampled = success.mean_at(actions)[maxima > -np.inf]
+        likely[what] = chance(mean / np.sqrt(var))[0], sampled.min()
+    assert likely["slack"][0] < 0.5 < likely["success"][0] + 0.02
+    assert likely["slack"][1] < 0.0 <= likely["success"][1]
 
 
 def test_the_ratio_of_regret_to_sigma_keeps_its_order_in_logarithms():
