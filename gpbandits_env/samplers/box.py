@@ -49,8 +49,12 @@ class FourierFeatures(BoxSampler):
         self.error = 2.0 * variance / np.sqrt(features)
 
     def features(self, x: Array) -> Array:
-        angles = x @ self.frequencies.T
-        return self._scale * np.concatenate([np.cos(angles), np.sin(angles)], axis=1)
+        angles, half = x @ self.frequencies.T, self.rank // 2
+        waves = np.empty((len(x), self.rank))
+        np.cos(angles, out=waves[:, :half])
+        np.sin(angles, out=waves[:, half:])
+        waves *= self._scale
+        return waves
 
     def gradient(self, x: Array) -> Array:
         angles = x @ self.frequencies.T
