@@ -154,14 +154,15 @@ class Matern52(Stationary):
     spectral_scales = _student_scales
 
     def profile(self, r: Array) -> Array:
-        a = sqrt(5.0) * r
-        k: Array = np.exp(-a)
+        a = np.asarray(sqrt(5.0) * r)
         polynomial = a / 3.0
         polynomial += 1.0
         polynomial *= a
         polynomial += 1.0  # 1 + a + a^2 / 3
-        k *= polynomial
-        return k
+        np.negative(a, out=a)
+        np.exp(a, out=a)
+        a *= polynomial
+        return a
 
     def slope(self, r: Array) -> Array:
         a = sqrt(5.0) * r
