@@ -7,7 +7,6 @@ how many nats exchanges of single values still improve the log-EI of the points 
 flat: zero but for a basin of 3% of the square, 40 calls; the distinct points, and whether the
 basin was found.
 integers: one from 0 to 19 without noise, 20 calls; how many repeat an earlier one.
-failures: a half of the square fails, 80 calls; the failed calls, and the gap.
 outliers: one value of twenty is about 100 standard deviations too large, 60 calls; the gap.
 drifting: the minimum circles, 150 calls; the mean gap of the last 100. Our agents but tv-gp-ucb
 are given epsilon = 0.01.
@@ -53,13 +52,13 @@ class Ours:
 
 
 class Optunas:
-    """A study with one of Optuna's samplers; calls that fail are failed trials."""
+    """A study with one of Optuna's samplers."""
 
     def __init__(self, name, space, seed, calls):
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self._optuna, self._space = optuna, space
+        self._space = space
         sampler = {"tpe": "TPESampler", "gpsampler": "GPSampler", "random": "RandomSampler"}[name]
         self.study = optuna.create_study(sampler=getattr(optuna.samplers, sampler)(seed=seed))
 
@@ -77,10 +76,7 @@ class Optunas:
         return found
 
     def tell(self, value):
-        if np.isnan(value):
-            self.study.tell(self.trial, state=self._optuna.trial.TrialState.FAIL)
-        else:
-            self.study.tell(self.trial, value)
+        self.study.tell(self.trial, value)
 
     @property
     def recommended(self):
@@ -166,17 +162,6 @@ def integers(start, seed):
     return {"repeated": len(asked) - len(set(asked))}
 
 
-def failures(start, seed):
-    one, failed, best = start(square(), seed, 80), 0, np.inf
-    for _ in range(80):
-        p = one.ask()
-        fails = p["x"] + p["y"] > 1.0  # the minimum of the bowl lies on the boundary
-        failed += fails
-        best = best if fails else min(best, bowl(p))
-        one.tell(np.nan if fails else bowl(p))
-    return {"failed": failed, "gap": best}
-
-
 def outliers(start, seed):
     one, best, rng = start(square(), seed, 60), np.inf, np.random.default_rng([seed, 4])
     for _ in range(60):
@@ -204,7 +189,7 @@ def noisy(start, seed):
     return {"gap": bowl(one.recommended)}
 
 
-CASES = {f.__name__: f for f in (mixed, flat, integers, failures, outliers, drifting, noisy)}
+CASES = {f.__name__: f for f in (mixed, flat, integers, outliers, drifting, noisy)}
 
 
 def main():
