@@ -78,12 +78,7 @@ SMOOTH = {"type": "se", "lengthscale": 0.5}
 BOXES = {"box": [[0, 0], [1, 1]], "features": 64, "kernel": SMOOTH}
 HOMES = {"arms": {"grid": [12]}, "box": BOXES}
 # The number of worlds side by side, and the rounds of an episode.
-SIZES = {"arms": (3, 4), "box": (2, 3)}
-
-
-@pytest.fixture(params=HOMES)
-def home(request):
-    return request.param
+SIZES = {"arms": (3, 4), "box": (2, 2)}
 
 
 @pytest.fixture
@@ -102,9 +97,12 @@ def policy(laws, case, home):
     return name, given
 
 
+@pytest.mark.parametrize("home", HOMES)
 @pytest.mark.parametrize("batch_size", [1, 3])
 def test_predicting_is_asking_and_telling(policy, home, batch_size):
     (name, given), (_, horizon) = policy, SIZES[home]
+    if (home, batch_size) == ("box", 1) and name not in ("random", "gp-ucb"):
+        pytest.skip("what `predict` adds is the same for all")
     kwargs = {**HOMES[home], "noise_var": 0.05, "batch_size": batch_size}
     env = gym.make("gpbandits/StaticGP-v0", max_episode_steps=horizon, **kwargs)
     expected = by_hand(agents.make(name, env, seed=5, **given), 1, 2, horizon, **kwargs)
@@ -120,6 +118,7 @@ def test_predicting_is_asking_and_telling(policy, home, batch_size):
     assert np.array_equal(played, expected)
 
 
+@pytest.mark.parametrize("home", HOMES)
 def test_predicting_for_many_worlds_is_asking_and_telling_in_each(laws, policy, home):
     (name, given), (worlds, horizon) = policy, SIZES[home]
     candidates = agents.settings_of(name).get("candidates") or "candidates" in given

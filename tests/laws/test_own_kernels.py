@@ -84,6 +84,7 @@ KERNELS = {
 # In two dimensions draws in a box need frequencies or a product over axes.
 IN_BOXES = ["rational quadratic", "of two lengthscales", "periodic"]
 QUICK = {"every": 3, "starts": 1, "first": 4}
+LOW = {"candidates": 8, "starts": 2, "evaluations": 12, "sample_starts": 1}
 ENVIRONMENTS = {
     "arms": {"grid": (25, 4)},
     "large grid": {"grid": (40, 40)},
@@ -124,20 +125,16 @@ def test_environments_draw_it(name, place, kind):
 @pytest.mark.parametrize("agent", ["gp-ucb", "ei", "ts", "ts-rsr"])
 @pytest.mark.parametrize("place", ["arms", "box"])
 @pytest.mark.parametrize("name", KERNELS)
-def test_agents_model_with_it(name, place, agent):
-    env = gym.make("gpbandits/StaticGP-v0", **ENVIRONMENTS[place], batch_size=2)
-    kernel = KERNELS[name]
+def test_agents_model_with_it(laws, name, place, agent):
+    domain = Arms.grid((25, 4)) if place == "arms" else Box([0.0, 0.0], [1.0, 2.0])
+    problem = Problem(domain, KERNELS[name], 0.1, batch_size=2)
+    search = {"search": LOW} if place == "box" else {}
     if place == "box" and name not in IN_BOXES and agent in ("ts", "ts-rsr"):
         with pytest.raises(InvalidInput, match=r"has no .*spectral density"):
-            agents.make(agent, env, seed=0, kernel=kernel).ask()
+            agents.make(agent, problem, seed=0).ask()
         return
     for settings in ({}, {"epsilon": 0.05}, {"learn": QUICK, "standardize": True}):
-        ours = agents.make(agent, env, seed=0, kernel=kernel, **settings)
-        env.reset(seed=1)
-        for _ in range(4):
-            actions = ours.ask()
-            obs, *_ = env.step(actions)
-            ours.tell(actions, obs["rewards"])
+        laws.play(agents.make(agent, problem, seed=0, **search, **settings), 4)
 
 
 def test_a_kernel_of_values_alone_is_modelled_on_arms_and_says_what_a_box_needs():

@@ -1,0 +1,177 @@
+"""Every registered environment, with arguments to try it with, alone and side by side."""
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+
+import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env.envs import episode as episodes
+from gpbandits_env.functions import context as contexts
+
+# Noise and contexts are drawn this many rounds ahead, instead of 256, so that few rounds pass the
+# end of a block. It is longer than the table.
+AHEAD = 32
+# The maximum of a smooth function in a box takes a third of the time.
+SMOOTH = {"type": "matern52", "lengthscale": 0.6}
+TABLE = (np.random.default_rng(0).normal(size=(30, 6)) + np.arange(6)).tolist()
+
+# Arguments to try an environment with; one that is not here is tried with its defaults.
+EXAMPLES = {
+    "gpbandits/StaticGP-v0": [
+        {"grid": [6, 5], "batch_size": 3},
+        {"arms": [[0.0], [0.3], [1.0]], "kernel": {"type": "matern32", "lengthscale": 0.4}},
+        {"box": [[0.0], [1.0]], "batch_size": 2, "features": 64},
+    ],
+    "gpbandits/Table-v0": [
+        {"readings": TABLE, "batch_size": 2},
+        {"readings": TABLE, "minimise": True, "noise_var": 0.5},
+        {"readings": TABLE, "contexts": {"columns": [1, 2]}, "batch_size": 2},
+        {"readings": TABLE, "contexts": {"clock": 7, "parts": 3}, "noise_var": 0.1},
+    ],
+    "gpbandits/MarkovGP-v0": [
+        {"grid": [6, 5], "batch_size": 3, "epsilon": 0.1},
+        {"grid": [40, 40], "epsilon": 0.1, "kernel": {"type": "matern52", "lengthscale": 0.2}},
+    ],
+    "gpbandits/Drifting-v0": [
+        {"grid": [6], "drift": {"type": "change-points", "times": [3], "rate": 0.2}},
+        {"grid": [6, 5], "drift": {"type": "seasonal", "period": 7}, "batch_size": 2},
+        {"function": "ackley", "dim": 3, "motion": {"type": "orbit"}, "batch_size": 2},
+        {"function": "camelback", "grid": [9, 9], "low": [-3, -2], "high": [3, 2]},
+    ],
+    "gpbandits/Contextual-v0": [
+        {"grid": [5], "contexts": 3, "batch_size": 2},
+        {"grid": [6], "contexts": {"clock": 4}, "epsilon": 0.1},
+        {"grid": [4], "contexts": {"box": [[0.0], [1.0]]}, "features": 64},
+        {
+            "box": [[0.0], [1.0]],
+            "contexts": [2],
+            "features": 64,
+            "sequence": [0, 1, 1],
+            "kernel": SMOOTH,
+        },
+    ],
+    "gpbandits/Replay-v0": [
+        {"readings": TABLE, "batch_size": 2, "noise_var": 0.1},
+        {"readings": TABLE, "columns": [0, 3, 4], "starts": list(range(10))},
+        {"readings": TABLE, "contexts": {"clock": 7, "parts": 3}, "starts": [0, 4]},
+        {"readings": TABLE, "contexts": {"columns": [1, 2]}, "noise_var": 0.1},
+    ],
+    "gpbandits/Task-v0": [
+        {"task": "ackley", "box": [[-5.0] * 3, [5.0] * 3], "batch_size": 2, "noise_var": 0.1},
+        {"task": "rosenbrock", "grid": [7, 6], "scaled": True, "noise_var": 0.1},
+    ],
+    "gpbandits/HighDim-v0": [
+        {"function": "schwefel-1.2", "dim": 7, "shift": True, "batch_size": 2, "noise_var": 0.1},
+        {"function": "camelback", "dim": 9, "motion": {"type": "orbit", "radius": 0.2}},
+        {"function": "michalewicz", "dim": 6, "active": 3, "shift": True, "noise_var": 0.1},
+    ],
+}
+IDS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))
+CASES = [(name, kwargs) for name in IDS for kwargs in EXAMPLES.get(name, [{}])]
+# Every environment once more, with actions that can be skipped.
+SELECTIVE = [
+    (name, {**EXAMPLES.get(name, [{}])[0], "selective": True, "batch_size": 3}) for name in IDS
+]
+# And once more, with rewards that arrive late or never.
+LATE = {"delay": {"least": 0, "most": 3, "lost": 0.2}}
+DELAYED = [(name, {**EXAMPLES.get(name, [{}])[0], "batch_size": 2, **LATE}) for name in IDS]
+
+
+def label(case):
+    name, kwargs = case
+    return name.split("/")[1] + "-" + "-".join(k for k in kwargs if k != "readings")
+
+
+@pytest.fixture(params=CASES, ids=label)
+def case(request):
+    return request.param
+
+
+@pytest.fixture(params=CASES + SELECTIVE + DELAYED, ids=label)
+def any_case(request):
+    return request.param
+
+
+@pytest.fixture(params=DELAYED, ids=label)
+def delayed(request):
+    return request.param
+
+
+@pytest.fixture(params=SELECTIVE, ids=label)
+def selective(request):
+    return request.param
+
+
+def make(case, **more):
+    name, kwargs = case
+    return gym.make(name, **{**kwargs, **more})
+
+
+def vector(case, mode, num_envs=3, **more):
+    name, kwargs = case
+    return gym.make_vec(name, num_envs, vectorization_mode=mode, **{**kwargs, **more})
+
+
+def actions_for(space, rounds, seed=0):
+    space.seed(seed)
+    return [space.sample() for _ in range(rounds)]
+
+
+def play(env, actions):
+    return [env.step(action) for action in actions]
+
+
+def same(a, b):
+    return data_equivalence(a, b, exact=True)
+
+
+@pytest.fixture(autouse=True)
+def short_blocks(monkeypatch):
+    monkeypatch.setattr(episodes, "rows_ahead", lambda batch_size: AHEAD)
+    monkeypatch.setattr(contexts, "BLOCK", AHEAD)
+
+
+@pytest.fixture(scope="session", name="make")
+def maker():
+    return make
+
+
+@pytest.fixture(scope="session", name="vector")
+def vector_maker():
+    return vector
+
+
+@pytest.fixture(scope="session", name="actions_for")
+def action_maker():
+    return actions_for
+
+
+@pytest.fixture(scope="session", name="play")
+def player():
+    return play
+
+
+@pytest.fixture(scope="session", name="same")
+def equality():
+    return same
+
+
+@pytest.fixture(scope="session")
+def cases():
+    return CASES
+
+
+@pytest.fixture(scope="session")
+def past_a_block():
+    """More rounds than noise is drawn ahead for."""
+    return AHEAD + 5
+
+
+@pytest.fixture(scope="session")
+def environments():
+    """One of each case, and three side by side, after a reset."""
+    made = [new for case in CASES for new in (make(case), vector(case, "vector_entry_point"))]
+    for env in made:
+        env.reset(seed=0)
+    return [env.unwrapped for env in made]

@@ -1,0 +1,80 @@
+"""Every registered environment with actions that can be skipped."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env.errors import InvalidInput
+
+
+def plain(case):
+    name, kwargs = case
+    return name, {key: value for key, value in kwargs.items() if key != "selective"}
+
+
+def test_observing_everything_is_the_plain_environment(make, actions_for, same, selective):
+    ours, theirs = make(selective), make(plain(selective))
+    first, same_first = ours.reset(seed=12)[0], theirs.reset(seed=12)[0]
+    assert not first.pop("observed").any()
+    assert same(first, same_first)
+    for action in actions_for(theirs.action_space, 20):
+        observation, *rest = ours.step((action, np.ones(3, bool)))
+        assert observation.pop("observed").all()
+        wanted, *theirs_rest = theirs.step(action)
+        assert same(observation, wanted)
+        assert same(rest, theirs_rest)
+
+
+def test_what_is_skipped_returns_nothing_counts_and_leaves_the_world_alone(
+    make, actions_for, selective
+):
+    ours, theirs = make(selective), make(plain(selective))
+    ours.reset(seed=13), theirs.reset(seed=13)
+    rng, total = np.random.default_rng(0), 0.0
+    for action in actions_for(theirs.action_space, 20):
+        mask = rng.random(3) < 0.5
+        got, reward, _, _, info = ours.step((action, mask.astype(int)))
+        full, *_, full_info = theirs.step(action)
+        assert got in ours.observation_space
+        assert np.array_equal(got["observed"], mask)
+        assert not got["rewards"][~mask].any()
+        # Values of fewer points may be rounded otherwise.
+        np.testing.assert_allclose(got["rewards"][mask], full["rewards"][mask], atol=1e-9)
+        np.testing.assert_allclose(
+            info["noiseless_rewards"], full_info["noiseless_rewards"], atol=1e-9
+        )
+        assert info["optimum"] == full_info["optimum"]
+        assert reward == np.add.reduce(got["rewards"])
+        total += info["regret"].sum()
+        assert info["cumulative_regret"] == pytest.approx(total, rel=1e-12)
+
+
+def test_skipped_actions_may_go_unevaluated(make, vector, actions_for, same, selective):
+    case = selective[0], {**selective[1], "evaluate_skipped": False}
+    env, known = make(case), make(selective)
+    worlds = vector(case, "vector_entry_point", num_envs=1)
+    env.reset(seed=14), known.reset(seed=14), worlds.reset(seed=14)
+    simple = np.inf
+    for t, action in enumerate(actions_for(known.action_space, 9)):
+        observed = np.array([t > 1, t % 2 == 0, t == 4])
+        both = action[0], observed
+        info, full = env.step(both)[-1], known.step(both)[-1]
+        assert np.array_equal(np.isnan(info["noiseless_rewards"]), ~observed)
+        assert same(info["regret"][observed], full["regret"][observed])
+        simple = min([simple, *full["regret"][observed].tolist()])
+        assert info["simple_regret"] == simple
+        assert np.isnan(info["cumulative_regret"])
+        many = worlds.step((action[0][None], observed[None]))[-1]
+        np.testing.assert_array_equal(info["regret"], many["regret"][0])  # NaN equals NaN
+        assert many["simple_regret"][0] == simple
+
+
+@pytest.mark.parametrize("mask", [None, [1, 0], [1, 0, 2], [0.0, 1.0, 1.0], [[1, 0, 1]], "101"])
+def test_a_bad_mask_is_refused_and_nothing_changes(make, vector, same, selective, mask):
+    for env in (make(selective).unwrapped, vector(selective, "vector_entry_point").unwrapped):
+        env.reset(seed=15)
+        actions, _ = env.action_space.sample()
+        before = env.snapshot()
+        for bad in ((actions, mask), actions, (actions,), None):
+            with pytest.raises(InvalidInput):
+                env.step(bad)
+        assert same(env.snapshot(), before)

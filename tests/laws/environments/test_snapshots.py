@@ -1,0 +1,96 @@
+"""Every registered environment can be stopped, copied and carried on."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from gpbandits_env.errors import InvalidInput
+
+
+@pytest.mark.parametrize("before", [0, 1, 7])
+def test_a_snapshot_resumes_the_very_run(
+    make, actions_for, play, same, past_a_block, any_case, before
+):
+    env = make(any_case).unwrapped
+    actions = actions_for(env.action_space, past_a_block)
+    env.reset(seed=6)
+    play(env, actions[:before])
+    kept = env.snapshot()
+    state = pickle.dumps(kept)
+    rest = [*play(env, actions[before:]), env.reset(), *play(env, actions)]
+    assert same(kept, pickle.loads(state))
+    for other in (env, make(any_case).unwrapped):
+        other.restore(pickle.loads(state))
+        assert other.np_random_seed == 6
+        assert same(rest, [*play(other, actions[before:]), other.reset(), *play(other, actions)])
+
+
+def test_a_pickled_environment_goes_on(make, actions_for, play, same, case):
+    env = make(case)
+    actions = actions_for(env.action_space, 12)
+    env.reset(seed=8)
+    play(env, actions[:5])
+    copy = pickle.loads(pickle.dumps(env))
+    assert same(play(env, actions[5:]), play(copy, actions[5:]))
+
+
+def test_side_by_side_snapshots_resume_in_mid_block(
+    vector, actions_for, play, same, past_a_block, any_case
+):
+    env = vector(any_case, "vector_entry_point", max_episode_steps=7)
+    actions = actions_for(env.action_space, past_a_block)
+    env.reset(seed=11)
+    play(env, actions[:10])
+    kept = env.unwrapped.snapshot()
+    state = pickle.dumps(kept)
+    rest = [*play(env, actions[10:]), env.reset()]
+    assert same(kept, pickle.loads(state))
+    other = vector(any_case, "vector_entry_point", max_episode_steps=7)
+    other.unwrapped.restore(pickle.loads(state))
+    assert same(rest, [*play(other, actions[10:]), other.reset()])
+    copy = pickle.loads(pickle.dumps(other))
+    assert same(play(other, actions), play(copy, actions))
+
+
+def damaged(state):
+    """The snapshot of a single environment in round 3 with one thing wrong, as often as can be."""
+    cumulative, simple = state["regret"]
+    for regret in (
+        (-5.0, simple),
+        (np.nan, simple),
+        (cumulative, np.nan),
+        (0.0, 1.0),
+        (1e300, 0.0),
+    ):
+        yield {**state, "regret": regret}
+    yield {**state, "round": state["round"] + 1}
+    yield {**state, "round": 0}
+    ahead = state["noise"]["ahead"]
+    for other in (ahead[:, 1:], ahead[:, :0], ahead * np.nan):
+        yield {**state, "noise": {**state["noise"], "ahead": other}}
+    path = state["episode"]["path"]
+    for key, value in path.items():
+        if isinstance(value, np.ndarray) and value.size and value.dtype.kind == "f":
+            for other in (value * np.nan, value[:-1], np.append(value, 0.0)):
+                yield {**state, "episode": {**state["episode"], "path": {**path, key: other}}}
+        elif isinstance(value, int):
+            for other in (-1, 1.5, 10**9):
+                yield {**state, "episode": {**state["episode"], "path": {**path, key: other}}}
+        elif key == "memory":
+            for other in (tuple(v * np.nan for v in value), tuple(v[:-1] for v in value), ()):
+                yield {**state, "episode": {**state["episode"], "path": {**path, key: other}}}
+
+
+def test_a_snapshot_with_something_wrong_is_refused_and_nothing_changes(
+    make, actions_for, play, same, case
+):
+    env = make(case).unwrapped
+    env.reset(seed=3)
+    play(env, actions_for(env.action_space, 3))
+    before = env.snapshot()
+    for state in damaged(before):
+        with pytest.raises(InvalidInput):
+            env.restore(state)
+        assert same(env.snapshot(), before)
+    env.restore(before)
