@@ -120,7 +120,7 @@ def test_independent_rows_are_static_with_rows_of_their_own():
 
 
 def test_abrupt_changes_ask_for_resets():
-    found = diagnose(readings(640, lambda f, draw, t, gap: draw() if t % 16 == 0 else f, 3))
+    found = diagnose(readings(320, lambda f, draw, t, gap: draw() if t % 16 == 0 else f, 3))
     assert score(found, "resetting").block == 16
     assert found.recommended == "resetting"
     assert "predicts" in found.reason
@@ -146,14 +146,14 @@ def test_a_static_function_is_static_and_its_epsilon_unknown():
 
 
 def test_gaps_and_irregular_times():
-    gaps = np.random.default_rng(0).choice([0.5, 1.0, 3.0], size=400)
-    values = readings(400, markov(0.05), 5, gaps)
+    gaps = np.random.default_rng(0).choice([0.5, 1.0, 3.0], size=240)
+    values = readings(240, markov(0.05), 5, gaps)
     values[np.random.default_rng(1).random(values.shape) < 0.03] = np.nan
     times = np.concatenate([[0.0], np.cumsum(gaps)[:-1]])
     found = diagnose(values, times, mean=0.0, covariance=K)
     assert found.recommended == "drifting"
     assert found.interval[0] < 0.05 < found.interval[1]
-    assert found.rows[0] < 240
+    assert found.rows[0] < 144
 
 
 def predicted(rows, times, epsilon, block):

@@ -69,22 +69,6 @@ def test_they_play_in_worker_processes_as_in_this_one(tmp_path):
     assert one["digest"] == two["digest"]
 
 
-def test_workers_that_run_already_find_them(tmp_path):
-    """Processes are kept between studies, and know only the folders of when they were started."""
-    known = FILE.replace("NAME:gpb", "gpb").replace('"NAME:Cautious"', '"ei"')
-    known = known.replace(
-        '{ type = "NAME-pace", most = 0.1 }', '{ type = "markov", epsilon = 0.1 }'
-    )
-    first = declared(tmp_path, "own_unused", file=known)
-    result = CliRunner().invoke(
-        main, ["run", str(first), "--out", str(tmp_path / "first.sqlite"), "--jobs", "2"]
-    )
-    assert result.exit_code == 0, result.output
-    (tmp_path / "later").mkdir()
-    path = declared(tmp_path / "later", "own_later")
-    played(path, tmp_path / "later.sqlite", "--jobs", "2")
-
-
 def test_they_are_added_to_a_scenario_by_name(tmp_path):
     path = declared(tmp_path, "own_added", file=FILE.replace('"NAME:Cautious"', '"ei"'))
     names = ["--agents", "random,own_added:Cautious", "--jobs", "1"]
