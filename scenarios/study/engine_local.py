@@ -125,7 +125,12 @@ def _end_result_of_dead(pool: Any) -> None:
     """
     workers = list((pool._processes or {}).values())
     if workers and all(worker.exitcode for worker in workers):  # not 0, not running
-        pool._result_queue._writer.close()
+        writer = pool._result_queue._writer
+        # The pool's thread closes the same connection as soon as it reads the end. It must find no
+        # handle by then: a handle that is closed twice may be that of another file.
+        handle, writer._handle = writer._handle, None
+        if handle is not None:
+            type(writer)(handle, readable=False).close()
 
 
 @contextmanager

@@ -1,18 +1,20 @@
 """Studies on clusters of real worker processes: the same numbers, and killed workers do no harm."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 
 from gpbandits_env.errors import InvalidInput, MissingExtra, UnknownName
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
-from gpbandits_env.scenarios.study import engines
+from gpbandits_env.scenarios.study import engine_local, engines
 from gpbandits_env.scenarios.study.engines import Engine
 from gpbandits_env.scenarios.study.run import run_study
 
@@ -157,6 +159,24 @@ def test_a_worker_that_dies_while_it_returns_a_result_is_noticed(odd, tmp_path, 
     assert outcome.done == 1
     assert [str(f.key) for f in outcome.failures] == ["agent 'odd', trial 0"]
     assert outcome.failures[0].error.startswith("WorkerDied: ")
+
+
+def test_the_pool_may_close_a_pipe_of_the_dead_at_the_same_moment():
+    reader, writer = multiprocessing.Pipe(duplex=False)
+    close = writer._close
+
+    def close_and_be_closed():  # by the pool's thread, which reads the end before this returns
+        close()
+        writer.close()
+
+    writer._close = close_and_be_closed
+    dead = {1: SimpleNamespace(exitcode=-9)}
+    queue = SimpleNamespace(_writer=writer)
+    engine_local._end_result_of_dead(SimpleNamespace(_processes=dead, _result_queue=queue))
+    with pytest.raises(EOFError):
+        reader.recv_bytes()
+    writer.close()
+    reader.close()
 
 
 @pytest.mark.slow
