@@ -152,15 +152,19 @@ class RegretToSigma(Acquisition):
     level: float
 
     def score(self, mean: Array, var: Array) -> Array:
+        return self.score_and_gradient(mean, var)[0]
+
+    def score_and_gradient(self, mean: Array, var: Array) -> tuple[Array, Array, Array]:
         gap, sd, known = _standard(mean, var, self.level)
-        ratio: Array = gap / sd
+        ratio = gap / sd
+        in_mean, in_var = 1.0 / sd, -0.5 * ratio / sd**2
         if known.any():
             ratio[known] = np.where(gap[known] > 0, np.inf, -np.inf)
-        return ratio
+            in_mean[known], in_var[known] = 0.0, 0.0
+        return ratio, in_mean, in_var
 
     def gradient(self, mean: Array, var: Array) -> tuple[Array, Array]:
-        gap, sd, known = _standard(mean, var, self.level)
-        return np.where(known, 0.0, 1.0 / sd), np.where(known, 0.0, -0.5 * gap / sd / sd**2)
+        return self.score_and_gradient(mean, var)[1:]
 
     def in_logarithms(self, floor: float, incumbent: float = -math.inf) -> "Acquisition":
         return LogSigmaToRegret(self.level)

@@ -88,8 +88,9 @@ class _Climbers:
         self._f, self._g = self._evaluate(self._u)
         self._values[:] = self._f
         memory = min(MEMORY, d + 2)
-        # The stored steps and decreases of the gradient, newest first.
-        self._steps, self._falls = np.zeros((memory, n, d)), np.zeros((memory, n, d))
+        # The stored steps and decreases of the gradient, newest first, and their `_weights`.
+        self._pairs = np.zeros((2, memory, n, d))
+        self._rho, self._gamma = np.zeros((memory, n)), np.ones(n)
         self._remembered = np.zeros(n, dtype=np.int64)
         self._length, self._failures = np.ones(n), np.zeros(n, dtype=np.int64)
         self._stretch = np.ones(n)
@@ -103,14 +104,14 @@ class _Climbers:
         """Try one point of each start; return how many points were evaluated."""
         move = self._direction()
         move *= self._length[:, None]
-        trial = np.clip(self._u + move, 0.0, 1.0)
+        trial = np.minimum(np.maximum(self._u + move, 0.0), 1.0)
         move = trial - self._u
         slope = np.einsum("ij,ij->i", move, self._g)
         # With a full step, the slope is about twice the expected gain.
         promised = slope / self._length
         going = promised > TOLERANCE * np.abs(self._f)
         going &= self._failures < 2 * MOST_FAILURES
-        if not going.all():
+        if np.count_nonzero(going) < len(going):
             self._settle(~going)
             self._keep(going)
             trial, move, slope = trial[going], move[going], slope[going]
@@ -127,70 +128,75 @@ class _Climbers:
         f, g = self._surface(x, self.rows)
         g = g * self._sides
         bad = ~np.isfinite(f)
-        if bad.any():
+        if np.count_nonzero(bad):
             f = np.where(np.isposinf(f), f, np.where(bad, -np.inf, f))
             g[bad] = 0.0
         return f, g
 
     def _direction(self) -> Array:
         """The ascent step from each point, (b, d)."""
-        g, u = self._g, self._u
-        held = ((u <= 0.0) & (g < 0.0)) | ((u >= 1.0) & (g > 0.0))
-        uphill = np.where(held, 0.0, g)
-        steepness = np.maximum(np.abs(uphill).max(axis=1), 1e-300)
-        steepest = uphill * (FIRST_STEP * self._stretch / steepness)[:, None]
+        uphill, u = self._g, self._u
+        held = ((u <= 0.0) & (uphill < 0.0)) | ((u >= 1.0) & (uphill > 0.0))
+        some_held = np.count_nonzero(held) > 0
+        if some_held:
+            uphill = np.where(held, 0.0, uphill)
         most = int(self._remembered.max(initial=0))
         if not most:
-            return steepest
-        steps, falls = self._steps[:most], self._falls[:most]
-        if held.any():
+            return self._steepest(uphill)
+        (steps, falls), rho, gamma = self._pairs[:, :most], self._rho, self._gamma
+        if some_held:
             steps, falls = np.where(held, 0.0, steps), np.where(held, 0.0, falls)
-        move, newton = _two_loops(uphill, steps, falls)
+            rho, gamma = _weights(steps, falls)
+        move = _two_loops(uphill, steps, falls, rho, gamma)
+        newton = (rho > 0.0).any(axis=0)
         newton &= np.einsum("ij,ij->i", move, uphill) > 0.0
-        far = np.abs(move).max(axis=1)
-        limit = np.minimum(1.0, LONGEST_STEP / np.maximum(far, 1e-300))
+        limit = np.minimum(1.0, LONGEST_STEP / _largest(move))
         move *= (self._stretch * limit)[:, None]
-        return np.where(newton[:, None], move, steepest)
+        if np.count_nonzero(newton) == len(newton):
+            return move
+        return np.where(newton[:, None], move, self._steepest(uphill))
+
+    def _steepest(self, uphill: Array) -> Array:
+        """The first steps along the gradients (b, d) of the free coordinates."""
+        return uphill * (FIRST_STEP * self._stretch / _largest(uphill))[:, None]
 
     def _shorten(self, failed: NDArray[np.bool_], f: Array, slope: Array) -> None:
         """Shorten failed steps by the parabola through the known values and the slope."""
-        if not failed.any():
+        if not np.count_nonzero(failed):
             return
         missing = self._f[failed] + slope[failed] - f[failed]  # inf where the trial is -inf
         factor = np.clip(0.5 * slope[failed] / missing, 0.1, 0.5)
         self._length[failed] *= factor
         self._failures[failed] += 1
         tired = failed & (self._failures == MOST_FAILURES)
-        if tired.any():
+        if np.count_nonzero(tired):
             fresh = tired & ((self._remembered > 0) | (self._stretch > 1.0))
             self._length[fresh], self._stretch[fresh], self._remembered[fresh] = 1.0, 1.0, 0
-            self._steps[:, fresh], self._falls[:, fresh] = 0.0, 0.0
+            self._pairs[:, :, fresh], self._rho[:, fresh] = 0.0, 0.0
 
     def _accept(
         self, better: NDArray[np.bool_], trial: Array, move: Array, f: Array, g: Array
     ) -> None:
         """Accept better trials, and store the steps with positive curvature."""
-        if not better.any():
-            return
         fall = self._g - g
-        curved = np.einsum("ij,ij->i", move, fall) > 1e-10 * np.einsum("ij,ij->i", fall, fall)
-        kept = better & curved
-        if kept.all():
-            self._steps[1:], self._falls[1:] = self._steps[:-1].copy(), self._falls[:-1].copy()
-            self._steps[0], self._falls[0] = move, fall
-        elif kept.any():
-            self._steps[1:, kept] = self._steps[:-1, kept]
-            self._falls[1:, kept] = self._falls[:-1, kept]
-            self._steps[0, kept], self._falls[0, kept] = move[kept], fall[kept]
-        self._remembered[kept] = np.minimum(self._remembered[kept] + 1, len(self._steps))
-        self._stretch[kept] = 1.0
-        flat = better & ~curved
-        self._stretch[flat] = np.minimum(STRETCH * self._stretch[flat], LONGEST_STRETCH)
-        if better.all():
-            self._u, self._f, self._g = trial, f, g
-            self._length[:], self._failures[:] = 1.0, 0
-            return
-        self._u[better], self._f[better], self._g[better] = trial[better], f[better], g[better]
+        curvature, size = np.einsum("ij,ij->i", move, fall), np.einsum("ij,ij->i", fall, fall)
+        kept = better & (curvature > np.maximum(1e-10 * size, TINY))
+        flat = better & ~kept
+        if np.count_nonzero(kept):
+            pairs, rho = self._pairs, self._rho
+            np.copyto(pairs[:, 1:], pairs[:, :-1], where=kept[:, None])
+            np.copyto(pairs[0, 0], move, where=kept[:, None])
+            np.copyto(pairs[1, 0], fall, where=kept[:, None])
+            np.copyto(rho[1:], rho[:-1], where=kept)
+            np.divide(1.0, curvature, out=rho[0], where=kept)
+            np.divide(curvature, size, out=self._gamma, where=kept)
+            self._remembered += kept & (self._remembered < len(rho))
+            self._stretch[kept] = 1.0
+        if np.count_nonzero(flat):
+            self._stretch[flat] = np.minimum(STRETCH * self._stretch[flat], LONGEST_STRETCH)
+        np.copyto(self._u, trial, where=better[:, None])
+        np.copyto(self._g, g, where=better[:, None])
+        np.copyto(self._f, f, where=better)
         self._length[better], self._failures[better] = 1.0, 0
 
     def _settle(self, done: NDArray[np.bool_]) -> None:
@@ -201,38 +207,53 @@ class _Climbers:
         self._values[rows] = self._f[moved]
 
     def _keep(self, going: NDArray[np.bool_]) -> None:
-        self.rows = self.rows[going]
-        self._u, self._f, self._g = self._u[going], self._f[going], self._g[going]
-        self._steps, self._falls = self._steps[:, going], self._falls[:, going]
-        self._remembered, self._length = self._remembered[going], self._length[going]
-        self._failures, self._stretch = self._failures[going], self._stretch[going]
+        left = np.flatnonzero(going)
+        self.rows, self._u, self._f = self.rows[left], self._u.take(left, axis=0), self._f[left]
+        self._g, self._pairs = self._g.take(left, axis=0), self._pairs.take(left, axis=2)
+        self._rho, self._gamma = self._rho.take(left, axis=1), self._gamma[left]
+        self._remembered, self._length = self._remembered[left], self._length[left]
+        self._failures, self._stretch = self._failures[left], self._stretch[left]
 
 
-def _two_loops(gradient: Array, steps: Array, falls: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """The inverse Hessian times the gradients (b, d), and which starts have stored curvature.
+def _largest(rows: Array) -> Array:
+    """The largest size of an entry of each row (b, d), or a tiny number, (b,)."""
+    size: Array = np.abs(rows).max(axis=1)
+    return np.maximum(size, 1e-300)
 
-    Steps s_i and gradient decreases y_i are (h, b, d), newest first, with zeros for missing ones.
-    Source: Nocedal & Wright (2006), Algorithm 7.4, with gamma of eq. (7.20).
+
+def _weights(steps: Array, falls: Array) -> tuple[Array, Array]:
+    """Of steps s and gradient decreases y (h, b, d), newest first: rho = 1 / (s y) and gamma.
+
+    Where there is no curvature rho is 0; gamma is (s y) / |y|^2 of the newest ones that have it.
+    Source: Nocedal & Wright (2006), eqs. (7.17) and (7.20).
     """
     curvature = np.einsum("hij,hij->hi", steps, falls)
     usable = curvature >= TINY
     rho = np.divide(1.0, curvature, out=np.zeros_like(curvature), where=usable)
-    newest = usable.argmax(axis=0)
-    own = np.arange(len(gradient))
+    newest, own = usable.argmax(axis=0), np.arange(steps.shape[1])
     last = falls[newest, own]
     size = np.einsum("ij,ij->i", last, last)
     gamma = np.divide(curvature[newest, own], size, out=np.ones_like(size), where=size > 0.0)
+    return rho, gamma
+
+
+def _two_loops(gradient: Array, steps: Array, falls: Array, rho: Array, gamma: Array) -> Array:
+    """The inverse Hessian times the gradients (b, d), from stored steps and their weights.
+
+    Source: Nocedal & Wright (2006), Algorithm 7.4.
+    """
     q, parts = gradient.copy(), []
-    for s, y, r in zip(steps, falls, rho, strict=True):
+    stored = list(zip(steps, falls, rho[: len(steps)], strict=True))
+    for s, y, r in stored:
         part = np.einsum("ij,ij->i", s, q)
         part *= r
         q -= part[:, None] * y
         parts.append(part)
     q *= gamma[:, None]
-    for s, y, r, part in zip(steps[::-1], falls[::-1], rho[::-1], parts[::-1], strict=True):
-        part = part - r * np.einsum("ij,ij->i", y, q)
+    for (s, y, r), part in zip(stored[::-1], parts[::-1], strict=True):
+        part -= r * np.einsum("ij,ij->i", y, q)
         q += part[:, None] * s
-    return q, usable.any(axis=0)
+    return q
 
 
 def chained(
