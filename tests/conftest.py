@@ -1,4 +1,4 @@
-"""What all tests share: where real data are looked for, and one thread for linear algebra."""
+"""What all tests share: where real data are, one thread for linear algebra, who runs which test."""
 
 import os
 import sys
@@ -26,3 +26,17 @@ def short_turns() -> Iterator[None]:
     sys.setswitchinterval(1e-5)
     yield
     sys.setswitchinterval(before)
+
+
+@pytest.hookimpl(optionalhook=True, tryfirst=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A worker runs tests that stand side by side, and one that is done takes half of what is left.
+
+    The default hands out the last tests early, so that one worker waits while the other plays the
+    long tests of studies; and it gives tests of one file to both, so that both prepare for them.
+    """
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)

@@ -3,6 +3,7 @@
 import ast
 import inspect
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,6 @@ FILES = sorted(
     for folder in ("gpbandits_env", "agents", "scenarios")
     for path in ROOT.glob(f"{folder}/**/*.py")
 )
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 # Composition roots, and functions whose arguments users see in their editor.
 MANY_PARAMETERS = {"GPAgent.__init__", "MSUCB.__init__", "minimize", "maximize"}
 
@@ -28,12 +28,15 @@ def module_of(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-MODULES = {module_of(path): tree for path, tree in TREES.items()}
+@cache
+def parsed():
+    """{module: its syntax tree}; not at import, where every worker of the tests would do it."""
+    return {module_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in FILES}
 
 
 def test_a_class_name_has_one_meaning():
     found = defaultdict(set)
-    for module, tree in MODULES.items():
+    for module, tree in parsed().items():
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 found[node.name].add(module)
@@ -49,7 +52,7 @@ def test_an_algorithm_is_at_most_two_levels_below_agent(name):
 
 def test_functions_have_at_most_ten_parameters():
     long = {}
-    for module, tree in MODULES.items():
+    for module, tree in parsed().items():
         for owner in [tree, *(n for n in ast.walk(tree) if isinstance(n, ast.ClassDef))]:
             prefix = f"{owner.name}." if isinstance(owner, ast.ClassDef) else ""
             for node in owner.body:
@@ -69,14 +72,14 @@ def imports_of(module, tree):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-            names = [name if name in MODULES else node.module for name in names]
+            names = [name if name in parsed() else node.module for name in names]
         else:
             continue
-        yield from (name for name in names if name in MODULES and name != module)
+        yield from (name for name in names if name in parsed() and name != module)
 
 
 def test_no_module_imports_itself_by_way_of_others():
-    graph = {module: set(imports_of(module, tree)) for module, tree in MODULES.items()}
+    graph = {module: set(imports_of(module, tree)) for module, tree in parsed().items()}
     done, path = set(), []
 
     def visit(module):

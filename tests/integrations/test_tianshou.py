@@ -6,15 +6,6 @@ from gymnasium.wrappers import FlattenObservation
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 
-pytest.importorskip("tianshou")
-import torch
-from tianshou.algorithm.modelfree.dqn import DQN, DiscreteQLearningPolicy
-from tianshou.algorithm.optim import AdamOptimizerFactory
-from tianshou.data import Collector, VectorReplayBuffer
-from tianshou.env import DummyVectorEnv
-from tianshou.trainer import OffPolicyTrainerParams
-from tianshou.utils.net.common import Net
-
 MADE = {"id": "gpbandits/StaticGP-v0", "grid": [6], "max_episode_steps": 10}
 
 
@@ -24,6 +15,15 @@ def flat():
 
 def test_dqn_learns():
     """Its collector turns infos into objects with attributes, so no key may hide a method."""
+    pytest.importorskip("tianshou")
+    import torch
+    from tianshou.algorithm.modelfree.dqn import DQN, DiscreteQLearningPolicy
+    from tianshou.algorithm.optim import AdamOptimizerFactory
+    from tianshou.data import Collector, VectorReplayBuffer
+    from tianshou.env import DummyVectorEnv
+    from tianshou.trainer import OffPolicyTrainerParams
+    from tianshou.utils.net.common import Net
+
     torch.manual_seed(0)
     envs, one = DummyVectorEnv([flat for _ in range(4)]), flat()
     net = Net(state_shape=one.observation_space.shape, action_shape=6, hidden_sizes=[16])

@@ -5,27 +5,34 @@ import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
 
-pytest.importorskip("torchrl")
-import torch
-from tensordict.nn import TensorDictSequential
-from torchrl.envs import CatTensors, Compose, DoubleToFloat, GymEnv, TransformedEnv
-from torchrl.envs.utils import check_env_specs
-from torchrl.modules import MLP, EGreedyModule, QValueActor
-from torchrl.objectives import DQNLoss, SoftUpdate
-
 IDS = sorted(name for name in gym.registry if name.startswith("gpbandits/"))
 IN_BOXES = ("gpbandits/HighDim-v0", "gpbandits/Task-v0")
+
+
+@pytest.fixture(autouse=True)
+def _installed():
+    """Only a worker that runs these tests takes the seconds of the import."""
+    pytest.importorskip("torchrl")
 
 
 @pytest.mark.parametrize("id", IDS)
 def test_every_environment_is_made_by_its_id(id):
     """It tries an argument ``frameskip`` first and reads our error."""
+    from torchrl.envs import GymEnv
+    from torchrl.envs.utils import check_env_specs
+
     env = GymEnv(id, **({} if id in IN_BOXES else {"discrete_action": True}))
     check_env_specs(env)
     assert env.rollout(3).batch_size == (3,)
 
 
 def test_dqn_learns():
+    import torch
+    from tensordict.nn import TensorDictSequential
+    from torchrl.envs import CatTensors, Compose, DoubleToFloat, GymEnv, TransformedEnv
+    from torchrl.modules import MLP, EGreedyModule, QValueActor
+    from torchrl.objectives import DQNLoss, SoftUpdate
+
     torch.manual_seed(0)
     made = GymEnv("gpbandits/StaticGP-v0", grid=[6], max_episode_steps=10, discrete_action=True)
     env = TransformedEnv(
