@@ -1,6 +1,7 @@
 """The agents by name. To add one, write its file and add one line to the table."""
 
 import inspect
+from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -107,11 +108,16 @@ def settings_of(name: str | type[Agent]) -> dict[str, Any]:
     """The settings of an agent with their defaults, without those in `OVERRIDES`."""
     found: dict[str, Any] = {}
     for cls in reversed(agent_class(name).__mro__):
-        own = cls.__dict__.get("__init__")
-        for parameter in inspect.signature(own).parameters.values() if own else ():
-            if parameter.kind is parameter.KEYWORD_ONLY:
-                found[parameter.name] = parameter.default
+        if own := cls.__dict__.get("__init__"):
+            found |= _keywords(own)
     return found
+
+
+@lru_cache(maxsize=256)
+def _keywords(function: Any) -> dict[str, Any]:
+    """The arguments that can only be given by name, with their defaults."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
 
 
 def make(

@@ -1,5 +1,6 @@
 """What all tests share: where real data are, one thread for linear algebra, who runs which test."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -40,3 +41,9 @@ def pytest_xdist_make_scheduler(config, log):
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log)
+
+
+def pytest_collection_finish(session):
+    """Tests and modules stay to the end: no collection of garbage need look through them again."""
+    gc.collect()
+    gc.freeze()
