@@ -49,14 +49,16 @@ def run(tiny: Scenario, tmp_path: Path) -> Run:
 
 @pytest.fixture
 def as_in_a_terminal():
-    """Keywords of `subprocess.Popen`: a group of its own that heeds Ctrl-C.
+    """Keywords of `subprocess.Popen`: a group of its own that heeds Ctrl-C and a closed terminal.
 
-    Background jobs of a shell, as the tests themselves may be, are made to ignore it.
+    Background jobs of a shell, as the tests themselves may be, are made to ignore them.
     """
-    return {
-        "start_new_session": True,
-        "preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    }
+
+    def heed():
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+    return {"start_new_session": True, "preexec_fn": heed}
 
 
 ODD = """

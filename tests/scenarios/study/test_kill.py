@@ -116,7 +116,7 @@ def test_a_signal_ends_a_run_and_keeps_what_is_done(name, jobs, tmp_path, as_in_
     assert 0 < _trials(store) < 2500
 
 
-def test_a_terminal_that_is_closed_ends_a_run(tmp_path):
+def test_a_terminal_that_is_closed_ends_a_run(tmp_path, as_in_a_terminal):
     import pty
     import select
 
@@ -132,7 +132,7 @@ def test_a_terminal_that_is_closed_ends_a_run(tmp_path):
     )
     process = subprocess.Popen(
         [sys.executable, "-c", code],
-        cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs, **as_in_a_terminal,
     )  # fmt: skip
     os.close(theirs)
     store, deadline = tmp_path / "a.sqlite", time.monotonic() + 60
