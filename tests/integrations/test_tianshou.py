@@ -13,8 +13,11 @@ def flat():
     return FlattenObservation(gym.make(**MADE, discrete_action=True))
 
 
-def test_dqn_learns():
+def test_dqn_learns(monkeypatch):
     """Its collector turns infos into objects with attributes, so no key may hide a method."""
+    pytest.importorskip("numba")
+    # To compile its functions takes longer than all that they do here.
+    monkeypatch.setattr("numba.config.DISABLE_JIT", True)
     pytest.importorskip("tianshou")
     import torch
     from tianshou.algorithm.modelfree.dqn import DQN, DiscreteQLearningPolicy
