@@ -43,7 +43,7 @@ def test_a_run_on_arms_registers_the_environments_and_imports_no_statistics(tmp_
     code = (
         "import gpbandits_command as c\n"
         "c.main(['run', 'srinivas2010/se-1d', '--trials', '1', '--horizon', '3', '--agents',"
-        " 'random', '--jobs', '2'], standalone_mode=False)\n"
+        " 'random', '--jobs', '1'], standalone_mode=False)\n"
         "import sys; print('scipy.stats' in sys.modules)"
     )
     said = python(code, tmp_path)

@@ -65,6 +65,17 @@ def file(tmp_path_factory):
     return path
 
 
+@pytest.fixture(scope="module")
+def text(file):
+    """The page of one study."""
+    return page([file])
+
+
+@pytest.fixture(scope="module")
+def text_of_two(file):
+    return page([file, file])
+
+
 def read(text):
     reader = Reader()
     reader.feed(text)
@@ -72,8 +83,8 @@ def read(text):
     return reader
 
 
-def test_the_page_is_well_formed_and_needs_no_other_file(file):
-    reader = read(page([file, file]))
+def test_the_page_is_well_formed_and_needs_no_other_file(text_of_two):
+    reader = read(text_of_two)
     assert all(a.startswith("#") for a in reader.addresses), reader.addresses
     text = " ".join(reader.words)
     for word in ("2 studies", "noise_var = 0.01", "noise_var = 0.1", "mean rank", "holds"):
@@ -82,10 +93,9 @@ def test_the_page_is_well_formed_and_needs_no_other_file(file):
     assert "a test <of> tags & signs" in text
 
 
-def test_the_page_holds_the_tables_numbers(file):
+def test_the_page_holds_the_tables_numbers(file, text):
     with Store.open(file) as store:
         found = report(store)
-    text = page([file])
     for cell in found.cells:
         for row in rows_of(cell, found.metrics)[1]:
             assert "".join(f"<td>{word}</td>" for word in row) in text
@@ -105,8 +115,8 @@ def test_a_page_that_cannot_be_written(file, tmp_path):
         save_page([file], tmp_path / "taken" / "report.html")
 
 
-def test_the_page_says_what_was_run(file):
-    words = " ".join(read(page([file])).words)
+def test_the_page_says_what_was_run(file, text):
+    words = " ".join(read(text).words)
     assert "gpbandits/StaticGP-v0(grid=[20])" in words
     with Store.open(file) as store:
         (kernel,) = set(store.meta("kernels"))
@@ -117,19 +127,18 @@ def test_the_page_says_what_was_run(file):
     assert "posterior='auto'" in words  # a setting of GP-UCB
 
 
-def test_the_page_holds_the_paired_tests_of_the_text(file):
+def test_the_page_holds_the_paired_tests_of_the_text(file, text):
     with Store.open(file) as store:
         found = report(store)
-    text = page([file])
     for cell in found.cells:
         assert cell.comparisons
         for row in pairs_of(cell):
             assert "".join(f"<td>{word}</td>" for word in row) in text
 
 
-def test_several_studies_have_a_summary_first(file, tmp_path):
-    assert "Summary" not in page([file])
-    words = re.sub(r"\s+", " ", " ".join(read(page([file, file])).words))
+def test_several_studies_have_a_summary_first(file, text, text_of_two):
+    assert "Summary" not in text
+    words = re.sub(r"\s+", " ", " ".join(read(text_of_two).words))
     summary = words[words.index("Summary") : words.index("base seed")]
     with Store.open(file) as store:
         cells = report(store).cells

@@ -106,9 +106,13 @@ def test_bounds_are_kept_and_drawn(run, tiny, tmp_path):
         ((title, (metric, curve)),) = store.bounds(0).items()
         assert (title, metric, curve.shape) == ("Theorem 1, delta = 0.1", "average_regret", (12,))
         assert (curve > report(store).cells[0].agents[0].mean["average_regret"]).all()
-        plain, bounded = plot(store, tmp_path / "x"), plot(store, tmp_path / "y", bounds=True)
-        assert plain[1].read_bytes() != bounded[1].read_bytes()
-        plot(store, tmp_path / "z", log=True, bounds=True)
+        looks = {"x": {}, "y": {"bounds": True}, "z": {"bounds": True, "log": True}}
+        drawn = {
+            file.read_bytes()
+            for name, look in looks.items()
+            for file in plot(store, tmp_path / name, suffixes=[".svg"], **look)
+        }
+        assert len(drawn) == 3
 
 
 def test_a_plot_that_cannot_be_written(store, tmp_path):
