@@ -40,17 +40,23 @@ class Feasibility:
     A function that is positive where evaluations succeed counts as one more slack, but a large gain
     is no reason to evaluate where failure is more likely than success: P is multiplied by the
     smooth step Phi(20 mu / sigma) too, and posterior samples are maximized where its mean and its
-    sample are positive.
+    sample are positive. Points where an evaluation has failed are never feasible.
 
     Args:
         slacks: the posteriors of the slacks, on the domain of the searched posterior.
         success: the posterior of success, if evaluations may fail.
+        failed: the points where evaluations have failed.
 
     Cost: that of the moments of every posterior.
     """
 
-    def __init__(self, slacks: Sequence[Posterior], success: Posterior | None = None) -> None:
-        self.slacks, self.success = list(slacks), success
+    def __init__(
+        self,
+        slacks: Sequence[Posterior],
+        success: Posterior | None = None,
+        failed: Points | None = None,
+    ) -> None:
+        self.slacks, self.success, self._failed = list(slacks), success, failed
         if success is not None:
             self.slacks.append(success)
         self._seen: tuple[Points, Array] | None = None
@@ -63,6 +69,8 @@ class Feasibility:
             total += POSITIVE.score(mean, var)
             if slack is self.success:
                 total += POSITIVE.score(STEEP * mean, var)
+        if self._failed is not None:
+            total[coincident(points, self._failed)] = -np.inf
         return total
 
     def among(self, candidates: Points) -> Array:
@@ -90,11 +98,24 @@ class Feasibility:
                 value, in_mean, in_var = value + step, in_mean + STEEP * of_mean, in_var + of_var
             total += value
             slope += in_mean[:, None] * mean_slope + in_var[:, None] * var_slope
+        if self._failed is not None:
+            at = coincident(points, self._failed)
+            total[at], slope[at] = -np.inf, 0.0
         return total, slope
 
     def drawn(self, rng: np.random.Generator, size: int) -> "DrawnSlacks":
         """Joint samples of every slack."""
-        return DrawnSlacks(self.slacks, rng, size, self.success)
+        return DrawnSlacks(self.slacks, rng, size, self.success, self._failed)
+
+
+def coincident(points: Points, others: Points) -> NDArray[np.bool_]:
+    """Which of the points (n, ...) are among k others, (n,); O(n k d)."""
+    if points.ndim == 1:
+        return np.isin(points, others)
+    same = points[:, :1] == others[:, 0]
+    for column, other in zip(points.T[1:], others.T[1:], strict=True):
+        same &= column[:, None] == other
+    return np.asarray(same.any(axis=1))
 
 
 class DrawnSlacks:
@@ -105,6 +126,7 @@ class DrawnSlacks:
         rng: the generator.
         size: the number of samples.
         success: the slack whose mean is to be positive too, if any.
+        failed: points that are never feasible, if any.
     """
 
     def __init__(
@@ -113,8 +135,9 @@ class DrawnSlacks:
         rng: np.random.Generator,
         size: int,
         success: Posterior | None = None,
+        failed: Points | None = None,
     ) -> None:
-        self._size, self._success = size, success
+        self._size, self._success, self._failed = size, success, failed
         self._draws: list[Any] = []
         for slack in slacks:
             on_arms = isinstance(slack, ArmPosterior)
@@ -131,6 +154,8 @@ class DrawnSlacks:
             total += np.maximum(-slack, 0.0)
         if self._success is not None:
             total += np.maximum(-self._success.mean_at(points), 0.0)
+        if self._failed is not None:
+            total[:, coincident(points, self._failed)] = np.inf
         return total
 
     def holds(self, points: Array, which: IntArray) -> NDArray[np.bool_]:
@@ -140,6 +165,8 @@ class DrawnSlacks:
             holds &= draw.climb(points, which)[0] >= 0.0
         if self._success is not None:
             holds &= self._success.mean_at(points) >= 0.0
+        if self._failed is not None:
+            holds &= ~coincident(points, self._failed)
         return holds
 
     def ranked(self, values: Array, points: Points) -> tuple[Array, NDArray[np.bool_]]:

@@ -35,13 +35,13 @@ class Campaign(Displayed):
     """An agent, its suggestions and their results.
 
     The first ``n_initial`` suggestions are spread over the space (a shifted Sobol sequence). Later
-    ones are chosen by the agent. It conditions the variance on all pending and failed points and
-    keeps the mean, so that new suggestions avoid these points. Once an evaluation has failed,
-    scores are multiplied by the probability of success under a model of which evaluations fail.
-    While all values are equal, suggestions are spread further. If the noise is neither given nor
-    negligible, EI has the best point evaluated once more, and is ``augmented`` if the two values
-    differ. Where all combinations can be listed and the values have no noise, none is suggested
-    twice.
+    ones are chosen by the agent. It conditions the variance on pending points and on the last
+    failed ones and keeps the mean, so that new suggestions avoid these points. Once an evaluation
+    has failed, scores are multiplied by the probability of success under a model of which
+    evaluations fail; it is 0 at failed points. While all values are equal, suggestions are spread
+    further. If the noise is neither given nor negligible, EI has the best point evaluated once
+    more, and is ``augmented`` if the two values differ. Where all combinations can be listed and
+    the values have no noise, none is suggested twice.
 
     Args:
         space: the dimensions by name; see `Space`.

@@ -58,6 +58,11 @@ class SuccessModel:
             moments = self.posterior.moments(at[None])
             self.posterior.condition(at[None], *site(*moments, np.array([label])))
 
+    @property
+    def failed(self) -> Points:
+        """The points where evaluations failed, a new array."""
+        return self._points[self._labels < 0.0]
+
     def _fit(self) -> None:
         domain, points = self._space.domain, self._points
         unit = domain.coordinates[points] if isinstance(domain, Arms) else points
@@ -135,6 +140,11 @@ class Failures:
         if self._model is None or all(record.status != "done" for record in records):
             return None
         return self._model.posterior
+
+    @property
+    def points(self) -> Points | None:
+        """The points where evaluations failed, (n,) arms or (n, d) points; None without a model."""
+        return None if self._model is None else self._model.failed
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""

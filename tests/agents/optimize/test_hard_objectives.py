@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents.acquisitions import Mean
-from gpbandits_env.agents.optimize import Campaign, Choice, Integer
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer, models
 from gpbandits_env.agents.search import ArmSearch
 from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import SquaredExponential
@@ -51,6 +51,18 @@ def test_a_model_of_failures_is_kept_in_the_file(tmp_path):
         resumed = Campaign.resume(file)
     assert len(plain.failed) > 0
     assert resumed.snapshot()["records"] == plain.snapshot()["records"]
+
+
+def test_the_variance_is_conditioned_on_the_last_failed_points(monkeypatch):
+    campaign = Campaign(SQUARE, maximize=False, seed=0, n_initial=6)
+    played(campaign, 10, failing)
+    monkeypatch.setattr(models, "LAST_FAILED", 2)
+    kept, posterior = [], campaign.agent.posterior
+    monkeypatch.setattr(posterior, "hallucinate", lambda points: kept.extend(points.tolist()))
+    campaign.ask()
+    failed = [list(record.params.values()) for record in campaign.failed]
+    assert len(failed) > 2
+    np.testing.assert_allclose(kept, failed[-2:])
 
 
 def test_a_corrected_failure_is_learned_anew():

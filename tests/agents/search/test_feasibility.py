@@ -15,6 +15,7 @@ from gpbandits_env.agents.acquisitions import (
     RegretToSigma,
     Variance,
 )
+from gpbandits_env.agents.optimize import Integer, Space
 from gpbandits_env.agents.search import search_for
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.kernels import Matern52
@@ -23,6 +24,7 @@ from gpbandits_env.problem import Problem
 
 BOX = Box(np.zeros(2), np.ones(2))
 ARMS = Arms.grid([15, 15])
+LATTICE = Space({"x": Integer(1, 4), "y": Integer(1, 4)}).cube
 ALL = (UCB(4.0), LCB(1.0), LogEI(0.5), LogPI(0.5), Mean(), Variance())
 
 
@@ -125,6 +127,22 @@ def test_a_large_gain_is_no_reason_to_evaluate_where_failure_is_likely(domain, k
         likely[what] = chance(mean / np.sqrt(var))[0], sampled.min()
     assert likely["slack"][0] < 0.5 < likely["success"][0] + 0.02
     assert likely["slack"][1] < 0.0 <= likely["success"][1]
+
+
+@pytest.mark.parametrize("domain", [LATTICE, Arms.grid([4, 4])])
+def test_points_where_an_evaluation_failed_are_not_chosen_again(domain):
+    """Both the values and the models of success are best at the upper corner, whatever failed."""
+    posterior, success = known(domain, objective), known(domain, lambda x: 1.0 + objective(x))
+    search = search_for(domain, None, np.random.default_rng(0))
+    failed = domain.sample(np.random.default_rng(0), 1)
+    for _ in range(8):
+        search.feasibility = Feasibility([], success, failed)
+        chosen = search.best(Mean(), posterior)
+        sampled, maxima = search.sampled(posterior, np.random.default_rng(1), 1)
+        for point in (chosen, sampled):
+            assert not (domain.points(failed) == domain.points(point)).all(axis=1).any()
+        assert maxima > -np.inf
+        failed = np.concatenate([failed, chosen])
 
 
 def test_the_ratio_of_regret_to_sigma_keeps_its_order_in_logarithms():
