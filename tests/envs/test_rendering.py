@@ -51,7 +51,7 @@ class Believer:
         return np.zeros(n), np.ones(n)
 
 
-@pytest.fixture(params=SCENES)
+@pytest.fixture(params=SCENES, scope="module")
 def env(request):
     name, kwargs = SCENES[request.param]
     made = gym.make(f"gpbandits/{name}-v0", render_mode="rgb_array", batch_size=2, **kwargs)
@@ -59,28 +59,31 @@ def env(request):
     return made
 
 
-def test_pictures_are_pixels_and_follow_the_episode(env):
+@pytest.fixture(scope="module")
+def pictures(env):
+    """Before and after a round."""
     first = env.render()
     env.step(env.action_space.sample())
-    second = env.render()
-    for picture in (first, second):
+    return first, env.render()
+
+
+def test_pictures_are_pixels_and_follow_the_episode(pictures):
+    for picture in pictures:
         assert picture.shape == (450, 800, 3)
         assert picture.dtype == np.uint8
         assert picture.flags.writeable
-    assert (first != second).any()
-    assert (env.render() == second).all()
+    assert (pictures[0] != pictures[1]).any()
     assert not Gcf.figs
 
 
-def test_an_attached_agents_belief_is_shown(env):
+def test_an_attached_agents_belief_is_shown(env, pictures):
     domain = env.unwrapped.problem.domain
-    env.step(env.action_space.sample())
-    without = env.render()
     env.unwrapped.attach(Believer(getattr(domain, "size", 0)))
     # In a box of three dimensions there is nowhere to draw it.
-    assert (env.render() != without).any() == (hasattr(domain, "size") or domain.dim <= 2)
+    shown = hasattr(domain, "size") or domain.dim <= 2
+    assert (env.render() != pictures[1]).any() == shown
     env.unwrapped.attach(None)
-    assert (env.render() == without).all()
+    assert (env.render() == pictures[1]).all()
 
 
 def test_real_agents_can_be_attached_in_a_box():

@@ -32,7 +32,7 @@ def test_on_dask_results_come_as_they_are_done(odd, dask_cluster):
 def test_a_dask_scheduler_that_is_killed_keeps_what_is_done(odd, dask_cluster, held, tmp_path):
     path = tmp_path / "lost.sqlite"
     scenario = odd("Slow", quick_first=True)
-    cluster = dask_cluster(2)
+    cluster = dask_cluster(1)
     engine = Engine("dask", cluster.scheduler_address)
 
     def end():
