@@ -15,12 +15,13 @@ BLOCK = re.compile(r"(?:<!-- ([a-z]+)(?:: (\S+))? -->\n)?```(\w+)\n(.*?)```", re
 # Each reading is done in a fork of a process that has imported everything: what it registers and
 # imports is gone at its end, and it need not wait for the imports.
 SKIM = """
-import json, os, runpy, sys
+import gc, json, os, runpy, sys
 import matplotlib.pyplot
 from pathlib import Path
 from gpbandits_env import agents
 from gpbandits_env.scenarios.reporting import plots
 from gpbandits_env.scenarios.study.files import load
+gc.freeze()
 for line in sys.stdin:
     folder, *scripts = json.loads(line)
     if (pid := os.fork()) == 0:
