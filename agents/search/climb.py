@@ -189,7 +189,8 @@ class _Climbers:
             np.copyto(pairs[1, 0], fall, where=kept[:, None])
             np.copyto(rho[1:], rho[:-1], where=kept)
             np.divide(1.0, curvature, out=rho[0], where=kept)
-            np.divide(curvature, size, out=self._gamma, where=kept)
+            np.copyto(self._gamma, 1.0, where=kept)
+            np.divide(curvature, size, out=self._gamma, where=kept & (size > 0.0))
             self._remembered += kept & (self._remembered < len(rho))
             self._stretch[kept] = 1.0
         if np.count_nonzero(flat):
