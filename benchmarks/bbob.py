@@ -1,7 +1,7 @@
 """`minimize` beside other optimizers, on the functions of BBOB.
 
-    python benchmarks/bbob.py run [--dim 5] [--calls 200] [--noise 0] [--optimizers ei tpe ...]
-    python benchmarks/bbob.py table [--dim 5] [--noise 0] [--optimizers ei tpe ...]
+    python benchmarks/bbob.py run [--dim 5] [--calls 200] [--noise 0 0.1] [--optimizers ei tpe ...]
+    python benchmarks/bbob.py table [--dim 5] [--noise 0 0.1] [--optimizers ei tpe ...]
     python benchmarks/bbob.py tables
 
 Each run is one optimizer on one function, instance and seed. It appends one line to a CSV file, by
@@ -192,7 +192,8 @@ def run(chosen):
         write(chosen.file, FIELDS)
     done = read(chosen.file)
     keys = [
-        (name, chosen.dim, number, instance, seed, chosen.noise, chosen.calls)
+        (name, chosen.dim, number, instance, seed, noise, chosen.calls)
+        for noise in chosen.noise
         for seed in chosen.seeds
         for instance in chosen.instances
         for number in chosen.functions
@@ -211,11 +212,11 @@ def cells_of(chosen, names):
     # Of longer runs, the first part counts, unless there is one of this length.
     for key, (gaps, seconds) in sorted(read(chosen.file).items(), key=lambda item: -item[0][-1]):
         name, dim, number, instance, seed, noise, calls = key
-        wanted = (dim, noise) == (chosen.dim, chosen.noise) and calls >= max(chosen.at)
+        wanted = dim == chosen.dim and noise in chosen.noise and calls >= max(chosen.at)
         wanted &= instance in chosen.instances and seed in chosen.seeds
         wanted &= number in chosen.functions
         if wanted and name in names:
-            found[number, instance, seed][name] = [max(gaps[n], SMALLEST) for n in chosen.at]
+            found[number, instance, seed, noise][name] = [max(gaps[n], SMALLEST) for n in chosen.at]
             times[name].append(1e3 * seconds / calls)
     shared = [cell for cell in sorted(found) if len(found[cell]) == len(names)]
     gaps = [[found[cell][name] for name in names] for cell in shared]
@@ -258,16 +259,17 @@ def table(chosen):
 
 
 def describe(noise):
-    if not noise:
-        return "without noise"
-    return f"with noise of {noise:g} standard deviations of the function"
+    parts = ["without noise"] if 0.0 in noise else []
+    parts += [f"with noise of {one:g} standard deviations of the function" for one in noise if one]
+    return " and ".join(parts)
 
 
 def tables(chosen):
     """The tables of the manual, one by one, without settings of our agents.
 
     The first of a dimension and a noise has the optimizers with the most runs; each further one has
-    those with fewer runs too, in fewer cells.
+    those with fewer runs too, in fewer cells. The last of a dimension is over all noises, and has
+    those with as many runs as ei.
     """
     runs = defaultdict(lambda: defaultdict(int))
     for (name, dim, _, instance, _, noise, calls), _ in read(chosen.file).items():
@@ -277,8 +279,14 @@ def tables(chosen):
         for level in sorted(set(counts.values()), reverse=True):
             names = [name for name in counts if counts[name] >= level]
             if "ei" in names and level >= FEWEST:
-                own = {"dim": dim, "noise": noise, "optimizers": names}
+                own = {"dim": dim, "noise": [noise], "optimizers": names}
                 yield table(argparse.Namespace(**{**vars(chosen), **own}))
+        noises = sorted(one for of, one in runs if of == dim)
+        if len(noises) > 1 and noise == noises[-1]:
+            often = [runs[dim, one] for one in noises]
+            names = [name for name in counts if all(n[name] >= n["ei"] for n in often)]
+            own = {"dim": dim, "noise": noises, "optimizers": names}
+            yield table(argparse.Namespace(**{**vars(chosen), **own}))
 
 
 def parsed(arguments=None):
@@ -287,7 +295,7 @@ def parsed(arguments=None):
     parser.add_argument("--file", type=Path, default=RESULTS)
     parser.add_argument("--dim", type=int, default=5)
     parser.add_argument("--calls", type=int, default=200)
-    parser.add_argument("--noise", type=float, default=0.0)
+    parser.add_argument("--noise", type=float, nargs="+", default=[0.0])
     parser.add_argument("--functions", type=int, nargs="+", default=FUNCTIONS)
     parser.add_argument("--instances", type=int, nargs="+", default=REPORTED)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
