@@ -8,8 +8,9 @@ import os
 import signal
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from concurrent.futures import Future
 from contextlib import contextmanager
+from queue import Empty, SimpleQueue
 from runpy import run_path
 from typing import Any
 
@@ -72,6 +73,9 @@ class Processes(Pool):
         self.revivals = REVIVALS
         self._pools: list[Any] = [None] * jobs
         self._free, self._busy = list(range(jobs)), dict[Future[Any], int]()
+        # Ctrl-C in `concurrent.futures.wait` may leave locks of futures held, for which the threads
+        # of the pools, and so the end of the run, would wait forever.
+        self._done: SimpleQueue[Future[Any]] = SimpleQueue()
 
     def submit(self, tasks: Sequence[PlannedTrial]) -> "Future[tuple[Results, float]]":
         place = self._free.pop()
@@ -88,13 +92,16 @@ class Processes(Pool):
         else:
             future = pool.submit(run_timed, tasks)
         self._busy[future] = place
+        future.add_done_callback(self._done.put)
         return future
 
     def wait(self, handles: Collection[Any]) -> Iterable[Any]:
-        while not (done := wait(handles, timeout=LOOK, return_when=FIRST_COMPLETED).done):
-            for place in self._busy.values():
-                _end_result_of_dead(self._pools[place])
-        return done
+        while True:
+            try:
+                return [self._done.get(timeout=LOOK)]
+            except Empty:
+                for place in self._busy.values():
+                    _end_result_of_dead(self._pools[place])
 
     def result(self, handle: "Future[tuple[Results, float]]") -> tuple[Results, float]:
         place = self._busy.pop(handle)

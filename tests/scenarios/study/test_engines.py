@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 from types import SimpleNamespace
 
 import pytest
@@ -177,6 +178,25 @@ def test_the_pool_may_close_a_pipe_of_the_dead_at_the_same_moment():
         reader.recv_bytes()
     writer.close()
     reader.close()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="timers of POSIX")
+def test_ctrl_c_meets_no_lock_of_a_future_while_a_run_waits(monkeypatch):
+    """An exception between taking a lock and entering its block would leave it held forever."""
+    monkeypatch.setattr(engine_local, "LOOK", 1e-5)
+    processes, future, held = engine_local.Processes(1), Future(), []
+    processes._pools[0] = SimpleNamespace(submit=lambda *_: future, _processes={})
+    assert processes.submit([]) is future
+    signal.signal(signal.SIGVTALRM, lambda *_: held.append(future._condition._is_owned()))
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.001, 0.001)
+    try:
+        threading.Timer(0.3, future.set_result, [([], 0.0)]).start()
+        assert list(processes.wait([future])) == [future]
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+    assert len(held) > 20
+    assert not any(held)
 
 
 @pytest.mark.slow
