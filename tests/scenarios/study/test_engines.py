@@ -187,14 +187,14 @@ def test_ctrl_c_meets_no_lock_of_a_future_while_a_run_waits(monkeypatch):
     processes, future, held = engine_local.Processes(1), Future(), []
     processes._pools[0] = SimpleNamespace(submit=lambda *_: future, _processes={})
     assert processes.submit([]) is future
-    signal.signal(signal.SIGVTALRM, lambda *_: held.append(future._condition._is_owned()))
-    signal.setitimer(signal.ITIMER_VIRTUAL, 0.001, 0.001)
+    usual = signal.signal(signal.SIGALRM, lambda *_: held.append(future._condition._is_owned()))
+    signal.setitimer(signal.ITIMER_REAL, 0.001, 0.001)
     try:
         threading.Timer(0.3, future.set_result, [([], 0.0)]).start()
         assert list(processes.wait([future])) == [future]
     finally:
-        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
-        signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, usual)
     assert len(held) > 20
     assert not any(held)
 
