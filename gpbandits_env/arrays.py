@@ -16,6 +16,10 @@ Points: TypeAlias = NDArray[Any]
 State: TypeAlias = dict[str, Any]
 # Settings by name, as in TOML and JSON.
 Settings: TypeAlias = Mapping[str, Any]
+# The same as a new dict: what `to_dict` returns.
+Plain: TypeAlias = dict[str, Any]
+# What `reset` and `step` return beside the observation.
+Info: TypeAlias = dict[str, Any]
 
 INT, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 # One action per round is the common case, so its checks must cost next to nothing.
@@ -69,11 +73,16 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+def is_number(value: object) -> bool:
+    """Whether a value is one real number, of Python or of NumPy; a bool is none."""
+    return isinstance(value, (float, int, np.floating, np.integer)) and not isinstance(value, bool)
+
+
 def positive(value: float, name: str, *, zero: bool = False) -> float:
     """A number above 0 (at least 0 if ``zero``) and at most 1e150; otherwise InvalidInput."""
     if type(value) is float and 0.0 < value <= LARGEST:  # the fast path: called in every round
         return value
-    if isinstance(value, bool) or not isinstance(value, (float, int, np.floating, np.integer)):
+    if not is_number(value):
         raise InvalidInput(f"{name} must be a number, got {shown(value)}")
     try:
         number = float(value)
@@ -91,7 +100,7 @@ def share(value: float, name: str) -> float:
     """A number in [0, 1]; otherwise InvalidInput."""
     if type(value) is float and 0.0 <= value <= 1.0:  # the fast path: called in every round
         return value
-    if isinstance(value, bool) or not isinstance(value, (float, int, np.floating, np.integer)):
+    if not is_number(value):
         raise InvalidInput(f"{name} must be a number in [0, 1], got {shown(value)}")
     if not 0.0 <= value <= 1.0:
         raise InvalidInput(f"{name} must lie in [0, 1], got {shown(value)}")
@@ -110,6 +119,13 @@ def listed(value: Any, name: str) -> tuple[Any, ...]:
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, (Sequence, np.ndarray)):
         raise InvalidInput(f"{name} must be a list, got {shown(value)}")
     return tuple(np.atleast_1d(value) if isinstance(value, np.ndarray) else value)
+
+
+def mapping(value: object, name: str, kind: str = "a dict") -> Settings:
+    """The same dict; anything else is InvalidInput: the name must be ``kind``."""
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{name} must be {kind}, got {shown(value)}")
+    return value
 
 
 def whole(value: int, name: str, minimum: int = 1, maximum: int | None = MOST) -> int:

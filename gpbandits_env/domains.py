@@ -6,11 +6,11 @@ on `Arms` an action is the index of an arm, in a `Box` it is the point itself.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
@@ -24,10 +24,12 @@ from gpbandits_env.arrays import (
     SINGLE,
     Array,
     IntArray,
+    Plain,
     Points,
     Settings,
     finite_array,
     frozen,
+    mapping,
     whole,
 )
 from gpbandits_env.display import Displayed
@@ -42,6 +44,9 @@ SLACK = 4.0 * float(np.finfo(np.float32).eps)
 
 class Domain(Displayed, ABC):
     """The set of possible actions."""
+
+    # Whether it is a finite set of arms; else it is a box.
+    finite: ClassVar[bool]
 
     @property
     @abstractmethod
@@ -114,7 +119,7 @@ class Domain(Displayed, ABC):
         """``size`` actions drawn uniformly and independently."""
 
     @abstractmethod
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         """A plain dict that `domain_from_dict` reads back."""
 
 
@@ -131,6 +136,7 @@ class Arms(Domain):
         InvalidInput: no arms, or coordinates that are not finite.
     """
 
+    finite = True
     coordinates: Array
     axes: tuple[Array, ...] | None = field(default=None)
 
@@ -141,7 +147,7 @@ class Arms(Domain):
             raise InvalidInput(f"arms must have shape (n, d), n and d above 0, got {points.shape}")
         object.__setattr__(self, "coordinates", frozen(points + 0.0))  # no -0.0: equal, equal bytes
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> Plain:
         grid = self.axes and " x ".join(str(len(axis)) for axis in self.axes)
         return {"size": self.size, "dim": self.dim, "grid": grid}
 
@@ -246,7 +252,7 @@ class Arms(Domain):
     def sample(self, rng: np.random.Generator, size: int) -> IntArray:
         return rng.integers(self.size, size=size)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         if self.axes:
             # An axis of one point has no upper end, so any value above the lower end will do.
             ends = [(float(a[0]), float(a[-1] if len(a) > 1 else a[0] + 1.0)) for a in self.axes]
@@ -270,6 +276,7 @@ class Box(Domain):
         InvalidInput: corners that are not finite, not of one shape, or out of order.
     """
 
+    finite = False
     low: Array
     high: Array
 
@@ -281,7 +288,7 @@ class Box(Domain):
         object.__setattr__(self, "low", frozen(low + 0.0))
         object.__setattr__(self, "high", frozen(high + 0.0))
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> Plain:
         return {"dim": self.dim, "low": self.low, "high": self.high}
 
     @cached_property
@@ -350,7 +357,7 @@ class Box(Domain):
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         return rng.uniform(self.low, self.high, size=(size, self.dim))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         return {"type": "box", "low": self.low.tolist(), "high": self.high.tolist()}
 
 
@@ -360,18 +367,16 @@ def domain_from_dict(spec: Settings) -> Domain:
     Raises:
         InvalidInput: the type is unknown, or fields are missing or unknown.
     """
-    builders: dict[str, Any] = {"grid": Arms.grid, "arms": lambda points: Arms(points), "box": Box}
-    if not isinstance(spec, Mapping):
-        raise InvalidInput(f"a domain must be a dict with a 'type', got {shown(spec)}")
-    kind = spec.get("type")
-    if not isinstance(kind, str) or kind not in builders:
+    builders: dict[str, Callable[..., Domain]]
+    builders = {"grid": Arms.grid, "arms": lambda points: Arms(points), "box": Box}
+    kind = mapping(spec, "a domain", "a dict with a 'type'").get("type")
+    if kind not in list(builders):
         raise InvalidInput(f"a domain's type must be one of {sorted(builders)}, got {shown(kind)}")
     given = {key: value for key, value in spec.items() if key != "type"}
     try:
-        domain: Domain = builders[kind](**given)
+        return builders[kind](**given)
     except TypeError as error:
         raise InvalidInput(f"domain {kind!r}: {error}") from None
-    return domain
 
 
 def clock(parts: int) -> Arms:
