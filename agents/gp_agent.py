@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +24,7 @@ from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.search import ArmSearch, SearchSpec, search_for
-from gpbandits_env.arrays import Array, Points, Settings, State, positive
+from gpbandits_env.arrays import Array, Plain, Points, Settings, State, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.model import Model
@@ -170,7 +169,7 @@ class GPAgent(Agent):
         late = self.problem.max_delay is not None
         return ObservationLog(self.forgetting.rounds_late if late else self.forgetting.rounds)
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> Plain:
         model = {} if self.refit is None else {"kernel": self.refit.model.kernel}
         return {**super()._facts(), **model, "n_observations": self.posterior.size}
 
@@ -363,7 +362,7 @@ class GPAgent(Agent):
             self.wait(1.0)
 
     @property
-    def learned(self) -> list[dict[str, Any]]:
+    def learned(self) -> list[Plain]:
         """The results of the fits of the model, one dict each; see `data.learning`."""
         return [] if self.refit is None else self.refit.learned
 
@@ -416,10 +415,10 @@ class GPAgent(Agent):
         domain = self.action_map.shown
         if isinstance(self.action_map, ContextMap) and self.context is None:
             return None
-        if isinstance(domain, Arms):
+        if domain.finite:
             if points is not None:
                 raise InvalidInput("the posterior of this agent is on arms: leave out the points")
-            at: Points = np.arange(domain.size)
+            at: Points = np.arange(len(domain.span))
         elif points is None:
             return None
         else:

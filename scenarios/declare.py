@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_origin
 
-from gpbandits_env.arrays import Settings
+from gpbandits_env.arrays import Settings, mapping
 from gpbandits_env.errors import GPBanditsError, InvalidInput, shown, unknown
 from gpbandits_env.specs import check_kind, kinds_of
 
@@ -39,8 +39,7 @@ def read(
         InvalidInput: it is not a table, a key is missing, or a value does not fit.
         UnknownName: a key or a name is unknown.
     """
-    if not isinstance(table, Mapping):
-        raise InvalidInput(f"{where or 'a scenario'} must be a table, got {shown(table)}")
+    table = mapping(table, where or "a scenario", "a table")
     start = f"{where}." if where else ""
     known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
     check_keys(table, known, start)
@@ -111,8 +110,9 @@ def check_keys(table: Settings, known: Collection[str], start: str = "") -> None
 
 def check_names(table: Any, name: str) -> None:
     """Raise InvalidInput unless ``table`` is a dict whose keys are strings."""
-    if not isinstance(table, Mapping) or not all(isinstance(key, str) for key in table):
-        raise InvalidInput(f"{name} must be a table whose keys are names, got {shown(table)}")
+    words = "a table whose keys are names"
+    if not all(isinstance(key, str) for key in mapping(table, name, words)):
+        raise InvalidInput(f"{name} must be {words}, got {shown(table)}")
 
 
 def check_items(values: Any, kind: type[Any], name: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any
 
-from gpbandits_env.arrays import Settings, listed, whole
+from gpbandits_env.arrays import Plain, Settings, listed, whole
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.scenarios.declare import (
     check,
@@ -139,7 +139,7 @@ class Scenario:
         if not self.agents or len(set(labels)) != len(labels):
             raise InvalidInput(f"{self.id}: the labels of the agents must differ, got {labels}")
 
-    def points(self) -> tuple[dict[str, Any], ...]:
+    def points(self) -> tuple[Plain, ...]:
         """The points of the grid in declared order; a single empty point if there is no grid."""
         if isinstance(self.grid, Mapping):
             values = itertools.product(*self.grid.values())
@@ -160,7 +160,7 @@ class Scenario:
     def _cell(self, index: int, point: Settings) -> "Cell":
         here = self.changed(point)
         # Fields that no result depends on are dropped: each trial carries its cell to a worker.
-        left: dict[str, Any] = {
+        left: Plain = {
             f.name: f.default
             for f in fields(self)
             if f.metadata.get("about") and f.default is not MISSING
@@ -174,7 +174,7 @@ class Scenario:
             InvalidInput: a list lacks the item, or a setting is nested too deeply to be copied.
         """
         env_kwargs: Any = copy.deepcopy(dict(self.env_kwargs))
-        chosen: dict[str, Any] = {e.label: copy.deepcopy(dict(e.settings)) for e in self.agents}
+        chosen: Plain = {e.label: copy.deepcopy(dict(e.settings)) for e in self.agents}
         horizon = self.horizon
         for name, value in settings.items():
             head, _, rest = name.partition(".")
@@ -236,9 +236,9 @@ class Scenario:
             raise InvalidInput("agents: give at least one")
         return tuple(chosen.values())
 
-    def to_dict(self, seed: int = 0) -> dict[str, Any]:
+    def to_dict(self, seed: int = 0) -> Plain:
         """The plain dict that a results file keeps, before `study.resolve` fills in defaults."""
-        found: dict[str, Any] = {}
+        found: Plain = {}
         for f in fields(self):
             value = getattr(self, f.name)
             if not (f.metadata.get("later") and value == f.default):
@@ -278,7 +278,7 @@ class Cell:
     scenario: Scenario
 
     @property
-    def made_with(self) -> dict[str, Any]:
+    def made_with(self) -> Plain:
         """All keyword arguments of the environment."""
         selective = {"selective": True} if self.scenario.selective else {}
         return {**self.scenario.env_kwargs, **selective}
@@ -289,7 +289,7 @@ class Cell:
         return openings[trial % len(openings)] if openings else None
 
     @property
-    def instance_params(self) -> dict[str, Any]:
+    def instance_params(self) -> Plain:
         """The part of ``params`` that the environment and its random stream depend on."""
         kept = ("horizon", "batch_size")
         return {

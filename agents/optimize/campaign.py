@@ -24,9 +24,8 @@ from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, n_initial_for, spread_params
 from gpbandits_env.agents.optimize.space_agent import agent_for
-from gpbandits_env.arrays import Array, Settings, State, flag, listed, whole
+from gpbandits_env.arrays import Array, Plain, Settings, State, flag, listed, whole
 from gpbandits_env.display import Displayed
-from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.specs import no_user_code
 
@@ -115,7 +114,7 @@ class Campaign(Displayed):
             self._file.refuse_old()
             self._save()
 
-    def _facts(self) -> Mapping[str, Any]:
+    def _facts(self) -> Settings:
         best, statuses = self.best, [record.status for record in self.records]
         return {
             "dimensions": ", ".join(self.space.dimensions),
@@ -334,7 +333,7 @@ class Campaign(Displayed):
         return self._models.best(self._log)
 
     @property
-    def recommended(self) -> dict[str, Any] | None:
+    def recommended(self) -> Plain | None:
         """The evaluated parameters with the best posterior mean, where constraints likely hold.
 
         If there are none, as when the agent has discarded its data, they are those of `best`.
@@ -489,7 +488,7 @@ class Campaign(Displayed):
         campaign._file = source
         return campaign
 
-    def recommend(self, context: Params) -> dict[str, Any]:
+    def recommend(self, context: Params) -> Plain:
         """The parameters with the best posterior mean in a context; nothing becomes pending.
 
         Args:
@@ -505,7 +504,7 @@ class Campaign(Displayed):
             )
         return self._models.in_space.surest(self.check_context(context))
 
-    def check_context(self, context: Params) -> dict[str, Any]:
+    def check_context(self, context: Params) -> Plain:
         """The values of a context, checked; see `ask`.
 
         Raises:
@@ -515,13 +514,13 @@ class Campaign(Displayed):
         self._models.in_space.check_context()
         return self.space.check_context(context)
 
-    def _next(self, context: Params | None = None) -> dict[str, Any]:
+    def _next(self, context: Params | None = None) -> Plain:
         """A spread point at first; then the agent's choice.
 
         While all values are equal, nothing says where to look, and points are spread further.
         """
-        listed_out = isinstance(self.space.domain, Arms)
-        if len(self.records) < self.n_initial or (self._log.flat and not listed_out):
+        spread = self._log.flat and not self.space.domain.finite
+        if spread or len(self.records) < self.n_initial:
             params = spread_params(self.space, self._seed, len(self.records))
             return params if context is None else self.space.check(params | dict(context))
         return self._models.next(self._log, context)

@@ -1,7 +1,6 @@
 """What a campaign learns from its evaluations."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from gpbandits_env.agents.acquisitions import Feasibility
 from gpbandits_env.agents.agent import BROKEN
@@ -13,8 +12,7 @@ from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Record
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.agents.optimize.space_agent import SpaceAgent
-from gpbandits_env.arrays import State
-from gpbandits_env.domains import Arms
+from gpbandits_env.arrays import Plain, State
 from gpbandits_env.errors import InvalidInput
 
 # Once there is a model of failures, the variance is conditioned on this many failed points, the
@@ -42,9 +40,9 @@ class Models:
     ) -> None:
         self.in_space = SpaceAgent(space, agent)
         self.slacks, self.failures = Slacks(space, agent, bounds), Failures(space, agent)
-        self.noise, self._listed_out = noise, isinstance(space.domain, Arms)
+        self.noise, self._finite = noise, space.domain.finite
 
-    def next(self, log: CampaignLog, context: Params | None) -> dict[str, Any]:
+    def next(self, log: CampaignLog, context: Params | None) -> Plain:
         """The agent's choice of the next evaluation, given the pending and failed points."""
         best = self.best(log)
         if context is None and best is not None and self.noise.is_due(log):
@@ -52,12 +50,10 @@ class Models:
         self.noise.use(log)
         pending, failed = log.of("pending"), log.of("failed")
         slacks, success = self.slacks.posteriors, self.failures.success(log.records)
-        around, feasibility = [*pending, *failed], None
-        if slacks or success is not None:
-            feasibility = Feasibility(slacks, success, self.failures.points)
-        if success is not None:
-            around = [*pending, *failed[-LAST_FAILED:]]
-        repeat = not (self._listed_out and self.noise.is_absent(log))
+        around = [*pending, *(failed if success is None else failed[-LAST_FAILED:])]
+        unsure = slacks or success is not None
+        feasibility = Feasibility(slacks, success, self.failures.points) if unsure else None
+        repeat = not (self._finite and self.noise.is_absent(log))
         return self.in_space.next(len(log.records), around, feasibility, repeat, context)
 
     def tell(self, record: Record, log: CampaignLog, time: float | None, counts: bool) -> None:

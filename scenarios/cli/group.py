@@ -137,10 +137,23 @@ class Group(click.Group):
             _fail(error.format_message(), error.exit_code)
         except (click.Abort, KeyboardInterrupt):
             _fail("interrupted", exit_code())
+        except GPBanditsError as error:
+            _fail(str(error), 2)
+        except MemoryError:
+            _fail("this needs more memory than is available", 2)
+        except OSError as error:
+            _silence()
+            about = f"{error.filename}: " if error.filename else "standard output: "
+            _fail(about + (error.strerror or str(error)), 2)
         except Exception as error:
-            _end(error)
+            what = f"{type(error).__name__}: {error}"[:300]
+            _fail(
+                f"unexpected error, {what}. {_kept_traceback(error)}. Please report "
+                "it, unless the traceback ends in a module of your own",
+                UNFORESEEN,
+            )
         if standalone:
-            sys.exit(code if isinstance(code, int) else 0)
+            sys.exit(code)
         return code
 
 
@@ -149,24 +162,6 @@ def summary(name: str) -> str:
     module, _, function = COMMANDS[name].partition(".")
     text = Path(__file__).with_name(f"{module}.py").read_text(encoding="utf-8")
     return text.partition(f"\ndef {function}(")[2].partition('"""')[2].partition("\n")[0]
-
-
-def _end(error: Exception) -> NoReturn:
-    """End with one line: a user's mistake, an error of the system, or a defect of this package."""
-    if isinstance(error, GPBanditsError):
-        _fail(str(error), 2)
-    if isinstance(error, MemoryError):
-        _fail("this needs more memory than is available", 2)
-    if isinstance(error, OSError):
-        _silence()
-        about = f"{error.filename}: " if error.filename else "standard output: "
-        _fail(about + (error.strerror or str(error)), 2)
-    what = f"{type(error).__name__}: {error}"[:300]
-    _fail(
-        f"unexpected error, {what}. {_kept_traceback(error)}. Please report "
-        "it, unless the traceback ends in a module of your own",
-        UNFORESEEN,
-    )
 
 
 def _kept_traceback(error: Exception) -> str:

@@ -52,12 +52,12 @@ def _arms(problem: Problem, whose: str) -> Arms:
 
 
 def _drifting(problem: Problem) -> tuple[Arms, float]:
-    if not isinstance(problem.domain, Arms) or problem.batch_size != 1 or problem.epsilon is None:
+    arms = _arms(problem, "Theorems 4.2 and 4.3 are")
+    if problem.epsilon is None:
         raise InvalidInput(
-            "Theorems 4.2 and 4.3 are about one action per round on a finite set of arms, and a "
-            "function that drifts with a known epsilon"
+            "Theorems 4.2 and 4.3 are about a function that drifts with a known epsilon"
         )
-    return problem.domain, problem.epsilon
+    return arms, problem.epsilon
 
 
 def _variance(problem: Problem, arms: Arms) -> float:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.findings import AtMost, Finding, LessTime, ModelOrder
 from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
@@ -25,7 +26,7 @@ REGULARIZER = 1e-6  # the noise variance of the posterior in the regularized set
 
 MATCHED: dict[str, float] = {}
 REGULARIZED = {"noise_var": REGULARIZER}
-DENSE: dict[str, tuple[str, dict[str, Any]]] = {
+DENSE: dict[str, tuple[str, Plain]] = {
     "ucb": ("gp-ucb", {"beta": {"type": "finite", "delta": DELTA, "scale": 1.0}}),
     "ei": ("ei", {"incumbent": "observed"}),
     "mpi": ("mpi", {"variant": "improvement", "incumbent": "max-mean", "margin": 0.0}),
@@ -138,7 +139,7 @@ def nystrom(
     names: Iterable[str] = DENSE,
 ) -> tuple[AgentEntry, ...]:
     """Make the agents of BKB; by default qbar is their small constant 5."""
-    settings: dict[str, Any] = dict(fitted)
+    settings: Plain = dict(fitted)
     if qbar is not None:
         settings["posterior"] = {"type": "nystrom", "qbar": qbar}
     note = f"BKB, qbar = {5 if qbar is None else qbar:g}"
@@ -157,7 +158,7 @@ def findings(table: str, setting: _Setting, evaluation: float) -> tuple[Finding,
     found: list[Finding] = []
     cost = "What compression costs" if table == "rosenbrock" else ""
     cost = setting.settles if setting.fitted else cost
-    faster: dict[str, Any] = {"evaluation": evaluation, "reason": "Faster linear algebra"}
+    faster: Plain = {"evaluation": evaluation, "reason": "Faster linear algebra"}
     for a, (full, _) in DENSE.items():
         thin = [COMPRESSED[a] + end for end in setting.budgets]
         seconds = CLOCK[table][a]
@@ -200,13 +201,13 @@ ON_ROWS = (
 def _figure(
     name: str,
     trials: tuple[int, int, int],
-    env_kwargs: dict[str, Any],
+    env_kwargs: Plain,
     *,
     title: str,
     choices: tuple[str, ...],
     departures: tuple[str, ...],
     evaluation: float = 0.0,
-    grid: tuple[dict[str, Any], ...] = (),
+    grid: tuple[Plain, ...] = (),
     **declared: Any,
 ) -> tuple[Scenario, ...]:
     """Declare a figure in the three settings; the third leaves out the scaled problems of ``grid``.

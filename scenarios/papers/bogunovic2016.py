@@ -7,6 +7,7 @@ and traffic speeds, and the illustrations of Figs. 1 and 3(b).
 
 from typing import Any
 
+from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.findings import (
     Below,
     BelowAt,
@@ -59,7 +60,7 @@ UCBS = ("tv-gp-ucb", "r-gp-ucb", "gp-ucb")
 POWER = "Statistical power"
 
 
-def _drawn(kernel: str, **more: Any) -> dict[str, Any]:
+def _drawn(kernel: str, **more: Any) -> Plain:
     spec = {"type": kernel, "lengthscale": 0.2}
     return {"grid": [50, 50], "kernel": spec, "noise_var": 0.01, **more}
 
@@ -108,7 +109,7 @@ MISMATCH = (
 )
 
 
-def _blocks(end: str, title: str, env_kwargs: dict[str, Any], **more: Any) -> Scenario:
+def _blocks(end: str, title: str, env_kwargs: Plain, **more: Any) -> Scenario:
     """Declare Fig. 2(d), in which R-GP-UCB runs with blocks of many lengths."""
     return Scenario(
         id=f"bogunovic2016/mismatch-n{end}",
@@ -141,7 +142,7 @@ def _blocks(end: str, title: str, env_kwargs: dict[str, Any], **more: Any) -> Sc
 
 # -- Real data: Section 5.2, Fig. 3 ---------------------------------------------------------------
 
-TEMPERATURE: dict[str, Any] = {
+TEMPERATURE: Plain = {
     "readings": "intel-berkeley",
     "dataset_options": {"every": 10},
     "train_fraction": 0.6,
@@ -187,7 +188,7 @@ OUR_SENSORS = (
     185, 187, 189, 190, 196, 197, 205,
 )  # fmt: skip
 FIRST_SENSORS = tuple(5 * i // 2 for i in range(20))
-TRAFFIC: dict[str, Any] = {
+TRAFFIC: Plain = {
     "readings": "metr-la",
     "dataset_options": {"mornings": True, "working_days": True},
     "columns": OUR_SENSORS,
@@ -198,7 +199,7 @@ TRAFFIC: dict[str, Any] = {
 
 
 def _traffic(
-    end: str, figure: str, place: str, data: dict[str, Any], days: tuple[int, int], **more: Any
+    end: str, figure: str, place: str, data: Plain, days: tuple[int, int], **more: Any
 ) -> Scenario:
     """Declare a run on fifty sensors per test day; ``days`` is the length and number of days."""
     length, count = days

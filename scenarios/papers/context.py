@@ -5,19 +5,18 @@ agent with another kernel: one that ignores the context, and one under which con
 in common, as with one agent per context. The oracle that knows f has no regret.
 """
 
-from typing import Any
-
+from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.findings import Below, Level
 from gpbandits_env.scenarios.papers.bogunovic2016 import TEMPERATURE, WARM
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
 
-def _on(coordinates: list[int], lengthscale: float) -> dict[str, Any]:
+def _on(coordinates: list[int], lengthscale: float) -> Plain:
     kernel = {"type": "se", "lengthscale": lengthscale}
     return {"type": "on", "coordinates": coordinates, "kernel": kernel}
 
 
-def _product(context: float) -> dict[str, Any]:
+def _product(context: float) -> Plain:
     return {"type": "product", "factors": [_on([0], 0.2), _on([1], context)]}
 
 
@@ -33,7 +32,7 @@ AGENTS = (
 )
 OWN = "the setting is ours: the paper's data (vaccine design, light sensors) are not used"
 
-COMMON: dict[str, Any] = {
+COMMON: Plain = {
     "env": "gpbandits/Contextual-v0",
     "horizon": 300,
     "trials": 40,

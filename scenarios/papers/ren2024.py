@@ -8,6 +8,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.findings import Finding, NearlyBest, WithinPublished
 from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.papers.published import REN2024
@@ -26,8 +27,8 @@ PANELS = (
 )
 # The authors' public code: what it does where the paper is silent.
 CODE = "github.com/rafflesintown/TSRSR"
-ROUND: dict[str, Any] = {"type": "round", "candidates": 1000, "refine": 10, "rate": 0.01}
-PLAIN: dict[str, Any] = {**ROUND, "refine": 0}
+ROUND: Plain = {"type": "round", "candidates": 1000, "refine": 10, "rate": 0.01}
+PLAIN: Plain = {**ROUND, "refine": 0}
 # Those whose actions are the best of a score, refined or not.
 SCORED = ("bucb", "ucbpe", "qei")
 CHOICES = (
@@ -46,7 +47,7 @@ CHOICES = (
     "the 15 initial points count in the best so far, not in the average regret",
 )
 # Every round; nothing else is learned.
-SCALED: dict[str, Any] = {"standardize": True, "learn": {"every": 1, "what": []}}
+SCALED: Plain = {"standardize": True, "learn": {"every": 1, "what": []}}
 # The code's model of rbf-3d.
 RBF_3D = {**SCALED, "kernel": {"type": "se", "lengthscale": 0.15, "variance": 10.0}}
 WIDER = (
@@ -97,7 +98,7 @@ def converged(**settings: Any) -> AgentEntry:
     return AgentEntry("ts-rsr/converged", "ts-rsr", settings, note)
 
 
-def _scenario(name: str, env: str, env_kwargs: dict[str, Any], **declared: Any) -> Scenario:
+def _scenario(name: str, env: str, env_kwargs: Plain, **declared: Any) -> Scenario:
     return Scenario(
         id=f"ren2024/{name}",
         env=env,
@@ -114,7 +115,7 @@ def _problem(
     name: str,
     title: str,
     env: str,
-    kwargs: dict[str, Any],
+    kwargs: Plain,
     batch: tuple[int, int],
     *,
     agents: tuple[AgentEntry, ...],
@@ -172,9 +173,7 @@ def _rbf(
     )
 
 
-def _task(
-    name: str, title: str, task: dict[str, Any], batch: tuple[int, int], **more: Any
-) -> Scenario:
+def _task(name: str, title: str, task: Plain, batch: tuple[int, int], **more: Any) -> Scenario:
     kernel = {"type": "matern32", "lengthscale": LN2, "variance": LN2}
     smoother = {"kernel": {**task.get("kernel", kernel), "type": "matern52"}}
     others = (
@@ -206,7 +205,7 @@ CODE_POLICY = {"type": "boltzmann", "scale": 3.0, "over": "range", "earlier": IN
 
 def as_code(name: str, **settings: Any) -> AgentEntry:
     """Make an agent of the paper as it is in the authors' public code, under the paper's name."""
-    own: dict[str, tuple[str, dict[str, Any], str]] = {
+    own: dict[str, tuple[str, Plain, str]] = {
         "dpp-ts": ("dpp-ts", {"batch": {"type": "dpp", "steps": 2}}, "2 steps of the chain"),
         "bucb": ("bucb", {"beta": CODE_BETA, "search": ROUND}, "its beta, refined"),
         "ucbpe": (
@@ -222,7 +221,7 @@ def as_code(name: str, **settings: Any) -> AgentEntry:
     return AgentEntry(name, agent, {"search": PLAIN, **SCALED, **changed, **settings}, note)
 
 
-def _code(name: str, task: dict[str, Any], batch: tuple[int, int]) -> Scenario:
+def _code(name: str, task: Plain, batch: tuple[int, int]) -> Scenario:
     """Declare a problem as it is in the authors' code; it has the same row of the table."""
     noise_var = (1e-3 * SCALES[name]) ** 2
     model = {"type": "matern52", "lengthscale": LN2, "variance": LN2}
@@ -269,12 +268,12 @@ PUSHED = {"noise_var": 0.0, "model_noise_var": 0.01}
 TABLE = "f is smooth; the code's is a table on a grid of spacing 0.04, read at the nearest node"
 
 
-def _on(low: int, high: int, dim: int, task: str) -> dict[str, Any]:
+def _on(low: int, high: int, dim: int, task: str) -> Plain:
     return {"task": task, "dim": dim, "box": [[float(low)] * dim, [float(high)] * dim]}
 
 
 # Name, title, task, and the number of actions in a round and that of rounds.
-TASKS: tuple[tuple[str, str, dict[str, Any], tuple[int, int]], ...] = (
+TASKS: tuple[tuple[str, str, Plain, tuple[int, int]], ...] = (
     ("ackley-2d", "Ackley on [-5, 5]^2", _on(-5, 5, 2, "ackley"), (5, 50)),
     ("rosenbrock-2d", "Rosenbrock on [-2, 2] x [-1, 3]", {"task": "rosenbrock"}, (5, 50)),
     ("bird-2d", "Bird on [-2 pi, 2 pi]^2", {"task": "bird"}, (5, 50)),
@@ -307,7 +306,7 @@ TASKS: tuple[tuple[str, str, dict[str, Any], tuple[int, int]], ...] = (
         (10, 30),
     ),
 )
-MORE: dict[str, dict[str, Any]] = {
+MORE: dict[str, Plain] = {
     "rosenbrock-2d": {"choices": ("Rosenbrock's constants are 1 and 100",)},
     "hartmann-6d": {"others": HARTMANN_AS_CODE},
     "griewank-8d": {

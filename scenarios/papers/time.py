@@ -8,6 +8,7 @@ know how the function changes.
 
 from typing import Any
 
+from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.findings import AtMost, Below, Finding, NeverBelow
 from gpbandits_env.scenarios.papers.bogunovic2016 import (
     BETA,
@@ -25,13 +26,13 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 # -- Draws of each temporal kernel ----------------------------------------------------------------
 
 DAY = {"type": "quasi-periodic", "period": 24.0, "lengthscale": 1.0, "harmonics": 3}
-WANDERING: tuple[dict[str, Any], ...] = (
+WANDERING: tuple[Plain, ...] = (
     {"type": "markov", "epsilon": 0.03},
     {"type": "matern32", "lengthscale": 30.0},
     {"type": "matern52", "lengthscale": 30.0},
     {"type": "wiener", "rate": 0.02},
 )
-SEASONAL: tuple[dict[str, Any], ...] = (
+SEASONAL: tuple[Plain, ...] = (
     DAY | {"epsilon": 0.002},
     {
         "type": "sum",
@@ -103,14 +104,12 @@ def _real(epsilon: float, beta: dict[str, object], season: Any, rows: int) -> tu
 OWN = "this is an experiment of this library, not of a paper"
 
 
-def _drifting(side: int, drift: dict[str, Any]) -> dict[str, Any]:
+def _drifting(side: int, drift: Plain) -> Plain:
     kernel = {"type": "se", "lengthscale": 0.2}
     return {"grid": [side, side], "kernel": kernel, "noise_var": 0.01, "drift": drift}
 
 
-def _drawn(
-    name: str, what: str, kernels: tuple[dict[str, Any], ...], beaten: tuple[str, ...]
-) -> Scenario:
+def _drawn(name: str, what: str, kernels: tuple[Plain, ...], beaten: tuple[str, ...]) -> Scenario:
     return Scenario(
         id=f"time/{name}",
         source="Hartikainen and Sarkka (2010); Solin and Sarkka (2014)",
@@ -138,7 +137,7 @@ FEW_RUNS = "Means that few runs decide"
 AS_GOOD, BETTER = AtMost("bma", "true", 1.3), Below("bma", "true", reason=FEW_RUNS)
 # The last word of a name -> the drift in words, the drift, which the agents are not told, the
 # Markov rate with the same correlation from one round to the next, and what `bma` should reach.
-UNKNOWN: dict[str, tuple[str, dict[str, Any], float, Finding]] = {
+UNKNOWN: dict[str, tuple[str, Plain, float, Finding]] = {
     "change": (
         "change points, one in 100 rounds on average",
         {"type": "change-points", "rate": 0.01},
@@ -166,9 +165,7 @@ MATCHED = (
 )
 
 
-def _unknown(
-    name: str, what: str, drift: dict[str, Any], epsilon: float, goal: Finding
-) -> Scenario:
+def _unknown(name: str, what: str, drift: Plain, epsilon: float, goal: Finding) -> Scenario:
     return Scenario(
         id=f"time/unknown-{name}",
         source="Brunzema et al. (2022); Deng et al. (2022)",

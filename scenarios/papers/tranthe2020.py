@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.findings import Below, Finding, NearlyBest
 from gpbandits_env.scenarios.metrics import Panel
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
@@ -21,7 +22,7 @@ BESIDE = "schwefel-1.2"
 PANELS = (Panel(METRIC, band="deviation"), Panel(METRIC, "seconds", band="deviation"))
 
 # The model of all agents, and where they learn it.
-MODEL: dict[str, Any] = {"learn": {"every": 20}, "standardize": True}
+MODEL: Plain = {"learn": {"every": 20}, "standardize": True}
 # Evaluations of the acquisition per round, at most 1010 for each agent: 400 candidates, 110 at and
 # near the best observed points, 500 in climbs from the 10 best. LineBO's search adds 10 of those.
 BOX = {"search": {"starts": 10, "candidates": 400, "evaluations": 500}}
@@ -79,7 +80,7 @@ SEVEN = (
 def _literal() -> tuple[AgentEntry, ...]:
     """Make the seven with the theorem's full beta, random starts and no use of the best point."""
 
-    def beta(dim: int, side: float = 2.0) -> dict[str, Any]:
+    def beta(dim: int, side: float = 2.0) -> Plain:
         return {"beta": {"type": "continuous", "scale": 1.0, "dim": dim, "r": side}}
 
     full = {"type": "subspaces", "subspace_dim": 5, "scale": 1.0}
@@ -144,7 +145,7 @@ def _confined(function: str) -> tuple[str, ...]:
 
 def _scenario(name: str, agents: tuple[AgentEntry, ...], trials: int, **declared: Any) -> Scenario:
     """Declare a scenario with what all experiments share; ``declared`` adds the rest."""
-    common: dict[str, Any] = {
+    common: Plain = {
         "source": "tranthe2020, Section 5",
         "metric": METRIC,
         "panels": PANELS,
@@ -182,7 +183,7 @@ OWN_START = {"type": "initialised", "rounds": INITIAL, "first": "uniform"}
 
 def _started(entry: AgentEntry) -> AgentEntry:
     """Let an agent draw its first points itself; the stages of SRE become longer by their share."""
-    more: dict[str, Any] = {"batch": {**OWN_START, "then": {"type": "hallucinate"}}}
+    more: Plain = {"batch": {**OWN_START, "then": {"type": "hallucinate"}}}
     if entry.agent == "sre":
         more["rounds"] = (HORIZON + INITIAL) // STAGES["stages"]
     return replace(entry, settings={**entry.settings, **more})
@@ -190,14 +191,14 @@ def _started(entry: AgentEntry) -> AgentEntry:
 
 # The end of an id -> the agents, the repeats, the end of the title, the metrics and the rivals of
 # the findings, the choices (those before the ones of the function, these, those after), and more.
-OURS: dict[str, Any] = {
+OURS: Plain = {
     "agents": SEVEN,
     "trials": REPEATS,
     "title": "",
     "judged": ((METRIC,), (OTHERS,)),
     "choices": (CHOICES, ADDED, ()),
 }
-READINGS: dict[str, dict[str, Any]] = {
+READINGS: dict[str, Plain] = {
     "": OURS,
     "-shifted": {
         **OURS,
@@ -268,7 +269,7 @@ def _panel(function: str, dim: int, end: str = "", **changed: Any) -> Scenario:
     for metric in metrics:
         findings += (NearlyBest("ms-ucb", r, metric=metric, reason=reason) for r in rivals)
         findings.append(Below("ms-ucb", "gp-ucb", metric, reason=reason))
-    env_kwargs: dict[str, Any] = {"function": function, "dim": dim}
+    env_kwargs: Plain = {"function": function, "dim": dim}
     if end == "-shifted":
         env_kwargs["shift"] = True
     if camelback and end == "-literal":
@@ -357,7 +358,7 @@ FIGURES = (
 FIVE = (ms_ucb(d=10, n0=1, alpha=1.0, note="d = 10, N0 = 1, alpha = 1"), *rivals(10))
 
 
-def _tuned(name: str, title: str, trials: int, env_kwargs: dict[str, Any], **more: Any) -> Scenario:
+def _tuned(name: str, title: str, trials: int, env_kwargs: Plain, **more: Any) -> Scenario:
     """Declare a real task, with the five agents that the paper compares there."""
     return _scenario(
         name,

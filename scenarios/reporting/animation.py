@@ -12,8 +12,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, IntArray, whole
-from gpbandits_env.domains import Arms
+from gpbandits_env.arrays import Array, IntArray, Plain, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import check_output, writing
 from gpbandits_env.scenarios.reporting.style import (
@@ -35,14 +34,14 @@ NEARLY = 247  # of 255: as good as white
 INCHES = (7.2, 5.2)
 # Rounds whose readings are shown, the older the fainter.
 RECENT = 12
-STAR: dict[str, Any] = {
+STAR: Plain = {
     "s": 210,
     "marker": "*",
     "color": ORANGE,
     "edgecolor": INK,
     "linewidth": 0.8,
 }
-HIT: dict[str, Any] = {"facecolor": "none", "edgecolor": VERMILION, "linewidth": 2.0}
+HIT: Plain = {"facecolor": "none", "edgecolor": VERMILION, "linewidth": 2.0}
 
 
 def animate(
@@ -77,7 +76,7 @@ def animate(
     cell = chosen.cells()[0]
     env = make_env(scenario.env, {**cell.scenario.env_kwargs, "render_mode": "rgb_array"}, rounds)
     images = _with_one_palette(_frames(env, cell.scenario.agents[0], rounds, seed))
-    looks: dict[str, Any] = {"duration": round(1000 / frames_per_second), "loop": 0}
+    looks: Plain = {"duration": round(1000 / frames_per_second), "loop": 0}
     with writing(path, "gif") as part:
         images[0].save(
             part, format="GIF", save_all=True, append_images=images[1:], optimize=True, **looks
@@ -97,7 +96,7 @@ def _frames(env: gym.Env[Any, Any], entry: AgentEntry, rounds: int, seed: int) -
     if believes:
         bare.attach(agent)
     domain = bare.problem.domain
-    line = isinstance(domain, Arms) and domain.dim == 1 and not bare.problem.kernel.on_indices
+    line = domain.finite and domain.dim == 1 and not bare.problem.kernel.on_indices
     pictures: list[NDArray[np.uint8]] = []
     moments, resets = [], []
     for _ in range(rounds):
@@ -255,8 +254,8 @@ def _draw_now(
     axes.scatter(x[now.actions], now.rewards, s=80, zorder=6, label="action", **HIT)
     axes.scatter(x[now.best], now.values[now.best], zorder=7, label="optimum", **STAR)
     handles, names = axes.get_legend_handles_labels()
-    looks: dict[str, Any] = {"handletextpad": 0.5, "columnspacing": 1.3, "fontsize": 9}
-    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (-0.012, -0.01)}
+    looks: Plain = {"handletextpad": 0.5, "columnspacing": 1.3, "fontsize": 9}
+    place: Plain = {"loc": "upper left", "bbox_to_anchor": (-0.012, -0.01)}
     axes.legend(handles, names, ncols=len(names), **place, **looks)
 
 
@@ -265,7 +264,7 @@ def _draw_past(axes: "Axes", past: Sequence[Moment], x: Array, history: Array) -
     rounds = np.arange(1, len(past) + 1)
     low, high = float(history.min()), float(history.max())
     # The darkest blues would hide the marks.
-    looks: dict[str, Any] = {"cmap": "Blues", "vmin": low, "vmax": high + 0.5 * (high - low)}
+    looks: Plain = {"cmap": "Blues", "vmin": low, "vmax": high + 0.5 * (high - low)}
     axes.pcolormesh(np.sort(x), rounds, history[: len(past)], shading="nearest", **looks)
     path = x[[moment.best for moment in past]]
     axes.scatter(path, rounds, marker="s", s=14, color=ORANGE, linewidth=0)

@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from gpbandits_env.arrays import Settings
 from gpbandits_env.scenarios.reporting.style import INK, line_styles, new_figure, write
 from gpbandits_env.scenarios.results.comparison import PROFILE, Suite
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Styles: TypeAlias = Mapping[str, Mapping[str, Any]]
+Styles: TypeAlias = Mapping[str, Settings]
 
 
 def draw(

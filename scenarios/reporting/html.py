@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from gpbandits_env.arrays import Plain
 from gpbandits_env.files import check_output, write_text
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.plots import plot
@@ -60,7 +61,7 @@ def save_page(paths: Sequence[str | Path], target: Path, metric: str | None = No
     return write_text(target, page(paths, metric), "html", reads)
 
 
-def _study(path: Path, metric: str | None) -> dict[str, Any]:
+def _study(path: Path, metric: str | None) -> Plain:
     with Store.open(path) as store, tempfile.TemporaryDirectory() as folder:
         found = report(store, metric)
         (drawn,) = plot(store, Path(folder) / "plot", suffixes=(".svg",))
@@ -83,7 +84,7 @@ def _study(path: Path, metric: str | None) -> dict[str, Any]:
         }
 
 
-def _summary(found: Report, cell: CellReport) -> dict[str, Any]:
+def _summary(found: Report, cell: CellReport) -> Plain:
     """A row of the summary: the two best agents of a cell, and how many findings hold."""
     order = sorted(cell.agents, key=lambda agent: agent.mean[found.metric])
     checked = [check.holds for check in cell.findings if check.holds is not None]
@@ -136,7 +137,7 @@ def environments_of(store: Store) -> list[dict[str, str]]:
     return found
 
 
-def agents_of(scenario: dict[str, Any]) -> list[list[str]]:
+def agents_of(scenario: Plain) -> list[list[str]]:
     """A row per agent of a study: label, name, given settings, other settings in use, and note."""
     rows = []
     for label, entry in scenario["agents"].items():
@@ -150,7 +151,7 @@ def agents_of(scenario: dict[str, Any]) -> list[list[str]]:
     return rows
 
 
-def words(values: dict[str, Any]) -> str:
+def words(values: Plain) -> str:
     """Settings as they are written in a call."""
     return ", ".join(f"{name}={_short(value)}" for name, value in values.items())
 

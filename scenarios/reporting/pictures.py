@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpbandits_env import datasets, theory
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.domains import Arms
 from gpbandits_env.drift import MarkovDrift
 from gpbandits_env.drift import Path as DriftPath
@@ -139,7 +139,7 @@ def two_iterations(figure: "Figure", seed: int) -> None:
             axes.plot(x, mean, color=COLOURS[0], label=r"$\mu_{t-1}$")
             axes.plot(x, truth, color="#8C8C8C", linestyle=(0, (4, 2)), linewidth=1.4, label="$f$")
             axes.plot(x[actions], rewards, "o", color=INK, clip_on=False, label="rewards")
-            looks: dict[str, Any] = {"markersize": 14, "clip_on": False, "color": COLOURS[1]}
+            looks: Plain = {"markersize": 14, "clip_on": False, "color": COLOURS[1]}
             axes.plot(x[choice], mean[choice] + width[choice], "*", label="choice", **looks)
             axes.set(title=f"round {t}", xlabel="$x$", xlim=(0, 1))
         reward = truth[choice] + np.sqrt(NOISE_VAR) * rng.standard_normal()

@@ -1,13 +1,13 @@
 """Regret, model order and evaluations against rounds or time, from a results file alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray
+from gpbandits_env.arrays import Array, IntArray, Plain, Settings
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.findings.rounds import resets
@@ -113,7 +113,7 @@ def draw_panel(axes: "Axes", store: Store, cell: int, panel: Panel) -> None:
     draw_curves(axes, store, panel, [(a, cell, a, styles[a]) for a in store.labels(cell)])
 
 
-def styles_of(store: Store) -> dict[str, dict[str, Any]]:
+def styles_of(store: Store) -> dict[str, Plain]:
     """The colour and the dash of each agent of a study by its label, whether or not it is drawn."""
     return line_styles({k: entry["agent"] for k, entry in store.scenario["agents"].items()})
 
@@ -122,7 +122,7 @@ def draw_curves(
     axes: "Axes",
     store: Store,
     panel: Panel,
-    lines: Sequence[tuple[str, int, str, Mapping[str, Any]]],
+    lines: Sequence[tuple[str, int, str, Settings]],
 ) -> None:
     """Draw means with bands on empty axes, and a dot where an agent has just forgotten everything.
 
@@ -174,6 +174,6 @@ def draw_bounds(axes: "Axes", store: Store, cell: int, name: str) -> None:
     for i, (title, (metric, curve)) in enumerate(store.bounds(cell).items()):
         if metric == name:
             rounds = _shown(len(curve))
-            looks: dict[str, Any] = {"linestyle": DOTS[i % len(DOTS)], "linewidth": 1.2}
+            looks: Plain = {"linestyle": DOTS[i % len(DOTS)], "linewidth": 1.2}
             axes.plot(rounds, curve[rounds - 1], color=INK, label=title, **looks)
             axes.autoscale(axis="y")

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.files import writing
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def colour_of(agent: str) -> str:
     return OF_AGENT.get(name) or RARE[zlib.crc32(name.encode()) % len(RARE)]
 
 
-def line_styles(agents: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+def line_styles(agents: Mapping[str, str]) -> dict[str, Plain]:
     """The colour and the dash of each line of a plot.
 
     Built-in agents always have their own colour. An agent of the user's own keeps its colour too,
@@ -187,7 +187,7 @@ def new_figure(width: float, height: float) -> Iterator["Figure"]:
         yield figure
 
 
-def line_style(index: int) -> dict[str, Any]:
+def line_style(index: int) -> Plain:
     """The colour and the dash of the index-th curve of a plot without agents."""
     round_, colour = divmod(index, len(COLOURS))
     dash = (colour + round_) % len(DASHES)

@@ -15,12 +15,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import stats
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Plain, Settings
 from gpbandits_env.errors import InvalidInput, StoreError, one_of
 from gpbandits_env.scenarios.metrics import metric_named
 from gpbandits_env.scenarios.results.report import final, mean_ranks
@@ -94,7 +93,7 @@ class Suite:
             notes.append("one trial has no spread: its uncertainty is missing from the intervals")
         return tuple(notes)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         """A plain JSON dict."""
         plain = asdict(self)
         plain["improvement"] = [
@@ -151,7 +150,7 @@ def agents_of(paths: Sequence[str | Path]) -> dict[str, str]:
     return found
 
 
-def _fresh(name: str, taken: Mapping[str, Any]) -> str:
+def _fresh(name: str, taken: Settings) -> str:
     count = sum(other == name or other.startswith(f"{name} (") for other in taken)
     return f"{name} ({count + 1})" if count else name
 

@@ -167,9 +167,10 @@ def _column(name: str) -> str:
 
 
 def _kind(value: Any) -> type:
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > LARGEST_INTEGER:
+    kind = type(value)
+    if kind is int and abs(value) > LARGEST_INTEGER:
         return str
-    return type(value) if isinstance(value, (bool, int, float)) else str
+    return kind if kind in (bool, int, float) else str
 
 
 def _joint(a: type, b: type) -> type:

@@ -11,11 +11,11 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Any
 
 from threadpoolctl import threadpool_info
 
 import gpbandits_env
+from gpbandits_env.arrays import Plain
 from gpbandits_env.scenarios.results.report import CellReport, Report
 
 PACKAGES = ("numpy", "scipy", "gymnasium", "joblib")
@@ -35,7 +35,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def machine() -> dict[str, Any]:
+def machine() -> Plain:
     """Processor and BLAS builds. Results are bit-identical only if these are the same."""
     blas = sorted(
         f"{lib['internal_api']} {lib['version']} {lib.get('architecture', '')}".strip()
@@ -54,13 +54,13 @@ def _processor() -> str:
     return names[0] if names else platform.machine()
 
 
-def load(id: str, package: Traversable | None = None) -> dict[str, Any] | None:
+def load(id: str, package: Traversable | None = None) -> Plain | None:
     """The reference results of a scenario, from another folder if given; None if there are none."""
     file = (package or files("gpbandits_env.scenarios")).joinpath(f"reference/{id}.json")
     return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
 
 
-def to_reference(report: Report) -> dict[str, Any]:
+def to_reference(report: Report) -> Plain:
     """The part of a report that is kept as a reference."""
     s = report.scenario
     return {
@@ -76,7 +76,7 @@ def to_reference(report: Report) -> dict[str, Any]:
     }
 
 
-def _cell(cell: CellReport) -> dict[str, Any]:
+def _cell(cell: CellReport) -> Plain:
     agents = {a.label: {name: [a.mean[name], a.se[name]] for name in a.mean} for a in cell.agents}
     findings = [
         {"statement": c.statement, "holds": c.holds, "numbers": dict(c.numbers)}
@@ -85,7 +85,7 @@ def _cell(cell: CellReport) -> dict[str, Any]:
     return {"params": cell.params, "agents": agents, "findings": findings}
 
 
-def compare(kept: dict[str, Any], now: dict[str, Any]) -> list[str]:
+def compare(kept: Plain, now: Plain) -> list[str]:
     """Where results differ from the reference by more than `TOLERANCE` standard errors."""
     found = []
     for old, new in zip(kept["cells"], now["cells"], strict=True):

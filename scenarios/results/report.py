@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.display import Displayed, html_table
 from gpbandits_env.errors import StoreError, optional
 from gpbandits_env.scenarios.findings import FINDINGS, CellResults, Check
@@ -66,7 +66,7 @@ class CellReport:
     """The results of one cell of the grid."""
 
     index: int
-    params: dict[str, Any]
+    params: Plain
     agents: tuple[AgentResult, ...]
     comparisons: tuple[Comparison, ...]
     findings: tuple[Check, ...]
@@ -80,7 +80,7 @@ class Report(Displayed):
     round to round. ``digest`` is the SHA-256 of the results without times.
     """
 
-    scenario: dict[str, Any]
+    scenario: Plain
     metric: str
     optimum_moves: bool
     cells: tuple[CellReport, ...]
@@ -92,7 +92,7 @@ class Report(Displayed):
         """The metrics in tables, with that of the report first: see `metrics.shown`."""
         return shown(self.metric, self.optimum_moves)
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> Plain:
         agents = dict.fromkeys(a.label for cell in self.cells for a in cell.agents)
         return {
             "scenario": self.scenario["id"],
@@ -136,7 +136,7 @@ class Report(Displayed):
                 rows.append({**cell.params, **label, **mean, **errors, **plain})
         return optional("pandas", "pandas").DataFrame(rows)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         """A plain JSON dict; numbers that are not finite become None."""
         return _plain(asdict(self))
 
@@ -189,7 +189,7 @@ def final(store: Store, cell: int, metric: str) -> dict[str, dict[int, float]]:
     return found
 
 
-def _cell(store: Store, index: int, params: dict[str, Any], metric: str) -> CellReport:
+def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
     cell = StoredCell(store, index)
     names = shown(metric)
     shared = cell.final(metric, cell.labels)

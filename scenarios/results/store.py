@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array
+from gpbandits_env.arrays import Array, Plain, Settings
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import StoreError, one_of
 from gpbandits_env.files import check_regular
@@ -65,11 +65,11 @@ class Store(Displayed):
         self._patience = 0.0
         self._restricted: frozenset[str] | None = None
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> Plain:
         return {"path": self.path}
 
     @classmethod
-    def create(cls, path: str | Path, meta: Mapping[str, Any]) -> Self:
+    def create(cls, path: str | Path, meta: Settings) -> Self:
         """Create a file and its folder; ``meta`` are JSON-able entries, including "scenario".
 
         Raises:
@@ -157,7 +157,7 @@ class Store(Displayed):
             except (RecursionError, TypeError):
                 raise damaged(self.path, f"its {key} cannot be read") from None
 
-    def described(self, key: str) -> dict[str, Any]:
+    def described(self, key: str) -> Plain:
         """An entry of the meta table that is a dict: "versions" or "machine".
 
         Raises:
@@ -167,13 +167,13 @@ class Store(Displayed):
             raise damaged(self.path, f"its {key} are missing")
         return found
 
-    def set_meta(self, entries: Mapping[str, Any]) -> None:
+    def set_meta(self, entries: Settings) -> None:
         """Replace entries of the meta table, in one transaction."""
         with self._transaction() as db:
             _put_meta(db, entries)
 
     @property
-    def scenario(self) -> dict[str, Any]:
+    def scenario(self) -> Plain:
         """The resolved scenario.
 
         Raises:
@@ -196,7 +196,7 @@ class Store(Displayed):
                     row = (*astuple(record.key), record.error, record.traceback)
                     db.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?, ?, ?)", row)
 
-    def add_session(self, started: str, info: Mapping[str, Any]) -> None:
+    def add_session(self, started: str, info: Settings) -> None:
         """Record the start of a run; failures of earlier runs are deleted, to be tried again."""
         with self._transaction() as db:
             db.execute("INSERT INTO sessions VALUES (?, ?)", (started, to_json(info)))
@@ -352,7 +352,7 @@ def _insert(db: sqlite3.Connection, record: TrialRecord) -> None:
         db.execute(REPLACE_CHECKSUM, (to_json([item, *key]), checksum(parts)))
 
 
-def _put_meta(db: sqlite3.Connection, entries: Mapping[str, Any]) -> None:
+def _put_meta(db: sqlite3.Connection, entries: Settings) -> None:
     rows = [(key, to_json(value)) for key, value in entries.items()]
     db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", rows)
     sums = [(to_json(["meta", key]), checksum([(key, value)])) for key, value in rows]

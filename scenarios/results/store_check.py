@@ -17,6 +17,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, get_origin
 
+from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.errors import InvalidInput, StoreError, shown
 from gpbandits_env.scenarios.results.store_format import (
     APPLICATION_ID,
@@ -54,7 +55,7 @@ HOLDING: dict[str, dict[str, type[Any]]] = {
 }
 
 
-def check_resolved(plain: Any, path: Path) -> dict[str, Any]:
+def check_resolved(plain: Any, path: Path) -> Plain:
     """The scenario of a results file, checked.
 
     Raises:
@@ -75,11 +76,11 @@ def check_resolved(plain: Any, path: Path) -> dict[str, Any]:
     return plain
 
 
-def _check(plain: Mapping[str, Any], kinds: Mapping[str, type[Any]], of: str, path: Path) -> None:
+def _check(plain: Settings, kinds: Mapping[str, type[Any]], of: str, path: Path) -> None:
     for key, kind in kinds.items():
         if key not in plain:
             raise damaged(path, f"{of}: {key!r} is missing")
-        if not isinstance(plain[key], kind) or isinstance(plain[key], bool) != (kind is bool):
+        if type(plain[key]) is not kind:
             raise damaged(path, f"{of}: {key!r} is {shown(plain[key])}")
 
 
@@ -102,9 +103,9 @@ def clear_errors(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {_explain(str(error))}") from None
     except InvalidInput as error:  # raised by `check_regular`
         raise StoreError(str(error)) from None
+    except StoreError:
+        raise
     except OSError as error:
-        if isinstance(error, StoreError):
-            raise
         raise StoreError(f"{path}: {error.strerror or error}") from None
 
 
@@ -200,10 +201,10 @@ def _release(db: sqlite3.Connection) -> str:
     """How to install the release that wrote a file, if the file names it."""
     try:
         (text,) = db.execute("SELECT value FROM meta WHERE key = 'versions'").fetchone()
-        version = json.loads(text)["gpbandits-env"]
+        version = str(json.loads(text)["gpbandits-env"])
     except (sqlite3.Error, ValueError, TypeError, KeyError, RecursionError):
         return ""
-    known = isinstance(version, str) and re.fullmatch(r"\d[\w.]{0,40}", version)
+    known = re.fullmatch(r"\d[\w.]{0,40}", version)
     return f" (pip install 'gpbandits-env=={version}')" if known else ""
 
 
@@ -223,11 +224,11 @@ def check_sound(db: sqlite3.Connection, path: Path) -> None:
                 raise damaged(path, f"the checksum of {item[:200]} is wrong")
 
 
-def check_keys(db: sqlite3.Connection, path: Path, scenario: Mapping[str, Any]) -> None:
+def check_keys(db: sqlite3.Connection, path: Path, scenario: Settings) -> None:
     """Raise `StoreError` for a trial that is not in the scenario, or of another length."""
     points, trials = scenario["points"], scenario["trials"]
     for cell, agent, trial, rounds in db.execute(f"SELECT {KEY}, rounds FROM trials"):
-        if not (isinstance(cell, int) and isinstance(trial, int) and isinstance(rounds, int)):
+        if {type(cell), type(trial), type(rounds)} != {int}:
             raise damaged(path, "a trial has no number")
         if (
             not 0 <= cell < len(points)

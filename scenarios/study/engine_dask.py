@@ -14,6 +14,7 @@ import distributed
 from distributed.comm.addressing import get_address_host_port
 from distributed.utils import silence_logging_cmgr
 
+from gpbandits_env.arrays import Plain
 from gpbandits_env.errors import ClusterLost, InvalidInput
 from gpbandits_env.scenarios.study.pool import (
     Pool,
@@ -102,7 +103,7 @@ class DaskCluster(Pool):
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        self._futures: dict[str, Any] = {}
+        self._futures: Plain = {}
         self._done: SimpleQueue[str] = SimpleQueue()
 
     def submit(self, tasks: Sequence[PlannedTrial]) -> str:

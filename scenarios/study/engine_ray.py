@@ -13,6 +13,7 @@ from typing import Any
 import ray
 from ray import exceptions
 
+from gpbandits_env.arrays import Plain
 from gpbandits_env.errors import ClusterLost, InvalidInput, MissingExtra
 from gpbandits_env.scenarios.study import worker
 from gpbandits_env.scenarios.study.pool import Pool, Results, WorkerDied, check_reachable, run_timed
@@ -106,7 +107,7 @@ def _guarded() -> Iterator[None]:
 
 
 def _connect(jobs: int, address: str | None) -> None:
-    own: dict[str, Any] = {}
+    own: Plain = {}
     if address is None:
         own = {"num_cpus": jobs, "include_dashboard": False, "_node_ip_address": LOOPBACK}
     try:

@@ -17,7 +17,7 @@ from typing import Any
 
 from gpbandits_env import agents
 from gpbandits_env.agents.registry import agent_class, is_own
-from gpbandits_env.arrays import Settings
+from gpbandits_env.arrays import Plain, Settings, mapping
 from gpbandits_env.datasets import is_file_name
 from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, one_of, shown
 from gpbandits_env.files import check_regular
@@ -111,21 +111,18 @@ def read(declared: Any, name: str = "scenario") -> Scenario:
         InvalidInput: a key is missing, or a value has the wrong type.
         UnknownName: a key is unknown.
     """
-    if not isinstance(declared, Mapping):
-        raise InvalidInput(f"a scenario must be a table, got {shown(declared)}")
-    check_keys(declared, KEYS)
+    check_keys(declared := mapping(declared, "a scenario", "a table"), KEYS)
     table = {"id": f"my/{name}", "source": "a scenario file", "title": name, **declared}
-    environment = table.pop("environment", None)
-    if not isinstance(environment, Mapping) or not isinstance(environment.get("id"), str):
-        raise InvalidInput(
-            f"environment must be a table with an id in quotes, got {shown(environment)}"
-        )
-    table["env"] = environment["id"]
+    words = "a table with an id in quotes"
+    environment = mapping(table.pop("environment", None), "environment", words)
+    table["env"] = environment.get("id")
+    if not isinstance(table["env"], str):
+        raise InvalidInput(f"environment must be {words}, got {shown(environment)}")
     table["env_kwargs"] = {key: value for key, value in environment.items() if key != "id"}
     for kind in ("agents", "alternatives"):
         if isinstance(entries := table.get(kind), list):
             table[kind] = [_entry(entry, f"{kind}[{i}]") for i, entry in enumerate(entries)]
-    if (agents := table.get("agents")) is None or (isinstance(agents, list) and not agents):
+    if not table.get("agents"):
         raise InvalidInput("agents: at least one [[agents]] table is needed")
     return read_table(Scenario, table, readers={Finding: FINDINGS.from_dict})
 
@@ -151,7 +148,7 @@ def template(name: str) -> str:
     return text.replace("{name}", name)
 
 
-def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
+def parse_settings(texts: Sequence[str]) -> Plain:
     """The names and values of texts "NAME=VALUE", with values as in TOML.
 
     A value that is not TOML is a string, so that words need no quotes. "environment.epsilon" is the
@@ -160,7 +157,7 @@ def parse_settings(texts: Sequence[str]) -> dict[str, Any]:
     Raises:
         InvalidInput: a text has no name or no value, or a name is given twice.
     """
-    found: dict[str, Any] = {}
+    found: Plain = {}
     for text in texts:
         name, _, value = (part.strip() for part in text.partition("="))
         name = name.removeprefix(ENVIRONMENT)
@@ -215,11 +212,15 @@ def _without(grid: Any, settings: Settings) -> Any:
 def as_toml(scenario: Scenario, file: str) -> str:
     """The text of a file of that name that declares the scenario."""
     entries = _normal(_entries(scenario))
-    tables = [name for name, value in entries.items() if _is_table(value)]
-    lines = [f"{_key(k)} = {_value(v, 0)}" for k, v in entries.items() if k not in tables]
-    for name in tables:
-        lines += _table(name, entries[name])
-    return "\n".join([HEAD.format(id=scenario.id, file=file), *lines]) + "\n"
+    lines, tables = [HEAD.format(id=scenario.id, file=file)], list[str]()
+    for name, value in entries.items():
+        if isinstance(value, dict):
+            tables += _table(f"[{name}]", value)
+        elif isinstance(value, list) and isinstance(value[0], dict):
+            tables += [line for item in value for line in _table(f"[[{name}]]", item)]
+        else:
+            lines.append(f"{_key(name)} = {_value(value, 0)}")
+    return "\n".join([*lines, *tables]) + "\n"
 
 
 def differences(scenario: Scenario, text: str) -> list[str]:
@@ -230,9 +231,9 @@ def differences(scenario: Scenario, text: str) -> list[str]:
     return [key for key in keys if here.get(key) != back.get(key)]
 
 
-def _entries(scenario: Scenario) -> dict[str, Any]:
+def _entries(scenario: Scenario) -> Plain:
     """The keys of the file: the fields that are not at their defaults, as plain data."""
-    found: dict[str, Any] = {}
+    found: Plain = {}
     for field in fields(scenario):
         value = getattr(scenario, field.name)
         if field.name == "env":
@@ -244,35 +245,22 @@ def _entries(scenario: Scenario) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value not in ((), [], {})}
 
 
-def _is_table(value: Any) -> bool:
-    """Whether a value is written under a header: a table, or a list of tables."""
-    if isinstance(value, Mapping):
-        return True
-    return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
-
-
-def _table(name: str, value: Any) -> Iterator[str]:
-    header, tables = (
-        (f"[{name}]", [value]) if isinstance(value, Mapping) else (f"[[{name}]]", value)
-    )
-    for table in tables:
-        yield f"\n{header}"
-        for key, item in table.items():
-            if item is not None and item not in ("", {}, ()):
-                yield f"{_key(key)} = {_value(item, 0)}"
+def _table(header: str, table: Settings) -> Iterator[str]:
+    yield f"\n{header}"
+    for key, item in table.items():
+        if item is not None and item not in ("", {}, ()):
+            yield f"{_key(key)} = {_value(item, 0)}"
 
 
 def _value(value: Any, depth: int) -> str:
-    """A value in TOML's notation."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, (int, float)):
-        return repr(value)
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
-    if isinstance(value, Mapping):
+    """A value of plain JSON data in TOML's notation."""
+    if isinstance(value, dict):
         items = [f"{_key(k)} = {_value(v, depth + 1)}" for k, v in value.items() if v is not None]
         return f"{{ {', '.join(items)} }}" if items else "{}"
+    if isinstance(value, float):
+        return repr(value)  # differs from JSON for infinity
+    if not isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
     items = [_value(item, depth + 1) for item in value]
     line = f"[{', '.join(items)}]"
     if depth or len(line) < 88:

@@ -10,8 +10,10 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import gymnasium as gym
+import numpy as np
 
 from gpbandits_env import agents
+from gpbandits_env.arrays import Plain
 from gpbandits_env.drift import as_drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput
 from gpbandits_env.kernels import kernel_from_dict
@@ -66,7 +68,7 @@ def _at(where: str, error: GPBanditsError) -> GPBanditsError:
     return type(error)(f"{where}: {error}")
 
 
-def resolved(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
+def resolved(scenario: Scenario, seed: int = 0) -> Plain:
     """Everything that determines the results, as a plain JSON dict; all streams depend on the seed.
 
     Raises:
@@ -79,7 +81,7 @@ def resolved(scenario: Scenario, seed: int = 0) -> dict[str, Any]:
         entry["defaults"] = {name: _plain(value) for name, value in known.items()}
     plain["bounds"] = [BOUNDS.to_dict(BOUNDS.from_dict(spec)) for spec in scenario.bounds]
     try:
-        result: dict[str, Any] = json.loads(json.dumps(plain, allow_nan=False))
+        result: Plain = json.loads(json.dumps(plain, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{scenario.id}: a scenario must be JSON-able: {error}") from None
     return result
@@ -93,13 +95,12 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def describe(problem: Problem) -> dict[str, Any]:
+def describe(problem: Problem) -> Plain:
     """A digest of the agents' problem, which changes if data or defaults change."""
-    mean = problem.prior_mean
     return {
         "domain": _digest(problem.domain.to_dict()),
         "kernel": _digest(problem.kernel.to_dict()),
-        "prior_mean": _digest(mean if isinstance(mean, float) else mean.tolist()),
+        "prior_mean": _digest(np.asarray(problem.prior_mean).tolist()),
         "noise_var": problem.noise_var,
         "batch_size": problem.batch_size,
     }

@@ -11,7 +11,7 @@ from typing import Any
 import joblib
 from tqdm.auto import tqdm
 
-from gpbandits_env.arrays import whole
+from gpbandits_env.arrays import Plain, Settings, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import ClusterLost, StoreError
 from gpbandits_env.problem import Problem
@@ -48,7 +48,7 @@ class Outcome(Displayed):
     failures: tuple[TrialFailure, ...]
     interrupted: bool
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> Plain:
         return {
             "path": self.path,
             "trials": f"{self.done} of {self.total}",
@@ -136,7 +136,7 @@ def plan(cells: Sequence[Cell], trials: int, seed: int) -> list[PlannedTrial]:
     return tasks
 
 
-def _open(path: Path, meta: Mapping[str, Any], fresh: bool) -> Store:
+def _open(path: Path, meta: Settings, fresh: bool) -> Store:
     if not os.path.exists(path) or Store.is_empty(path):  # a name that is too long does not exist
         return Store.create(path, meta)
     if fresh:
@@ -155,7 +155,7 @@ def _open(path: Path, meta: Mapping[str, Any], fresh: bool) -> Store:
     return store
 
 
-def _merge(store: Store, meta: Mapping[str, Any]) -> None:
+def _merge(store: Store, meta: Settings) -> None:
     """Check that the file contains the same study, and extend it to what is requested now."""
     old, new = store.scenario, meta["scenario"]
     difference = _difference(old, new)
@@ -179,7 +179,7 @@ def _merge(store: Store, meta: Mapping[str, Any]) -> None:
 ABSENT = "not stated"
 
 
-def _difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
+def _difference(old: Settings, new: Settings) -> str:
     """The first difference between two scenarios, in words; empty if they are the same study."""
     for key in IDENTITY:
         if old.get(key) != new.get(key):

@@ -17,7 +17,7 @@ from joblib.externals.loky.cloudpickle_wrapper import dumps
 from numpy.typing import NDArray
 
 from gpbandits_env import agents
-from gpbandits_env.arrays import Settings
+from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.errors import GPBanditsError, InvalidInput
 from gpbandits_env.posterior.threads import one_blas_thread
 from gpbandits_env.registration import register_all
@@ -83,7 +83,7 @@ class PlannedTrial:
         return seed_for(self.cell.scenario.id, named, purpose, *labels, self.key.trial, self.seed)
 
 
-def main_classes(cell: Cell) -> dict[str, Any]:
+def main_classes(cell: Cell) -> Plain:
     """The classes that a cell names as "__main__:Name": those of a notebook or of a script."""
     main = sys.modules["__main__"]
     return {name: getattr(main, name) for name in re.findall(r'"__main__:(\w+)"', _text(cell))}
@@ -203,12 +203,12 @@ def run_rounds(
     env: gym.Env[Any, Any],
     agent: Any,
     horizon: int,
-    first: dict[str, Any] | None = None,
+    first: Plain | None = None,
     *,
     opening: int | None = None,
     store_actions: bool = True,
     spent: int = 0,
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[Plain, Plain]:
     """One agent in one environment instance, which has been reset.
 
     If rewards are delayed, the agent is told of each when it arrives. In a selective environment
@@ -320,7 +320,7 @@ def _run(task: PlannedTrial) -> TrialRecord:
     cell, here, label = task.cell, task.cell.scenario, task.key.agent
     entry = next(e for e in here.agents if e.label == label)
     env_seed, agent_seed = task.stream("world"), task.stream("agent", label)
-    first: dict[str, Any] = {}
+    first: Plain = {}
     with lent(here.env, cell.made_with, here.horizon) as env:
         agent = make_agent(entry, env, agent_seed)
         observation, _ = env.reset(seed=env_seed)
