@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import Array, IntArray, listed
-from gpbandits_env.domains import Arms
+from gpbandits_env.arrays import Array, IntArray, Plain, listed
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.samplers import sobol
 
@@ -20,7 +20,7 @@ from gpbandits_env.samplers import sobol
 POWER = 11  # of two: the number of Sobol points
 
 
-def params_of(space: Space, points: Any) -> list[dict[str, Any]]:
+def params_of(space: Space, points: object) -> list[Plain]:
     """Checked values by name of one point or of several, each a dict or a list of values.
 
     Raises:
@@ -30,7 +30,7 @@ def params_of(space: Space, points: Any) -> list[dict[str, Any]]:
     return [space.check(by_name(space, point)) for point in points_of(space, points)]
 
 
-def points_of(space: Space, points: Any) -> list[Any]:
+def points_of(space: Space, points: object) -> list[Any]:
     """Points in any form as a list: none, one or several."""
     if points is None or isinstance(points, Mapping):
         return [] if points is None else [points]
@@ -40,18 +40,18 @@ def points_of(space: Space, points: Any) -> list[Any]:
     return [[row] for row in given] if len(space.dimensions) == 1 else [given] if given else []
 
 
-def rows(given: Any, name: str) -> tuple[Any, ...]:
+def rows(given: object, name: str) -> tuple[Any, ...]:
     """The items of a list, or of an array-like such as a table's column or a tensor."""
     array = hasattr(given, "__array__") and not isinstance(given, np.generic)
     return listed(np.asarray(given) if array else given, name)
 
 
-def is_value(item: Any) -> bool:
+def is_value(item: ArrayLike) -> bool:
     """Whether an item is one value, and not a point of several values."""
     return not isinstance(item, Mapping) and (isinstance(item, str) or np.ndim(item) == 0)
 
 
-def by_name(space: Space, point: Any) -> Params:
+def by_name(space: Space, point: object) -> Params:
     """A point as values by name."""
     if isinstance(point, Mapping):
         return point
@@ -69,17 +69,13 @@ def importance(space: Space, mean: Callable[[Array], Array], total: bool) -> dic
     The indices are exact if the space has at most 4096 combinations. Otherwise they are estimated
     from ``2**POWER (d + 2)`` points of a Sobol sequence, with an error of about 0.01.
     """
-    if isinstance(space.domain, Arms):
-        found = _of_combinations(space, space.domain, mean, total)
-    else:
-        found = _of_samples(space, mean, total)
-    return dict(zip(space.dimensions, found, strict=True))
+    estimate = _of_combinations if space.domain.finite else _of_samples
+    return dict(zip(space.dimensions, estimate(space, mean, total), strict=True))
 
 
-def _of_combinations(
-    space: Space, arms: Arms, mean: Callable[[Array], Array], total: bool
-) -> list[float]:
-    f = mean(arms.coordinates)
+def _of_combinations(space: Space, mean: Callable[[Array], Array], total: bool) -> list[float]:
+    points = space.domain.span
+    f = mean(points)
     whole = float(f.var())
     if whole == 0.0:
         return [0.0] * len(space.dimensions)
@@ -87,7 +83,7 @@ def _of_combinations(
     for part in space.parts:
         own = np.zeros(space.dim, dtype=np.bool_)
         own[part] = True
-        kept = arms.coordinates[:, ~own if total else own]
+        kept = points[:, ~own if total else own]
         explained = float(_group_means(f, kept).var()) / whole
         found.append(1.0 - explained if total else explained)
     return found

@@ -25,12 +25,12 @@ from gpbandits_env.agents.optimize.space_agent import SpaceAgent, agent_for
 from gpbandits_env.agents.search.base import ArmSearch, Search
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
-from gpbandits_env.arrays import Array, State, numbers
+from gpbandits_env.arrays import Array, Plain, State, mapping, numbers
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.posterior import Posterior
 
 
-def split(given: Any) -> tuple[dict[str, float], list[LinearConstraint]]:
+def split(given: object) -> tuple[dict[str, float], list[LinearConstraint]]:
     """Checked upper bounds by name, and linear constraints.
 
     Args:
@@ -56,25 +56,22 @@ def split(given: Any) -> tuple[dict[str, float], list[LinearConstraint]]:
     return bounds, linear
 
 
-def linear_to_dict(given: LinearConstraint) -> dict[str, Any]:
+def linear_to_dict(given: LinearConstraint) -> Plain:
     """A linear constraint as a plain dict of lists, which SciPy's constructor accepts."""
     parts = {"A": dense(given), "lb": given.lb, "ub": given.ub}
     return {key: np.asarray(part).tolist() for key, part in parts.items()}
 
 
-def upper_bounds(given: Any) -> dict[str, float]:
+def upper_bounds(given: object) -> dict[str, float]:
     """Checked upper bounds by name; raises `InvalidInput`."""
     if given is None:
         return {}
-    if not isinstance(given, Mapping):
-        raise InvalidInput(
-            "constraints must be a dict of upper bounds by name, an object of SciPy, or a list of "
-            f"them, got {shown(given)}"
-        )
-    for name in given:
+    kind = "a dict of upper bounds by name, an object of SciPy, or a list of them"
+    found = mapping(given, "constraints", kind)
+    for name in found:
         if not isinstance(name, str):
             raise InvalidInput(f"the name of a constraint must be a string, got {shown(name)}")
-    return {name: number(bound, f"constraint {name!r}") for name, bound in given.items()}
+    return {name: number(bound, f"constraint {name!r}") for name, bound in found.items()}
 
 
 class Slacks:
@@ -167,11 +164,11 @@ class WithConstraints:
         others: the constraint objects, as functions from a point to values by name.
     """
 
-    fun: Callable[[Any], Any]
+    fun: Callable[[Any], object]
     own: tuple[str, ...]
     others: tuple["NonlinearSides", ...]
 
-    def __call__(self, x: Any) -> tuple[Any, Any]:
+    def __call__(self, x: object) -> tuple[object, object]:
         value, told = pair_of(self.fun(x), WITH_CONSTRAINTS) if self.own else (self.fun(x), {})
         if told is None:
             return value, None
@@ -217,7 +214,7 @@ class NonlinearSides:
         """The upper bounds by name."""
         return {name: bound for name, bound, _, _ in self._sides()}
 
-    def __call__(self, x: Any) -> dict[str, float]:
+    def __call__(self, x: object) -> dict[str, float]:
         """The values of the sides by name."""
         values = numbers(np.atleast_1d(self.fun(x)), self.name)
         if values.shape != (len(self.low),):
@@ -238,7 +235,7 @@ class NonlinearSides:
         return found
 
 
-def sides_of(given: Any) -> tuple[tuple[str, ...], tuple[NonlinearSides, ...], list[Any]]:
+def sides_of(given: object) -> tuple[tuple[str, ...], tuple[NonlinearSides, ...], list[object]]:
     """The parts of the argument ``constraints`` of `minimize`.
 
     Returns:

@@ -4,9 +4,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import MOST, Array, finite_array, flag, listed, numbers, whole
 from gpbandits_env.errors import InvalidInput, shown
@@ -21,6 +22,9 @@ MOST_VALUES = 32
 
 class Dimension(ABC):
     """One parameter of the function to be optimized."""
+
+    # Whether its values have an order.
+    ordered: ClassVar[bool] = True
 
     @property
     def width(self) -> int:
@@ -56,7 +60,7 @@ class Dimension(ABC):
 DIMENSIONS: Family[Dimension] = Family("dimension")
 
 
-def number(value: Any, name: str, *, finite: bool = True) -> float:
+def number(value: ArrayLike, name: str, *, finite: bool = True) -> float:
     """One number; raises `InvalidInput` for strings, booleans, arrays and infinities."""
     says = f"{name} must be a number, got {shown(value)}"
     try:
@@ -85,7 +89,7 @@ class NumberRange(Dimension):
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
 
-    def encode(self, value: Any) -> list[float]:
+    def encode(self, value: float) -> list[float]:
         low, high = self.low, self.high
         if self.log:
             value, low, high = math.log(value), math.log(low), math.log(high)
@@ -115,7 +119,7 @@ class Real(NumberRange):
     def __post_init__(self) -> None:
         self._set_ends(number(self.low, "low"), number(self.high, "high"))
 
-    def check(self, value: Any) -> float:
+    def check(self, value: float) -> float:
         given = number(value, "a value")
         if not self.low <= given <= self.high:
             raise InvalidInput(
@@ -151,16 +155,16 @@ class Integer(NumberRange):
     def size(self) -> int:
         return self.high - self.low + 1
 
-    def check(self, value: Any) -> int:
+    def check(self, value: int) -> int:
         return whole(value, "a value of an integer dimension", self.low, self.high)
 
     def decode(self, unit: Array) -> int:
         return min(max(round(self._between(float(unit[0]))), self.low), self.high)
 
-    def values(self) -> list[Any]:
+    def values(self) -> list[int]:
         return list(range(self.low, self.high + 1))
 
-    def others(self, value: Any) -> list[Any]:
+    def others(self, value: int) -> list[int]:
         if self.size <= MOST_VALUES:
             return super().others(value)
         steps = [2**i for i in range((self.high - self.low).bit_length())]
@@ -181,7 +185,8 @@ class Choice(Dimension):
         InvalidInput: there are fewer than two options, or one occurs twice.
     """
 
-    options: tuple[Any, ...]
+    ordered = False
+    options: tuple[object, ...]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", listed(self.options, "options"))
@@ -198,24 +203,24 @@ class Choice(Dimension):
     def size(self) -> int:
         return len(self.options)
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: object) -> object:
         if self._index(value) is None:
             raise InvalidInput(
                 f"the value must be one of the options {shown(self.options)}, got {shown(value)}"
             )
         return value
 
-    def encode(self, value: Any) -> list[float]:
+    def encode(self, value: object) -> list[float]:
         index = self._index(value)
         return [float(index == i) for i in range(self.size)][-self.width :]  # the last of two
 
-    def decode(self, unit: Array) -> Any:
+    def decode(self, unit: Array) -> object:
         return self.options[int(unit[0] >= 0.5) if self.width == 1 else int(np.argmax(unit))]
 
-    def values(self) -> list[Any]:
+    def values(self) -> list[object]:
         return list(self.options)
 
-    def _index(self, value: Any) -> int | None:
+    def _index(self, value: object) -> int | None:
         """The index of an option; 1, 1.0 and True are three different options."""
         same = (i for i, o in enumerate(self.options) if type(o) is type(value) and o == value)
         return next(same, None)

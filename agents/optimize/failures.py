@@ -22,7 +22,6 @@ from gpbandits_env.agents.search.base import ArmSearch
 from gpbandits_env.agents.search.box import BoxSearch
 from gpbandits_env.agents.search.round import RoundSearch
 from gpbandits_env.arrays import Array, Points, State, finite_array, whole
-from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.learning.signs import SignModel, site
 from gpbandits_env.posterior import Posterior, posterior_for
@@ -64,8 +63,8 @@ class SuccessModel:
         return self._points[self._labels < 0.0]
 
     def _fit(self) -> None:
-        domain, points = self._space.domain, self._points
-        unit = domain.coordinates[points] if isinstance(domain, Arms) else points
+        points = self._points
+        unit = self._space.domain.points(points)
         self._learned = self._learned.fitted(unit, self._labels)
         self.posterior = self._prior()
         self.posterior.condition(points, *self._learned.targets(unit, self._labels))

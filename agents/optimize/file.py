@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -67,7 +66,7 @@ class CampaignFile:
             ) from None
         self._digest = sha256(text).digest()
 
-    def read(self) -> dict[str, Any]:
+    def read(self) -> State:
         """The state in the file; raises `InvalidInput` if there is none."""
         try:
             check_regular(self.path, MOST_BYTES)
@@ -92,7 +91,7 @@ class CampaignFile:
             return None
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Nested data in the types of JSON, with arrays and tuples encoded."""
     if isinstance(value, np.ndarray):
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
@@ -106,7 +105,7 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _restored(value: dict[str, Any]) -> Any:
+def _restored(value: State) -> object:
     """The inverse of `_plain` for a dict, an array or a tuple with restored items."""
     if "__array__" in value:
         data = np.frombuffer(base64.b64decode(value["__array__"]), dtype=value["dtype"])

@@ -13,9 +13,9 @@ from gpbandits_env.agents.optimize.constraints import WithConstraints, sides_of,
 from gpbandits_env.agents.optimize.file import CampaignFile
 from gpbandits_env.agents.optimize.records import measured
 from gpbandits_env.agents.optimize.run import Callback, Context, Found, Parallel, Run
-from gpbandits_env.agents.optimize.space import Space, usual_initial
+from gpbandits_env.agents.optimize.space import Space, SpaceSpec, usual_initial
 from gpbandits_env.agents.registry import OVERRIDES, settings_of
-from gpbandits_env.arrays import Settings
+from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.errors import InvalidInput, one_of, unknown
 
 # Names of the same arguments in other libraries.
@@ -34,7 +34,7 @@ ELSEWHERE = {
 
 def minimize(
     fun: Callable[[Any], float],
-    bounds: Any,
+    bounds: SpaceSpec,
     agent: str = "ei",
     *,
     n_calls: int = 50,
@@ -44,9 +44,9 @@ def minimize(
     seed: int | None = None,
     callback: Callback | Sequence[Callback] | None = None,
     noise: float | str | None = None,
-    constraints: Any = None,
+    constraints: object = None,
     context: Context | None = None,
-    x0: Sequence[Any] | None = None,
+    x0: object = None,
     y0: Sequence[float] | None = None,
     file: str | Path | None = None,
     on_error: str = "raise",
@@ -112,14 +112,14 @@ def minimize(
         UnknownName: there is no such agent or setting.
     """
     run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose, context)
-    options = {"maximize": False, "seed": seed, "n_initial": n_initial, "file": file}
+    options: Plain = {"maximize": False, "seed": seed, "n_initial": n_initial, "file": file}
     options["constraints"] = constraints
     return _search(run, bounds, agent, (x0, y0), noise, options, settings)
 
 
 def maximize(
     fun: Callable[[Any], float],
-    bounds: Any,
+    bounds: SpaceSpec,
     agent: str = "ei",
     *,
     n_calls: int = 50,
@@ -129,9 +129,9 @@ def maximize(
     seed: int | None = None,
     callback: Callback | Sequence[Callback] | None = None,
     noise: float | str | None = None,
-    constraints: Any = None,
+    constraints: object = None,
     context: Context | None = None,
-    x0: Sequence[Any] | None = None,
+    x0: object = None,
     y0: Sequence[float] | None = None,
     file: str | Path | None = None,
     on_error: str = "raise",
@@ -144,7 +144,7 @@ def maximize(
     The campaign maximizes: all values have the sign of the function, and -inf is a failed call.
     """
     run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose, context)
-    options = {"maximize": True, "seed": seed, "n_initial": n_initial, "file": file}
+    options: Plain = {"maximize": True, "seed": seed, "n_initial": n_initial, "file": file}
     options["constraints"] = constraints
     return _search(run, bounds, agent, (x0, y0), noise, options, settings)
 
@@ -153,10 +153,10 @@ def _search(
     run: Run,
     bounds: Any,
     agent: str,
-    given: tuple[Any, Any],
+    given: tuple[object, Sequence[float] | None],
     noise: float | str | None,
-    options: dict[str, Any],
-    settings: dict[str, Any],
+    options: Plain,
+    settings: Plain,
 ) -> Found:
     """Make the campaign, or continue that of an existing file, and all calls."""
     _check_arguments("maximize" if options["maximize"] else "minimize", agent, settings)
@@ -167,8 +167,9 @@ def _search(
         one_of(noise, ("returned",), "noise")
         run.with_noise, noise = True, None
     space = Space(bounds, split(options["constraints"])[1])
-    if isinstance(run.context, Mapping):
-        space.check_context(run.context)
+    fixed = run.context if isinstance(run.context, Mapping) else None
+    if fixed is not None:
+        space.check_context(fixed)
     points, values = _given(space, *given, worst=-np.inf if options["maximize"] else np.inf)
     if values and run.constrained:
         raise InvalidInput(
@@ -184,8 +185,8 @@ def _search(
         campaign = Campaign(bounds, agent, file=file, **options)
     else:
         campaign = Campaign.open(file, bounds, agent, **options)
-    if isinstance(run.context, Mapping):
-        campaign.check_context(run.context)  # whether the agent supports it
+    if fixed is not None:
+        campaign.check_context(fixed)  # whether the agent supports it
     known, waiting = points[: len(values)], points[len(values) :]
     seen = [record.params for record in campaign.records]
     if values and not seen:
@@ -210,8 +211,8 @@ def _check_arguments(call: str, agent: str, settings: Settings) -> None:
 
 
 def _given(
-    space: Space, x0: Any, y0: Any, *, worst: float
-) -> tuple[list[dict[str, Any]], list[float]]:
+    space: Space, x0: object, y0: Sequence[float] | None, *, worst: float
+) -> tuple[list[Plain], list[float]]:
     """The points x0 by name, and their values y0, which are empty if x0 is to be evaluated."""
     if x0 is None and y0 is not None:
         raise InvalidInput("y0 gives the values of x0: give x0 too")

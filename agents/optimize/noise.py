@@ -9,7 +9,6 @@ from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.records import CampaignLog, Record
 from gpbandits_env.agents.registry import settings_of
 from gpbandits_env.arrays import Settings
-from gpbandits_env.domains import Arms
 
 # The best point is evaluated again if the learned noise has more than 0.4% of the variance of the
 # values, or 0.2% once there are three times the spread points. On BBOB in 5 dimensions, instance
@@ -44,7 +43,7 @@ class NoiseSearch:
         own = settings.keys() & {"augmented", "noise_var", "learn", "kernel"}
         known = noise is not None or bool(own) or agent.forgetting is not None
         self._active = "augmented" in settings_of(name) and not known
-        self._on_arms = isinstance(agent.problem.domain, Arms)
+        self._on_arms = agent.problem.domain.finite
 
     def is_due(self, log: CampaignLog) -> bool:
         """Whether the best point should be evaluated again now."""

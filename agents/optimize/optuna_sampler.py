@@ -14,7 +14,7 @@ import numpy as np
 from gpbandits_env.agents.optimize.campaign import Campaign
 from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer, Real
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import LARGEST, Settings, whole
+from gpbandits_env.arrays import LARGEST, Plain, Settings, whole
 from gpbandits_env.errors import InvalidInput, require_extra
 from gpbandits_env.kernels import kernel_from_dict
 
@@ -68,7 +68,7 @@ class GPBanditsSampler(BaseSampler):
 
     def sample_relative(
         self, study: "optuna.Study", trial: FrozenTrial, search_space: dict[str, BaseDistribution]
-    ) -> dict[str, Any]:
+    ) -> Plain:
         """The parameters that the agent chooses next.
 
         Raises:
@@ -104,7 +104,7 @@ class GPBanditsSampler(BaseSampler):
         trial: FrozenTrial,
         param_name: str,
         param_distribution: BaseDistribution,
-    ) -> Any:
+    ) -> object:
         """A uniformly random value of one parameter."""
         return self._random.sample_independent(study, trial, param_name, param_distribution)
 
@@ -164,8 +164,8 @@ class _Parameter:
 
     own: BaseDistribution
     dimension: Dimension
-    inside: Callable[[Any], Any]
-    outside: Callable[[Any], Any]
+    inside: Callable[[Any], object]
+    outside: Callable[[Any], object]
 
     @classmethod
     def of(cls, own: BaseDistribution) -> "_Parameter":
@@ -185,7 +185,7 @@ class _Parameter:
                 return cls(own, steps, lambda v: round((v - low) / step), lambda n: low + n * step)
         raise InvalidInput(f"GPBanditsSampler does not support the parameter {own!r}")
 
-    def holds(self, value: Any) -> bool:
+    def holds(self, value: object) -> bool:
         """Whether the value of a trial lies in the present distribution."""
         if isinstance(self.own, kinds.CategoricalDistribution):
             return any(type(c) is type(value) and c == value for c in self.own.choices)

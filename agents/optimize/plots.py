@@ -4,7 +4,6 @@ Each function returns a figure of matplotlib, which a notebook shows and ``figur
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,7 +12,7 @@ from matplotlib.figure import Figure
 
 from gpbandits_env.agents.optimize.belief import params_of
 from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.dimensions import Choice, Dimension, Integer, Params
+from gpbandits_env.agents.optimize.dimensions import Dimension, Params
 from gpbandits_env.agents.optimize.run import Found
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -50,7 +49,7 @@ def convergence(found: Found | Campaign) -> Figure:
     return figure
 
 
-def slices(found: Found | Campaign, at: Any = None) -> Figure:
+def slices(found: Found | Campaign, at: object = None) -> Figure:
     """The belief along each dimension through one point, with two standard deviations.
 
     Points that violate a linear constraint are left out, here and in `pairs`.
@@ -74,7 +73,7 @@ def slices(found: Found | Campaign, at: Any = None) -> Figure:
     return figure
 
 
-def pairs(found: Found | Campaign, names: Sequence[str] | None = None, at: Any = None) -> Figure:
+def pairs(found: Found | Campaign, names: Sequence[str] | None = None, at: object = None) -> Figure:
     """The posterior mean over each pair of dimensions through one point, and the evaluations.
 
     Args:
@@ -117,7 +116,7 @@ def _campaign(found: Found | Campaign) -> Campaign:
     return campaign
 
 
-def _center(campaign: Campaign, at: Any) -> Params:
+def _center(campaign: Campaign, at: object) -> Params:
     if at is None:
         assert campaign.best is not None
         return campaign.recommended or campaign.best.params
@@ -133,7 +132,7 @@ def _panels(rows: int, columns: int, width: float, height: float) -> tuple[Figur
     return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
 
 
-def _values(dimension: Dimension, most: int) -> list[Any]:
+def _values(dimension: Dimension, most: int) -> list[object]:
     """Values along a dimension: all of them if they are few."""
     if dimension.size is not None and dimension.size <= most:
         return dimension.values()
@@ -150,16 +149,16 @@ def _believed(campaign: Campaign, points: Sequence[Params]) -> tuple[Array, Arra
     return mean, sd
 
 
-def _positions(dimension: Dimension, values: Sequence[Any]) -> Array:
+def _positions(dimension: Dimension, values: Sequence[object]) -> Array:
     """Where values stand on an axis: options at 0, 1, 2, ..., numbers at their value."""
-    if isinstance(dimension, Choice):
+    if not dimension.ordered:
         options = dimension.values()
         return np.array([float(options.index(value)) for value in values])
     return np.array(values, dtype=np.float64)
 
 
 def _label(axes: Axes, dimension: Dimension, which: str) -> None:
-    if isinstance(dimension, Choice):
+    if not dimension.ordered:
         ticks = range(len(dimension.values()))
         getattr(axes, f"set_{which}ticks")(ticks, [str(o) for o in dimension.values()])
     elif getattr(dimension, "log", False):
@@ -172,7 +171,7 @@ def _slice(axes: Axes, campaign: Campaign, center: Params, name: str) -> None:
     mean, sd = _believed(campaign, [{**center, name: value} for value in values])
     x = _positions(dimension, values)
     _label(axes, dimension, "x")
-    if isinstance(dimension, (Choice, Integer)) and len(values) < ALONG // 3:
+    if dimension.size is not None and len(values) < ALONG // 3:
         axes.errorbar(x, mean, 2 * sd, fmt="o", color="C0", markersize=4, capsize=3)
     else:
         axes.fill_between(x, mean - 2 * sd, mean + 2 * sd, color="C0", alpha=0.2, linewidth=0)

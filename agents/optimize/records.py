@@ -1,14 +1,15 @@
 """The evaluations of a campaign, and what the agent observed of them and when."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.optimize.dimensions import Params, number
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import LARGEST, State, listed, positive, whole
+from gpbandits_env.arrays import LARGEST, Plain, State, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of, optional, shown
 
 # So many values that are all equal say nothing about where larger ones are.
@@ -25,6 +26,8 @@ WITH_CONSTRAINTS = (
 )
 
 RecordStatus: TypeAlias = Literal["pending", "done", "failed"]
+# The values of constraints: by name, or in the order of the bounds.
+Limits: TypeAlias = Mapping[str, float] | Sequence[float] | None
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Suggestion:
     """
 
     id: int
-    params: dict[str, Any]
+    params: Plain
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Record:
     """
 
     id: int
-    params: dict[str, Any]
+    params: Plain
     status: RecordStatus = "pending"
     value: float | None = None
     time: float | None = None
@@ -100,7 +103,7 @@ class Record:
             raise InvalidInput(f"record {index}: {error}, in {shown(state)}") from None
 
 
-def measured(value: Any, *, worst: float) -> float:
+def measured(value: ArrayLike, *, worst: float) -> float:
     """A finite value, or NaN for a failed evaluation, given as NaN or as the infinity ``worst``.
 
     An array of one number counts as that number, and a boolean as 0 or 1.
@@ -125,7 +128,7 @@ def measured(value: Any, *, worst: float) -> float:
     return found
 
 
-def pair_of(returned: Any, rule: str) -> tuple[Any, Any]:
+def pair_of(returned: object, rule: str) -> tuple[Any, Any]:
     """The value that a function returned, and what it returned beside it.
 
     NaN alone is a failed evaluation, with None beside it.
@@ -140,7 +143,7 @@ def pair_of(returned: Any, rule: str) -> tuple[Any, Any]:
     raise InvalidInput(f"{rule}, got {shown(returned)}")
 
 
-def measured_constraints(bounds: Mapping[str, float], given: Any) -> dict[str, float] | None:
+def measured_constraints(bounds: Mapping[str, float], given: Limits) -> dict[str, float] | None:
     """The checked values of all constraints; None if one is NaN, so that the evaluation failed.
 
     Args:
@@ -228,7 +231,9 @@ class CampaignLog:
             raise InvalidInput(f"no evaluation with id {index} is done or failed: use tell")
         return self.records[index]
 
-    def measured(self, record: Record, value: Any, constraints: Any, noise: Any = None) -> Record:
+    def measured(
+        self, record: Record, value: ArrayLike, constraints: Limits, noise: float | None = None
+    ) -> Record:
         """The record with its value, constraints and noise, or as failed if they mean that."""
         own = None if noise is None else number(noise, "noise", finite=False)
         if own is not None:

@@ -15,7 +15,7 @@ from scipy.optimize import OptimizeResult
 from tqdm.auto import tqdm
 
 from gpbandits_env.agents.optimize.campaign import Campaign
-from gpbandits_env.agents.optimize.dimensions import Params, Real
+from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.records import (
     WITH_CONSTRAINTS,
     WITH_NOISE,
@@ -24,7 +24,7 @@ from gpbandits_env.agents.optimize.records import (
     pair_of,
 )
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import Array, flag, positive, whole
+from gpbandits_env.arrays import Array, Plain, flag, positive, whole
 from gpbandits_env.display import in_short
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
@@ -63,15 +63,15 @@ class Found(OptimizeResult):
         )
 
     @property
-    def recommended(self) -> dict[str, Any] | None:
+    def recommended(self) -> Plain | None:
         """The evaluated point with the best posterior mean, by name; see `Campaign`."""
         return self["campaign"].recommended
 
-    def recommend(self, context: Params) -> dict[str, Any]:
+    def recommend(self, context: Params) -> Plain:
         """The values with the best posterior mean in a context, by name; see `Campaign`."""
         return self["campaign"].recommend(context)
 
-    def predict(self, points: Any) -> tuple[Array, Array]:
+    def predict(self, points: object) -> tuple[Array, Array]:
         """Posterior mean and standard deviation at points; see `Campaign.predict`."""
         return self["campaign"].predict(points)
 
@@ -97,12 +97,12 @@ class Found(OptimizeResult):
     __str__ = __repr__
 
 
-def shaped(space: Space, params: Params, *, named: bool) -> Any:
+def shaped(space: Space, params: Params, *, named: bool) -> object:
     """A point in the form that a function takes: a dict, an array or a list."""
     if named:
         return dict(params)
     values = list(params.values())
-    real = all(isinstance(kind, Real) for kind in space.dimensions.values())
+    real = all(dimension.size is None for dimension in space.dimensions.values())
     return np.array(values) if real else values
 
 
@@ -124,10 +124,10 @@ def _listed(params: Params) -> str:
     return ", ".join(f"{name} = {in_short(value)}" for name, value in params.items())
 
 
-Map: TypeAlias = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
+Map: TypeAlias = Callable[[Callable[[Any], object], Iterable[object]], Iterable[object]]
 # How calls are made: a map, an executor, or the number of worker processes.
 Parallel: TypeAlias = Map | Executor | int
-Callback: TypeAlias = Callable[[Found], Any]
+Callback: TypeAlias = Callable[[Found], object]
 # The values of dimensions that are observed and not chosen, or what reads them now.
 Context: TypeAlias = Params | Callable[[], Params]
 
@@ -143,9 +143,9 @@ class _Failure(str):
 class _Guarded:
     """A function that returns its exceptions as failures, also from other processes."""
 
-    fun: Callable[[Any], Any]
+    fun: Callable[[Any], object]
 
-    def __call__(self, x: Any) -> Any:
+    def __call__(self, x: object) -> object:
         try:
             return self.fun(x)
         except Exception as error:
@@ -156,7 +156,7 @@ class _Guarded:
 class Run:
     """The calls at the suggestions of a campaign; the arguments are those of `minimize`."""
 
-    fun: Callable[[Any], Any]
+    fun: Callable[[Any], object]
     n_calls: int
     batch: int
     parallel: Parallel
@@ -181,17 +181,23 @@ class Run:
         given: Any = self.callback
         several = isinstance(given, (list, tuple))
         self.callbacks: list[Callback] = list(given) if several else [given] * bool(given)
-        called: list[tuple[str, Any]] = [
+        called: list[tuple[str, object]] = [
             ("fun", self.fun),
             *(("callback", one) for one in self.callbacks),
         ]
         if self.context is not None and not isinstance(self.context, Mapping):
             called.append(("context", self.context))
-        if isinstance(self.parallel, int) and not isinstance(self.parallel, bool):
-            if self.parallel != -1:
-                whole(self.parallel, "parallel")
-        elif not isinstance(self.parallel, Executor):
-            called.append(("parallel", self.parallel))
+        parallel = self.parallel
+        self._map: Map | None = None
+        self._executor: Executor | None = None  # unless it is a number of workers
+        if isinstance(parallel, Executor):
+            self._executor = parallel
+            self._width = max(self.batch, getattr(parallel, "_max_workers", 1) or 1)
+        elif isinstance(parallel, int):
+            self._width = os.cpu_count() or 1 if parallel == -1 else whole(parallel, "parallel")
+        else:
+            self._map = parallel
+            called.append(("parallel", parallel))
         for name, one in called:
             if not callable(one):
                 kind = "a dict or a function" if name == "context" else "a function"
@@ -216,10 +222,10 @@ class Run:
             with tqdm(
                 total=self.n_calls, initial=self.made, disable=not self.verbose, unit="call"
             ) as self._bar:
-                if isinstance(self.parallel, (int, Executor)):
+                if self._map is None:
                     self._call_asynchronously()
                 else:
-                    self._call_in_batches(self.parallel)
+                    self._call_in_batches(self._map)
         except BaseException as error:
             with suppress(AttributeError, TypeError):  # some exceptions accept no attribute
                 error.result = self._result("ended by an exception")  # type: ignore[attr-defined]
@@ -254,10 +260,10 @@ class Run:
 
     def _call_asynchronously(self) -> None:
         """Give each free worker the next point at once; the running ones are pending."""
-        width, running = self._width(), dict[Future[Any], Suggestion]()
+        running = dict[Future[object], Suggestion]()
         try:
             while True:
-                while len(running) < width and self._goes_on(self.made + len(running)):
+                while len(running) < self._width and self._goes_on(self.made + len(running)):
                     (point,) = self._next(1)
                     call = self._pool().submit(self._guarded(), self._shaped(point.params))
                     running[call] = point
@@ -274,30 +280,21 @@ class Run:
 
     def _pool(self) -> Executor:
         """The executor; the one of a number of workers is made anew if it broke."""
-        if isinstance(self.parallel, Executor):
-            return self.parallel
+        if self._executor is not None:
+            return self._executor
         # Loaded when it is needed: importing agents must not import an engine.
-        return import_module("joblib.externals.loky").get_reusable_executor(
-            max_workers=self._width()
-        )
+        return import_module("joblib.externals.loky").get_reusable_executor(max_workers=self._width)
 
-    def _width(self) -> int:
-        """The number of calls that run at the same time."""
-        if isinstance(self.parallel, Executor):
-            return max(self.batch, getattr(self.parallel, "_max_workers", 1) or 1)
-        assert isinstance(self.parallel, int)
-        return os.cpu_count() or 1 if self.parallel == -1 else self.parallel
-
-    def _returned(self, future: "Future[Any]") -> Any:
+    def _returned(self, future: "Future[object]") -> object:
         """What a call returned; a failure if its worker died and calls may fail."""
         try:
             return future.result()
         except BrokenExecutor as error:
-            if self.on_error == "raise" or isinstance(self.parallel, Executor):
+            if self.on_error == "raise" or self._executor is not None:
                 raise
             return _Failure(f"a worker process died: {type(error).__name__}")
 
-    def _collect(self, running: Mapping["Future[Any]", Suggestion], *, patient: bool) -> None:
+    def _collect(self, running: Mapping["Future[object]", Suggestion], *, patient: bool) -> None:
         """Record what the running calls return before the run ends; the others stay pending."""
         for future in running:
             future.cancel()
@@ -348,10 +345,10 @@ class Run:
             if any(wishes):
                 self._stopped = result.message
 
-    def _guarded(self) -> Callable[[Any], Any]:
+    def _guarded(self) -> Callable[[Any], object]:
         return _Guarded(self.fun) if self.on_error == "fail" else self.fun
 
-    def _shaped(self, params: Params) -> Any:
+    def _shaped(self, params: Params) -> object:
         """A point in the form that the function takes."""
         return shaped(self.campaign.space, params, named=self.named)
 

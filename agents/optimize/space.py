@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint
@@ -19,7 +19,7 @@ from gpbandits_env.agents.optimize.dimensions import (
 )
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.agents.search.linear import LinearLimits
-from gpbandits_env.arrays import Array, Settings, finite_array, listed, whole
+from gpbandits_env.arrays import Array, Plain, Settings, finite_array, listed, mapping, whole
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.seeding import stream
@@ -113,7 +113,7 @@ class Space:
 
     def __init__(
         self,
-        dimensions: "Settings | Sequence[Any] | Bounds | Space",
+        dimensions: "SpaceSpec",
         linear: Sequence[LinearConstraint] = (),
     ) -> None:
         self.dimensions = _named(dimensions)
@@ -142,16 +142,14 @@ class Space:
                 raise InvalidInput("no combination of values satisfies all linear constraints")
             self.domain = Arms(points)
 
-    def check(self, params: Params) -> dict[str, Any]:
+    def check(self, params: Params) -> Plain:
         """The named values, unchanged, in the order of the dimensions.
 
         Raises:
             InvalidInput: a name is missing, or a value is outside its dimension.
             UnknownName: there is no dimension of that name.
         """
-        if not isinstance(params, Mapping):
-            raise InvalidInput(f"parameters must be a dict of values by name, got {shown(params)}")
-        for name in params:
+        for name in mapping(params, "parameters", "a dict of values by name"):
             one_of(name, self.dimensions, "dimension")
         checked = {}
         for name, dimension in self.dimensions.items():
@@ -182,15 +180,15 @@ class Space:
         items = checked.items()
         return np.concatenate([self.dimensions[name].encode(value) for name, value in items])
 
-    def decode(self, point: Array) -> dict[str, Any]:
+    def decode(self, point: Array) -> Plain:
         """The named values nearest to a point (d,) of the unit cube."""
         return {name: dimension.decode(point[part]) for (name, dimension), part in self._parts}
 
-    def action(self, params: Params) -> Any:
+    def action(self, params: Params) -> int | Array:
         """An agent's action for named values: an arm's index, or a point (d,)."""
         return self._nearest(self.encode(params))
 
-    def check_context(self, context: Params) -> dict[str, Any]:
+    def check_context(self, context: Params) -> Plain:
         """Some of the named values, unchanged.
 
         Raises:
@@ -214,25 +212,29 @@ class Space:
                 point[part] = dimension.encode(context[name])
         return point
 
-    def actual(self, point: Array) -> dict[str, Any]:
+    def actual(self, point: Array) -> Plain:
         """The named values of the action nearest to the values at a point (d,) of the unit cube."""
         return self.params(self._nearest(self._encoded(self.decode(point))))
 
-    def _nearest(self, point: Array) -> Any:
-        if not isinstance(self.domain, Arms):
+    def _nearest(self, point: Array) -> int | Array:
+        if not self.domain.finite:
             return point
-        return int(np.abs(self.domain.coordinates - point).sum(axis=1).argmin())
+        return int(np.abs(self.domain.span - point).sum(axis=1).argmin())
 
-    def params(self, action: Any) -> dict[str, Any]:
+    def params(self, action: int | Array) -> Plain:
         """The named values of an agent's action."""
         return self.decode(self.domain.points(np.array([action]))[0])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         """A plain dict by name that the constructor accepts."""
         return {name: DIMENSIONS.to_dict(d) for name, d in self.dimensions.items()}
 
 
-def _named(given: Any) -> dict[str, Dimension]:
+# What a space is made of; see `Space`.
+SpaceSpec: TypeAlias = Settings | Sequence[object] | Bounds | Space
+
+
+def _named(given: object) -> dict[str, Dimension]:
     if isinstance(given, Space):
         return dict(given.dimensions)
     if isinstance(given, Bounds):
@@ -248,7 +250,7 @@ def _named(given: Any) -> dict[str, Dimension]:
     return {name: _dimension(name, spec) for name, spec in given.items()}
 
 
-def _dimension(name: str, spec: Any) -> Dimension:
+def _dimension(name: str, spec: object) -> Dimension:
     if isinstance(spec, Dimension):
         return spec
     if isinstance(spec, Mapping):
@@ -300,7 +302,7 @@ def _limits(
     return LinearLimits(np.concatenate(rows), np.concatenate(low), np.concatenate(high), logs)
 
 
-def dense(linear: LinearConstraint) -> Any:
+def dense(linear: LinearConstraint) -> Array:
     """The matrix of a linear constraint, with two dimensions, also if it is sparse."""
     matrix: Any = linear.A
     return np.atleast_2d(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
@@ -314,13 +316,13 @@ def usual_initial(space: Space) -> int:
 def n_initial_for(space: Space, given: int | None) -> int:
     """The number of spread suggestions, at most half of the combinations if they can be listed."""
     count = usual_initial(space) if given is None else whole(given, "n_initial", 0)
-    return min(count, space.domain.size // 2) if isinstance(space.domain, Arms) else count
+    return min(count, len(space.domain.span) // 2) if space.domain.finite else count
 
 
-def spread_params(space: Space, seed: int, index: int) -> dict[str, Any]:
+def spread_params(space: Space, seed: int, index: int) -> Plain:
     """The parameters of the suggestion ``index``: a point of a shifted Sobol sequence."""
     count, cube, rng = 1 << max(index, 7).bit_length(), space.cube, stream("campaign", seed)
-    if cube.limits is None or isinstance(space.domain, Arms):
+    if cube.limits is None or space.domain.finite:
         return space.actual(spread(cube, count, rng)[index])
     # Of more points, those that satisfy linear constraints come first, then repaired ones.
     points = spread(cube, 8 * count, rng)

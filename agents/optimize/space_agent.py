@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -11,13 +10,11 @@ from gpbandits_env.agents.acquisitions import Feasibility, Mean
 from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_1, THEOREM_OVER_5
 from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.agents.optimize.dimensions import Choice, Params
+from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
 from gpbandits_env.agents.registry import agent_class, make, settings_of
-from gpbandits_env.agents.search import ArmSearch
-from gpbandits_env.arrays import Array, Points, Settings, State, positive, whole
-from gpbandits_env.domains import Arms
+from gpbandits_env.arrays import Array, Plain, Points, Settings, State, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Matern52
 from gpbandits_env.problem import Problem
@@ -63,7 +60,7 @@ class SpaceAgent:
         feasibility: Feasibility | None = None,
         repeat: bool = True,
         context: Params | None = None,
-    ) -> dict[str, Any]:
+    ) -> Plain:
         """The values of evaluation ``id``, given the pending and failed points, and some values.
 
         With a feasibility, scores are multiplied by it. If repeating is of no use, other arms than
@@ -75,7 +72,7 @@ class SpaceAgent:
         if context:
             self._fix(context)
         search.feasibility = feasibility
-        if isinstance(search, ArmSearch) and not repeat:
+        if not repeat:
             observed = agent.posterior.observed
             search.excluded = observed if points is None else np.append(observed, points)
         try:
@@ -85,8 +82,7 @@ class SpaceAgent:
         finally:
             agent.posterior.rollback()
             search.feasibility = None
-            if isinstance(search, ArmSearch):
-                search.excluded = None
+            search.excluded = None
             if context:
                 search.fix(self.space.domain, None)
         if self._elsewhere:
@@ -100,14 +96,14 @@ class SpaceAgent:
                 f"{type(self.agent).__name__} searches lines, subspaces or candidates of its own "
                 "and supports no context: use ei, gp-ucb, ts, ..."
             )
-        if self.space.linear and not isinstance(self.space.domain, Arms):
+        if self.space.linear and not self.space.domain.finite:
             raise InvalidInput(
                 "linear constraints are not supported together with a context, because a search "
                 "that fixes coordinates does not move along them: state them as upper bounds by "
                 "name, constraints={'name': bound}, or use a space without real dimensions"
             )
 
-    def surest(self, context: Params) -> dict[str, Any]:
+    def surest(self, context: Params) -> Plain:
         """The values with the largest posterior mean among those that agree with the context."""
         agent = self.agent
         agent.search.renew()
@@ -194,8 +190,8 @@ class SpaceAgent:
         They are those of the rewards, which are to be maximized.
         """
         domain = self.space.domain
-        if isinstance(domain, Arms):
-            away = (np.abs(domain.coordinates - point).sum(axis=1) for point in unit)
+        if domain.finite:
+            away = (np.abs(domain.span - point).sum(axis=1) for point in unit)
             actions = np.array([int(gaps.argmin()) for gaps in away], dtype=np.int64)
         else:
             actions = domain.check(unit)
@@ -242,7 +238,7 @@ class SpaceAgent:
         return point if of == self.agent.action_map.fingerprint else None
 
 
-def _noise_of(records: Sequence[Record]) -> dict[str, Any]:
+def _noise_of(records: Sequence[Record]) -> Plain:
     """The argument of an agent for the variances of noise that was told with values."""
     if all(record.noise is None for record in records):
         return {}
@@ -302,7 +298,7 @@ def agent_for(
         assert isinstance(agent, GPAgent)
     # Known, spread and rounded points may lie anywhere, so the agent must accept any point.
     middle = space.cube.snap(np.full((1, space.dim), 1.0 / math.pi))[0]
-    anywhere = 0 if isinstance(space.domain, Arms) else middle
+    anywhere = 0 if space.domain.finite else middle
     try:
         agent.action_map.points(np.array([anywhere]))
     except InvalidInput as error:
@@ -315,10 +311,10 @@ def agent_for(
     return agent
 
 
-def _exploration(space: Space, name: str, noisy: bool) -> dict[str, Any]:
+def _exploration(space: Space, name: str, noisy: bool) -> Plain:
     """The defaults of the settings that say how far an agent explores."""
     known, found = settings_of(name), {}
-    choices = any(isinstance(dimension, Choice) for dimension in space.dimensions.values())
+    choices = not all(dimension.ordered for dimension in space.dimensions.values())
     if known.get("beta", ...) in (None, THEOREM_OVER_5, THEOREM_1):
         found["beta"] = AMONG_CHOICES if choices else LEARNED
     if "scale" in known and not choices:
@@ -328,9 +324,7 @@ def _exploration(space: Space, name: str, noisy: bool) -> dict[str, Any]:
     return found
 
 
-def _usual_learning(
-    space: Space, cls: type[GPAgent], given: Settings, robust: bool
-) -> dict[str, Any]:
+def _usual_learning(space: Space, cls: type[GPAgent], given: Settings, robust: bool) -> Plain:
     """What is learned by default, and when."""
     what = ["lengthscale", "variance"] + ["noise_var"] * ("noise_var" not in given)
     if cls.assumes_drift or given.get("epsilon") is not None:
@@ -344,7 +338,7 @@ def _usual_learning(
     return learn
 
 
-def _with_noise(noise: float, given: Settings) -> dict[str, Any]:
+def _with_noise(noise: float, given: Settings) -> Plain:
     """The settings for noise of a known standard deviation, in the units of the values."""
     learning = learning_for(given.get("learn"), given["standardize"])
     if "noise_var" in given:
