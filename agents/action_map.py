@@ -84,10 +84,10 @@ class ContextMap(ActionMap):
         # The number of contexts (1,), if the posterior is on arms. NumPy takes half as long with an
         # array as with an int.
         self._count = None
-        if isinstance(contexts, Arms) and isinstance(self.inner.domain, Arms):
+        if isinstance(contexts, Arms) and domain.finite:
             self._count = np.array([contexts.size])
-        if isinstance(domain, Arms):
-            self._index = {point.tobytes(): i for i, point in enumerate(domain.coordinates)}
+        if domain.finite:
+            self._index = {point.tobytes(): i for i, point in enumerate(domain.span)}
 
     @property
     def shown(self) -> Domain:
@@ -97,7 +97,7 @@ class ContextMap(ActionMap):
         if self._count is not None:
             return self.base.actions(points // self._count)
         own = np.array(points[:, : self.shown.dim])
-        if isinstance(self.shown, Arms):
+        if self.shown.finite:
             own = np.array([self._index[row.tobytes()] for row in own], dtype=np.int64)
         return self.base.actions(own)
 

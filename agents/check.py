@@ -60,7 +60,7 @@ def check_agent(
             try:
                 law(fresh)
             except GPBanditsError as broken:
-                where = "arms" if isinstance(problem.domain, Arms) else "a box"
+                where = "arms" if problem.domain.finite else "a box"
                 raise LawBroken(
                     f"the agent {named} breaks the law {law.__name__} on {where}, with batch size "
                     f"{problem.batch_size}: {broken}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import RLock
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 from numpy.random import Generator
@@ -120,7 +120,7 @@ class StationaryModel:
         return cls(nu, kernel.lengthscale, kernel.variance, problem.noise_var, problem.prior_mean)
 
 
-def imported(module: str, extra: str) -> Any:
+def imported(module: str, extra: str) -> ModuleType:
     """A module of an optional dependency; raises `MissingExtra` if it is not installed."""
     with alone_and_quiet():
         return optional(module, extra)

@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.adapters.base import Adapter, StationaryModel, imported
 from gpbandits_env.arrays import Array, Points, flag, positive, whole
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
 
@@ -106,7 +106,7 @@ class BoTorch(Adapter):
         )
         return model.eval()
 
-    def _score(self, model: Any, seed: int) -> Any:
+    def _score(self, model: Any, seed: int) -> object:
         import torch
         from botorch.acquisition import qLogExpectedImprovement, qUpperConfidenceBound
         from botorch.sampling import SobolQMCNormalSampler
@@ -120,15 +120,15 @@ class BoTorch(Adapter):
             incumbent = model.posterior(torch.tensor(self._points)).mean.max()
         return qLogExpectedImprovement(model, incumbent, **given)
 
-    def _best(self, score: Any) -> Points:
+    def _best(self, score: object) -> Points:
         import torch
         from botorch.optim import optimize_acqf, optimize_acqf_discrete
 
         domain, m = self._domain, self.batch_size
-        if isinstance(domain, Arms):
-            choices = torch.tensor(domain.coordinates)
-            found, _ = optimize_acqf_discrete(score, m, choices, unique=m <= domain.size)
-            gaps = ((found.numpy()[:, None] - domain.coordinates[None]) ** 2).sum(axis=2)
+        if domain.finite:
+            arms = domain.span
+            found, _ = optimize_acqf_discrete(score, m, torch.tensor(arms), unique=m <= len(arms))
+            gaps = ((found.numpy()[:, None] - arms[None]) ** 2).sum(axis=2)
             return gaps.argmin(axis=1)
         low, high = _corners(domain)
         found, _ = optimize_acqf(
@@ -142,9 +142,7 @@ class BoTorch(Adapter):
         return np.clip(found.detach().numpy(), low, high)
 
 
-def _corners(domain: Arms | Box) -> Array:
+def _corners(domain: Domain) -> Array:
     """The box, or the bounding box of the arms, (2, d); a side of length 0 gets length 1."""
-    if isinstance(domain, Box):
-        return np.stack([domain.low, domain.high])
-    low, high = domain.coordinates.min(axis=0), domain.coordinates.max(axis=0)
+    low, high = domain.span.min(axis=0), domain.span.max(axis=0)
     return np.stack([low, high + (low == high)])

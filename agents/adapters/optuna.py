@@ -9,17 +9,16 @@ order; 2. the first batch, before any data, is drawn at random; 3. the study is 
 between trials (CMA-ES, genetic algorithms, QMC) are not supported.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from types import ModuleType
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from gpbandits_env.agents.adapters.base import Adapter, alone_and_quiet, imported
-from gpbandits_env.arrays import Points, Settings
+from gpbandits_env.arrays import Points, Settings, mapping
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.errors import InvalidInput, unknown
 from gpbandits_env.problem import Problem
 
 # The samplers that use only the parameters and values of trials.
@@ -47,9 +46,8 @@ class OptunaSampler(Adapter):
         options: Settings | None = None,
     ) -> None:
         super().__init__(problem, rng)
-        if options is not None and not isinstance(options, Mapping):
-            raise InvalidInput(f"options must be a dict, got {shown(options)}")
-        self._sampler, self._given = sampler, dict(options or {})
+        given = {} if options is None else mapping(options, "options")
+        self._sampler, self._given = sampler, dict(given)
         self._new_sampler(0)
 
     def choose(self, seed: int) -> Points:
@@ -75,7 +73,7 @@ class OptunaSampler(Adapter):
             optuna.logging.set_verbosity(level)
         return self._actions_of(np.array([[params[name] for name in axes] for params in chosen]))
 
-    def _new_sampler(self, seed: int) -> Any:
+    def _new_sampler(self, seed: int) -> object:
         samplers = imported("optuna", "optuna").samplers
         self._check(samplers.__all__)
         options = dict(self._given)
@@ -90,7 +88,7 @@ class OptunaSampler(Adapter):
     def _check(self, of_optuna: Sequence[str]) -> None:
         """Raise an error for samplers that are not supported here."""
         name = self._sampler
-        if not isinstance(name, str) or name not in of_optuna or not name.endswith("Sampler"):
+        if name not in of_optuna or not name.endswith("Sampler"):
             raise unknown("sampler of Optuna", name, SAMPLERS)
         if name not in SAMPLERS:
             raise InvalidInput(
@@ -98,14 +96,14 @@ class OptunaSampler(Adapter):
                 f"study is rebuilt from the data at every ask: use one of {', '.join(SAMPLERS)}, "
                 f"or run {name} in Optuna itself"
             )
-        if name == "BruteForceSampler" and isinstance(self._domain, Box):
+        if name == "BruteForceSampler" and not self._domain.finite:
             raise InvalidInput("BruteForceSampler tries all actions in turn, so it needs arms")
         if "constraints_func" in self._given:
             raise InvalidInput("no constraints are supported here: leave out constraints_func")
         if name == "GPSampler":
             imported("torch", "botorch")
 
-    def _distributions(self, kinds: Any) -> dict[str, Any]:
+    def _distributions(self, kinds: ModuleType) -> dict[str, object]:
         domain = self._domain
         if isinstance(domain, Box):
             ends = zip(domain.low.tolist(), domain.high.tolist(), strict=True)
@@ -116,14 +114,14 @@ class OptunaSampler(Adapter):
             axes = [kinds.IntDistribution(0, n - 1) for n in domain.shape]
         return {f"x{i}": axis for i, axis in enumerate(axes)}
 
-    def _rows(self, actions: Points) -> list[list[Any]]:
+    def _rows(self, actions: Points) -> list[list[float]]:
         """Actions with one number per axis."""
         domain = self._domain
         if isinstance(domain, Arms):
             actions = np.stack(np.unravel_index(actions, domain.shape), axis=1)
         return actions.tolist()
 
-    def _actions_of(self, rows: NDArray[Any]) -> Points:
+    def _actions_of(self, rows: Points) -> Points:
         domain = self._domain
         if isinstance(domain, Box):
             return np.clip(rows, domain.low, domain.high)

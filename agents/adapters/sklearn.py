@@ -90,7 +90,7 @@ class SklearnGP(Adapter):
         best = self._actions[np.argsort(-self._rewards, kind="stable")[:BEST_OBSERVED]]
         return np.concatenate([spread(domain, self._candidates, rng), near(domain, best, rng)])
 
-    def _model(self, points: Array, rewards: Array, kernel: Any = None) -> Any:
+    def _model(self, points: Array, rewards: Array, kernel: object = None) -> Any:
         """A regressor of rewards minus the prior mean; if a kernel is given, nothing is learned."""
         process = imported("sklearn.gaussian_process", "sklearn")
         learning, noise = self._learns and kernel is None, max(self._given.noise_var, 1e-10)
@@ -104,7 +104,7 @@ class SklearnGP(Adapter):
         )
         return regressor.fit(points, rewards - self._mean)
 
-    def _kernel(self, dim: int) -> Any:
+    def _kernel(self, dim: int) -> object:
         kernels = imported("sklearn.gaussian_process.kernels", "sklearn")
         given = self._given
         ell = np.asarray(given.lengthscale, dtype=float)

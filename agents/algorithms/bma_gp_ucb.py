@@ -49,7 +49,7 @@ class BMAGPUCB(GPAgent):
             chosen.
     """
 
-    posterior: Any
+    posterior: MixturePosterior
 
     def __init__(
         self,

@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.arrays import IntArray, State, finite_array
-from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
@@ -33,12 +32,12 @@ class Genie(Agent):
 
     def __init__(self, problem: Problem, rng: Generator) -> None:
         super().__init__(problem, rng)
-        if not isinstance(problem.domain, Arms):
+        if not problem.domain.finite:
             raise InvalidInput(
                 "the genie needs a finite set of arms, got a box: make the environment with a grid "
                 "or with arms"
             )
-        self._size = problem.domain.size
+        self._size = len(problem.domain.span)
         # The round whose function was revealed, and the maximizer of that function.
         self._shown: tuple[int, int] | None = None
 

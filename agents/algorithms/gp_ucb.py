@@ -14,7 +14,6 @@ from numpy.random import Generator
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_OVER_5, Beta
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.domains import Box
 from gpbandits_env.problem import Problem
 
 
@@ -36,6 +35,6 @@ class GPUCB(GPAgent):
         self, problem: Problem, rng: Generator, *, beta: Beta | None = None, **parts: Any
     ) -> None:
         if beta is None:
-            learned = isinstance(problem.domain, Box) and parts.get("learn") not in (None, False)
+            learned = not problem.domain.finite and parts.get("learn") not in (None, False)
             beta = LEARNED if learned else THEOREM_OVER_5
         super().__init__(problem, rng, ConfidenceBound(beta), **parts)

@@ -22,7 +22,6 @@ from gpbandits_env.agents.action_map import action_map_for
 from gpbandits_env.agents.agent import Agent
 from gpbandits_env.agents.data.pending import Played
 from gpbandits_env.arrays import Array, Points, State, finite_array, positive, whole
-from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
@@ -57,16 +56,15 @@ class RExp3(Agent):
     ) -> None:
         super().__init__(problem, rng)
         self._map = action_map_for(problem, whole(candidates, "candidates", 2), rng)
-        domain = self._map.inner.domain
-        assert isinstance(domain, Arms)
-        arms = domain.size
+        points = self._map.inner.domain.span
+        arms = len(points)
         effort = arms * math.log(max(arms, 2))  # K log K
         if reset_every is None:
             rounds = (problem.horizon or USUAL_HORIZON) / positive(variation, "variation")
             reset_every = math.ceil(effort ** (1.0 / 3.0) * rounds ** (2.0 / 3.0))
         self.reset_every = whole(reset_every, "reset_every")
         self.exploration = min(1.0, math.sqrt(effort / ((math.e - 1.0) * self.reset_every)))
-        self.low, self.high = _limits(problem, domain, low, high)
+        self.low, self.high = _limits(problem, points, low, high)
         self._log_weights: Array = np.zeros(arms)
 
     @property
@@ -127,9 +125,9 @@ class RExp3(Agent):
 
 
 def _limits(
-    problem: Problem, arms: Arms, low: float | None, high: float | None
+    problem: Problem, points: Array, low: float | None, high: float | None
 ) -> tuple[float, float]:
-    sd = 2.0 * np.sqrt(problem.kernel.diagonal(arms.coordinates))
+    sd = 2.0 * np.sqrt(problem.kernel.diagonal(points))
     ends = (
         float(np.min(problem.prior_mean - sd) if low is None else finite_array(low, "low", 0)),
         float(np.max(problem.prior_mean + sd) if high is None else finite_array(high, "high", 0)),

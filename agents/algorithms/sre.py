@@ -92,8 +92,8 @@ class SRE(GPAgent):
         actions: ArrayLike,
         rewards: ArrayLike,
         observed: ArrayLike | None = None,
-        *more: Any,
-        **named: Any,
+        *more: ArrayLike | None,
+        **named: ArrayLike | None,
     ) -> None:
         given = self.problem.domain.observations(actions, rewards, observed, 1)
         super().tell(actions, rewards, observed, *more, **named)

@@ -181,8 +181,8 @@ class TuRBO(GPAgent):
         actions: ArrayLike,
         rewards: ArrayLike,
         observed: ArrayLike | None = None,
-        *more: Any,
-        **named: Any,
+        *more: ArrayLike | None,
+        **named: ArrayLike | None,
     ) -> None:
         values = self.problem.domain.observations(actions, rewards, observed, 1)[1]
         before, local = self.log.best_reward, self._seen >= self._first
