@@ -3,16 +3,24 @@
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gpbandits_env.agents.data.pending import Played, matched
 from gpbandits_env.agents.policy import Policy, check_form, learn, mask_in
-from gpbandits_env.arrays import Array, Points, State, finite_array, numbers, own_noise, whole
+from gpbandits_env.arrays import (
+    Array,
+    Plain,
+    Points,
+    State,
+    finite_array,
+    numbers,
+    own_noise,
+    whole,
+)
 from gpbandits_env.display import Displayed
-from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.problem import Problem
 
@@ -60,7 +68,7 @@ class Agent(Displayed, ABC):
         self.pending: list[Played] = []
         self._policy = Policy(self)
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> Plain:
         problem = self.problem
         return {
             "domain": problem.domain,
@@ -97,15 +105,14 @@ class Agent(Displayed, ABC):
         contexts = self.problem.contexts
         if contexts is None:
             raise InvalidInput("the problem has no contexts: leave out context")
-        finite = isinstance(contexts, Arms)
+        finite = contexts.finite
         try:
             given = np.asarray(context) if finite else numbers(context, "context")
             alone = given.ndim == (0 if finite else 1)
             return contexts.check(given[None] if alone else given, 1)
         except (InvalidInput, TypeError, ValueError):
-            kind = f"a point of {contexts!r}"
-            if isinstance(contexts, Arms):
-                kind = f"a whole number in 0..{contexts.size - 1}"
+            arms = f"a whole number in 0..{len(contexts.span) - 1}"
+            kind = arms if finite else f"a point of {contexts!r}"
             raise InvalidInput(f"context must be {kind}, got {shown(context)}") from None
 
     def tell(
@@ -284,7 +291,7 @@ class Agent(Displayed, ABC):
     def predict(
         self,
         observation: Mapping[str, ArrayLike],
-        state: Any = None,
+        state: object = None,
         episode_start: ArrayLike | None = None,
         deterministic: bool = True,
     ) -> tuple[Points, None]:

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Points, finite_array, numbers, whole
+from gpbandits_env.arrays import Array, IntArray, Points, finite_array, numbers, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
@@ -148,8 +148,8 @@ def check_form(observation: Mapping[str, ArrayLike]) -> None:
 def learn(
     agent: _Agent,
     actions: Points,
-    rewards: NDArray[Any],
-    observed: NDArray[Any] | None,
+    rewards: Array,
+    observed: NDArray[np.bool_] | None,
     arrived: NDArray[np.bool_] | None,
 ) -> None:
     """Pass what one round showed to an agent.
@@ -187,7 +187,7 @@ def mask_in(
     return seen == 1
 
 
-def _rounds(rounds: NDArray[Any], count: int, episode_start: ArrayLike | None) -> list[int]:
+def _rounds(rounds: IntArray, count: int, episode_start: ArrayLike | None) -> list[int]:
     """The round of each instance; 0 where an episode starts."""
     try:
         counts = numbers(rounds, "round").reshape(count, 1)[:, 0]

@@ -1,6 +1,7 @@
 """The agents by name. To add one, write its file and add one line to the table."""
 
 import inspect
+from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpbandits_env.agents.agent import Agent
-from gpbandits_env.arrays import whole
+from gpbandits_env.arrays import Plain, whole
 from gpbandits_env.errors import InvalidInput, one_of, unknown
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
@@ -104,9 +105,9 @@ def agent_class(name: str | type[Agent]) -> type[Agent]:
     return getattr(import_module(f"gpbandits_env.agents.{module}"), cls)
 
 
-def settings_of(name: str | type[Agent]) -> dict[str, Any]:
+def settings_of(name: str | type[Agent]) -> Plain:
     """The settings of an agent with their defaults, without those in `OVERRIDES`."""
-    found: dict[str, Any] = {}
+    found: Plain = {}
     for cls in reversed(agent_class(name).__mro__):
         if own := cls.__dict__.get("__init__"):
             found |= _keywords(own)
@@ -114,7 +115,7 @@ def settings_of(name: str | type[Agent]) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=256)
-def _keywords(function: Any) -> dict[str, Any]:
+def _keywords(function: Callable[..., object]) -> Plain:
     """The arguments that can only be given by name, with their defaults."""
     parameters = inspect.signature(function).parameters.values()
     return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
@@ -122,7 +123,7 @@ def _keywords(function: Any) -> dict[str, Any]:
 
 def make(
     name: str | type[Agent],
-    env_or_problem: Any,
+    env_or_problem: object,
     *,
     seed: int | np.random.Generator | None = None,
     **settings: Any,
@@ -160,14 +161,14 @@ def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:
     return np.random.default_rng(None if seed is None else whole(seed, "seed", 0, None))
 
 
-def _problem(source: Any, overrides: dict[str, Any]) -> Problem:
+def _problem(source: object, overrides: Plain) -> Problem:
     problem, spec = source, getattr(source, "spec", None)
     if not isinstance(source, Problem):
         problem = getattr(getattr(source, "unwrapped", None), "problem", None)
-        if problem is not None and callable(getattr(source, "get_wrapper_attr", None)):
-            problem = source.get_wrapper_attr("problem")  # a wrapper may state another one
-    if problem is None and callable(getattr(source, "get_attr", None)):
-        problem, spec = _of_instances(source)
+        if problem is not None and callable(of := getattr(source, "get_wrapper_attr", None)):
+            problem = of("problem")  # a wrapper may state another one
+    if problem is None and callable(of_each := getattr(source, "get_attr", None)):
+        problem, spec = _of_instances(of_each)
     if not isinstance(problem, Problem):
         raise InvalidInput(
             f"an agent needs a gpbandits environment or a Problem, got {type(source).__name__}"
@@ -181,10 +182,10 @@ def _problem(source: Any, overrides: dict[str, Any]) -> Problem:
     return problem.replaced(**overrides)
 
 
-def _of_instances(envs: Any) -> tuple[Problem | None, Any]:
+def _of_instances(of_each: Callable[[str], Any]) -> tuple[Problem | None, object]:
     """The problem and the spec of the first instance of a vector environment, if it has one."""
     try:
-        problems, specs = envs.get_attr("problem"), envs.get_attr("spec")
+        problems, specs = of_each("problem"), of_each("spec")
     except AttributeError:
         return None, None
     first = problems[0]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions.functions import LogPI
 from gpbandits_env.arrays import Array, IntArray, Points
-from gpbandits_env.posterior import ArmPosterior, BoxPosterior, Posterior
+from gpbandits_env.posterior import BoxPosterior, Posterior
 
 # The probability that a slack is positive, in logarithms.
 POSITIVE = LogPI(0.0)
@@ -140,8 +140,8 @@ class DrawnSlacks:
         self._size, self._success, self._failed = size, success, failed
         self._draws: list[Any] = []
         for slack in slacks:
-            on_arms = isinstance(slack, ArmPosterior)
-            self._draws.append((slack.sample if on_arms else slack.paths)(rng, size))  # type: ignore[attr-defined]
+            draw = slack.sample if slack.domain.finite else slack.paths  # type: ignore[attr-defined]
+            self._draws.append(draw(rng, size))
 
     def violation(self, points: Points) -> Array:
         """How far each sample violates its constraints at points (n, ...), summed: (size, n).
@@ -150,7 +150,7 @@ class DrawnSlacks:
         """
         total = np.zeros((self._size, len(points)))
         for draw in self._draws:
-            slack = draw[:, points] if isinstance(draw, np.ndarray) else draw(points)
+            slack = draw[:, points] if points.ndim == 1 else draw(points)
             total += np.maximum(-slack, 0.0)
         if self._success is not None:
             total += np.maximum(-self._success.mean_at(points), 0.0)

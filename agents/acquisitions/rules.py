@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from gpbandits_env.agents.acquisitions.functions import (
 from gpbandits_env.agents.acquisitions.schedules import Beta, schedule_for
 from gpbandits_env.agents.search.base import Search
 from gpbandits_env.arrays import flag, positive
-from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.domains import Box
+from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.posterior import Posterior
 from gpbandits_env.problem import Problem
 
 INCUMBENTS = ("posterior-mean", "observed", "max-mean")
@@ -77,7 +78,7 @@ class Round:
         best_reward: the largest reward in the posterior's data; -inf without data.
     """
 
-    posterior: Any
+    posterior: Posterior
     search: Search
     rule: AcquisitionRule | None
     rng: np.random.Generator
@@ -157,12 +158,8 @@ class Improvement(AcquisitionRule):
     augmented: bool = False
 
     def __post_init__(self) -> None:
-        for kind, value, known in (
-            ("variant of the improvement", self.variant, VARIANTS),
-            ("incumbent", self.incumbent, INCUMBENTS),
-        ):
-            if not isinstance(value, str) or value not in known:
-                raise unknown(kind, value, known)
+        one_of(self.variant, VARIANTS, "variant of the improvement")
+        one_of(self.incumbent, INCUMBENTS, "incumbent")
         positive(self.margin, "margin", zero=True)
         flag(self.augmented, "augmented")
 
@@ -205,8 +202,7 @@ def rule_named(
         UnknownName: there is no acquisition of that name.
         InvalidInput: the margin is negative.
     """
-    if not isinstance(name, str) or name not in NAMES:
-        raise unknown("acquisition", name, NAMES)
+    one_of(name, NAMES, "acquisition")
     if margin is not None:
         positive(margin, "margin", zero=True)
     if name in MARGINS:
@@ -235,7 +231,7 @@ def acquisition_for(
     if given is None:
         return None
     rule = Fixed(given) if isinstance(given, Acquisition) else given
-    arms = inner.domain.size if isinstance(inner.domain, Arms) else None
+    arms = len(inner.domain.span) if inner.domain.finite else None
     if problem.contexts is None:
         return rule.prepared(problem, arms)
     rule = rule.prepared(inner, arms)

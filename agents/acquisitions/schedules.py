@@ -4,18 +4,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, Settings, positive, whole
-from gpbandits_env.domains import Arms, Box, Domain
+from gpbandits_env.arrays import Array, Settings, is_number, positive, whole
+from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
 from gpbandits_env.theory import beta_continuous, beta_finite, beta_rkhs, beta_subspaces
 from gpbandits_env.theory.checks import probability
+
+T = TypeVar("T")
 
 # beta_t of the experiments of srinivas2010; of bedi2022, Theorem 3.2, which is Theorem 1 without a
 # factor (its delta = 0.9 is the probability that the bounds hold, so delta is 0.1 here); and of
@@ -29,7 +31,7 @@ LEARNED = 2.0
 
 
 # The checks of the fields of schedules.
-CHECKS: Mapping[str, Callable[[Any, str], Any]] = {
+CHECKS: Mapping[str, Callable[[Any, str], object]] = {
     "delta": probability,
     **dict.fromkeys(("a", "b", "r", "c2"), positive),
     **dict.fromkeys(("scale", "value", "c1", "norm_bound", "gamma"), partial(positive, zero=True)),
@@ -281,21 +283,19 @@ def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
         InvalidInput: a number is out of range, or the problem lacks a constant.
         UnknownName: there is no such type or field.
     """
-    number = isinstance(spec, (int, float)) and not isinstance(spec, bool)
-    schedule = SCHEDULES.from_dict(Constant(positive(spec, "beta", zero=True)) if number else spec)  # type: ignore[arg-type]
+    if is_number(spec):
+        spec = Constant(positive(spec, "beta", zero=True))  # type: ignore[arg-type]
+    schedule = SCHEDULES.from_dict(spec)  # type: ignore[arg-type]
     schedule = schedule.filled(problem, arms)
     schedule(1)
     return schedule
 
 
 def _longest_side(domain: Domain) -> float:
-    if isinstance(domain, Box):
-        return float((domain.high - domain.low).max())
-    assert isinstance(domain, Arms)
-    return float(np.ptp(domain.coordinates, axis=0).max()) or 1.0
+    return float(np.ptp(domain.span, axis=0).max()) or 1.0
 
 
-def _known(value: Any, name: str) -> Any:
+def _known(value: T | None, name: str) -> T:
     if value is None:
         raise InvalidInput(f"the beta schedule needs {name!r}: give it, or call filled(problem)")
     return value

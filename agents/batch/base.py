@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
 from gpbandits_env.arrays import Points, Settings
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.posterior import Posterior
 from gpbandits_env.problem import Problem
 from gpbandits_env.specs import Family
 
@@ -90,7 +91,7 @@ def in_turn(now: Round, acquisition: Callable[[int], Acquisition]) -> Points:
 
 
 @contextmanager
-def rolled_back(posterior: Any) -> Iterator[None]:
+def rolled_back(posterior: Posterior) -> Iterator[None]:
     """Roll back hallucinated points at the end of the context, also after an exception."""
     try:
         yield

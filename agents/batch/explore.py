@@ -1,7 +1,6 @@
 """Batches of pure exploration: by variance, everywhere or where the maximum may lie."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +8,7 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, ConfidenceBound, Round
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, rolled_back
+from gpbandits_env.agents.search.base import Region
 from gpbandits_env.arrays import Array, Points, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
@@ -119,7 +119,9 @@ class Explore(BatchRule):
                 actions.append(self._widest(now, allowed, surest))
         return np.concatenate(actions)
 
-    def _widest(self, now: Round, allowed: Any, surest: Any) -> Points:
+    def _widest(
+        self, now: Round, allowed: Region | NDArray[np.bool_] | None, surest: Points | None
+    ) -> Points:
         try:
             return now.search.best(Variance(), now.posterior, allowed)
         except InvalidInput:

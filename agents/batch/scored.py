@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
 
 # What the acquisition is divided by in a Boltzmann policy.
-SPREADS: dict[str, Callable[[Array], Any]] = {"sd": np.std, "range": np.ptp}
+SPREADS: dict[str, Callable[[Array], float]] = {"sd": np.std, "range": np.ptp}
 
 
 @RULES.register("hallucinate")

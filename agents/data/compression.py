@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Points, Settings, positive, whole
+from gpbandits_env.arrays import Points, Settings, is_number, positive, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import Posterior
 from gpbandits_env.problem import Problem
@@ -147,8 +147,7 @@ def compression_for(spec: Settings | Budget | float | None, problem: Problem) ->
     """
     if spec is None:
         return Compression(0.0, problem.noise_var)
-    number = isinstance(spec, (int, float)) and not isinstance(spec, bool)
-    if number:
+    if is_number(spec):
         spec = ConstantBudget(positive(spec, "compress", zero=True))  # type: ignore[arg-type]
     rule = COMPRESSIONS.from_dict(spec)  # type: ignore[arg-type]
     noise_var = problem.noise_var if rule.noise_var is None else rule.noise_var

@@ -4,7 +4,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -223,11 +223,10 @@ class ObservationLog:
 
     def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
-        entries: Sequence[Any] = state["entries"]
         # Files of earlier versions know of no elapsed time, and of no noise.
         found = [
             Entry(int(t), np.array(p), np.array(r), *_afterwards(*more))
-            for t, p, r, *more in entries
+            for t, p, r, *more in state["entries"]
         ]
         start, best = int(state["start"]), float(state["best_reward"])
         self._before = float(state.get("before", 0.0))
@@ -247,7 +246,7 @@ def noise_of(entries: Sequence[Entry]) -> Array:
 
 
 def _afterwards(
-    faded: Any, elapsed: Any = 0.0, noise_var: Any = None
+    faded: float, elapsed: float = 0.0, noise_var: Array | None = None
 ) -> tuple[float, float, Array | None]:
     """The last fields of an entry in a snapshot."""
     own = None if noise_var is None else np.array(noise_var, dtype=float)

@@ -7,13 +7,11 @@ than ``window`` are dropped; 3. a temporal kernel is learned after the kernel in
 around the given parameters, and all data are used under the new one.
 """
 
-from typing import Any
-
 import numpy as np
 
 from gpbandits_env.agents.data.learning import PRIORS, Learning
 from gpbandits_env.agents.data.log import ObservationLog
-from gpbandits_env.arrays import Array, Points, State
+from gpbandits_env.arrays import Array, Plain, Points, State
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput, NotPositiveDefinite
 from gpbandits_env.kernels import Kernel
@@ -82,7 +80,7 @@ class Refit:
         self._seen = 0  # the observations at the last fit
         self.tails: Tails | None = None
         self._fresh = 0  # the observations at the last fit with several starts
-        self.learned: list[dict[str, Any]] = []
+        self.learned: list[Plain] = []
 
     @property
     def keeps_prior(self) -> bool:
@@ -282,7 +280,7 @@ class Refit:
         self.learned[:] = [dict(record) for record in state["learned"]]
 
 
-def _numbers(kernel: Kernel) -> dict[str, Any]:
+def _numbers(kernel: Kernel) -> Plain:
     """A kernel's hyper-parameters, for a record."""
     if kernel.radial is None:
         return dict(kernel.parameters())

@@ -1,6 +1,5 @@
 """Searches, which find the best-scoring arms or points of a box."""
 
-from collections.abc import Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -9,9 +8,9 @@ from gpbandits_env.agents.embeddings import BoxMap
 from gpbandits_env.agents.search.base import ArmSearch, PlacedArmSearch, Search, Within
 from gpbandits_env.agents.search.box import Drawn, Gradient
 from gpbandits_env.agents.search.round import RoundCandidates
-from gpbandits_env.arrays import Settings
+from gpbandits_env.arrays import Settings, mapping
 from gpbandits_env.domains import Arms, Box, Domain
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.specs import Family
 
 __all__ = ["SEARCHES", "ArmSearch", "Search", "SearchSpec", "Within", "search_for"]
@@ -45,7 +44,7 @@ def search_for(
         InvalidInput: settings are given on arms, or a setting is out of range.
         UnknownName: there is no such type or setting.
     """
-    if actions is not None and isinstance(domain, Box):
+    if actions is not None and not domain.finite:
         search = search_for(domain, spec, rng, through)
         search.fix(domain, np.full(domain.dim, np.nan))  # raises an error early
         return PlacedArmSearch(actions) if isinstance(actions, Arms) else search
@@ -56,7 +55,6 @@ def search_for(
             raise InvalidInput("search is for boxes, and all arms are scored anyway: leave it out")
         return ArmSearch(domain.size)
     assert isinstance(domain, Box)
-    if spec is not None and not isinstance(spec, (str, Mapping)):
-        raise InvalidInput(f"search must be a dict or the name of a type, got {shown(spec)}")
-    named = {"type": spec} if isinstance(spec, str) else {"type": "gradient", **(spec or {})}
-    return SEARCHES.from_dict(named).search(domain, rng, through)
+    named = {} if spec is None else {"type": spec} if isinstance(spec, str) else spec
+    given = {"type": "gradient", **mapping(named, "search", "a dict or the name of a type")}
+    return SEARCHES.from_dict(given).search(domain, rng, through)

@@ -26,10 +26,12 @@ class Search(ABC):
         feasibility: if given, acquisitions are multiplied by the probability of feasibility, and
             samples are maximized over their feasible points.
         scale: the factor of the difference between posterior samples and the posterior mean.
+        excluded: arms that are not chosen while others may be; None for no arm, and in a box.
     """
 
     feasibility: Feasibility | None = None
     scale: float = 1.0
+    excluded: IntArray | None = None
 
     @abstractmethod
     def best(self, acquisition: Acquisition, posterior: Any, allowed: Any = None) -> Points:
@@ -109,12 +111,9 @@ class ArmSearch(Search):
         size: the number n of arms.
 
     Attributes:
-        excluded: arms that are not chosen while others may be; None for no arm.
         among: the arms to search, as an index of arrays (n,); None for all. A slice stands for the
             arms in one context, and its step is the number of contexts.
     """
-
-    excluded: IntArray | None = None
 
     def __init__(self, size: int) -> None:
         self.among: slice | IntArray | None = None

@@ -335,5 +335,5 @@ class BoxSearch(Search):
             return y
         return np.concatenate([y, observed, chosen, near(self.box, observed, self.rng)])
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_held": None}

@@ -108,7 +108,7 @@ class LinearLimits:
                 ends[i], values[i] = end[0], value
         return ends, values
 
-    def _slide(self, surface: Surface, start: Array, row: Any, free: Array | None) -> Array:
+    def _slide(self, surface: Surface, start: Array, row: int, free: Array | None) -> Array:
         """The end (d,) of one ascent by sequential quadratic programming."""
         moves = np.ones(len(start), dtype=np.bool_) if free is None else free > 0.0
         which = np.array([row])
@@ -124,7 +124,7 @@ class LinearLimits:
                 return -LOWEST, np.zeros(int(moves.sum()))
             return -float(value[0]), -slope[0, moves]
 
-        def side(rows: Array, ends: Array, kind: str) -> dict[str, Any]:
+        def side(rows: Array, ends: Array, kind: str) -> dict[str, object]:
             return {
                 "type": kind,
                 "fun": lambda x: ends - self.numbers(full(x))[0] @ rows.T,

@@ -15,7 +15,7 @@ than `MOST_EXACT` candidates, samples are drawn with random features.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,7 +168,7 @@ class RoundSearch(Search):
         ends, height = ascend(slope, starts, self.box.low, self.box.high, steps)
         return np.concatenate([points, apart(self.box, ends[np.argsort(-height)])])
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_held": None}
 
 
