@@ -1,7 +1,7 @@
 """Array types, and the checks made once at the public edge."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,9 @@ Settings: TypeAlias = Mapping[str, Any]
 Plain: TypeAlias = dict[str, Any]
 # What `reset` and `step` return beside the observation.
 Info: TypeAlias = dict[str, Any]
+
+# The type of an array's items, for functions that keep it.
+Scalar = TypeVar("Scalar", bound=np.generic)
 
 INT, FLOAT = np.dtype(np.int64), np.dtype(np.float64)
 # One action per round is the common case, so its checks must cost next to nothing.
@@ -67,7 +70,7 @@ def numbers(value: ArrayLike, name: str) -> Array:
         raise InvalidInput(f"{name} must be an array of numbers: {error}") from None
 
 
-def frozen(array: NDArray[Any]) -> NDArray[Any]:
+def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:
     """The same array, marked read-only."""
     array.flags.writeable = False
     return array
@@ -114,7 +117,7 @@ def flag(value: bool, name: str) -> bool:
     return bool(value)
 
 
-def listed(value: Any, name: str) -> tuple[Any, ...]:
+def listed(value: object, name: str) -> tuple[Any, ...]:
     """The items of a list, a tuple, a range or an array; anything else is InvalidInput."""
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, (Sequence, np.ndarray)):
         raise InvalidInput(f"{name} must be a list, got {shown(value)}")
@@ -137,6 +140,12 @@ def whole(value: int, name: str, minimum: int = 1, maximum: int | None = MOST) -
     if maximum is not None and value > maximum:
         raise InvalidInput(f"{name} must be at most {maximum}, got {shown(value)}")
     return int(value)
+
+
+def wholes(value: int | Sequence[int], name: str, minimum: int = 1) -> list[int]:
+    """Whole numbers from ``minimum`` on, given as one or as a list; otherwise InvalidInput."""
+    items = listed([value] if is_number(value) else value, name)
+    return [whole(item, name, minimum) for item in items]
 
 
 def own_noise(noise_var: ArrayLike, count: int) -> Array:

@@ -4,12 +4,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, frozen
+from gpbandits_env.arrays import Array, IntArray, Scalar, frozen
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 
@@ -38,7 +38,7 @@ class Axis:
     count: int = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.scale, str) or self.scale not in SCALES:
+        if self.scale not in SCALES:
             raise InvalidInput(f"a scale must be one of {SCALES}, got {self.scale!r}")
         if self.scale == "log" and not self.low > 0:
             raise InvalidInput(f"a logarithmic axis must start above 0, got {self.low!r}")
@@ -178,17 +178,17 @@ TASKS: dict[str, TaskEntry] = {}
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class Split(Generic[Scalar]):
     """Training rows (n, p) and held-out rows (k, p), with a last column of ones, and their targets.
 
     The training targets are values (n,) or one-hot (n, classes); the held-out targets are values or
     labels. All arrays are read-only, because they are loaded once per process and shared.
     """
 
-    inputs: NDArray[Any]
-    targets: NDArray[Any]
-    held_inputs: NDArray[Any]
-    held_targets: NDArray[Any]
+    inputs: NDArray[Scalar]
+    targets: NDArray[Scalar]
+    held_inputs: NDArray[Scalar]
+    held_targets: NDArray[Scalar] | IntArray
 
     def __post_init__(self) -> None:
         for array in (self.inputs, self.targets, self.held_inputs, self.held_targets):

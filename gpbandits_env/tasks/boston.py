@@ -29,7 +29,7 @@ ACCURACY = 0.5
 
 
 @cache
-def split() -> Split:
+def split() -> Split[np.float64]:
     """The fixed split into standardized properties and values."""
     housing = load_boston()
     order = stream("tasks/boston", "split").permutation(ROWS)

@@ -35,10 +35,11 @@ FOUND_ACCURACY = 0.895
 WITHIN = 0.01  # ten of the 1,000 digits
 
 Pixels = NDArray[np.float32]
+Images = Split[np.float32]
 
 
 def train(
-    data: Split, rate: float, batch: int, dropout: float, l2: float, epochs: int = EPOCHS
+    data: Images, rate: float, batch: int, dropout: float, l2: float, epochs: int = EPOCHS
 ) -> Pixels:
     """The weights (785, 10) after mini-batch SGD on the cross-entropy, started at 0.
 
@@ -75,7 +76,7 @@ def softmax(scores: Pixels) -> Pixels:
 
 
 @lru_cache(maxsize=1)
-def split_of(digits: str) -> Split:
+def split_of(digits: str) -> Images:
     """The digits of a task, split and in float32; cached per process."""
     if digits == "mnist":
         return _split(load_digits("train"), load_digits("test"))
@@ -85,7 +86,7 @@ def split_of(digits: str) -> Split:
     return _split(*(Digits(all_.name, all_.images[p], all_.labels[p]) for p in parts))
 
 
-def _split(train: Digits, held_out: Digits) -> Split:
+def _split(train: Digits, held_out: Digits) -> Images:
     one_hot = np.eye(CLASSES, dtype=np.float32)[train.labels]
     return Split(_with_ones(train), one_hot, _with_ones(held_out), held_out.labels)
 

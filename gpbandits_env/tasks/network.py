@@ -29,7 +29,7 @@ Single = NDArray[np.float32]
 
 
 @cache
-def digits() -> Split:
+def digits() -> Split[np.float32]:
     """The fixed split: pixels in [0, 1], without those blank in all training digits; labels.
 
     The training digits are in the order of training.

@@ -20,20 +20,9 @@ from gpbandits_env.tasks.base import TASKS, Axis, Best, Task, TaskEntry
 # The units of Box2D: meters, kilograms, seconds.
 TIME_STEP, ITERATIONS = 0.01, 10
 REST = 100  # steps without control after the push
-DISC: dict[str, Any] = {
-    "radius": 1.0,
-    "density": 0.05,
-    "friction": 0.01,
-    "max_force": 5.0,
-    "max_torque": 2.0,
-}
-HAND: dict[str, Any] = {
-    "half": (0.3, 1.0),
-    "density": 0.1,
-    "friction": 0.1,
-    "max_force": 2.0,
-    "max_torque": 2.0,
-}
+RADIUS, HALF = 1.0, (0.3, 1.0)  # of the disc; half of the sides of the hand
+DISC = {"density": 0.05, "friction": 0.01, "max_force": 5.0, "max_torque": 2.0}
+HAND = {"density": 0.1, "friction": 0.1, "max_force": 2.0, "max_torque": 2.0}
 GAIN = 30.0  # the gain of the controller, per unit of mass
 NOISE_SD = 0.1  # on each component of the hand's speed
 TABLE = 5.0  # goals and initial positions of the hand lie in [-5, 5]^2
@@ -96,23 +85,22 @@ def pushed(hand: Vector, angle: float, speed: Vector, steps: int) -> Vector:
 
 
 @cache
-def _fixtures() -> tuple[Any, Any]:
+def _fixtures() -> list[object]:
     """The fixtures of the disc and the hand; Box2D copies them into each simulation."""
     box2d = engine()
-    disc, hand = box2d.b2CircleShape(radius=DISC["radius"]), box2d.b2PolygonShape(box=HAND["half"])
-    made = [
+    disc, hand = box2d.b2CircleShape(radius=RADIUS), box2d.b2PolygonShape(box=HALF)
+    return [
         box2d.b2FixtureDef(shape=shape, density=given["density"], friction=given["friction"])
         for shape, given in ((disc, DISC), (hand, HAND))
     ]
-    return made[0], made[1]
 
 
 def _body(
-    simulation: Any, table: Any, fixture: Any, place: Vector, angle: float, given: dict[str, Any]
+    world: Any, table: object, fixture: object, place: Vector, angle: float, given: dict[str, float]
 ) -> Any:
     """A body on the table. Bodies that a friction joint connects do not collide."""
-    body = simulation.CreateDynamicBody(position=place, angle=angle, fixtures=fixture)
-    simulation.CreateFrictionJoint(
+    body = world.CreateDynamicBody(position=place, angle=angle, fixtures=fixture)
+    world.CreateFrictionJoint(
         bodyA=table, bodyB=body, maxForce=given["max_force"], maxTorque=given["max_torque"]
     )
     return body
