@@ -29,8 +29,10 @@ from gpbandits_env.arrays import (
     Settings,
     finite_array,
     frozen,
+    listed,
     mapping,
     whole,
+    wholes,
 )
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput, shown
@@ -54,12 +56,17 @@ class Domain(Displayed, ABC):
         """The number of coordinates d of a point."""
 
     @property
+    def size(self) -> int:
+        """The number of arms n; 0 in a box."""
+        return 0
+
+    @property
     @abstractmethod
     def span(self) -> Array:
         """Points (k, d) that span the domain: all arms, or the two corners of a box."""
 
     @abstractmethod
-    def action_space(self, batch_size: int) -> spaces.Space[Any]:
+    def action_space(self, batch_size: int) -> spaces.MultiDiscrete | spaces.Box:
         """The Gymnasium space of a batch of ``batch_size`` actions."""
 
     @abstractmethod
@@ -164,7 +171,7 @@ class Arms(Domain):
         Raises:
             InvalidInput: sizes that are not whole, too many points, or ends out of order.
         """
-        sizes = [whole(n, "grid") for n in (shape if isinstance(shape, Sequence) else [shape])]
+        sizes = wholes(shape, "grid")
         if not sizes:
             raise InvalidInput(f"grid needs at least one axis, got {shape!r}")
         if math.prod(sizes) * len(sizes) > MOST_NUMBERS:
@@ -181,7 +188,6 @@ class Arms(Domain):
 
     @property
     def size(self) -> int:
-        """The number of arms n."""
         return len(self.coordinates)
 
     @property
@@ -214,7 +220,7 @@ class Arms(Domain):
     def __hash__(self) -> int:
         return self.fingerprint
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Arms, (self.coordinates, self.axes)
 
     def action_space(self, batch_size: int) -> spaces.MultiDiscrete:
@@ -412,12 +418,12 @@ def joined(actions: Domain, contexts: Domain) -> Arms | Box:
     return Arms(pairs, (*axes[0], *axes[1]) if gridded else None)
 
 
-def two_corners(box: Any) -> tuple[Any, Any]:
+def two_corners(box: Sequence[ArrayLike]) -> tuple[Any, ...]:
     """The corners (low, high) of a box, unchanged; InvalidInput unless there are two."""
-    pair = isinstance(box, (list, tuple)) or (isinstance(box, np.ndarray) and box.ndim > 0)
-    if not pair or len(box) != 2:
+    corners = listed(box, "the two corners of a box")
+    if len(corners) != 2:
         raise InvalidInput(f"box must be its two corners (low, high), got {shown(box)}")
-    return box[0], box[1]
+    return corners
 
 
 def _observed(known: Points, rewards: ArrayLike, observed: ArrayLike) -> tuple[Points, Array]:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, finite_array, frozen, positive, share, whole
+from gpbandits_env.arrays import Array, Plain, finite_array, frozen, positive, share, whole
 from gpbandits_env.display import Displayed
-from gpbandits_env.domains import Arms, Domain, joined
+from gpbandits_env.domains import Domain, joined
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
@@ -81,13 +81,13 @@ class Problem(Displayed):
             object.__setattr__(self, "temporal", temporal_from_dict(self.temporal))
         if self.history is not None:
             rows = finite_array(self.history, "history", ndim=2)
-            if not isinstance(self.domain, Arms) or rows.shape[1] != self.domain.size:
+            if not self.domain.finite or rows.shape[1] != self.domain.size:
                 raise InvalidInput(f"history must have one column per arm, got shape {rows.shape}")
             object.__setattr__(self, "history", frozen(rows.copy()))
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> Plain:
         facts = {f.name: getattr(self, f.name) for f in fields(self) if f.compare}
-        unset = isinstance(self.prior_mean, float) and self.prior_mean == 0.0
+        unset = not np.ndim(self.prior_mean) and self.prior_mean == 0.0
         return facts | ({"prior_mean": None} if unset else {})
 
     @property
@@ -97,10 +97,10 @@ class Problem(Displayed):
             return self
         domain = joined(self.domain, self.contexts)
         mean = self.prior_mean
-        if isinstance(mean, np.ndarray) and isinstance(domain, Arms):
-            mean = np.repeat(mean, domain.size // len(mean))
-        elif isinstance(mean, np.ndarray):
+        if np.ndim(mean) and not domain.finite:
             raise InvalidInput("with a box of contexts prior_mean must be one number for all arms")
+        if np.ndim(mean):
+            mean = np.repeat(mean, domain.size // np.size(mean))
         return replace(self, domain=domain, contexts=None, prior_mean=mean, history=None)
 
     def last_rows(self, rows: int | None) -> Array:
@@ -138,6 +138,6 @@ def _mean_on(domain: Domain, prior_mean: float | Array) -> float | Array:
     mean = finite_array(prior_mean, "prior_mean")
     if not mean.ndim:
         return float(mean)
-    if not isinstance(domain, Arms) or mean.shape != (domain.size,):
+    if not domain.finite or mean.shape != (domain.size,):
         raise InvalidInput(f"prior_mean must be a number or one per arm, got {mean.shape}")
     return frozen(mean.copy())

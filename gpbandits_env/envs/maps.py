@@ -5,30 +5,30 @@ Ito (2008) and the maps viridis and cividis, which color-blind readers can tell 
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import Collection
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, Points
-from gpbandits_env.domains import Arms, Box
+from gpbandits_env.arrays import Array, IntArray, Points, Settings
+from gpbandits_env.domains import Arms
 from gpbandits_env.envs.scene import Scene
 
 BLUE, VERMILION, ORANGE, GREEN = "#0072B2", "#D55E00", "#E69F00", "#009E73"
 INK, GREY = "#222222", "#8A8A8A"
-LEGEND: dict[str, Any] = {
+LEGEND: Settings = {
     "loc": "outside lower left",
     "fontsize": 9,
     "frameon": False,
     "handletextpad": 0.4,
     "columnspacing": 1.4,
 }
-DOTS: dict[str, Any] = {"color": BLUE, "alpha": 0.55, "lw": 0, "label": "readings", "zorder": 4}
-RING: dict[str, Any] = {"facecolor": "none", "edgecolor": VERMILION, "lw": 1.8, "zorder": 6}
-STAR: dict[str, Any] = {"s": 190, "marker": "*", "color": ORANGE, "edgecolor": INK, "lw": 0.8}
+DOTS: Settings = {"color": BLUE, "alpha": 0.55, "lw": 0, "label": "readings", "zorder": 4}
+RING: Settings = {"facecolor": "none", "edgecolor": VERMILION, "lw": 1.8, "zorder": 6}
+STAR: Settings = {"s": 190, "marker": "*", "color": ORANGE, "edgecolor": INK, "lw": 0.8}
 COARSE = 64  # points per axis of an image of a box
 WIDE = 1.25  # from this ratio of width to height on, one map is large and two are next to it
 MARGIN = 0.05  # share of the axes around the points, so that the star stays inside
@@ -59,13 +59,13 @@ def rewards_of(scene: Scene) -> Array:
     return np.concatenate([seen.rewards for seen in scene.seen])
 
 
-def rounds_of(scene: Scene) -> NDArray[Any]:
+def rounds_of(scene: Scene) -> IntArray:
     """The round of each reward that is shown."""
     shown = np.arange(scene.round - len(scene.seen), scene.round) + 1
     return np.repeat(shown, [len(seen.rewards) for seen in scene.seen])
 
 
-def draw_star(axes: Axes, x: Any, y: Any) -> None:
+def draw_star(axes: Axes, x: ArrayLike, y: ArrayLike) -> None:
     """Draw the star that marks the optimum."""
     axes.scatter(x, y, label="optimum", zorder=7, clip_on=False, **STAR)
 
@@ -104,14 +104,14 @@ def draw_maps(figure: Figure, scene: Scene) -> None:
     """Draw the function, and beside it an agent's belief or, without an agent, the regret."""
     ground, values = _ground(scene)
     panels = [("function", values)]
-    on_arms = isinstance(scene.bandit.problem.domain, Arms)
+    on_arms = scene.bandit.problem.domain.finite
     belief = scene.belief(None if on_arms else ground.points)
     if belief is not None:
         panels += [("agent's mean", belief[0]), ("agent's sd", belief[1])]
     places = _places(figure, len(panels), ground)
     low, high = float(values.min()), float(values.max())
     for i, (axes, (title, shown)) in enumerate(zip(places, panels, strict=False)):
-        colours: dict[str, Any] = {"cmap": "viridis", "vmin": low, "vmax": high}
+        colours: Settings = {"cmap": "viridis", "vmin": low, "vmax": high}
         if title.endswith("sd"):
             colours = {"cmap": "cividis", "vmin": 0.0, "vmax": max(float(shown.max()), 1e-12)}
         drawn = _draw_values(axes, ground, shown, colours)
@@ -138,9 +138,7 @@ def _ground(scene: Scene) -> tuple[Ground, Array]:
         if grid is not None and min(len(axis) for axis in grid) == 1:
             grid = None
         return Ground(points_of(scene, actions), grid, names), scene.function(actions)
-    assert isinstance(domain, Box)
-    ends = zip(domain.low, domain.high, strict=True)
-    axes = tuple(np.linspace(low, high, COARSE) for low, high in ends)
+    axes = tuple(np.linspace(low, high, COARSE) for low, high in domain.span.T)
     points = np.stack([g.ravel() for g in np.meshgrid(*axes, indexing="ij")], axis=1)
     return Ground(points, axes, ("$x_1$", "$x_2$")), scene.function(points)
 
@@ -171,22 +169,22 @@ def _places(figure: Figure, maps: int, ground: Ground) -> list[Axes]:
     return places + curves
 
 
-def _draw_values(axes: Axes, ground: Ground, values: Array, colours: dict[str, Any]) -> Any:
+def _draw_values(axes: Axes, ground: Ground, values: Array, colours: Settings) -> Collection:
     """Values as an image of a grid or as dots, with a margin around them."""
-    drawn: Any
+    drawn: Collection
     if ground.grid is not None:
         image = values.reshape([len(axis) for axis in ground.grid]).T
         drawn = axes.pcolormesh(*ground.grid, image, shading="nearest", **colours)
     else:
         size = float(np.clip(6000 / len(values), 12, 100))
-        looks: dict[str, Any] = {"s": size, "edgecolor": GREY, "lw": 0.3, **colours}
+        looks: Settings = {"s": size, "edgecolor": GREY, "lw": 0.3, **colours}
         east, north = ground.points.T
         drawn = axes.scatter(east, north, c=values, **looks)
     axes.margins(MARGIN)
     return drawn
 
 
-def _draw_bar(figure: Figure, axes: Axes, drawn: Any, below: bool) -> None:
+def _draw_bar(figure: Figure, axes: Axes, drawn: Collection, below: bool) -> None:
     """The colour bar of a map, below it or to its right at the same height."""
     if below:
         bar = figure.colorbar(drawn, ax=axes, location="bottom", fraction=0.05, pad=0.02, aspect=25)
@@ -200,7 +198,7 @@ def _draw_marks(axes: Axes, scene: Scene) -> None:
     """Mark the actions, those of the last round, and the optimum."""
     if scene.seen:
         before, last = (points_of(scene, a) for a in (actions_of(scene), scene.seen[-1].actions))
-        looks: dict[str, Any] = {"s": 9, "color": "white", "edgecolor": INK, "lw": 0.4}
+        looks: Settings = {"s": 9, "color": "white", "edgecolor": INK, "lw": 0.4}
         axes.scatter(before[:, 0], before[:, 1], label="actions so far", **looks)
         for label, ring in (("", {**RING, "edgecolor": "white", "lw": 3.2}), ("last round", RING)):
             axes.scatter(last[:, 0], last[:, 1], s=70, label=label, **ring)

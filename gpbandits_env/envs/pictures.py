@@ -3,8 +3,6 @@
 Figures are made without pyplot, so there is no global state and no window.
 """
 
-from typing import Any
-
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -12,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array
-from gpbandits_env.domains import Arms
+from gpbandits_env.arrays import Array, Settings
+from gpbandits_env.domains import Domain
 from gpbandits_env.envs.maps import (
     DOTS,
     GREEN,
@@ -32,7 +30,7 @@ from gpbandits_env.envs.maps import (
 )
 from gpbandits_env.envs.scene import Scene
 
-FIGURE: dict[str, Any] = {
+FIGURE: Settings = {
     "figsize": (8.0, 4.5),
     "dpi": 100,
     "layout": "constrained",
@@ -64,8 +62,8 @@ def draw(figure: Figure, scene: Scene) -> None:
         ax.set_ylabel(f"reward ({unit})" if unit else "reward")
         if domain.dim == 1 and not named:
             _draw_curve(ax, scene, domain)
-        elif isinstance(domain, Arms):
-            _draw_bars(ax, scene, domain)
+        elif domain.finite:
+            _draw_bars(ax, scene, domain.size)
         else:
             _draw_episode(ax, scene)
         figure.legend(*ax.get_legend_handles_labels(), ncols=6, **LEGEND)
@@ -87,19 +85,20 @@ def _draw_readings(ax: Axes, scene: Scene, x: Array, last: Array) -> None:
     ax.scatter(last, scene.seen[-1].rewards, s=52, label="last round", **RING)
 
 
-def _draw_curve(ax: Axes, scene: Scene, domain: Any) -> None:
+def _draw_curve(ax: Axes, scene: Scene, domain: Domain) -> None:
     """Draw a one-dimensional function, the readings, the optimum and the belief."""
     function = scene.function
-    if isinstance(domain, Arms):
-        order = np.argsort(domain.coordinates[:, 0])
-        x, f, belief = domain.coordinates[order, 0], function(order), scene.belief()
+    if domain.finite:
+        order = np.argsort(domain.span[:, 0])
+        x, f, belief = domain.span[order, 0], function(order), scene.belief()
     else:
         order = np.arange(FINE)
-        x = np.linspace(domain.low[0], domain.high[0], FINE)
+        low, high = domain.span[:, 0]
+        x = np.linspace(low, high, FINE)
         f, belief = function(x[:, None]), scene.belief(x[:, None])
     if belief is not None:
         mean, sd = belief[0][order], belief[1][order]
-        band: dict[str, Any] = {"color": GREEN, "alpha": 0.18, "lw": 0, "label": "agent's ± 2 sd"}
+        band: Settings = {"color": GREEN, "alpha": 0.18, "lw": 0, "label": "agent's ± 2 sd"}
         ax.fill_between(x, mean - 2 * sd, mean + 2 * sd, **band)
         ax.plot(x, mean, color=GREEN, lw=1.8, ls="--", label="agent's mean", zorder=5)
     ax.plot(x, f, color=INK, lw=1.6, label="function", zorder=3)
@@ -111,10 +110,10 @@ def _draw_curve(ax: Axes, scene: Scene, domain: Any) -> None:
     ax.set_xlabel("x")
 
 
-def _draw_bars(ax: Axes, scene: Scene, domain: Arms) -> None:
+def _draw_bars(ax: Axes, scene: Scene, size: int) -> None:
     """Draw the value of each arm as a bar, for arms that have no coordinates to show."""
     function, belief = scene.function, scene.belief()
-    arms = np.arange(domain.size)
+    arms = np.arange(size)
     values = function(arms)
     lowest = [values, rewards_of(scene)] if scene.seen else [values]
     if belief is not None:
@@ -123,13 +122,13 @@ def _draw_bars(ax: Axes, scene: Scene, domain: Arms) -> None:
     floor = bottom - 0.08 * (function.optimum - bottom) - 1e-9
     ax.bar(arms, values - floor, bottom=floor, width=0.85, color="#C9D8E6", label="function")
     if belief is not None:
-        style: dict[str, Any] = {"fmt": "_", "color": GREEN, "lw": 1, "ms": 5}
+        style: Settings = {"fmt": "_", "color": GREEN, "lw": 1, "ms": 5}
         ax.errorbar(arms, belief[0], 2 * belief[1], label="agent's mean ± 2 sd", **style)
     if scene.seen:
         _draw_readings(ax, scene, actions_of(scene), scene.seen[-1].actions)
-    draw_star(ax, [function.best_action], [function.optimum])
+    draw_star(ax, best_of(scene), [function.optimum])
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlim(-0.8, domain.size - 0.2)
+    ax.set_xlim(-0.8, size - 0.2)
     ax.set_ylim(bottom=floor)
     ax.set_xlabel("arm")
 

@@ -1,7 +1,6 @@
 """Test functions in a box, on arms or in a cube: static or moving, shifted or padded."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -117,7 +116,7 @@ class AnalyticProcess(RewardProcess):
         Raises:
             ValueError: the state does not belong to such a process.
         """
-        drawn: dict[str, Any] = {"shift": np.array(state["shift"])}
+        drawn: State = {"shift": np.array(state["shift"])}
         drawn["first"] = float(state["first"])
         if "active" in state:
             drawn["active"] = np.array(state["active"])
@@ -140,9 +139,9 @@ class AnalyticProcess(RewardProcess):
 
     def at(self, drawn: Drawn, round_: int) -> Function:
         """The function of a round."""
-        if isinstance(self.domain, Box):
+        if not self.domain.finite:
             return AnalyticFunction(self, drawn, round_)
-        points, phase = self.domain.coordinates, self.phase(drawn, round_)
+        points, phase = self.domain.span, self.phase(drawn, round_)
         return ArmFunction(self.values(points, drawn, phase))
 
     def phase(self, drawn: Drawn, round_: int) -> float:

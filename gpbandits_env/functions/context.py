@@ -1,8 +1,7 @@
 """GP draws of an action and a context: in each round the context is given."""
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, Points, State, finite_array, whole
 from gpbandits_env.domains import Arms, Box, joined
@@ -29,7 +28,7 @@ class Contexts:
         InvalidInput: the table is empty, or a row is not in the domain.
     """
 
-    def __init__(self, domain: Arms | Box, table: Any = None) -> None:
+    def __init__(self, domain: Arms | Box, table: ArrayLike | None = None) -> None:
         self.domain = domain
         self.table: Points | None = None if table is None else domain.check(table)
         if self.table is not None and not len(self.table):
@@ -80,7 +79,7 @@ class ContextPath(RewardPath):
 
     def _read(self) -> None:
         context, process = self.context(self._round), self._process
-        if self._path is not None or isinstance(process.contexts.domain, Box):
+        if self._path is not None or not process.contexts.domain.finite:
             self.function = process.slice(self._vector, context)
             return
         z = int(context[0])
@@ -114,7 +113,8 @@ class ContextProcess(RewardProcess):
         sampler: str = "auto",
         features: int = 1024,
     ) -> None:
-        self.domain, self.contexts, self.drift = actions, contexts, drift
+        self.domain: Arms | Box = actions
+        self.contexts, self.drift = contexts, drift
         pairs = joined(actions, contexts.domain)
         self.draws = gp_on(pairs, kernel, sampler, features)
 
@@ -122,12 +122,10 @@ class ContextProcess(RewardProcess):
         """The function of the action in a context, (1,) or (1, q), and its maximum."""
         actions, contexts = self.domain, self.contexts.domain
         if isinstance(self.draws, GPOnArms):
-            assert isinstance(contexts, Arms)
             return ArmFunction(np.ascontiguousarray(vector[int(context[0]) :: contexts.size]))
         fixed = FixedContext(self.draws.sampler, contexts.points(context)[0])
         if isinstance(actions, Arms):
             return ArmFunction(fixed.features(actions.coordinates) @ vector)
-        assert isinstance(actions, Box)
         best, accuracy = BoxMaximum(fixed, actions)(vector)
         return BoxFunction(fixed, vector, best, accuracy)
 

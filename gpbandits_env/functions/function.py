@@ -2,12 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from gpbandits_env.arrays import Array, Points, State, frozen
-from gpbandits_env.domains import Arms, Domain
+from gpbandits_env.domains import Domain
 
 
 class Function(ABC):
@@ -52,7 +52,7 @@ class ArmFunction(Function):
     def __call__(self, actions: Points) -> Array:
         return self.values[actions]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.values,)
 
     def snapshot(self) -> State:
@@ -68,7 +68,7 @@ class FunctionBatch:
     """
 
     def __init__(self, domain: Domain, instances: int) -> None:
-        size = domain.size if isinstance(domain, Arms) else 0
+        size = domain.size
         self._others = set(range(instances))  # instances whose functions are not tables
         self._table: Array = np.zeros((instances, size))
         self._offsets = np.arange(instances)[:, None] * size

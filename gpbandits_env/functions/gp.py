@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
@@ -83,7 +82,7 @@ class BoxFunction(Function):
         """The gradients (m, d) at points (m, d)."""
         return np.einsum("nrd,r->nd", self.sampler.gradient(points), self.coefficients)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return BoxFunction, (self.sampler, self.coefficients, self.best_action, self.accuracy)
 
     def snapshot(self) -> State:
@@ -146,7 +145,7 @@ class BoxMaximum:
         return np.concatenate([self._sampler.features(c) @ coefficients for c in chunks])
 
     def _climb(self, start: Array, coefficients: Array) -> Array:
-        def fall(unit: Any) -> Any:
+        def fall(unit: Array) -> tuple[float, Array]:
             point = (self._low + self._width * unit)[None]
             value = float((self._sampler.features(point) @ coefficients)[0])
             slope = coefficients @ self._sampler.gradient(point)[0]
@@ -204,7 +203,7 @@ class GPOnBox(StaticProcess):
         best, accuracy = self._maximum(vector)
         return BoxFunction(self.sampler, vector, best, accuracy)
 
-    def drawn(self, state: dict[str, Any]) -> BoxFunction:
+    def drawn(self, state: State) -> BoxFunction:
         coefficients = finite_array(state["coefficients"], "coefficients", ndim=1).copy()
         if len(coefficients) != self.sampler.rank:
             raise InvalidInput(f"the state belongs to a function of {len(coefficients)} features")

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, Points, State, finite_array, frozen, whole
+from gpbandits_env.arrays import Array, IntArray, Points, State, finite_array, frozen, whole
 from gpbandits_env.domains import Arms, Domain
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions.function import ArmFunction, Function
@@ -93,10 +92,10 @@ class StaticProcess(RewardProcess):
     def draw(self, rng: np.random.Generator) -> Function:
         """A function that is independent of all earlier draws."""
 
-    def drawn(self, state: dict[str, Any]) -> Function:
+    def drawn(self, state: State) -> Function:
         """The function of a `Function.snapshot`, equal bit for bit."""
         values = finite_array(state["values"], "values", ndim=1)
-        if not isinstance(self.domain, Arms) or len(values) != self.domain.size:
+        if not self.domain.finite or len(values) != self.domain.size:
             raise InvalidInput(f"the state belongs to a function on {len(values)} arms")
         return ArmFunction(values.copy())
 
@@ -229,7 +228,7 @@ class ShuffledProcess(ReplayProcess):
         return self._path({"order": order}, whole(state["round"], "round"))
 
     def _row(self, drawn: Drawn, round_: int) -> int:
-        order: NDArray[Any] = drawn["order"]
+        order: IntArray = drawn["order"]
         return int(order[(round_ - 1) % len(order)])
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpbandits_env.arrays import Array, finite_array, frozen
-from gpbandits_env.domains import Arms, Box, Domain
+from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, Radial
 
@@ -41,10 +41,7 @@ class InputScaling:
     @staticmethod
     def of(domain: Domain) -> "InputScaling":
         """The scaling of a box, or of the bounding box of arms; a side of length 0 counts as 2."""
-        if isinstance(domain, Box):
-            return InputScaling(domain.low, domain.high)
-        assert isinstance(domain, Arms)
-        low, high = domain.coordinates.min(axis=0), domain.coordinates.max(axis=0)
+        low, high = domain.span.min(axis=0), domain.span.max(axis=0)
         flat = low == high
         return InputScaling(low - flat, high + flat)
 

@@ -1,7 +1,5 @@
 """Tasks as functions of an environment: in their box, in the cube, or on arms in either."""
 
-from typing import Any
-
 import numpy as np
 
 from gpbandits_env.arrays import Array, Points, State, finite_array, frozen
@@ -31,7 +29,7 @@ class TaskFunction(Function):
         axes = self.task.coordinates
         return axes.rounded(axes.natural(actions) if self.scaled else actions)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.task, self.drawn, self.scaled)
 
     def snapshot(self) -> State:
@@ -73,7 +71,7 @@ class TaskProcess(StaticProcess):
     def draw(self, rng: np.random.Generator) -> Function:
         return self._of(self.task.draw(rng))
 
-    def drawn(self, state: dict[str, Any]) -> Function:
+    def drawn(self, state: State) -> Function:
         if "values" in state:
             return super().drawn(state)
         drawn = finite_array(state["drawn"], "drawn").copy()
@@ -94,6 +92,6 @@ class TaskProcess(StaticProcess):
     def _built(self, drawn: Array) -> Function:
         kind = NoisyTaskFunction if self.task.noise_inside else TaskFunction
         function = kind(self.task, drawn, self.scaled)
-        if isinstance(self.domain, Arms):
-            return ArmFunction(function(self.domain.coordinates))
+        if self.domain.finite:
+            return ArmFunction(function(self.domain.span))
         return function

@@ -78,9 +78,9 @@ def test_pictures_are_pixels_and_follow_the_episode(pictures):
 
 def test_an_attached_agents_belief_is_shown(env, pictures):
     domain = env.unwrapped.problem.domain
-    env.unwrapped.attach(Believer(getattr(domain, "size", 0)))
+    env.unwrapped.attach(Believer(domain.size))
     # In a box of three dimensions there is nowhere to draw it.
-    shown = hasattr(domain, "size") or domain.dim <= 2
+    shown = domain.finite or domain.dim <= 2
     assert (env.render() != pictures[1]).any() == shown
     env.unwrapped.attach(None)
     assert (env.render() == pictures[1]).all()
@@ -164,7 +164,7 @@ def test_maps_are_not_stretched_and_hold_the_star(scene, believed):
     name, kwargs = SCENES[scene]
     env = gym.make(f"gpbandits/{name}-v0", **kwargs).unwrapped
     env.reset(seed=3)
-    size = getattr(env.problem.domain, "size", 0)
+    size = env.problem.domain.size
     agent = Believer(size) if believed else None
     figure = Figure(figsize=(8.0, 4.5), layout="constrained")
     draw_maps(figure, Scene(env.bandit, env.function, 0, 0.0, 0.0, [], agent))
