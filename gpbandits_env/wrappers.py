@@ -1,26 +1,26 @@
 """Wrappers: options for every reset, a scaled round, late rewards, and mixtures."""
 
 import copy
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, SupportsFloat
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
+from gymnasium.core import ActType, ObsType
 from gymnasium.utils import RecordConstructorArgs
 from gymnasium.utils.seeding import np_random as seeded
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Settings, finite_array, whole
+from gpbandits_env.arrays import Info, Settings, finite_array, mapping, whole
+from gpbandits_env.envs.bandit import Observation, Space
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
 
-Env = gym.Env[Any, Any]
 
-
-class ResetOptions(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+class ResetOptions(gym.Wrapper[ObsType, ActType, ObsType, ActType], RecordConstructorArgs):
     """Passes the same options to every reset, for libraries that reset without options.
 
     With ``{"draw": function}`` each episode draws its own parameters:
@@ -35,21 +35,19 @@ class ResetOptions(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         InvalidInput: the options are not a dict.
     """
 
-    def __init__(self, env: Env, options: Settings) -> None:
-        if not isinstance(options, Mapping):
-            raise InvalidInput(f"reset options must be a dict, got {shown(options)}")
+    def __init__(self, env: gym.Env[ObsType, ActType], options: Settings) -> None:
+        self.options = dict(mapping(options, "reset options"))
         RecordConstructorArgs.__init__(self, options=options)
         super().__init__(env)
-        self.options = dict(options)
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+        self, *, seed: int | None = None, options: Info | None = None
+    ) -> tuple[ObsType, Info]:
         """Reset the environment with these options."""
         return self.env.reset(seed=seed, options={**self.options, **(options or {})})
 
 
-class ScaledRound(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
+class ScaledRound(gym.ObservationWrapper[Any, ActType, Observation], RecordConstructorArgs):
     """The observation's ``round`` as a share of the horizon, (1,) float32 in [0, 1].
 
     It is for neural networks, which need bounded inputs. The agents of this library need the number
@@ -62,7 +60,7 @@ class ScaledRound(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
         InvalidInput: the horizon is unknown, or the observation has no round.
     """
 
-    def __init__(self, env: Env, horizon: int | None = None) -> None:
+    def __init__(self, env: gym.Env[Observation, ActType], horizon: int | None = None) -> None:
         RecordConstructorArgs.__init__(self, horizon=horizon)
         super().__init__(env)
         if horizon is None:
@@ -71,18 +69,18 @@ class ScaledRound(gym.ObservationWrapper[Any, Any, Any], RecordConstructorArgs):
             raise InvalidInput("ScaledRound needs a horizon: ScaledRound(env, horizon=100)")
         self.horizon = whole(horizon, "horizon")
         space = env.observation_space
-        if not isinstance(space, spaces.Dict) or "round" not in space.spaces:
+        if "round" not in (parts := _parts(space)):
             raise InvalidInput(f"ScaledRound needs an observation with a 'round', got {space}")
         share = spaces.Box(0.0, 1.0, (1,), np.float32)
-        self.observation_space = spaces.Dict({**space.spaces, "round": share})
+        self.observation_space = spaces.Dict({**parts, "round": share})
 
-    def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
+    def observation(self, observation: Observation) -> Observation:
         """The observation with the scaled round, which stays 1 beyond the horizon."""
         share = np.minimum(observation["round"] / self.horizon, 1.0).astype(np.float32)
         return {**observation, "round": share}
 
 
-class DelayedRewards(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+class DelayedRewards(gym.Wrapper[Any, ActType, Observation, ActType], RecordConstructorArgs):
     """Rewards arrive some rounds after their actions, or never.
 
     It does what the argument ``delay`` of our environments does, with the same delays for the same
@@ -98,20 +96,22 @@ class DelayedRewards(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         InvalidInput: there is no delay or it is out of range, or the observation has another form.
     """
 
-    def __init__(self, env: Env, delay: DelaySpec) -> None:
+    def __init__(self, env: gym.Env[Observation, ActType], delay: DelaySpec) -> None:
         RecordConstructorArgs.__init__(self, delay=delay)
         super().__init__(env)
         delays, space = delays_for(delay), env.observation_space
-        parts = space.spaces if isinstance(space, spaces.Dict) else {}
+        parts = _parts(space)
         rewards, actions = parts.get("rewards"), parts.get("actions")
-        plain = isinstance(rewards, spaces.Box) and actions is not None and "arrived" not in parts
-        if delays is None or not plain:
+        if (
+            delays is None
+            or actions is None
+            or "arrived" in parts
+            or not isinstance(rewards, spaces.Box)
+        ):
             raise InvalidInput(
                 "DelayedRewards needs a delay and an environment whose observation has 'actions' "
                 f"and 'rewards' that are not delayed, got delay={shown(delay)} and {space}"
             )
-        assert isinstance(rewards, spaces.Box)
-        assert actions is not None
         self._delays, self._m = delays, rewards.shape[0]
         self._rounds = delays.slots(self._m) // self._m
         shows = {"actions": _repeated(actions, self._rounds)}
@@ -127,8 +127,8 @@ class DelayedRewards(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return stated.replaced(max_delay=self._delays.most)
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+        self, *, seed: int | None = None, options: Info | None = None
+    ) -> tuple[Observation, Info]:
         """Reset the environment; nothing is pending."""
         observation, info = self.env.reset(seed=seed, options=options)
         first = np.concatenate([observation["actions"]] * self._rounds)
@@ -136,7 +136,7 @@ class DelayedRewards(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._mail.begin(0, child(self.np_random))
         return {**observation, **self._mail.observation()}, info
 
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+    def step(self, action: ActType) -> tuple[Observation, SupportsFloat, bool, bool, Info]:
         """Take a step; the reward is the sum of those that arrive, and the info has ``delays``.
 
         Raises:
@@ -153,7 +153,12 @@ class DelayedRewards(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return after, reward, terminated, truncated, {**info, "delays": late}
 
 
-def _repeated(space: spaces.Space[Any], times: int) -> spaces.Space[Any]:
+def _parts(space: Space) -> dict[str, Space]:
+    """The spaces in a dict of spaces; none for another space."""
+    return space.spaces if isinstance(space, spaces.Dict) else {}
+
+
+def _repeated(space: Space, times: int) -> Space:
     """The space of that many elements, one after the other."""
     if isinstance(space, spaces.MultiDiscrete):
         return spaces.MultiDiscrete(np.tile(space.nvec, times))
@@ -167,7 +172,7 @@ def _repeated(space: spaces.Space[Any], times: int) -> spaces.Space[Any]:
 SEEDS = 2**31
 
 
-class Mixture(gym.Env[Any, Any]):
+class Mixture(gym.Env[ObsType, ActType]):
     """An environment that draws one of several environments at each reset.
 
     The info of a reset contains the index of the drawn one as ``environment``, for evaluation only.
@@ -185,7 +190,9 @@ class Mixture(gym.Env[Any, Any]):
             negative, all 0, or not one per member.
     """
 
-    def __init__(self, members: Sequence[Env], weights: ArrayLike | None = None) -> None:
+    def __init__(
+        self, members: Sequence[gym.Env[ObsType, ActType]], weights: ArrayLike | None = None
+    ) -> None:
         self.members = tuple(members)
         if not self.members or not all(isinstance(env, gym.Env) for env in self.members):
             raise InvalidInput(f"a mixture needs environments, got {shown(members)}")
@@ -206,11 +213,11 @@ class Mixture(gym.Env[Any, Any]):
         self.observation_space = _hull([env.observation_space for env in self.members])
         self.metadata = self.members[0].metadata
         self.render_mode = self.members[0].render_mode
-        self._present: Env | None = None
+        self._present: gym.Env[ObsType, ActType] | None = None
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Any, dict[str, Any]]:
+        self, *, seed: int | None = None, options: Info | None = None
+    ) -> tuple[ObsType, Info]:
         """Draw a member and reset it.
 
         Args:
@@ -226,7 +233,7 @@ class Mixture(gym.Env[Any, Any]):
         self._np_random, self._present = rng, self.members[which]
         return begun[0], {**begun[1], "environment": which}
 
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+    def step(self, action: ActType) -> tuple[ObsType, SupportsFloat, bool, bool, Info]:
         """Take a step in the current member.
 
         Raises:
@@ -243,19 +250,19 @@ class Mixture(gym.Env[Any, Any]):
         for env in self.members:
             env.close()
 
-    def _member(self, called: str) -> Env:
+    def _member(self, called: str) -> gym.Env[ObsType, ActType]:
         if self._present is None:
             raise NotReset(f"{called}() was called before reset()")
         return self._present
 
 
-def _hull(members: Sequence[spaces.Space[Any]]) -> spaces.Space[Any]:
+def _hull(members: Sequence[Space]) -> Space:
     """The smallest space of the same form that contains all members."""
     first = members[0]
     if all(space == first for space in members):
         return first
-    dicts = [space.spaces for space in members if isinstance(space, spaces.Dict)]
-    if len(dicts) == len(members) and all(d.keys() == dicts[0].keys() for d in dicts):
+    dicts = [_parts(space) for space in members]
+    if all(d and d.keys() == dicts[0].keys() for d in dicts):
         return spaces.Dict({key: _hull([d[key] for d in dicts]) for key in dicts[0]})
     boxes = [space for space in members if isinstance(space, spaces.Box)]
     alike = len(boxes) == len(members) and len({(b.shape, b.dtype) for b in boxes}) == 1

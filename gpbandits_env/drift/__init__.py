@@ -2,6 +2,7 @@
 
 from gpbandits_env.drift.base import DRIFTS as DRIFTS
 from gpbandits_env.drift.base import Drift as Drift
+from gpbandits_env.drift.base import DriftSpec as DriftSpec
 from gpbandits_env.drift.base import Fresh as Fresh
 from gpbandits_env.drift.base import FunctionDrift as FunctionDrift
 from gpbandits_env.drift.base import Memory as Memory

@@ -8,11 +8,11 @@ coefficients in a box. If f = sum_i w_i g_i for independent draws g_i ~ GP(0, k)
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, State, frozen, whole
+from gpbandits_env.arrays import Array, Settings, State, frozen, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.seeding import child
 from gpbandits_env.specs import Family
@@ -85,7 +85,10 @@ class FunctionDrift(Drift):
         return (values,)
 
 
-def as_drift(spec: Any) -> Drift:
+DriftSpec: TypeAlias = Drift | Settings | UserStep
+
+
+def as_drift(spec: DriftSpec) -> Drift:
     """A drift from a plain dict, a drift, or a user's function (see `FunctionDrift`).
 
     Raises:

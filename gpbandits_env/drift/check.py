@@ -1,12 +1,11 @@
 """`check_drift` tests whether a drift of your own satisfies the laws of drifts."""
 
 import json
-from typing import Any
 
 import numpy as np
 
 from gpbandits_env.arrays import Array
-from gpbandits_env.drift.base import DRIFTS, Drift, Path, as_drift
+from gpbandits_env.drift.base import DRIFTS, Drift, DriftSpec, Path, as_drift
 from gpbandits_env.errors import GPBanditsError, LawBroken
 
 # The covariance of four points, its factor, and a map from two coefficients to three points.
@@ -17,7 +16,7 @@ FEATURES = np.array([[1.0, 0.5], [-0.3, 2.0], [0.8, -1.1]])
 ROUNDS, PATHS = 30, 2000
 
 
-def check_drift(drift: Any) -> None:
+def check_drift(drift: DriftSpec) -> None:
     """Test whether a drift satisfies all laws; each function of `LAWS` states one.
 
     If the drift claims to keep the marginal law GP(0, k), its covariance is tested by Monte Carlo,

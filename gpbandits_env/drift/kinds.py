@@ -3,11 +3,10 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, listed, positive, share, whole
+from gpbandits_env.arrays import Array, listed, positive, share, whole, wholes
 from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, Memory
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.linalg import symmetric_root
@@ -57,8 +56,7 @@ class VaryingMarkovDrift(Drift):
 
     def __post_init__(self) -> None:
         rates = tuple(share(e, "epsilons") for e in self.epsilons)
-        given = (self.rounds,) if isinstance(self.rounds, int) else tuple(self.rounds)
-        lengths = tuple(whole(n, "rounds") for n in given)
+        lengths = tuple(wholes(self.rounds, "rounds"))
         lengths = lengths * len(rates) if len(lengths) == 1 else lengths
         if not rates or len(lengths) != len(rates):
             raise InvalidInput(
@@ -93,8 +91,7 @@ class ChangePoints(Drift):
     rate: float = 0.0
 
     def __post_init__(self) -> None:
-        times = (self.times,) if isinstance(self.times, int) else tuple(self.times)
-        object.__setattr__(self, "times", tuple(sorted(whole(t, "times", 2) for t in times)))
+        object.__setattr__(self, "times", tuple(sorted(wholes(self.times, "times", 2))))
         object.__setattr__(self, "rate", share(self.rate, "rate"))
 
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
@@ -320,7 +317,7 @@ class Then(Drift):
         return memory
 
 
-def _drifts(given: Any) -> tuple[Drift, ...]:
+def _drifts(given: object) -> tuple[Drift, ...]:
     parts = listed(given, "drifts")
     for part in parts:
         if not isinstance(part, Drift):

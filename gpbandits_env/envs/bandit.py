@@ -3,19 +3,21 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, positive
+from gpbandits_env.arrays import Array, Plain, Settings, positive
 from gpbandits_env.errors import InvalidInput, shown, unknown
 from gpbandits_env.functions import NEVER_BEYOND, RewardProcess
 from gpbandits_env.problem import Problem
 from gpbandits_env.seeding import child
 
-Parameters = Mapping[str, Any]
+Observation: TypeAlias = dict[str, NDArray[Any]]
+Space: TypeAlias = spaces.Space[Any]
+Parameters: TypeAlias = Settings
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Bandit:
     noise_var: float
     unit: str = ""
     locations: Array | None = None
-    changed: "Callable[[Mapping[str, Any]], Bandit] | None" = None
+    changed: "Callable[[Parameters], Bandit] | None" = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise_var", positive(self.noise_var, "noise_var", zero=True))
@@ -46,21 +48,22 @@ class Bandit:
         """The standard deviation of the noise on a reward."""
         return float(np.sqrt(self.noise_var))
 
-    def action_space(self, selective: bool = False, discrete: bool = False) -> spaces.Space[Any]:
+    def action_space(self, selective: bool = False, discrete: bool = False) -> Space:
         """A batch of actions, or one arm; if selective, a pair of these and which to observe.
 
         Raises:
             InvalidInput: a discrete action, but several actions per round or a box.
         """
         m = self.problem.batch_size
-        space: spaces.Space[Any] = self.problem.domain.action_space(m)
+        domain = self.problem.domain
+        space: Space = domain.action_space(m)
         if discrete:
-            if not isinstance(space, spaces.MultiDiscrete) or m > 1:
+            if not domain.finite or m > 1:
                 raise InvalidInput(
                     "discrete_action=True needs one arm per round (arms or a grid, and "
                     f"batch_size=1), got actions in {space}"
                 )
-            space = spaces.Discrete(int(space.nvec[0]))
+            space = spaces.Discrete(domain.size)
         return spaces.Tuple((space, spaces.MultiBinary(m))) if selective else space
 
     def observation_space(self, selective: bool = False, slots: int | None = None) -> spaces.Dict:
@@ -69,12 +72,9 @@ class Bandit:
         With delays there are ``slots`` actions and rewards, and the space has ``arrived``.
         """
         m, k = self.problem.batch_size, slots or self.problem.batch_size
-        low, high = self.process.bounds()
-        low, high = min(low, 0.0), max(high, 0.0)  # a reset shows rewards of 0
-        slack = NEVER_BEYOND * self.noise_sd + 1e-6 * (1.0 + high - low)
-        seen: dict[str, spaces.Space[Any]] = {
+        seen: dict[str, Space] = {
             "actions": self.problem.domain.action_space(k),
-            "rewards": spaces.Box(low - slack, high + slack, (k,), dtype=np.float64),
+            "rewards": spaces.Box(*self.reward_range(), (k,), dtype=np.float64),
             "round": spaces.Box(0, 2**62, (1,), dtype=np.int64),
         }
         if slots is not None:
@@ -83,14 +83,19 @@ class Bandit:
             seen["context"] = self.problem.contexts.action_space(1)
         return spaces.Dict(seen | ({"observed": spaces.MultiBinary(m)} if selective else {}))
 
-    def first_observation(
-        self, selective: bool = False, slots: int | None = None
-    ) -> dict[str, NDArray[Any]]:
+    def reward_range(self) -> tuple[float, float]:
+        """The ends between which rewards lie in the observation space."""
+        low, high = self.process.bounds()
+        low, high = min(low, 0.0), max(high, 0.0)  # a reset shows rewards of 0
+        slack = NEVER_BEYOND * self.noise_sd + 1e-6 * (1.0 + high - low)
+        return low - slack, high + slack
+
+    def first_observation(self, selective: bool = False, slots: int | None = None) -> Observation:
         """The observation after a reset, before any action; see `observation_space`."""
         m, k = self.problem.batch_size, slots or self.problem.batch_size
-        space = self.problem.domain.action_space(k)
+        domain = self.problem.domain
         first = {
-            "actions": space.low.copy() if isinstance(space, spaces.Box) else np.zeros(k, int),
+            "actions": np.zeros(k, int) if domain.finite else np.tile(domain.span[0], (k, 1)),
             "rewards": np.zeros(k),
             "round": np.zeros(1, dtype=np.int64),
         }
@@ -99,7 +104,7 @@ class Bandit:
         return first | ({"observed": np.zeros(m, dtype=np.int8)} if selective else {})
 
 
-def drawn(options: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
+def drawn(options: Settings, rng: np.random.Generator) -> Plain:
     """The parameters that the options of a reset fix, and those that their "draw" function draws.
 
     Args:
@@ -142,10 +147,8 @@ def instance_with(made: Bandit, parameters: Parameters) -> Bandit:
             f"reset options cannot change the actions, as {shown(dict(parameters))} would: "
             "make another environment"
         )
-    wide, narrow = (b.observation_space()["rewards"] for b in (made, bandit))
-    assert isinstance(wide, spaces.Box)
-    assert isinstance(narrow, spaces.Box)
-    if (narrow.low < wide.low).any() or (narrow.high > wide.high).any():
+    (low, high), (least, most) = made.reward_range(), bandit.reward_range()
+    if least < low or most > high:
         raise InvalidInput(
             f"rewards with {shown(dict(parameters))} may lie outside the observation space: "
             "make the environment with the largest variances that a reset will set"

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any
 
-from gpbandits_env.arrays import Settings
+from gpbandits_env.arrays import Plain, Settings
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.rendering import METADATA
 from gpbandits_env.envs.single import BanditEnv
@@ -100,7 +100,7 @@ class Maker:
         return self.arguments(**given).changed({})
 
 
-def _options(environment: type, kwargs: Settings) -> dict[str, Any]:
+def _options(environment: type, kwargs: Settings) -> Plain:
     """The arguments that every environment has."""
     names = list(inspect.signature(environment).parameters)[1:]
     return {key: value for key, value in kwargs.items() if key in names}

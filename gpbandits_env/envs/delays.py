@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from gpbandits_env.arrays import Array, IntArray, Points, Settings, State, share, whole
-from gpbandits_env.envs.bandit import Bandit
+from gpbandits_env.arrays import Array, IntArray, Points, Scalar, Settings, State, share, whole
+from gpbandits_env.envs.bandit import Bandit, Observation
 from gpbandits_env.envs.episode import BoolArray, Noise, alike
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
@@ -95,7 +95,7 @@ class Mail:
     """
 
     def __init__(
-        self, delays: Delays, first: NDArray[Any], batch_size: int, instances: int | None
+        self, delays: Delays, first: Points, batch_size: int, instances: int | None
     ) -> None:
         self._delays, self._m, self._axis = delays, batch_size, 0 if instances is None else 1
         self._first = first
@@ -122,7 +122,7 @@ class Mail:
         self._due = self._pushed(delays, self._due - 1)
         return delays
 
-    def observation(self) -> dict[str, NDArray[Any]]:
+    def observation(self) -> Observation:
         """The actions of the last rounds, and the rewards that arrive now, (K,) or (B, K)."""
         arrived = self._due == 0
         return {
@@ -152,6 +152,6 @@ class Mail:
         first = bandit.first_observation(slots=delays.slots(m))["actions"]
         return Mail(delays, first, m, instances)
 
-    def _pushed(self, new: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
+    def _pushed(self, new: NDArray[Scalar], old: NDArray[Scalar]) -> NDArray[Scalar]:
         kept = old[: len(old) - self._m] if not self._axis else old[:, : old.shape[1] - self._m]
         return np.concatenate([new, kept], axis=self._axis)

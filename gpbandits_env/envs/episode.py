@@ -4,15 +4,13 @@ Skipping an action saves an evaluation in practice. Here the regret still counts
 skipped action, so it is evaluated anyway, outside the measured time, unless that is switched off.
 """
 
-from collections.abc import Mapping
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, Points, State
-from gpbandits_env.domains import Arms
+from gpbandits_env.arrays import Array, Plain, Points, Scalar, Settings, State, mapping
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions import Function, RewardPath
@@ -43,7 +41,7 @@ class Episode:
     ) -> None:
         self.path, self.inside = path, inside
         self._skipped = skipped
-        self._looked_up = isinstance(bandit.problem.domain, Arms)
+        self._looked_up = bandit.problem.domain.finite
         self._moves = bandit.process.moves
         self._memo: dict[bytes, float] = {}
         self.seconds = 0.0
@@ -234,7 +232,7 @@ def check_regret(
     count = round_ * bandit.problem.batch_size
     low, high = bandit.process.bounds()
     most = (high - low) * (1.0 + 1e-6)
-    least = 0.0 if isinstance(bandit.problem.domain, Arms) else -most  # found by search there
+    least = 0.0 if bandit.problem.domain.finite else -most  # found by search there
     if not count:
         fits = cumulative == 0.0 and simple == np.inf
     elif skipped or cumulative == cumulative:
@@ -249,14 +247,14 @@ def check_regret(
         )
 
 
-def generator_at(state: dict[str, Any]) -> np.random.Generator:
+def generator_at(state: State) -> np.random.Generator:
     """A generator with a given `bit_generator.state` of any NumPy generator."""
     bits: np.random.BitGenerator = getattr(np.random, state["bit_generator"])(0)
     bits.state = state
     return np.random.Generator(bits)
 
 
-def alike(new: NDArray[Any], old: NDArray[Any]) -> NDArray[Any]:
+def alike(new: NDArray[Scalar], old: NDArray[Scalar]) -> NDArray[Scalar]:
     """A copy of a snapshot's array that replaces an existing one.
 
     Raises:
@@ -274,15 +272,13 @@ def not_fitting(error: Exception) -> InvalidInput:
     )
 
 
-def check_options(options: dict[str, Any] | None) -> dict[str, Any]:
+def check_options(options: Settings | None) -> Plain:
     """The options of a reset.
 
     Raises:
         InvalidInput: the options are not a dict.
     """
-    if options is not None and not isinstance(options, Mapping):
-        raise InvalidInput(f"reset options must be a dict, got {shown(options)}")
-    return dict(options or {})
+    return dict(mapping({} if options is None else options, "reset options"))
 
 
 def one_arm(action: Any) -> Any:
@@ -290,7 +286,7 @@ def one_arm(action: Any) -> Any:
     return [action] if isinstance(action, int) or getattr(action, "ndim", None) == 0 else action
 
 
-def split_action(action: Any, shape: tuple[int, ...]) -> tuple[Any, BoolArray]:
+def split_action(action: object, shape: tuple[int, ...]) -> tuple[Any, BoolArray]:
     """Split the action of a selective environment into the actions and the mask of observed ones.
 
     A boolean mask is returned without a copy.

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Settings, finite_array, listed, whole
+from gpbandits_env.arrays import Settings, finite_array, whole
 from gpbandits_env.domains import Arms, Box, clock, two_corners
-from gpbandits_env.drift import Drift, MarkovDrift, TemporalDrift, as_drift
+from gpbandits_env.drift import Drift, DriftSpec, MarkovDrift, TemporalDrift, as_drift
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -20,6 +20,7 @@ from gpbandits_env.functions import (
     ContextProcess,
     Contexts,
     DriftProcess,
+    Motion,
     gp_on,
 )
 from gpbandits_env.kernels import Kernel, kernel_from_dict
@@ -27,6 +28,7 @@ from gpbandits_env.problem import Problem
 
 DEFAULT_KERNEL = {"type": "se", "lengthscale": 0.2}
 DEFAULT_GRID = (50, 50)
+ContextSpec: TypeAlias = int | Sequence[int] | Settings | Arms | Box
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,6 @@ class GPArguments(Arguments):
         if arms is not None:
             return Arms(finite_array(arms, "arms"))
         shape = DEFAULT_GRID if grid is None else grid
-        shape = listed(shape, "grid") if isinstance(shape, np.ndarray) else shape
         low, high = 0.0 if self.low is None else self.low, 1.0 if self.high is None else self.high
         return Arms.grid(shape, low, high)
 
@@ -155,9 +156,9 @@ class DriftingArguments(GPArguments):
             Agents also know the kernel of a temporal drift.
     """
 
-    drift: Any = None
+    drift: DriftSpec | None = None
     function: str = "gp"
-    motion: Any = None
+    motion: Settings | Motion | None = None
     dim: int | None = None
     epsilon: float | None = None
     noise_var: float = 0.01
@@ -205,8 +206,8 @@ class ContextualArguments(GPArguments):
     Source: Krause & Ong (2011), Section 2.
     """
 
-    contexts: Any = 10
-    sequence: Any = None
+    contexts: ContextSpec = 10
+    sequence: ArrayLike | None = None
     epsilon: float = 0.0
 
     def bandit(self) -> Bandit:
@@ -231,7 +232,7 @@ class ContextualArguments(GPArguments):
             return replace(self, grid=50).domain()
         return super().domain()
 
-    def _rows(self, contexts: Arms | Box) -> Any:
+    def _rows(self, contexts: Arms | Box) -> ArrayLike | None:
         """The contexts in order; None if they are drawn."""
         order = self.sequence
         if order is None:
@@ -241,12 +242,12 @@ class ContextualArguments(GPArguments):
             return order
         if one_of(order, ("drawn", "in turn"), "sequence of contexts") == "drawn":
             return None
-        if not isinstance(contexts, Arms):
+        if not contexts.finite:
             raise InvalidInput("a box of contexts has no order: give the sequence as a list")
         return np.arange(contexts.size)
 
 
-def contexts_of(spec: Any) -> Arms | Box:
+def contexts_of(spec: ContextSpec) -> Arms | Box:
     """The set of contexts for the argument ``contexts`` of `ContextualArguments`.
 
     Raises:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, Points
+from gpbandits_env.arrays import Array, Plain, Points, Settings
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.scene import Scene, Seen, text
 from gpbandits_env.errors import InvalidInput, one_of
@@ -14,11 +14,11 @@ from gpbandits_env.functions import Function
 
 # A picture of a moving function shows the readings of so many rounds.
 RECENT = 15
-SIDE_BY_SIDE: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
-METADATA: dict[str, Any] = {**SIDE_BY_SIDE, "render_modes": ["human", "ansi", "rgb_array"]}
+SIDE_BY_SIDE: Plain = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}
+METADATA: Plain = {**SIDE_BY_SIDE, "render_modes": ["human", "ansi", "rgb_array"]}
 
 
-def check_render_mode(mode: str | None, metadata: dict[str, Any] = METADATA) -> str | None:
+def check_render_mode(mode: str | None, metadata: Settings = METADATA) -> str | None:
     """The render mode, checked.
 
     Raises:
@@ -35,7 +35,7 @@ class Viewer:
     mode: str
     seen: list[Seen] = field(default_factory=list)
     agent: Any = None
-    window: Any = None
+    window: "Display | None" = None
 
     def record(
         self,
@@ -51,7 +51,7 @@ class Viewer:
             # Readings of functions of much earlier rounds would be misleading.
             del self.seen[:-RECENT]
 
-    def attach(self, agent: Any) -> None:
+    def attach(self, agent: object) -> None:
         """Show this agent's belief; None shows none.
 
         Raises:
@@ -99,7 +99,7 @@ class Display:
     def __init__(self) -> None:
         self._figure: Any = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Display, ()  # a copied environment opens its own window
 
     def show(self, scene: Scene, seconds: float) -> None:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, Points
 from gpbandits_env.envs.bandit import Bandit
@@ -75,7 +76,7 @@ def text(scene: Scene) -> str:
     )
 
 
-def _action(action: Any) -> str:
+def _action(action: ArrayLike) -> str:
     if np.ndim(action) == 0:
-        return str(int(action))
+        return str(np.asarray(action).item())
     return "(" + ", ".join(f"{x:.3g}" for x in np.asarray(action)) + ")"

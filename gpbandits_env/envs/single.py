@@ -2,16 +2,16 @@
 
 import copy
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils.seeding import np_random as seeded
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, State, flag, numbers, whole
+from gpbandits_env.arrays import Array, Info, Plain, State, flag, numbers, whole
 from gpbandits_env.display import Displayed
-from gpbandits_env.envs.bandit import Bandit, Parameters, drawn, instance_with
+from gpbandits_env.envs.bandit import Bandit, Observation, Parameters, Space, drawn, instance_with
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.envs.episode import (
     BROKEN,
@@ -33,9 +33,6 @@ from gpbandits_env.functions import Function
 from gpbandits_env.problem import Problem
 from gpbandits_env.regret import counted, instantaneous
 from gpbandits_env.seeding import child
-
-Observation: TypeAlias = dict[str, NDArray[Any]]
-Info: TypeAlias = dict[str, Any]
 
 
 class BanditEnv(Displayed, gym.Env[Observation, Any]):
@@ -92,8 +89,8 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
     """
 
     metadata = METADATA
-    observation_space: gym.Space[Any]
-    action_space: gym.Space[Any]
+    observation_space: Space
+    action_space: Space
 
     def __init__(
         self,
@@ -126,7 +123,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
     def _title(self) -> str:
         return type(self).__name__ if self.spec is None else self.spec.id
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> Plain:
         problem = self.problem
         return {
             "domain": problem.domain,
@@ -188,7 +185,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         return rewards + self.bandit.noise_sd * rng.standard_normal(len(values)), values
 
     def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+        self, *, seed: int | None = None, options: Info | None = None
     ) -> tuple[Observation, Info]:
         """Draw a new function and go back to round 0.
 

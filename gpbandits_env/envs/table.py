@@ -1,15 +1,15 @@
 """Recorded readings: Table-v0 and Replay-v0."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from gpbandits_env import datasets
-from gpbandits_env.arrays import Array, Points, Settings, frozen, listed, positive, whole
+from gpbandits_env.arrays import Array, Points, Settings, frozen, listed, mapping, positive, whole
 from gpbandits_env.datasets import Readings, check_table, is_file_name, read_table
 from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
@@ -130,10 +130,9 @@ class TableArguments(Arguments):
         own = seen.kernel if given is None else kernel_from_dict(given)
         context = OnCoordinates(tuple(range(1, 1 + dim)), own)
         kernel = Product((OnCoordinates((0,), problem.kernel), context))
-        told: dict[str, Any] = {"kernel": kernel, "contexts": seen.domain, "history": None}
-        if isinstance(seen.domain, Box):  # the posterior is in a box
-            told["prior_mean"] = float(np.mean(problem.prior_mean))
-        return problem.replaced(**told)
+        # With a box of contexts the posterior is in a box, where the prior mean is one number.
+        mean = problem.prior_mean if seen.domain.finite else float(np.mean(problem.prior_mean))
+        return replace(problem, kernel=kernel, contexts=seen.domain, history=None, prior_mean=mean)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,12 +188,11 @@ class NamedReadings(NamedTuple):
             UnknownName: there is no column of that name.
         """
         last = self.values.shape[1] - 1
-        for column in listed(columns, "columns"):
-            if isinstance(column, str) and column not in self.names:
-                raise unknown("column", column, self.names)
         return [
-            self.names.index(c) if isinstance(c, str) else whole(c, "a column", 0, last)
-            for c in columns
+            self.names.index(one_of(column, self.names, "column"))
+            if isinstance(column, str)
+            else whole(column, "a column", 0, last)
+            for column in listed(columns, "columns")
         ]
 
 
@@ -209,7 +207,7 @@ class ObservedContexts(NamedTuple):
     """
 
     domain: Arms | Box
-    rows: NDArray[Any]
+    rows: Points
     kernel: Kernel
     columns: Sequence[int] = ()
 
@@ -224,9 +222,7 @@ def observed_contexts(spec: Settings, table: NamedReadings) -> ObservedContexts:
         InvalidInput: the argument has another form, or a column does not exist or is constant.
         UnknownName: there is no column of that name.
     """
-    if not isinstance(spec, Mapping):
-        raise InvalidInput(f"contexts must be a dict, got {shown(spec)}")
-    if set(spec) == {"clock", "parts"}:
+    if set(mapping(spec, "contexts")) == {"clock", "parts"}:
         day, parts = whole(spec["clock"], "clock", 2), whole(spec["parts"], "parts", 2)
         rows = np.arange(len(table.values)) % day * parts // day
         return ObservedContexts(clock(parts), rows, SquaredExponential(1.0))
@@ -280,7 +276,7 @@ def _columns(values: Array, locations: Array | None, kept: list[int]) -> tuple[A
     return values[:, kept], None if locations is None else locations[kept]
 
 
-def _table(readings: Any, options: Settings | None) -> NamedReadings:
+def _table(readings: ArrayLike | Path | Readings | None, options: Settings | None) -> NamedReadings:
     if readings is None:
         readings = example_readings()
     if isinstance(readings, str) and readings in datasets.DATASETS:

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
 from gpbandits_env.errors import InvalidInput, shown
-from gpbandits_env.functions import MOTIONS, AnalyticProcess, RewardProcess
+from gpbandits_env.functions import MOTIONS, AnalyticProcess, Motion, RewardProcess
 from gpbandits_env.kernels import Kernel, Matern32, Matern52, kernel_from_dict
 from gpbandits_env.problem import Problem
 from gpbandits_env.tasks import TaskProcess, make_task
@@ -90,7 +89,7 @@ class TaskArguments(ModelArguments):
 
     task: str = "ackley"
     dim: int | None = None
-    box: Sequence[Any] | Box | None = None
+    box: Sequence[ArrayLike] | Box | None = None
     grid: int | Sequence[int] | None = None
     scaled: bool = False
     task_options: Settings | None = None
@@ -139,7 +138,7 @@ class HighDimArguments(ModelArguments):
     dim: int = 20
     active: int | Sequence[int] | None = None
     shift: bool | ArrayLike = False
-    motion: Any = None
+    motion: Settings | Motion | None = None
     epsilon: float | None = None
 
     def bandit(self) -> Bandit:

@@ -11,8 +11,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, IntArray, Points, State, flag, whole
-from gpbandits_env.envs.bandit import Bandit, Parameters, drawn, instance_with
+from gpbandits_env.arrays import Array, Info, IntArray, Points, Settings, State, flag, whole
+from gpbandits_env.envs.bandit import Bandit, Observation, Parameters, drawn, instance_with
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.envs.episode import (
     BROKEN,
@@ -27,7 +27,6 @@ from gpbandits_env.envs.episode import (
     split_action,
 )
 from gpbandits_env.envs.rendering import SIDE_BY_SIDE, Viewer, check_render_mode
-from gpbandits_env.envs.single import Info, Observation
 from gpbandits_env.envs.vector_inputs import autoreset_of, mask_of, of_some, seeds_of
 from gpbandits_env.errors import InvalidInput, NotReset, shown
 from gpbandits_env.functions import FunctionBatch
@@ -76,7 +75,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     ) -> None:
         self.num_envs = whole(num_envs, "num_envs")
         self.autoreset_mode = autoreset_of(autoreset_mode)
-        self.metadata: dict[str, Any] = {**SIDE_BY_SIDE, "autoreset_mode": self.autoreset_mode}
+        self.metadata = {**SIDE_BY_SIDE, "autoreset_mode": self.autoreset_mode}
         # Gymnasium's make() reads -1 as "no limit"; so do we.
         horizon = None if max_episode_steps == -1 else max_episode_steps
         self._horizon = None if horizon is None else whole(horizon, "max_episode_steps")
@@ -131,7 +130,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self,
         *,
         seed: int | Sequence[int | None] | None = None,
-        options: dict[str, Any] | None = None,
+        options: Info | None = None,
     ) -> tuple[Observation, Info]:
         """Draw new functions and go back to round 0, in all instances or in some.
 
@@ -150,7 +149,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         fresh = [None if s is None else seeded(s) for s in seeds_of(seed, self.num_envs)]
         which = np.flatnonzero(mask).tolist()
         begun = [self._instance(i, fresh[i], given) for i in which]
-        info: dict[str, Any] = {}
+        info: Info = {}
         for i, (_, _, parameters, _) in zip(which, begun, strict=True):
             if given:
                 info = self._add_info(info, {"parameters": copy.deepcopy(parameters)}, i)
@@ -161,7 +160,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         return self._observation(), info
 
     def _instance(
-        self, i: int, fresh: tuple[np.random.Generator, int] | None, given: dict[str, Any]
+        self, i: int, fresh: tuple[np.random.Generator, int] | None, given: Settings
     ) -> tuple[np.random.Generator, int | None, Parameters, Bandit]:
         """The generator, the seed, the parameters and the bandit with which an instance starts."""
         rng, number = fresh or (self._generator(i), self._seeds[i])
@@ -171,7 +170,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         parameters = drawn(given, rng)
         return rng, number, parameters, instance_with(self.bandit, parameters)
 
-    def step(self, actions: Any) -> tuple[Observation, Array, BoolArray, BoolArray, dict[str, Any]]:
+    def step(self, actions: Any) -> tuple[Observation, Array, BoolArray, BoolArray, Info]:
         """Take m actions in each instance.
 
         Args:
@@ -202,7 +201,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._cumulative, self._simple = counted_each(self._cumulative, self._simple, regret)
         self._round += 1
         self._actions, self._rewards = checked.copy(), rewards
-        info: dict[str, Any] = {
+        info: Info = {
             "noiseless_rewards": values,
             "regret": regret,
             "cumulative_regret": self._cumulative.copy(),
@@ -401,7 +400,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         if self._viewers:
             self._viewers[i].bandit = bandit
 
-    def _observation_anew(self, over: BoolArray, info: dict[str, Any]) -> Observation:
+    def _observation_anew(self, over: BoolArray, info: Info) -> Observation:
         """The observation after finished instances restart; ``info`` gets the final one."""
         last = self._observation()
         ends = np.full(self.num_envs, None, dtype=object)

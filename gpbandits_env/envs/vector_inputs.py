@@ -1,11 +1,12 @@
 """Seeds, masks and modes of a vector environment, and the info of some of its instances."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
+from numpy.typing import ArrayLike
 
+from gpbandits_env.arrays import Info
 from gpbandits_env.envs.episode import BoolArray
 from gpbandits_env.errors import InvalidInput, shown
 
@@ -21,7 +22,7 @@ def seeds_of(seed: int | Sequence[int | None] | None, count: int) -> list[int | 
     return list(seed)
 
 
-def mask_of(mask: Any, count: int) -> BoolArray:
+def mask_of(mask: ArrayLike | None, count: int) -> BoolArray:
     """The instances to reset, (count,) booleans; all if no mask is given."""
     if mask is None:
         return np.ones(count, dtype=np.bool_)
@@ -37,7 +38,7 @@ def mask_of(mask: Any, count: int) -> BoolArray:
     return array
 
 
-def autoreset_of(mode: Any) -> AutoresetMode:
+def autoreset_of(mode: AutoresetMode | str) -> AutoresetMode:
     """The autoreset mode of a name; raises `InvalidInput` if there is none."""
     try:
         return AutoresetMode(mode)
@@ -46,7 +47,7 @@ def autoreset_of(mode: Any) -> AutoresetMode:
         raise InvalidInput(f"autoreset_mode must be one of {known}, got {shown(mode)}") from None
 
 
-def of_some(info: dict[str, Any], which: BoolArray) -> dict[str, Any]:
+def of_some(info: Info, which: BoolArray) -> Info:
     """The info of some instances only, with their masks; changes the arrays of ``info``."""
     if not which.any():
         return {}
