@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import Any
 
 import numpy as np
 
@@ -12,7 +11,7 @@ class Displayed:
 
     __slots__ = ()
 
-    def _facts(self) -> Mapping[str, Any]:
+    def _facts(self) -> Mapping[str, object]:
         """The values to display, by name; None is left out."""
         return {}
 
@@ -37,7 +36,7 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str 
     return f"<table>{above}<thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table>"
 
 
-def in_short(value: Any) -> str:
+def in_short(value: object) -> str:
     """A short text for a value: long arrays by shape and range, equal entries as one number."""
     if isinstance(value, (float, np.floating)):
         return f"{value:.6g}"
@@ -52,5 +51,5 @@ def in_short(value: Any) -> str:
     )
 
 
-def _known(facts: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _known(facts: Mapping[str, object]) -> list[tuple[str, object]]:
     return [(name, value) for name, value in facts.items() if value is not None]

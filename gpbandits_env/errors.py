@@ -4,7 +4,8 @@ import reprlib
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 
 class GPBanditsError(Exception):
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 else:
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> type:
         # The base class is Gymnasium's, which takes a second to import: made on first use.
         if name != "NotReset":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -120,14 +121,14 @@ def _nearest(name: object, known: Iterable[str], hint: str = "") -> str:
     return guess + (f" ({hint})" if hint else f" (known: {', '.join(names)})")
 
 
-def one_of(word: Any, known: Iterable[str], kind: str, hint: str = "") -> str:
+def one_of(word: object, known: Iterable[str], kind: str, hint: str = "") -> str:
     """The word if it is known; otherwise raises the `UnknownName` of `unknown`."""
     if not isinstance(word, str) or word not in known:
         raise unknown(kind, word, known, hint)
     return word
 
 
-def optional(module: str, extra: str) -> Any:
+def optional(module: str, extra: str) -> ModuleType:
     """A module of an optional dependency; raises `MissingExtra` if it is not installed."""
     try:
         return import_module(module)

@@ -145,7 +145,7 @@ def _same(path: Path, source: Path) -> bool:
 def _clear(path: Path) -> Iterator[None]:
     try:
         yield
+    except GPBanditsError:
+        raise
     except OSError as error:
-        if isinstance(error, GPBanditsError):
-            raise
         raise StoreError(f"{path} cannot be written: {error.strerror or error}") from None

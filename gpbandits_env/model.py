@@ -1,9 +1,9 @@
 """The model of a reward function: a posterior starts from it, and `learning.fit` estimates it."""
 
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
 
-from gpbandits_env.arrays import Array, State, finite_array, frozen, positive, share
+from gpbandits_env.arrays import Array, Plain, State, finite_array, frozen, positive, share
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, kernel_from_dict
 from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
@@ -42,13 +42,12 @@ class Model:
         mean = finite_array(self.prior_mean, "prior_mean")
         object.__setattr__(self, "prior_mean", frozen(mean.copy()) if mean.ndim else float(mean))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         """A plain dict of copies that `from_dict` reads back."""
-        mean = self.prior_mean
         return {
             "kernel": self.kernel.to_dict(),
             "noise_var": self.noise_var,
-            "prior_mean": mean if isinstance(mean, float) else mean.copy(),
+            "prior_mean": copy(self.prior_mean),
             "epsilon": self.epsilon,
             "temporal": None if self.temporal is None else self.temporal.to_dict(),
         }

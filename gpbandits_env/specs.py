@@ -10,12 +10,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib import import_module
-from types import UnionType
+from types import ModuleType, UnionType
 from typing import Any, ClassVar, Generic, Self, TypeGuard, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
-from gpbandits_env.arrays import Settings
+from gpbandits_env.arrays import Plain, Settings, mapping
 from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ T = TypeVar("T")
 _CURE: ContextVar[str] = ContextVar("cure", default="")
 
 
-PLAIN: dict[Any, tuple[tuple[type, ...], str]] = {
+PLAIN: dict[object, tuple[tuple[type, ...], str]] = {
     str: ((str,), "a string"),
     bool: ((bool, np.bool_), "true or false"),
     int: ((int, np.integer), "a whole number"),
@@ -33,12 +33,12 @@ PLAIN: dict[Any, tuple[tuple[type, ...], str]] = {
 
 
 @cache
-def kinds_of(cls: Any) -> dict[str, Any]:
+def kinds_of(cls: type) -> dict[str, Any]:
     """The declared types of the fields of a dataclass."""
     return get_type_hints(cls)
 
 
-def check_kind(name: str, value: Any, kind: Any) -> None:
+def check_kind(name: str, value: object, kind: object) -> None:
     """Check that a value is a string, a number, ... as declared; other types are not checked.
 
     Raises:
@@ -79,7 +79,7 @@ def user_code_is_refused() -> bool:
     return bool(_CURE.get())
 
 
-def user_module(module: str, where: str) -> Any:
+def user_module(module: str, where: str) -> ModuleType:
     """Import the module of a name like "module:Class"; nothing else imports user code.
 
     Raises:
@@ -140,7 +140,7 @@ class Family(Generic[T]):
 
         return add
 
-    def to_dict(self, member: T) -> dict[str, Any]:
+    def to_dict(self, member: T) -> Plain:
         """The plain dict of a member; nested members become dicts too.
 
         A field that is not compared (``compare=False``) is a remark and is left out.
@@ -169,7 +169,7 @@ class Family(Generic[T]):
         if "type" not in spec:
             raise InvalidInput(f"a {self.kind} needs a 'type': one of {sorted(self.members)}")
         cls = self._class(spec["type"])
-        given: dict[str, Any] = {}
+        given: Plain = {}
         for key in (key for key in spec if key != "type"):
             if key not in (names := [f.name for f in fields(cls)]):  # type: ignore[arg-type]
                 raise unknown(f"field of the {self.kind} {spec['type']!r}", key, names)
@@ -182,32 +182,31 @@ class Family(Generic[T]):
             raise InvalidInput(f"{self.kind} {spec['type']!r}: {error}") from None
 
     def _class(self, name: object) -> type[T]:
-        if isinstance(name, str) and name in self.members:
-            return self.members[name]
-        if isinstance(name, str) and ":" in name and self.base is not None:
-            return class_named(name, self.base, self.kind)
+        if isinstance(name, str):
+            if name in self.members:
+                return self.members[name]
+            if ":" in name and self.base is not None:
+                return class_named(name, self.base, self.kind)
         raise unknown(self.kind, name, self.members)
 
     def _holds(self, value: object) -> TypeGuard[T]:
         own = self.base is not None and isinstance(value, self.base)
         return own or type(value) in self.members.values()
 
-    def _family_of(self, kind: Any) -> "Family[Any]":
+    def _family_of(self, kind: object) -> "Family[Any]":
         """The family of a field that is declared as the base class of another family."""
         others = (f for f in FAMILIES.values() if f.base is not None and f.base is kind)
         return next(others, self)
 
-    def _plain(self, value: Any) -> Any:
+    def _plain(self, value: object) -> object:
         for family in (self, *FAMILIES.values()):
             if family._holds(value):
                 return family.to_dict(value)
-        if isinstance(value, np.ndarray):
-            return value.tolist()
         if isinstance(value, (tuple, list)):
             return [self._plain(item) for item in value]
-        return value.item() if isinstance(value, np.generic) else value
+        return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
-    def _member(self, value: Any) -> Any:
+    def _member(self, value: object) -> object:
         if isinstance(value, Mapping) and "type" in value:
             return self._read(value)
         if isinstance(value, (tuple, list)):
@@ -243,8 +242,7 @@ class Parametric:
             UnknownName: a name that `parameters` does not list.
             InvalidInput: a value that is out of range.
         """
-        if not isinstance(values, Mapping):
-            raise InvalidInput(f"the parameters of a {self._kind} are a dict, got {shown(values)}")
+        mapping(values, f"the parameters of a {self._kind}")
         known = self.parameters()
         for name in values:
             one_of(name, known, f"parameter of the {self._kind} {self.type_name!r}")
@@ -262,7 +260,7 @@ def _numbers(name: str, value: object) -> Iterator[tuple[str, float]]:
         yield name, value
 
 
-def _filled(name: str, value: Any, new: Mapping[str, float]) -> Any:
+def _filled(name: str, value: object, new: Mapping[str, float]) -> object:
     """The value of a field, with the numbers replaced that ``new`` names."""
     if isinstance(value, Parametric):
         own = {p: new[key] for p in value.parameters() if (key := f"{name}.{p}") in new}

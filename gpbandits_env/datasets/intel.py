@@ -8,9 +8,9 @@ sending, and a mote with a weak battery reports wrong temperatures (122 degrees)
 
 import gzip
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, TextIO, TypeAlias
 
 import numpy as np
 from scipy.io import loadmat
@@ -116,7 +116,7 @@ def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 
         InvalidInput: an option is out of range, or the file has no complete day.
     """
     path = INTEL_RAW.locate()
-    opened: Any = gzip.open if path.suffix == ".gz" else open
+    opened: Callable[..., TextIO] = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rt", encoding="ascii", errors="replace") as lines:
             return from_lines(lines, every, days, longest_gap)[0]

@@ -4,12 +4,12 @@ import csv
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TextIO, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -187,7 +187,7 @@ def is_file_name(text: str) -> bool:
 
 def _lines(file: Path) -> Iterator[Line]:
     """The lines that are not blank, as (number from 1, cells)."""
-    opened: Any = gzip.open if file.name.lower().endswith(".gz") else open
+    opened: Callable[..., TextIO] = gzip.open if file.name.lower().endswith(".gz") else open
     with opened(file, "rt", newline="", encoding="utf-8-sig") as handle:
         first = handle.readline()
         separator = next((mark for mark in SEPARATORS if mark in first), ",")
@@ -294,7 +294,7 @@ class _Text:
         wrong = ""
         if stamp is None or stamp != stamp:  # NaN
             wrong = "is not a time: a number, or a date like 2026-03-01 12:00"
-        elif before is not None and isinstance(stamp, datetime) != isinstance(before, datetime):
+        elif before is not None and type(stamp) is not type(before):
             wrong = "does not fit the rows above: times are all numbers or all dates"
         elif before is not None and stamp < before:  # type: ignore[operator]
             wrong = "is before the time of the row above"
@@ -311,7 +311,7 @@ def hours(times: Times) -> Array:
     return np.asarray((times - times[0]) / np.timedelta64(1, "h"), dtype=np.float64)
 
 
-def _without_gaps(table: Any, gaps: str, name: str) -> Array:
+def _without_gaps(table: ArrayLike, gaps: str, name: str) -> Array:
     """An array of readings with its gaps treated."""
     if gaps == "error":
         return check_table(table, name)
@@ -322,7 +322,7 @@ def _without_gaps(table: Any, gaps: str, name: str) -> Array:
     return interpolated(values, name) if gaps == "interpolate" else values
 
 
-def _numpy(file: Path) -> Any:
+def _numpy(file: Path) -> ArrayLike:
     try:
         loaded = np.load(file, allow_pickle=False)
         if isinstance(loaded, np.ndarray):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Protocol, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Settings, positive
+from gpbandits_env.arrays import Array, Plain, Settings, positive
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels.columns import Columns, PlainColumns
 from gpbandits_env.specs import Family, Parametric, kinds_of
@@ -42,7 +42,7 @@ class Kernel(Parametric, ABC):
     _kind = "kernel"
     on_indices: ClassVar[bool] = False
 
-    def __init_subclass__(cls, **settings: Any) -> None:
+    def __init_subclass__(cls, **settings: object) -> None:
         super().__init_subclass__(**settings)
         cls.type_name = f"{cls.__module__}:{cls.__qualname__}"
 
@@ -169,7 +169,7 @@ class Kernel(Parametric, ABC):
             f"the kernel {self.type_name!r} {why}; or use arms or a grid instead of a box"
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         """A plain dict for JSON that `kernel_from_dict` reads back."""
         return KERNELS.to_dict(self)
 

@@ -85,8 +85,8 @@ class Stationary(Kernel):
     @cached_property
     def scale(self) -> float | Array:
         """The lengthscale, a number or an array (d,)."""
-        ell = self.lengthscale
-        return np.array(ell) if isinstance(ell, tuple) else ell
+        ell = np.array(self.lengthscale)
+        return ell if ell.ndim else float(ell)
 
     def _distances(self, x: Array, z: Array | None) -> Array:
         return distances(x, x if z is None else z, self.scale)
@@ -115,13 +115,12 @@ class Stationary(Kernel):
         r = self._distances(x, z)
         slope = self.variance * self.slope(r)
         out = {"variance": self.variance * self.profile(r)}
-        if isinstance(self.lengthscale, tuple):
-            other = x if z is None else z
-            for j, ell in enumerate(self.lengthscale):
-                step = np.subtract.outer(x[:, j], other[:, j]) / ell
-                out[f"lengthscale.{j}"] = slope * step**2
-        else:
+        if self.dim is None:
             out["lengthscale"] = slope * r**2
+        other, scales = x if z is None else z, np.atleast_1d(self.scale)
+        for j in range(self.dim or 0):
+            step = np.subtract.outer(x[:, j], other[:, j]) / scales[j]
+            out[f"lengthscale.{j}"] = slope * step**2
         # For parameters that a subclass adds there is no formula here.
         names = self.parameters()
         return {n: out[n] if n in out else self._parameter_gradient(n, x, z) for n in names}

@@ -7,13 +7,12 @@ each row from the rows before it.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
-from gpbandits_env.arrays import LARGEST, Array, finite_array, numbers, positive
+from gpbandits_env.arrays import LARGEST, Array, Plain, finite_array, numbers, positive
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Empirical
@@ -69,7 +68,7 @@ class ModelScore:
     block: int | None
     log_score: float
     coverage: float
-    temporal: dict[str, Any] | None = None
+    temporal: Plain | None = None
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ class Diagnosis:
     reason: str
     rows: tuple[int, int]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         """A dict of plain numbers and strings, for JSON."""
         return asdict(self)
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -184,7 +184,7 @@ class ArmPosterior(Posterior):
     def restore(self, state: State) -> None:
         inside = self._representation
 
-        def alike(value: Any, _: str) -> None:
+        def alike(value: object, _: str) -> None:
             if not isinstance(value, str) or value != inside.name:
                 raise InvalidInput(
                     f"this posterior has the representation {inside.name!r}, but the snapshot has "
@@ -324,11 +324,11 @@ class ArmPosterior(Posterior):
     def _make_views(self) -> None:
         self.mean, self.var = frozen(self._mean[:]), frozen(self._var[:])
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> State:
         # A pickled view would become a copy that no longer follows its array.
         views = ("mean", "var")
         return {name: value for name, value in self.__dict__.items() if name not in views}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: State) -> None:
         self.__dict__.update(state)
         self._make_views()

@@ -6,13 +6,14 @@ The entries of a state are declared once; copies and checks of snapshots follow 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from functools import partial
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, Points, State, own_noise, positive, share, whole
+from gpbandits_env.arrays import Array, Points, State, mapping, own_noise, positive, share, whole
 from gpbandits_env.domains import Domain
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
@@ -20,14 +21,15 @@ from gpbandits_env.temporal import TemporalKernel
 
 # The check of an entry: a function of value and name; one or several shapes of an array, in which
 # a letter is the same size everywhere; or a letter, for an integer up to that size.
-Layout: TypeAlias = Callable[[Any, str], Any] | tuple[int | str, ...] | list[tuple[Any, ...]] | str
+Shape: TypeAlias = tuple[Any, ...]
+Layout: TypeAlias = Callable[[Any, str], object] | Shape | list[Shape] | str
 
 
 # An integer, or a number, at least 0.
 count, amount = partial(whole, minimum=0), partial(positive, zero=True)
 
 
-def gain(value: Any, name: str) -> float:
+def gain(value: float, name: str) -> float:
     """An amount that may be infinite, such as the information gain without noise."""
     return math.inf if value == math.inf else amount(value, name)
 
@@ -40,7 +42,7 @@ class Stateful:
     def snapshot(self) -> State:
         """The state as a plain dict of arrays, numbers and strings, all of them copies."""
         values = {key: vars(self)[self._attribute(key)] for key in self.STATE}
-        return {k: v.copy() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+        return {k: copy(v) for k, v in values.items()}
 
     def put(self, state: State) -> None:
         """Set the state to the entries of a checked snapshot."""
@@ -83,7 +85,7 @@ class Posterior(Stateful, ABC):
     domain: Domain
     kernel: Kernel
     noise_var: float
-    prior_mean: Any
+    prior_mean: float | Array
     size: int
     jitter: float
     information_gain: float
@@ -216,14 +218,14 @@ class Posterior(Stateful, ABC):
         """
 
 
-def check_state(state: Any, entries: Mapping[str, Layout], **sizes: int) -> None:
+def check_state(state: State, entries: Mapping[str, Layout], **sizes: int) -> None:
     """Check that a snapshot has exactly these entries, each as declared; some sizes are known.
 
     Raises:
         InvalidInput: an entry is missing, unknown or not as declared, or it is no mapping.
     """
-    if not isinstance(state, Mapping) or set(state) != set(entries):
-        got = sorted(map(str, state)) if isinstance(state, Mapping) else type(state).__name__
+    if set(mapping(state, "a snapshot")) != set(entries):
+        got = sorted(map(str, state))
         raise InvalidInput(f"a snapshot of this posterior has entries {sorted(entries)}, got {got}")
     for key, entry in entries.items():
         name, value = f"snapshot entry {key!r}", state[key]
@@ -235,9 +237,7 @@ def check_state(state: Any, entries: Mapping[str, Layout], **sizes: int) -> None
             _check_array(value, name, entry if isinstance(entry, list) else [entry], sizes)
 
 
-def _check_array(
-    value: Any, name: str, shapes: list[tuple[Any, ...]], sizes: dict[str, int]
-) -> None:
+def _check_array(value: Any, name: str, shapes: list[Shape], sizes: dict[str, int]) -> None:
     """Check for finite numbers in one of the shapes, and record unknown sizes."""
     is_array = isinstance(value, np.ndarray)
     for shape in shapes:

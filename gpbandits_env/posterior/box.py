@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -414,5 +414,5 @@ class BoxPosterior(Posterior):
         for name in WORKED_OUT:
             self.__dict__.pop(name, None)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> State:
         return {name: value for name, value in self.__dict__.items() if name not in WORKED_OUT}

@@ -2,14 +2,13 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Settings, positive, whole
+from gpbandits_env.arrays import Plain, Settings, positive, whole
 from gpbandits_env.domains import Arms, Box, Domain
-from gpbandits_env.errors import InvalidInput, shown, unknown
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior.arms import ArmPosterior
 from gpbandits_env.posterior.base import Posterior
@@ -72,8 +71,7 @@ def posterior_on(
         InvalidInput: a number is out of range, the kernel does not fit the points, or
             "coefficients" is given with too large a rank or too small a noise variance.
     """
-    if not isinstance(representation, str) or representation not in REPRESENTATIONS:
-        raise unknown("representation", representation, REPRESENTATIONS)
+    one_of(representation, REPRESENTATIONS, "representation")
     check_prior(arms, kernel)
     noise_var = positive(noise_var, "noise_var", zero=True)
     expected = USUAL_HORIZON if horizon is None else whole(horizon, "horizon")
@@ -115,8 +113,7 @@ def posterior_for(
         InvalidInput: the domain does not support the kind, qbar is given for another kind, or an
             argument is invalid.
     """
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise unknown("posterior", kind, KINDS)
+    one_of(kind, KINDS, "posterior")
     if qbar is not None and kind != "nystrom":
         raise InvalidInput(f"only the posterior 'nystrom' has a qbar, got it with {kind!r}")
     if isinstance(domain, Box):
@@ -140,7 +137,7 @@ def posterior_for(
     return NystromPosterior(domain, kernel, noise_var, prior_mean, qbar=qbar, rng=rng)
 
 
-def posterior_kind(spec: Settings | str, drifts: Sequence[str]) -> dict[str, Any]:
+def posterior_kind(spec: Settings | str, drifts: Sequence[str]) -> Plain:
     """The setting ``posterior`` as a dict with a type.
 
     Raises:

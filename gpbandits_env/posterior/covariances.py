@@ -1,7 +1,6 @@
 """Rows of the prior covariance of all arms, computed on first use and shared."""
 
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,7 +71,7 @@ class PriorCovariance:
             self.row(start)
         return self._matrix
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return prior_covariance, (self.arms, self.kernel)
 
     def _computed(self, start: int, end: int) -> Array:

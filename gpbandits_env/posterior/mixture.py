@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Array, IntArray, Points, State, positive, share, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior.arms import ArmPosterior
-from gpbandits_env.posterior.base import Posterior, check_state, count
+from gpbandits_env.posterior.base import Layout, Posterior, check_state, count
 
 # The smallest variance of a prediction, relative to the largest prior variance.
 LEAST = 1e-12
@@ -187,7 +187,7 @@ class MixturePosterior(Posterior):
         return own | {f"part {i}": p.posterior.snapshot() for i, p in enumerate(self.parts)}
 
     def restore(self, state: State) -> None:
-        entries: dict[str, Any] = {"log_weights": (len(self.parts),), "restarts": count}
+        entries: dict[str, Layout] = {"log_weights": (len(self.parts),), "restarts": count}
         names = [f"part {i}" for i in range(len(self.parts))]
         check_state(state, entries | dict.fromkeys(names, lambda value, name: None))
         before = [part.posterior.snapshot() for part in self.parts]

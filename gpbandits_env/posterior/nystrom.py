@@ -76,6 +76,7 @@ class NystromPosterior(Posterior):
     """
 
     arms: Arms
+    prior_mean: Array
     STATE: ClassVar[Mapping[str, Layout]] = {
         "counts": ("n",),
         "sums": ("n",),

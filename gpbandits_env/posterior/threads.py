@@ -10,12 +10,11 @@ from contextlib import ExitStack, contextmanager
 from ctypes import c_int
 from itertools import product
 from threading import Lock
-from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
 
-def _controls() -> tuple[Callable[[], int], Callable[[int], Any]]:
+def _controls() -> tuple[Callable[[], int], Callable[[int], object]]:
     """The two functions of NumPy's own OpenBLAS that get and set its number of threads."""
     found = ThreadpoolController().select(internal_api="openblas").lib_controllers
     # SciPy has its own OpenBLAS, which is not used here.

@@ -1,16 +1,16 @@
 """A task by name, and test functions as tasks."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, Settings, finite_array, whole
+from gpbandits_env.arrays import Array, Settings, finite_array, mapping, whole
 from gpbandits_env.domains import Box, two_corners
-from gpbandits_env.errors import InvalidInput, one_of, shown, unknown
+from gpbandits_env.errors import InvalidInput, one_of, unknown
 from gpbandits_env.functions import TEST_FUNCTIONS, AnalyticProcess, Function
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task
 
@@ -62,7 +62,9 @@ class Analytic(Task):
         return self._process.bounds()
 
 
-def corners(box: Any, dim: int | None) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def corners(
+    box: Sequence[ArrayLike] | Box, dim: int | None
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Two corners from (low, high), each a number for every coordinate or one per coordinate.
 
     Raises:
@@ -80,7 +82,7 @@ def make_task(
     name: str,
     options: Settings | None = None,
     dim: int | None = None,
-    box: Any = None,
+    box: Sequence[ArrayLike] | Box | None = None,
 ) -> Task:
     """A task by name.
 
@@ -95,10 +97,9 @@ def make_task(
             of range.
     """
     one_of(name, [*TASKS, *TEST_FUNCTIONS], "task")
-    if options is not None and not isinstance(options, Mapping):
-        raise InvalidInput(f"the options of a task must be a dict, got {shown(options)}")
+    options = mapping({} if options is None else options, "the options of a task")
     if name in TEST_FUNCTIONS:
-        for key in options or {}:
+        for key in options:
             raise unknown(f"option of the test function {name!r}", key, (), "there are none")
         size = TEST_FUNCTIONS[name].dim or dim
         return Analytic(name, dim, None if box is None else corners(box, size))
@@ -106,6 +107,6 @@ def make_task(
         raise InvalidInput(f"dim and box are for test functions; {name!r} takes task_options")
     make = TASKS[name].make
     known = inspect.signature(make).parameters
-    for key in options or {}:
+    for key in options:
         one_of(key, known, f"option of the task {name!r}")
-    return make(**(options or {}))
+    return make(**options)

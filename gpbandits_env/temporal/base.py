@@ -9,11 +9,10 @@ where t and s are times in rounds, and round 1 is at time 0.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, Settings
+from gpbandits_env.arrays import Array, Plain, Settings
 from gpbandits_env.specs import Family, Parametric
 
 
@@ -72,7 +71,7 @@ class TemporalKernel(Parametric, ABC):
         noise = self.covariance(t + dt) - carry @ self.covariance(t) @ carry.T
         return 0.5 * (noise + noise.T)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Plain:
         """A plain dict for JSON that `temporal_from_dict` reads back."""
         return TEMPORAL.to_dict(self)
 

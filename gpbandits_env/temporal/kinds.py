@@ -361,7 +361,7 @@ def _crossed(a: Array, b: Array) -> Array:
     return np.asarray(np.kron(a, b), dtype=np.float64)
 
 
-def _parts(given: Any) -> tuple[TemporalKernel, ...]:
+def _parts(given: object) -> tuple[TemporalKernel, ...]:
     kernels = listed(given, "kernels")
     if not kernels:
         raise InvalidInput("a sum or product of temporal kernels needs one or more kernels")
