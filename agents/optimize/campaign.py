@@ -21,8 +21,8 @@ from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
 from gpbandits_env.agents.optimize.models import Models
 from gpbandits_env.agents.optimize.noise import NoiseSearch
-from gpbandits_env.agents.optimize.records import CampaignLog, Record, Suggestion
-from gpbandits_env.agents.optimize.space import Space, n_initial_for, spread_params
+from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
+from gpbandits_env.agents.optimize.space import Space, SpaceSpec, n_initial_for, spread_params
 from gpbandits_env.agents.optimize.space_agent import agent_for
 from gpbandits_env.arrays import Array, Plain, Settings, State, flag, listed, whole
 from gpbandits_env.display import Displayed
@@ -74,7 +74,7 @@ class Campaign(Displayed):
 
     def __init__(
         self,
-        space: Settings | Sequence[Any] | Space,
+        space: SpaceSpec,
         agent: str = "ei",
         *,
         maximize: bool = True,
@@ -165,7 +165,7 @@ class Campaign(Displayed):
         value: float,
         *,
         noise: float | None = None,
-        constraints: Mapping[str, float] | Sequence[float] | None = None,
+        constraints: Limits = None,
         time: float | None = None,
     ) -> Record:
         """Report the value of a pending evaluation; NaN means that it failed.
@@ -202,7 +202,7 @@ class Campaign(Displayed):
         value: float,
         *,
         noise: float | None = None,
-        constraints: Mapping[str, float] | Sequence[float] | None = None,
+        constraints: Limits = None,
         time: float | None = None,
     ) -> Record:
         """Report a value that was not suggested, for example one known in advance.
@@ -266,7 +266,7 @@ class Campaign(Displayed):
         value: float,
         *,
         noise: float | None = None,
-        constraints: Mapping[str, float] | Sequence[float] | None = None,
+        constraints: Limits = None,
     ) -> Record:
         """Replace the value of an evaluation that is done or failed; the agent learns all anew.
 
@@ -461,7 +461,9 @@ class Campaign(Displayed):
         return campaign
 
     @classmethod
-    def open(cls, file: str | Path, space: Any, agent: str = "ei", **arguments: Any) -> "Campaign":
+    def open(
+        cls, file: str | Path, space: SpaceSpec, agent: str = "ei", **arguments: Any
+    ) -> "Campaign":
         """Continue the campaign in a file if it exists; otherwise start it, and save it there.
 
         Args:

@@ -151,7 +151,7 @@ def maximize(
 
 def _search(
     run: Run,
-    bounds: Any,
+    bounds: SpaceSpec,
     agent: str,
     given: tuple[object, Sequence[float] | None],
     noise: float | str | None,

@@ -122,7 +122,7 @@ def read(declared: Any, name: str = "scenario") -> Scenario:
     for kind in ("agents", "alternatives"):
         if isinstance(entries := table.get(kind), list):
             table[kind] = [_entry(entry, f"{kind}[{i}]") for i, entry in enumerate(entries)]
-    if not table.get("agents"):
+    if (agents := table.get("agents")) is None or (isinstance(agents, list) and not agents):
         raise InvalidInput("agents: at least one [[agents]] table is needed")
     return read_table(Scenario, table, readers={Finding: FINDINGS.from_dict})
 
