@@ -124,6 +124,14 @@ def listed(value: object, name: str) -> tuple[Any, ...]:
     return tuple(np.atleast_1d(value) if isinstance(value, np.ndarray) else value)
 
 
+def all_of(kind: type, value: object, name: str, kinds: str) -> tuple[Any, ...]:
+    """The items of a list, one or more of this class; ``kinds`` says so in an InvalidInput."""
+    items = listed(value, name)
+    if not items or not all(isinstance(item, kind) for item in items):
+        raise InvalidInput(f"{name} must be a list of one or more {kinds}, got {shown(value)}")
+    return items
+
+
 def mapping(value: object, name: str, kind: str = "a dict") -> Settings:
     """The same dict; anything else is InvalidInput: the name must be ``kind``."""
     if not isinstance(value, Mapping):

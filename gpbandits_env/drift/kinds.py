@@ -6,9 +6,9 @@ from functools import cached_property
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, listed, positive, share, whole, wholes
+from gpbandits_env.arrays import Array, all_of, positive, share, whole, wholes
 from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, Memory
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.linalg import symmetric_root
 from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
 
@@ -258,7 +258,7 @@ class Blend(Drift):
     weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        parts = _drifts(self.drifts)
+        parts = all_of(Drift, self.drifts, "drifts", "drifts")
         weights = tuple(positive(w, "weights") for w in self.weights) or (1.0,) * len(parts)
         if len(parts) < 2 or len(weights) != len(parts):
             raise InvalidInput("blend needs at least 2 drifts, and one weight per drift or none")
@@ -299,7 +299,7 @@ class Then(Drift):
     drifts: tuple[Drift, ...]
 
     def __post_init__(self) -> None:
-        parts = _drifts(self.drifts)
+        parts = all_of(Drift, self.drifts, "drifts", "drifts")
         if len(parts) < 2:
             raise InvalidInput("then needs at least 2 drifts")
         for d in parts:
@@ -315,14 +315,6 @@ class Then(Drift):
         for d in self.drifts:
             memory = d.step(memory, fresh, t, rng)
         return memory
-
-
-def _drifts(given: object) -> tuple[Drift, ...]:
-    parts = listed(given, "drifts")
-    for part in parts:
-        if not isinstance(part, Drift):
-            raise InvalidInput(f"drifts must be drifts, got {shown(part)}")
-    return parts
 
 
 def _split(memory: Memory) -> list[Memory]:

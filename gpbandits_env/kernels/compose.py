@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, whole
+from gpbandits_env.arrays import Array, all_of, listed, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels.base import KERNELS, Kernel, Lengthscale
 from gpbandits_env.kernels.columns import Columns, ProductColumns, Pulled, SumColumns
@@ -20,12 +20,8 @@ class _Combination(Kernel):
 
     def __post_init__(self) -> None:
         (field,) = fields(self)
-        value = getattr(self, field.name)
-        if not isinstance(value, Sequence) or not value:
-            raise InvalidInput(f"{field.name} must be a list of one or more kernels, got {value!r}")
-        if bad := [item for item in value if not isinstance(item, Kernel)]:
-            raise InvalidInput(f"{field.name} must be kernels, got {bad[0]!r}")
-        object.__setattr__(self, field.name, tuple(value))
+        parts = all_of(Kernel, getattr(self, field.name), field.name, "kernels")
+        object.__setattr__(self, field.name, parts)
 
     @property
     def parts(self) -> tuple[Kernel, ...]:
@@ -221,12 +217,9 @@ class OnCoordinates(Kernel):
     kernel: Kernel
 
     def __post_init__(self) -> None:
-        if not isinstance(self.coordinates, Sequence) or not isinstance(self.kernel, Kernel):
-            raise InvalidInput(
-                "the kernel 'on' needs a list of coordinates and a kernel, got "
-                f"{shown(self.coordinates)} and {shown(self.kernel)}"
-            )
-        own = tuple(whole(j, "coordinates", 0) for j in self.coordinates)
+        if not isinstance(self.kernel, Kernel):
+            raise InvalidInput(f"the kernel 'on' needs a kernel, got {shown(self.kernel)}")
+        own = tuple(whole(j, "coordinates", 0) for j in listed(self.coordinates, "coordinates"))
         if not own or len(set(own)) < len(own):
             raise InvalidInput(f"coordinates must be one or more, and none twice, got {own}")
         object.__setattr__(self, "coordinates", own)

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import block_diag
 from scipy.special import ive
 
-from gpbandits_env.arrays import Array, listed, positive, share, whole
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.arrays import Array, all_of, listed, positive, share, whole
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.temporal.base import TEMPORAL, TemporalKernel, lags
 
 ONE = np.ones((1, 1))
@@ -303,7 +303,7 @@ class TemporalSum(_Terms):
     weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        kernels = _parts(self.kernels)
+        kernels = all_of(TemporalKernel, self.kernels, "kernels", "temporal kernels")
         given = listed(self.weights, "weights") or (1.0 / len(kernels),) * len(kernels)
         if len(given) != len(kernels):
             raise InvalidInput(
@@ -340,8 +340,9 @@ class TemporalProduct(_Terms):
     """
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kernels", _parts(self.kernels))
-        states = [kernel.states for kernel in self.kernels]
+        kernels = all_of(TemporalKernel, self.kernels, "kernels", "temporal kernels")
+        object.__setattr__(self, "kernels", kernels)
+        states = [kernel.states for kernel in kernels]
         _check_states(int(np.prod(states, dtype=float)))
 
     def __call__(self, t: Array, s: Array) -> Array:
@@ -359,16 +360,6 @@ class TemporalProduct(_Terms):
 
 def _crossed(a: Array, b: Array) -> Array:
     return np.asarray(np.kron(a, b), dtype=np.float64)
-
-
-def _parts(given: object) -> tuple[TemporalKernel, ...]:
-    kernels = listed(given, "kernels")
-    if not kernels:
-        raise InvalidInput("a sum or product of temporal kernels needs one or more kernels")
-    for kernel in kernels:
-        if not isinstance(kernel, TemporalKernel):
-            raise InvalidInput(f"kernels must be temporal kernels, got {shown(kernel)}")
-    return kernels
 
 
 def _check_states(states: int) -> None:
