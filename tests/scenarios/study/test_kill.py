@@ -42,14 +42,14 @@ def child(path):
     return pid
 
 durations = []
-for i in range(3):
+for i in range(2):
     start = time.perf_counter()
     os.waitpid(child(folder / f"whole-{i}.sqlite"), 0)
     durations.append(time.perf_counter() - start)
 duration = min(durations)  # a machine busy with other things only makes later runs longer
 whole = digest(folder / "whole-0.sqlite")
 rng, killed, kept, same = random.Random(1), 0, [], 0
-for i in range(20):
+for i in range(8):
     path = folder / f"{i}.sqlite"
     pid = child(path)
     time.sleep(rng.uniform(0.0, 0.95) * duration)
@@ -64,7 +64,7 @@ print(json.dumps({"killed": killed, "kept": kept, "same": same, "total": whole[1
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
 
 
-def test_killed_twenty_times_resumes_to_the_uninterrupted_result(tmp_path):
+def test_killed_eight_times_resumes_to_the_uninterrupted_result(tmp_path):
     env = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(
         [sys.executable, "-c", DRIVER, str(tmp_path)],
@@ -72,9 +72,9 @@ def test_killed_twenty_times_resumes_to_the_uninterrupted_result(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout.splitlines()[-1])
-    assert result["same"] == 20, result
+    assert result["same"] == 8, result
     assert result["total"] == 32
-    assert result["killed"] >= 5, result  # the kills did fall into runs
+    assert result["killed"] >= 3, result  # the kills did fall into runs
     assert any(0 < kept < 32 for kept in result["kept"]), result  # and between trials
 
 
