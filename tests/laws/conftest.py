@@ -96,7 +96,7 @@ NEEDED = {
     "sre": {"rounds": 6},
 }
 # The laws hold whether or not a search finds the very maximum.
-QUICK = {"candidates": 8, "starts": 2, "evaluations": 12, "sample_starts": 1}
+QUICK = {"candidates": 8, "starts": 2, "evaluations": 8, "sample_starts": 1}
 
 
 def label(value):
