@@ -1,3 +1,4 @@
+import shutil
 import signal
 import sqlite3
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from gpbandits_env.scenarios.study.runner import look_in
 Run = Callable[..., Outcome]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def tiny() -> Scenario:
     """A scenario with a grid that is played in a fraction of a second."""
     return Scenario(
@@ -45,6 +46,26 @@ def run(tiny: Scenario, tmp_path: Path) -> Run:
         return run_study(scenario, tmp_path / name, progress=False, **{"jobs": 1, **options})
 
     return go
+
+
+@pytest.fixture(scope="session")
+def tiny_results(tiny: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results file of the tiny scenario, which nobody changes."""
+    return run_study(
+        tiny, tmp_path_factory.mktemp("tiny") / "a.sqlite", jobs=1, progress=False
+    ).path
+
+
+@pytest.fixture
+def stored(tiny_results: Path, tmp_path: Path) -> Path:
+    """A copy of the results file of the tiny scenario, where `run` would put it."""
+    return Path(shutil.copy(tiny_results, tmp_path / "a.sqlite"))
+
+
+@pytest.fixture
+def unplotted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`gpbandits run` draws nothing: that takes longer than a small study."""
+    monkeypatch.setattr("gpbandits_env.scenarios.cli.run.plot", lambda store: [])
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import json
 import random
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -72,8 +73,8 @@ def full(name, folder, store, shares):
 
 
 @pytest.fixture
-def store(run, tmp_path):
-    return run("kept.sqlite").path
+def store(run, tiny):
+    return run("kept.sqlite", replace(tiny, grid={}, trials=2)).path
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits are of POSIX")

@@ -16,8 +16,8 @@ KEPT = [s for s in scenarios().values() if isinstance(s, Scenario) and reference
 
 
 @pytest.fixture
-def kept(run):
-    with Store.open(run().path) as store:
+def kept(stored):
+    with Store.open(stored) as store:
         return references.to_reference(report(store))
 
 

@@ -17,8 +17,8 @@ from gpbandits_env.scenarios.results.store import Store
 
 
 @pytest.fixture
-def store(run):
-    with Store.open(run().path) as opened:
+def store(stored):
+    with Store.open(stored) as opened:
         yield opened
 
 
@@ -100,19 +100,20 @@ def test_plots_are_pictures_and_the_same_each_time(store, tmp_path):
     assert "gp-ucb" in svg or "<path" in svg
 
 
-def test_bounds_are_kept_and_drawn(run, tiny, tmp_path):
+def test_bounds_are_kept_and_drawn(run, tiny):
     path = run(scenario=replace(tiny, bounds=(Theorem1(0.1),))).path
     with Store.open(path) as store:
         ((title, (metric, curve)),) = store.bounds(0).items()
         assert (title, metric, curve.shape) == ("Theorem 1, delta = 0.1", "average_regret", (12,))
         assert (curve > report(store).cells[0].agents[0].mean["average_regret"]).all()
-        looks = {"x": {}, "y": {"bounds": True}, "z": {"bounds": True, "log": True}}
-        drawn = {
-            file.read_bytes()
-            for name, look in looks.items()
-            for file in plot(store, tmp_path / name, suffixes=[".svg"], **look)
-        }
-        assert len(drawn) == 3
+        looks = ({}, {"bounds": True}, {"bounds": True, "log": True})
+        drawn = [figure(store, **look).axes for look in looks]
+    assert [{a.get_yscale() for a in axes} for axes in drawn] == [{"linear"}, {"linear"}, {"log"}]
+    without, *lines = [[len(a.lines) for a in axes] for axes in drawn]
+    more = [int("R_t/t" in a.get_ylabel()) for a in drawn[0]]  # one panel of each cell
+    assert sum(more) == 2
+    assert lines == [[n + m for n, m in zip(without, more, strict=True)]] * 2
+    assert np.array_equal(drawn[1][0].lines[-1].get_ydata(), curve)
 
 
 def test_a_plot_that_cannot_be_written(store, tmp_path):

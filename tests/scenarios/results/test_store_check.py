@@ -36,12 +36,6 @@ def changed(path, *statements):
     return path
 
 
-@pytest.fixture
-def stored(run):
-    """A results file of a short study."""
-    return run().path
-
-
 CHANGES = {
     "type": "UPDATE arrays SET dtype = '<i8' WHERE name = 'regret'",
     "nan": f"UPDATE arrays SET data = x'{NAN}' WHERE name = 'regret' AND trial = 1",

@@ -64,7 +64,7 @@ dim = 6
 
 
 @pytest.mark.parametrize("box", [False, True])
-def test_every_agent_runs_in_a_scenario_of_ones_own(tmp_path, box):
+def test_every_agent_runs_in_a_scenario_of_ones_own(tmp_path, box, unplotted):
     needs = {"r-gp-ucb": "settings = { reset_every = 3 }"}
     names = [n for n in agents.names() if (n in IN_BOXES) == box]
     tables = [f'[[agents]]\nagent = "{n}"\n{needs.get(n, "")}' for n in names]

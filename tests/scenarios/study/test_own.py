@@ -63,13 +63,13 @@ def played(path, out, *more):
     return json.loads(report.output)
 
 
-def test_they_play_in_worker_processes_as_in_this_one(tmp_path):
+def test_they_play_in_worker_processes_as_in_this_one(tmp_path, unplotted):
     path = declared(tmp_path, "own_of_two")
     one, two = (played(path, tmp_path / f"{n}.sqlite", "--jobs", str(n)) for n in (1, 2))
     assert one["digest"] == two["digest"]
 
 
-def test_they_are_added_to_a_scenario_by_name(tmp_path):
+def test_they_are_added_to_a_scenario_by_name(tmp_path, unplotted):
     path = declared(tmp_path, "own_added", file=FILE.replace('"NAME:Cautious"', '"ei"'))
     names = ["--agents", "random,own_added:Cautious", "--jobs", "1"]
     played(path, tmp_path / "added.sqlite", *names)
@@ -90,66 +90,22 @@ def test_an_error_names_the_key(tmp_path, change, message):
 
 
 NOTEBOOK = """
-import sys, threading
+import threading
+from dataclasses import dataclass
 from gpbandits_env.agents import GPAgent
 from gpbandits_env.agents.acquisitions import LCB
+from gpbandits_env.drift import DRIFTS, Drift
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import run_study
 
-factor = FACTOR
+held = 2.0
 
 class Cautious(GPAgent):
     def __init__(self, problem, rng, **parts):
-        assert factor
+        assert held
         super().__init__(problem, rng, LCB(2.0), **parts)
-
-if __name__ == "__main__":
-    mine = Scenario(
-        id="my/notebook", source="", title="", env="gpbandits/MarkovGP-v0", horizon=5, trials=3,
-        env_kwargs={"grid": [6]}, agents=(AgentEntry("cautious", "__main__:Cautious"),),
-    )
-    for jobs in (1, 2):
-        try:
-            outcome = run_study(mine, f"{jobs}.sqlite", jobs=jobs, progress=False)
-        except InvalidInput as error:
-            print("refused:", error)
-        else:
-            with Store.open(outcome.path) as store:
-                print(outcome.done, len(outcome.failures), store.digest())
-"""
-
-
-def run_notebook(folder, factor):
-    code = NOTEBOOK.replace("FACTOR", factor)
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=120
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.splitlines()
-
-
-def test_an_agent_of_a_notebook_runs_in_worker_processes(tmp_path):
-    one, two = run_notebook(tmp_path, "2.0")
-    assert one.startswith("3 0 ")
-    assert one == two
-
-
-def test_a_class_that_workers_cannot_get_is_refused_before_anything_runs(tmp_path):
-    one, two = run_notebook(tmp_path, "threading.Lock()")
-    assert one.startswith("3 0 ")
-    assert two.startswith("refused: Cautious cannot be sent to worker processes")
-    assert "jobs=1" in two
-    assert not (tmp_path / "2.sqlite").exists()
-
-
-CELL = """
-from dataclasses import dataclass
-from gpbandits_env.drift import DRIFTS, Drift
-from gpbandits_env.scenarios import AgentEntry, Scenario
-from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.study import run_study
 
 cell = '''
 @DRIFTS.register("notebook-sign")
@@ -161,23 +117,57 @@ class Sign(Drift):
         return (self.factor * memory[0],)
 '''
 mine = Scenario(
-    id="my/sign", source="", title="", env="gpbandits/Drifting-v0", horizon=5, trials=3,
-    env_kwargs={"grid": [6], "drift": {"type": "notebook-sign"}}, agents=(AgentEntry("ei", "ei"),),
+    id="my/notebook", source="", title="", env="gpbandits/Drifting-v0", horizon=5, trials=3,
+    env_kwargs={"grid": [6], "drift": {"type": "notebook-sign"}},
+    agents=(AgentEntry("cautious", "__main__:Cautious"),),
 )
-for name, factor, jobs in (("a", "1.0", 1), ("b", "-1.0", 1), ("c", "-1.0", 2)):
-    exec(cell.replace("FACTOR", factor))
-    outcome = run_study(mine, f"{name}.sqlite", jobs=jobs, progress=False)
-    with Store.open(outcome.path) as store:
-        print(outcome.done, len(outcome.failures), store.digest())
+
+def run(name, jobs):
+    try:
+        outcome = run_study(mine, f"{name}.sqlite", jobs=jobs, progress=False)
+    except InvalidInput as error:
+        print("refused:", error)
+    else:
+        with Store.open(outcome.path) as store:
+            print(outcome.done, len(outcome.failures), store.digest())
+
+if __name__ == "__main__":
+    for name, factor, jobs in (("a", "1.0", 1), ("b", "-1.0", 1), ("c", "-1.0", 2)):
+        exec(cell.replace("FACTOR", factor))
+        run(name, jobs)
+    held = threading.Lock()
+    run("d", 1)
+    run("e", 2)
 """
 
 
-def test_a_drift_that_a_notebook_registers_runs_as_it_was_last_defined(tmp_path):
+@pytest.fixture(scope="module")
+def notebook(tmp_path_factory):
+    """The folder of a notebook that has run, and what it printed of each of its five runs."""
+    folder = tmp_path_factory.mktemp("notebook")
     done = subprocess.run(
-        [sys.executable, "-c", CELL], cwd=tmp_path, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", NOTEBOOK], cwd=folder, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    first, changed, in_workers = done.stdout.splitlines()
+    return folder, done.stdout.splitlines()
+
+
+def test_an_agent_and_a_drift_of_a_notebook_run_in_worker_processes(notebook):
+    _, (_, one, two, *_) = notebook
+    assert one.startswith("3 0 ")
+    assert one == two
+
+
+def test_a_drift_that_a_notebook_registers_runs_as_it_was_last_defined(notebook):
+    _, (first, changed, in_workers, *_) = notebook
     assert first.startswith("3 0 ")
     assert changed != first
     assert in_workers == changed
+
+
+def test_a_class_that_workers_cannot_get_is_refused_before_anything_runs(notebook):
+    folder, (*_, one, two) = notebook
+    assert one.startswith("3 0 ")
+    assert two.startswith("refused: Cautious cannot be sent to worker processes")
+    assert "jobs=1" in two
+    assert not (folder / "e.sqlite").exists()

@@ -85,7 +85,7 @@ def cli(tmp_path, monkeypatch):
 SMALL = ("--trials", "2", "--horizon", "6", "--jobs", "1")
 
 
-def test_a_run_with_settings_has_a_file_of_its_own(cli, tmp_path):
+def test_a_run_with_settings_has_a_file_of_its_own(cli, tmp_path, unplotted):
     more = ("--set", "grid=[6, 6]", "--set", "environment.epsilon=0.02")
     result = cli("run", "bogunovic2016/se", *SMALL, *more)
     assert result.exit_code == 0, result.output
@@ -126,7 +126,7 @@ def test_what_a_file_cannot_hold_is_named():
     assert differences(SE, text) == ["env_kwargs"]
 
 
-def test_a_scenario_that_is_written_out_has_the_same_digest(cli):
+def test_a_scenario_that_is_written_out_has_the_same_digest(cli, unplotted):
     wrote = cli("new", "se.toml", "--from", "bogunovic2016/se")
     assert wrote.exit_code == 0, wrote.output
     assert "its results are those of bogunovic2016/se" in wrote.output
