@@ -33,8 +33,8 @@ def test_what_needs_declarations_only_imports_nothing_heavy(arguments, tmp_path)
     assert python(code, tmp_path).splitlines()[-1] == "[]"
 
 
-# Half of a start is the import of other libraries. It is done once, and each of these runs in a fork,
-# in which nothing of this package is imported yet.
+# Half of a start is the import of other libraries. It is done once: each of these runs in a fork in
+# which nothing of this package is imported yet.
 FORKS = """
 import json, os, sys, traceback
 import gymnasium, joblib, scipy.linalg, scipy.optimize, scipy.spatial, scipy.special
