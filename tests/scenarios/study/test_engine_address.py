@@ -10,6 +10,14 @@ from gpbandits_env.scenarios.study import engines
 from gpbandits_env.scenarios.study.engines import Engine
 
 
+@pytest.fixture
+def own_garbage():
+    """The garbage collector looks through nothing but what the test makes."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
 @pytest.mark.parametrize(
     ("name", "address"),
     [
@@ -23,16 +31,14 @@ from gpbandits_env.scenarios.study.engines import Engine
         ("ray", "auto"),
     ],
 )
-def test_no_cluster_at_the_address(name, address, monkeypatch):
+def test_no_cluster_at_the_address(name, address, own_garbage, monkeypatch):
     pytest.importorskip(engines.CLUSTERS[name])
     monkeypatch.setenv("RAY_ADDRESS", "127.0.0.1:9")  # where "auto" is
     begun = time.monotonic()
-    gc.freeze()  # so that the collection below looks through what is made from here on alone
     with (
         pytest.raises(InvalidInput, match=f"no {name.title()} .* answers at '{address}'"),
         engines.results([], 1, Engine(name, address)),
     ):
         pass
     gc.collect()  # a client that was made in vain would take a minute to go
-    gc.unfreeze()
     assert time.monotonic() - begun < 25
