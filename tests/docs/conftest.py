@@ -13,14 +13,18 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(?:<!-- ([a-z]+)(?:: (\S+))? -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
 # Each reading is done in a fork of a process that has imported everything: what it registers and
-# imports is gone at its end, and it need not wait for the imports.
+# imports is gone at its end, and it need not wait for the imports. Its studies run in one worker
+# process instead of two, which would have to import everything.
 SKIM = """
 import gc, json, os, runpy, sys
 import matplotlib.pyplot
 from pathlib import Path
 from gpbandits_env import agents
 from gpbandits_env.scenarios.reporting import plots
+from gpbandits_env.scenarios.study import engine_local
 from gpbandits_env.scenarios.study.files import load
+several = engine_local.Processes
+engine_local.Processes = lambda jobs: several(1)
 gc.freeze()
 for line in sys.stdin:
     folder, *scripts = json.loads(line)

@@ -29,7 +29,9 @@ ENVIRONMENTS = sorted(name for name in gym.registry if name.startswith("gpbandit
 @pytest.fixture(scope="module")
 def site(root, tmp_path_factory):
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(folder)]
+    # Without the garbage collector, which takes a tenth of the time and finds little.
+    mkdocs = "import gc, mkdocs.__main__ as m; gc.disable(); m.cli(prog_name='mkdocs')"
+    command = [sys.executable, "-c", mkdocs, "build", "--strict", "--quiet", "-d", str(folder)]
     env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     built = subprocess.run(command, cwd=root, env=env, capture_output=True, text=True, timeout=280)
     assert built.returncode == 0, built.stdout + built.stderr

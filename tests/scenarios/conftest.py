@@ -10,7 +10,7 @@ import pytest
 
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.findings import Below, Level
-from gpbandits_env.scenarios.study import Outcome, run_study
+from gpbandits_env.scenarios.study import Outcome, engine_local, run_study
 from gpbandits_env.scenarios.study.runner import look_in
 
 Run = Callable[..., Outcome]
@@ -66,6 +66,13 @@ def stored(tiny_results: Path, tmp_path: Path) -> Path:
 def unplotted(monkeypatch: pytest.MonkeyPatch) -> None:
     """`gpbandits run` draws nothing: that takes longer than a small study."""
     monkeypatch.setattr("gpbandits_env.scenarios.cli.run.plot", lambda store: [])
+
+
+@pytest.fixture
+def one_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs on more than one job get one worker process: each takes a second to start."""
+    several = engine_local.Processes
+    monkeypatch.setattr(engine_local, "Processes", lambda jobs: several(1))
 
 
 @pytest.fixture

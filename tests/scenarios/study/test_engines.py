@@ -154,7 +154,9 @@ def test_a_trial_that_kills_its_worker_fails_alone(name, odd, tmp_path, monkeypa
 
 @pytest.mark.timeout(60, method="thread")  # otherwise its end hangs too
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
-def test_a_worker_that_dies_while_it_returns_a_result_is_noticed(odd, tmp_path, monkeypatch):
+def test_a_worker_that_dies_while_it_returns_a_result_is_noticed(
+    odd, one_worker, tmp_path, monkeypatch
+):
     monkeypatch.setattr("gpbandits_env.scenarios.study.engine_local.REVIVALS", 0)
     outcome = run_study(odd("Half", trials=1), tmp_path / "a.sqlite", jobs=2, progress=False)
     assert outcome.done == 1

@@ -63,7 +63,7 @@ def played(path, out, *more):
     return json.loads(report.output)
 
 
-def test_they_play_in_worker_processes_as_in_this_one(tmp_path, unplotted):
+def test_they_play_in_worker_processes_as_in_this_one(tmp_path, unplotted, one_worker):
     path = declared(tmp_path, "own_of_two")
     one, two = (played(path, tmp_path / f"{n}.sqlite", "--jobs", str(n)) for n in (1, 2))
     assert one["digest"] == two["digest"]
@@ -98,8 +98,10 @@ from gpbandits_env.drift import DRIFTS, Drift
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.study import run_study
+from gpbandits_env.scenarios.study import engine_local, run_study
 
+several = engine_local.Processes
+engine_local.Processes = lambda jobs: several(1)  # each takes a second to start
 held = 2.0
 
 class Cautious(GPAgent):
