@@ -16,7 +16,7 @@ Points: TypeAlias = NDArray[Any]
 State: TypeAlias = dict[str, Any]
 # Settings by name, as in TOML and JSON.
 Settings: TypeAlias = Mapping[str, Any]
-# The same as a new dict: what `to_dict` returns.
+# The same as a new dict: JSON data, keyword arguments, the options of `reset`.
 Plain: TypeAlias = dict[str, Any]
 # What `reset` and `step` return beside the observation.
 Info: TypeAlias = dict[str, Any]

@@ -12,7 +12,7 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.utils.seeding import np_random as seeded
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Info, Settings, finite_array, mapping, whole
+from gpbandits_env.arrays import Info, Plain, Settings, finite_array, mapping, whole
 from gpbandits_env.envs.bandit import Observation, Space
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.errors import InvalidInput, NotReset, shown
@@ -41,7 +41,7 @@ class ResetOptions(gym.Wrapper[ObsType, ActType, ObsType, ActType], RecordConstr
         super().__init__(env)
 
     def reset(
-        self, *, seed: int | None = None, options: Info | None = None
+        self, *, seed: int | None = None, options: Plain | None = None
     ) -> tuple[ObsType, Info]:
         """Reset the environment with these options."""
         return self.env.reset(seed=seed, options={**self.options, **(options or {})})
@@ -127,7 +127,7 @@ class DelayedRewards(gym.Wrapper[Any, ActType, Observation, ActType], RecordCons
         return stated.replaced(max_delay=self._delays.most)
 
     def reset(
-        self, *, seed: int | None = None, options: Info | None = None
+        self, *, seed: int | None = None, options: Plain | None = None
     ) -> tuple[Observation, Info]:
         """Reset the environment; nothing is pending."""
         observation, info = self.env.reset(seed=seed, options=options)
@@ -216,7 +216,7 @@ class Mixture(gym.Env[ObsType, ActType]):
         self._present: gym.Env[ObsType, ActType] | None = None
 
     def reset(
-        self, *, seed: int | None = None, options: Info | None = None
+        self, *, seed: int | None = None, options: Plain | None = None
     ) -> tuple[ObsType, Info]:
         """Draw a member and reset it.
 

@@ -185,7 +185,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         return rewards + self.bandit.noise_sd * rng.standard_normal(len(values)), values
 
     def reset(
-        self, *, seed: int | None = None, options: Info | None = None
+        self, *, seed: int | None = None, options: Plain | None = None
     ) -> tuple[Observation, Info]:
         """Draw a new function and go back to round 0.
 

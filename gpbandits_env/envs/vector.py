@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, Info, IntArray, Points, Settings, State, flag, whole
+from gpbandits_env.arrays import Array, Info, IntArray, Plain, Points, Settings, State, flag, whole
 from gpbandits_env.envs.bandit import Bandit, Observation, Parameters, drawn, instance_with
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.envs.episode import (
@@ -130,7 +130,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self,
         *,
         seed: int | Sequence[int | None] | None = None,
-        options: Info | None = None,
+        options: Plain | None = None,
     ) -> tuple[Observation, Info]:
         """Draw new functions and go back to round 0, in all instances or in some.
 
