@@ -18,10 +18,11 @@ FEWEST_BEFORE_REPEAT, DOUBTFUL, LATER = 20, 4e-3, 2e-3
 
 
 class NoiseSearch:
-    """Finds out by one repeated evaluation whether there is noise, and lets EI know.
+    """Finds out by one repeated evaluation whether there is noise, and lets the agent know.
 
-    It does so for an agent that can be ``augmented`` and keeps its data, if neither the noise nor
-    the model is given.
+    With noise, EI is ``augmented``, and posterior samples are as drawn (``scale`` 1). It does so
+    for an agent that has one of these settings and keeps its data, if neither the noise nor the
+    model is given.
 
     Args:
         agent: the agent of the campaign.
@@ -40,9 +41,11 @@ class NoiseSearch:
         n_initial: int,
     ) -> None:
         self._agent, self._noise, self._n_initial = agent, noise, n_initial
-        own = settings.keys() & {"augmented", "noise_var", "learn", "kernel"}
+        own = settings.keys() & {"augmented", "scale", "noise_var", "learn", "kernel"}
         known = noise is not None or bool(own) or agent.forgetting is not None
-        self._active = "augmented" in settings_of(name) and not known
+        self._scale = agent.search.scale
+        depends = "augmented" in settings_of(name) or self._scale < 1.0
+        self._active = depends and not known
         self._on_arms = agent.problem.domain.finite
 
     def is_due(self, log: CampaignLog) -> bool:
@@ -57,9 +60,12 @@ class NoiseSearch:
         return refit.model.noise_var > part * float(np.var(rewards))
 
     def use(self, log: CampaignLog) -> None:
-        """Let the agent's acquisition be augmented if there is noise."""
-        if self._active and isinstance(rule := self._agent.rule, Improvement):
+        """Let the agent choose as it should with noise, if there is noise."""
+        if not self._active:
+            return
+        if isinstance(rule := self._agent.rule, Improvement):
             self._agent.rule = replace(rule, augmented=log.noisy)
+        self._agent.search.scale = 1.0 if log.noisy else self._scale
 
     def is_known(self, log: CampaignLog, record: Record | None) -> bool:
         """Whether a repeated evaluation returned the same value, so that there is no noise.

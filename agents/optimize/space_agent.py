@@ -27,9 +27,10 @@ LEARN: Settings = {"every": 3, "growth": 0.05}
 # the data say otherwise: by 1 each in 5 dimensions, by 0.5 in 20. Chosen on BBOB, instances 11
 # and 12.
 DIFFERENCES = 5.0
-# Posterior samples are drawn at half of their difference from the posterior mean. In more than 20
-# dimensions it is less: the largest difference of a sample grows as the root of the dimension, so
-# that the maximizers are far from the data. Chosen on BBOB, instances 11 and 12.
+# Without noise, posterior samples are drawn at half of their difference from the posterior mean. In
+# more than 20 dimensions it is less: the largest difference of a sample grows as the root of the
+# dimension, so that the maximizers are far from the data. With noise, samples near the mean stay
+# too long at a value that was lucky. Chosen on BBOB, instances 11 and 12.
 CLOSER, MANY = 0.5, 20
 # In spaces with choices samples are as drawn, and beta is larger: no gradient leads to an option,
 # and narrow bounds never try most of them. Chosen on the mixed space of
@@ -265,7 +266,7 @@ def agent_for(
     given, with one lengthscale. Where an agent's own beta_t is that of a theorem, beta is 2.
     The ``scale`` of an agent that draws posterior samples is 1/2, and sqrt(5 / d) in d > 20
     dimensions. In spaces with choices, that beta is 6, and ``scale`` is 1. If the noise is given
-    and not 0, EI is ``augmented``; see `noise` too.
+    and not 0, EI is ``augmented``, and ``scale`` is 1; see `noise` too.
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -317,7 +318,7 @@ def _exploration(space: Space, name: str, noisy: bool) -> Plain:
     choices = not all(dimension.ordered for dimension in space.dimensions.values())
     if known.get("beta", ...) in (None, THEOREM_OVER_5, THEOREM_1):
         found["beta"] = AMONG_CHOICES if choices else LEARNED
-    if "scale" in known and not choices:
+    if "scale" in known and not (choices or noisy):
         found["scale"] = CLOSER * min(1.0, math.sqrt(MANY / len(space.dimensions)))
     if "augmented" in known and noisy:
         found["augmented"] = True

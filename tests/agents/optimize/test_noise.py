@@ -161,15 +161,22 @@ def test_without_noise_nothing_is_evaluated_again():
     assert found.agent.rule.augmented is False
 
 
-@pytest.mark.parametrize("agent", ["ei", "qei"])
+@pytest.mark.parametrize("agent", ["ei", "qei", "ts", "ts-rsr"])
 def test_noise_is_found_by_one_repeated_evaluation(agent, tmp_path):
+    """EI is augmented from then on, and posterior samples are as drawn."""
+
+    def knows(campaign):
+        if agent in ("ei", "qei"):
+            return campaign.agent.rule.augmented
+        return {0.5: False, 1.0: True}[campaign.agent.search.scale]
+
     rng = np.random.default_rng(0)
     campaign = Campaign(SQUARE, agent, maximize=False, seed=0)
     while len(campaign.records) < 45:
         (asked,) = campaign.ask()
         if again := repeated(campaign):
             break
-        assert campaign.agent.rule.augmented is False
+        assert knows(campaign) is False
         campaign.tell(asked.id, bowl(asked.params) + 0.3 * rng.standard_normal())
     assert again == 1
     assert len(campaign.records) > 20
@@ -182,8 +189,15 @@ def test_noise_is_found_by_one_repeated_evaluation(agent, tmp_path):
     campaign.save(tmp_path / "campaign.json")
     resumed = Campaign.resume(tmp_path / "campaign.json")
     assert campaign.ask() == resumed.ask()
-    assert campaign.agent.rule.augmented is resumed.agent.rule.augmented is True
+    assert knows(campaign) is knows(resumed) is True
     assert repeated(campaign) == 1
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.3])
+def test_posterior_samples_are_closer_to_the_mean_without_noise(noise):
+    campaign = Campaign(SQUARE, "ts", noise=noise)
+    assert campaign.agent.search.scale == (1.0 if noise else 0.5)
+    assert Campaign(SQUARE, "ts", noise=noise, scale=0.7).agent.search.scale == 0.7
 
 
 @pytest.mark.parametrize("settings", [{"noise": 0.3}, {"augmented": False}, {"epsilon": 0.01}])
