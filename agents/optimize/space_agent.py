@@ -11,6 +11,7 @@ from gpbandits_env.agents.acquisitions.schedules import LEARNED, THEOREM_1, THEO
 from gpbandits_env.agents.data.learning import learning_for
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.dimensions import Params
+from gpbandits_env.agents.optimize.noise import sample_scale
 from gpbandits_env.agents.optimize.records import Record
 from gpbandits_env.agents.optimize.space import MOST_ARMS, Space
 from gpbandits_env.agents.registry import agent_class, make, settings_of
@@ -27,11 +28,6 @@ LEARN: Settings = {"every": 3, "growth": 0.05}
 # the data say otherwise: by 1 each in 5 dimensions, by 0.5 in 20. Chosen on BBOB, instances 11
 # and 12.
 DIFFERENCES = 5.0
-# Without noise, posterior samples are drawn at half of their difference from the posterior mean. In
-# more than 20 dimensions it is less: the largest difference of a sample grows as the root of the
-# dimension, so that the maximizers are far from the data. With noise, samples near the mean stay
-# too long at a value that was lucky. Chosen on BBOB, instances 11 and 12.
-CLOSER, MANY = 0.5, 20
 # In spaces with choices samples are as drawn, and beta is larger: no gradient leads to an option,
 # and narrow bounds never try most of them. Chosen on the mixed space of
 # `benchmarks/hard_objectives.py`, seeds 10 to 15.
@@ -264,9 +260,9 @@ def agent_for(
     above 60 values, unless a kernel or ``temporal`` is given. With a window or resets, the model is
     that of the data in the window. Where data fade, epsilon is learned too, from the value that is
     given, with one lengthscale. Where an agent's own beta_t is that of a theorem, beta is 2.
-    The ``scale`` of an agent that draws posterior samples is 1/2, and sqrt(5 / d) in d > 20
-    dimensions. In spaces with choices, that beta is 6, and ``scale`` is 1. If the noise is given
-    and not 0, EI is ``augmented``, and ``scale`` is 1; see `noise` too.
+    The ``scale`` of an agent that draws posterior samples is `sample_scale`. In spaces with
+    choices, that beta is 6, and ``scale`` is 1. If the noise is given and not 0, EI is
+    ``augmented``; see `noise` too.
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -318,8 +314,8 @@ def _exploration(space: Space, name: str, noisy: bool) -> Plain:
     choices = not all(dimension.ordered for dimension in space.dimensions.values())
     if known.get("beta", ...) in (None, THEOREM_OVER_5, THEOREM_1):
         found["beta"] = AMONG_CHOICES if choices else LEARNED
-    if "scale" in known and not (choices or noisy):
-        found["scale"] = CLOSER * min(1.0, math.sqrt(MANY / len(space.dimensions)))
+    if "scale" in known and not choices:
+        found["scale"] = sample_scale(len(space.dimensions), noisy)
     if "augmented" in known and noisy:
         found["augmented"] = True
     return found

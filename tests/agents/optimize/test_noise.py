@@ -193,11 +193,18 @@ def test_noise_is_found_by_one_repeated_evaluation(agent, tmp_path):
     assert repeated(campaign) == 1
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.3])
-def test_posterior_samples_are_closer_to_the_mean_without_noise(noise):
-    campaign = Campaign(SQUARE, "ts", noise=noise)
-    assert campaign.agent.search.scale == (1.0 if noise else 0.5)
-    assert Campaign(SQUARE, "ts", noise=noise, scale=0.7).agent.search.scale == 0.7
+@pytest.mark.parametrize(
+    ("dim", "noise", "scale"),
+    [(2, 0.0, 0.5), (2, None, 0.5), (2, 0.3, 1.0), (8, 0.0, 0.5), (8, 0.3, 0.625**0.5),
+     (45, 0.0, 1 / 3), (45, 0.3, 1 / 3)],
+)  # fmt: skip
+def test_posterior_samples_are_closer_to_the_mean_without_noise_and_in_many_dimensions(
+    dim, noise, scale
+):
+    campaign = Campaign([(-1.0, 1.0)] * dim, "ts", noise=noise)
+    assert campaign.agent.search.scale == pytest.approx(scale)
+    own = Campaign([(-1.0, 1.0)] * dim, "ts", noise=noise, scale=0.7)
+    assert own.agent.search.scale == 0.7
 
 
 @pytest.mark.parametrize("settings", [{"noise": 0.3}, {"augmented": False}, {"epsilon": 0.01}])
