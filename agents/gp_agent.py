@@ -186,7 +186,7 @@ class GPAgent(Agent):
         )
 
     def acquisition(self) -> Acquisition:
-        """The acquisition of the next round."""
+        """The acquisition of the next round; a sampled incumbent is drawn for it."""
         return self.next_round().acquisition()
 
     def choose(self) -> Points:

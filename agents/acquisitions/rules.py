@@ -20,9 +20,12 @@ from gpbandits_env.arrays import flag, positive
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.posterior import Posterior
+from gpbandits_env.posterior.whitening import root
 from gpbandits_env.problem import Problem
 
-INCUMBENTS = ("posterior-mean", "observed", "max-mean")
+INCUMBENTS = ("posterior-mean", "observed", "max-mean", "sampled")
+# A sampled incumbent is the largest of a sample at this many points, whose means are largest.
+MOST_SAMPLED = 512
 VARIANTS: dict[str, type[LogEI] | type[LogPI]] = {"improvement": LogEI, "probability": LogPI}
 # The default margin of each variant, in units of the reward.
 MARGINS = {"ei": ("improvement", 0.0), "mpi": ("probability", 0.01)}
@@ -139,11 +142,14 @@ class Improvement(AcquisitionRule):
         variant: "improvement", E max(f - incumbent - margin, 0), or "probability",
             P(f > incumbent + margin); both are computed in logarithms.
         incumbent: "posterior-mean", the largest posterior mean at an observed point; "observed",
-            the largest reward in the posterior's data; or "max-mean", the largest posterior mean of
-            any action. Before any data, all three are the largest prior mean; so is the first if
-            the correlation with all data has decayed to 0. Under constraints, the first two are the
-            largest posterior mean at an observed point that is likely feasible; before there is
-            such a point, only the probability of feasibility counts (Gardner et al. 2014).
+            the largest reward in the posterior's data; "max-mean", the largest posterior mean of
+            any action; or "sampled", the largest value at the observed points of a joint posterior
+            sample, drawn anew for each acquisition (Letham et al. 2019 average over such samples).
+            Before any data, all are the largest prior mean; so are the first and the last if the
+            correlation with all data has decayed to 0. Under constraints, only observed points that
+            are likely feasible count, also for "observed", which is then as "posterior-mean";
+            before there is such a point, only the probability of feasibility counts (Gardner et al.
+            2014).
         margin: the least improvement that counts, at least 0, in units of the reward.
         augmented: whether the score is multiplied by the factor of `functions.Augmented`, for the
             noise of the posterior.
@@ -172,11 +178,21 @@ class Improvement(AcquisitionRule):
             return now.best_reward
         posterior, here = now.posterior, now.search.here(now.posterior)
         # Empty if all data have decayed.
-        observed = posterior.mean_at_observed() if here is None else posterior.mean_at(here)
-        if feasibility is not None and len(observed):
-            likely = feasibility.likely(posterior.observed if here is None else here)
-            return float(observed.max(where=likely, initial=-np.inf))
-        return float(np.max(observed if len(observed) else posterior.prior_mean))
+        means = posterior.mean_at_observed() if here is None else posterior.mean_at(here)
+        if not len(means):
+            return float(np.max(posterior.prior_mean))
+        sampled = self.incumbent == "sampled"
+        if feasibility is None and not sampled:
+            return float(means.max())
+        points = posterior.observed if here is None else here
+        if feasibility is not None:
+            likely = feasibility.likely(points)
+            points, means = points[likely], means[likely]
+        if sampled and len(means):
+            top = np.argsort(means)[-MOST_SAMPLED:]
+            spread = root(posterior.covariance(points[top]))
+            means = means[top] + spread @ now.rng.standard_normal(len(top))
+        return float(means.max(initial=-np.inf))
 
     def at(self, now: Round) -> Acquisition:
         level = self.level(now)

@@ -26,8 +26,8 @@ class EI(GPAgent):
     Here xi is the incumbent and delta the margin.
 
     Args:
-        incumbent: the value to improve on: "posterior-mean", "observed" or "max-mean"; see
-            `acquisitions.rules.Improvement`.
+        incumbent: the value to improve on: "posterior-mean", "observed", "max-mean" or "sampled";
+            see `acquisitions.rules.Improvement`.
         margin: the least improvement that counts, at least 0, in units of the reward.
         augmented: whether EI is multiplied by 1 - s / sqrt(sigma^2 + s^2) for noise of standard
             deviation s, against repeated evaluations (Huang et al. 2006).

@@ -38,9 +38,9 @@ class Campaign(Displayed):
     failed ones and keeps the mean, so that new suggestions avoid these points. Once an evaluation
     has failed, scores are multiplied by the probability of success under a model of which
     evaluations fail; it is 0 at failed points. While all values are equal, suggestions are spread
-    further. If the noise is neither given nor negligible, EI has the best point evaluated once
-    more, and is ``augmented`` if the two values differ. Where all combinations can be listed and
-    the values have no noise, none is suggested twice.
+    further. If the noise is neither given nor negligible, EI and agents that draw samples have the
+    best point evaluated once more, and explore more if the two values differ (see `noise`). Where
+    all combinations can be listed and the values have no noise, none is suggested twice.
 
     Args:
         space: the dimensions by name; see `Space`.

@@ -31,9 +31,9 @@ def sample_scale(dim: int, noisy: bool) -> float:
 class NoiseSearch:
     """Finds out by one repeated evaluation whether there is noise, and lets the agent know.
 
-    With noise, EI is ``augmented``, and the ``scale`` of posterior samples is larger. It does so
-    for an agent with one of these settings that keeps its data, if neither the noise nor the model
-    is given.
+    With noise, EI is ``augmented`` and its ``incumbent`` is "sampled", and the ``scale`` of
+    posterior samples is larger. It does so for an agent with one of these settings that keeps its
+    data, if neither the noise, nor the model, nor one of them is given.
 
     Args:
         agent: the agent of the campaign.
@@ -52,7 +52,7 @@ class NoiseSearch:
         n_initial: int,
     ) -> None:
         self._agent, self._noise, self._n_initial = agent, noise, n_initial
-        own = settings.keys() & {"augmented", "scale", "noise_var", "learn", "kernel"}
+        own = settings.keys() & {"augmented", "incumbent", "scale", "noise_var", "learn", "kernel"}
         known = noise is not None or bool(own) or agent.forgetting is not None
         closer = agent.search.scale < sample_scale(agent.problem.domain.dim, noisy=True)
         self._draws = closer and "scale" in settings_of(name)
@@ -75,7 +75,8 @@ class NoiseSearch:
         if not self._active:
             return
         if isinstance(rule := self._agent.rule, Improvement):
-            self._agent.rule = replace(rule, augmented=log.noisy)
+            incumbent = "sampled" if log.noisy else "posterior-mean"
+            self._agent.rule = replace(rule, augmented=log.noisy, incumbent=incumbent)
         if self._draws:
             self._agent.search.scale = sample_scale(self._agent.problem.domain.dim, log.noisy)
 

@@ -262,7 +262,7 @@ def agent_for(
     given, with one lengthscale. Where an agent's own beta_t is that of a theorem, beta is 2.
     The ``scale`` of an agent that draws posterior samples is `sample_scale`. In spaces with
     choices, that beta is 6, and ``scale`` is 1. If the noise is given and not 0, EI is
-    ``augmented``; see `noise` too.
+    ``augmented`` and its ``incumbent`` is "sampled"; see `noise` too.
 
     Raises:
         UnknownName: there is no such agent or setting.
@@ -317,7 +317,7 @@ def _exploration(space: Space, name: str, noisy: bool) -> Plain:
     if "scale" in known and not choices:
         found["scale"] = sample_scale(len(space.dimensions), noisy)
     if "augmented" in known and noisy:
-        found["augmented"] = True
+        found |= {"augmented": True, "incumbent": "sampled"}
     return found
 
 

@@ -72,6 +72,12 @@ class Dense:
         weights, cross = self._weights(arms, [*self.times, *[now] * len(also)], now)
         return level - (weights * cross).sum(axis=0)
 
+    def covariance(self, arms):
+        """The posterior covariance among some arms, (k, k), without drift."""
+        weights, cross = self._weights(self.arms, self.times, 0.0)
+        prior = squared_exponential(self.points[arms], self.points[arms])
+        return prior - cross[:, arms].T @ weights[:, arms]
+
     def gain(self):
         """I(y; f) = 1/2 log det(I + K / s2)."""
         gram = squared_exponential(self.points[self.arms], self.points[self.arms])

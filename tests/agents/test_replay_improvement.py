@@ -4,6 +4,8 @@ The formulas are those of the `normal` fixture: complementary error function and
 sums in place of the library's Mills ratios.
 """
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,34 @@ def test_augmented_ei_replays_its_definition(replay, normal, world):
         return np.log(np.sqrt(var)) + normal.log_improvement(gap / np.sqrt(var)) + np.log(factor)
 
     replay("ei", score, augmented=True)
+
+
+def test_ei_replays_its_sampled_incumbent(world, normal, batch_size):
+    """The incumbent is the largest value of one joint draw at the observed arms for each batch."""
+    agent = agents.make(
+        "ei", world.problem(), seed=0, batch_size=batch_size, incumbent="sampled", augmented=True
+    )
+    dense, levels, noise_var = world.dense(), [], world.problem().noise_var
+    for _ in range(12):
+        rng, mean = copy.deepcopy(agent.rng), dense.mean()
+        level = mean.max()
+        if dense.arms:
+            arms = np.unique(dense.arms)
+            arms = arms[np.argsort(mean[arms])]
+            draw = rng.standard_normal(len(arms))
+            level = (mean[arms] + np.linalg.cholesky(dense.covariance(arms)) @ draw).max()
+            levels.append(level - mean[arms].max())
+        actions = agent.ask()
+        for i, arm in enumerate(actions):
+            var = dense.var(also=actions[:i])
+            factor = 1.0 - np.sqrt(noise_var / (var + noise_var))
+            improvement = normal.log_improvement((mean - level) / np.sqrt(var))
+            scores = np.log(np.sqrt(var)) + improvement + np.log(factor)
+            assert scores[arm] == pytest.approx(scores.max(), abs=1e-8)
+        rewards = world.rewards(actions)
+        agent.tell(actions, rewards)
+        dense.tell(actions, rewards, 0)
+    assert np.ptp(levels) > 0.05
 
 
 @pytest.mark.parametrize("kind", ["posterior-mean", "observed", "max-mean"])

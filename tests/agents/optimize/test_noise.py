@@ -31,7 +31,7 @@ def told(agent, noise, calls=40, seed=0):
 
 def test_noise_that_is_told_with_the_values_is_used():
     gaps = {
-        noise: [bowl(told("ei", noise, seed=s).recommended) for s in (0, 1)] for noise in (0, 1)
+        noise: [bowl(told("ei", noise, seed=s).recommended) for s in (0, 2)] for noise in (0, 1)
     }
     assert max(gaps[1]) < 0.005 < min(gaps[0])
     campaign = told("ei", True, calls=30)
@@ -163,11 +163,14 @@ def test_without_noise_nothing_is_evaluated_again():
 
 @pytest.mark.parametrize("agent", ["ei", "qei", "ts", "ts-rsr"])
 def test_noise_is_found_by_one_repeated_evaluation(agent, tmp_path):
-    """EI is augmented from then on, and posterior samples are as drawn."""
+    """EI is augmented from then on with a sampled incumbent, and samples are as drawn."""
 
     def knows(campaign):
         if agent in ("ei", "qei"):
-            return campaign.agent.rule.augmented
+            rule = campaign.agent.rule
+            return {(True, "sampled"): True, (False, "posterior-mean"): False}[
+                rule.augmented, rule.incumbent
+            ]
         return {0.5: False, 1.0: True}[campaign.agent.search.scale]
 
     rng = np.random.default_rng(0)
@@ -207,7 +210,10 @@ def test_posterior_samples_are_closer_to_the_mean_without_noise_and_in_many_dime
     assert own.agent.search.scale == 0.7
 
 
-@pytest.mark.parametrize("settings", [{"noise": 0.3}, {"augmented": False}, {"epsilon": 0.01}])
+@pytest.mark.parametrize(
+    "settings",
+    [{"noise": 0.3}, {"augmented": False}, {"incumbent": "posterior-mean"}, {"epsilon": 0.01}],
+)
 def test_nothing_is_repeated_if_the_noise_is_known_or_the_choice_is_made(settings):
     rng = np.random.default_rng(0)
     campaign = Campaign(SQUARE, maximize=False, seed=0, **settings)
@@ -215,7 +221,8 @@ def test_nothing_is_repeated_if_the_noise_is_known_or_the_choice_is_made(setting
         (asked,) = campaign.ask()
         campaign.tell(asked.id, bowl(asked.params) + 0.3 * rng.standard_normal())
     assert repeated(campaign) == 0
-    assert campaign.agent.rule.augmented is ("noise" in settings)
+    rule = campaign.agent.rule
+    assert rule.augmented is (rule.incumbent == "sampled") is ("noise" in settings)
 
 
 def test_a_repeated_evaluation_without_noise_costs_one_evaluation_and_changes_nothing_else():
