@@ -310,7 +310,8 @@ def agent_for(
 
 def _exploration(space: Space, name: str, noisy: bool) -> Plain:
     """The defaults of the settings that say how far an agent explores."""
-    known, found = settings_of(name), {}
+    known = settings_of(name)
+    found: Plain = {}
     choices = not all(dimension.ordered for dimension in space.dimensions.values())
     if known.get("beta", ...) in (None, THEOREM_OVER_5, THEOREM_1):
         found["beta"] = AMONG_CHOICES if choices else LEARNED
