@@ -141,10 +141,11 @@ def test_a_trial_that_kills_its_worker_fails_alone(name, odd, tmp_path, monkeypa
         # Dask itself does not restart it; otherwise it does so three times.
         monkeypatch.setitem(dask.config.config["distributed"]["scheduler"], "allowed-failures", 0)
         monkeypatch.setattr("gpbandits_env.scenarios.study.engine_dask.WATCH", 1.0)
-    elif name == "local":
-        monkeypatch.setattr("gpbandits_env.scenarios.study.engine_local.REVIVALS", 1)
+    else:
+        tries = {"local": "engine_local.REVIVALS", "ray": "engine_ray.RETRIES"}[name]
+        monkeypatch.setattr(f"gpbandits_env.scenarios.study.{tries}", 1)
     scenario, path = odd("Poison", trials=1), tmp_path / "poison.sqlite"
-    jobs = 1 if name == "dask" else 2  # a worker of Dask takes two seconds to start
+    jobs = 2 if name == "local" else 1  # a worker of Dask or Ray takes two seconds to start
     outcome = run_study(scenario, path, jobs=jobs, engine=Engine(name), progress=False)
     assert outcome.done == 1
     assert [str(f.key) for f in outcome.failures] == ["agent 'odd', trial 0"]
