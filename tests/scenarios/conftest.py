@@ -1,3 +1,4 @@
+import multiprocessing
 import shutil
 import signal
 import sqlite3
@@ -129,9 +130,20 @@ def odd(tiny: Scenario, tmp_path: Path) -> Callable[..., Scenario]:
 
 
 @pytest.fixture
-def dask_cluster():
-    """Start a cluster without a server at a port that another test's cluster has."""
+def dask_cluster(monkeypatch: pytest.MonkeyPatch):
+    """Start a cluster without a server at a port that another test's cluster has.
+
+    Its workers are forked from a process that has imported everything. (The clusters that the
+    library makes itself start workers as Dask does by default, which takes seconds.)
+    """
     distributed = pytest.importorskip("distributed")
+    import dask
+
+    worker = dask.config.config["distributed"]["worker"]
+    monkeypatch.setitem(worker, "multiprocessing-method", "forkserver")
+    monkeypatch.setattr("distributed.utils._forkserver_preload_set", True)  # what follows stays
+    modules = ["distributed", "gpbandits_env.scenarios.study.pool"]
+    multiprocessing.get_context("forkserver").set_forkserver_preload(modules)
 
     def start(workers: int, threads: int = 1):
         return distributed.LocalCluster(
