@@ -87,10 +87,10 @@ class TimeLikelihoodOfSeries:
         lam = self._eigenvalues[:, None, None]
         covariance = lam * temporal.covariance(0.0)
         mean = np.zeros(covariance.shape[:2])
-        value, steps = -0.5 * rows.size * float(np.log(2.0 * np.pi)), Steps(temporal)
+        value, steps = -0.5 * rows.size * float(np.log(2.0 * np.pi)), Steps(temporal, lam)
         for i, (t, y) in enumerate(zip(times.tolist(), rows, strict=True)):
             if i:
-                mean, covariance = steps(mean, covariance, lam, float(times[i - 1]), t)
+                mean, covariance = steps(mean, covariance, float(times[i - 1]), t)
             row = temporal.row(t)
             cross = covariance @ row
             total = cross @ row + noise_var
@@ -103,24 +103,30 @@ class TimeLikelihoodOfSeries:
 
 
 class Steps:
-    """The prediction of n filters from one time to the next."""
+    """The prediction of n filters from one time to the next.
 
-    def __init__(self, temporal: TemporalKernel) -> None:
-        self.temporal = temporal
-        self._last: tuple[float, Array, Array] | None = None
+    Args:
+        temporal: the temporal kernel.
+        scale: of each filter's noise, (n, 1, 1).
+    """
+
+    def __init__(self, temporal: TemporalKernel, scale: Array) -> None:
+        self.temporal, self.scale = temporal, scale
+        self._dt = np.nan
 
     def __call__(
-        self, mean: Array, covariance: Array, scale: Array, start: float, end: float
+        self, mean: Array, covariance: Array, start: float, end: float
     ) -> tuple[Array, Array]:
-        """The mean (n, p) and covariance (n, p, p) at the end; the noise is times ``scale``."""
-        dt, kernel = end - start, self.temporal
-        if self._last is None or self._last[0] != dt or not kernel.stationary:
-            self._last = dt, kernel.transition(dt), kernel.noise(start, dt)
-        _, carry, noise = self._last
-        factors = carry.diagonal()
-        if np.count_nonzero(carry) == np.count_nonzero(factors):
-            return mean * factors, covariance * np.outer(factors, factors) + scale * noise
-        return mean @ carry.T, carry @ covariance @ carry.T + scale * noise
+        """The mean (n, p) and covariance (n, p, p) at the end."""
+        if (dt := end - start) != self._dt or not self.temporal.stationary:
+            self._dt, self._carry = dt, self.temporal.transition(dt)
+            self._noise = self.scale * self.temporal.noise(start, dt)
+            self._factors = self._carry.diagonal()
+            self._diagonal = np.count_nonzero(self._carry) == np.count_nonzero(self._factors)
+            self._products = np.outer(self._factors, self._factors)
+        if self._diagonal:
+            return mean * self._factors, covariance * self._products + self._noise
+        return mean @ self._carry.T, self._carry @ covariance @ self._carry.T + self._noise
 
 
 class TimeFit:
