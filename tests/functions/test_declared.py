@@ -159,8 +159,10 @@ def test_each_coordinate_of_michalewicz_is_at_its_top():
     """Against a dense grid of every coordinate of 60, and of some far beyond."""
     given = TEST_FUNCTIONS["michalewicz"]
     best, grid = given.maximizer(5000), np.linspace(0.0, np.pi, 400_001)
+    sines, squares = np.sin(grid), grid**2 / np.pi
     for i in [*range(1, 61), 500, 4999, 5000]:
-        heights = np.sin(grid) * np.sin(i * grid**2 / np.pi) ** 20
+        fourth = (np.sin(i * squares) ** 2) ** 2
+        heights = sines * (fourth**2) ** 2 * fourth  # ** 20 takes longer than all the rest
         at = best[i - 1]
         top = np.sin(at) * np.sin(i * at**2 / np.pi) ** 20
         assert heights.max() <= top + 1e-15

@@ -56,8 +56,10 @@ def kinked_kernels(dim):
     }
 
 
-SMOOTH = [(dim, name) for dim in (1, 2, 5) for name in smooth_kernels(dim)]
-KINKED = [(dim, name) for dim in (1, 2, 5) for name in kinked_kernels(dim)]
+DIMS = (1, 2, 5)
+KERNELS_IN = {dim: {**smooth_kernels(dim), **kinked_kernels(dim)} for dim in DIMS}
+SMOOTH = [(dim, name) for dim in DIMS for name in smooth_kernels(dim)]
+KINKED = [(dim, name) for dim in DIMS for name in kinked_kernels(dim)]
 
 
 def an_empirical():
@@ -71,8 +73,7 @@ def case(dim, name):
     if name == "empirical":
         x = rng.permutation(12)[:, None].astype(float)
         return an_empirical(), x, x[:9].copy()
-    kernel = {**smooth_kernels(dim), **kinked_kernels(dim)}[name]
-    return kernel, rng.uniform(-1, 1, (12, dim)), rng.uniform(-1, 1, (9, dim))
+    return KERNELS_IN[dim][name], rng.uniform(-1, 1, (12, dim)), rng.uniform(-1, 1, (9, dim))
 
 
 @pytest.fixture(params=SMOOTH, ids=lambda p: f"{p[1]}-{p[0]}d")

@@ -81,7 +81,8 @@ def _errata(root: Path) -> str:
 def errata(source: str) -> list[tuple[str, str]]:
     """(function or class, note) for each ERRATUM that the docstrings of a module state."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source if "ERRATUM" in source else "")  # most modules have none
+    for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             for note in ERRATUM.finditer(ast.get_docstring(node) or ""):
                 name = "module" if isinstance(node, ast.Module) else node.name
