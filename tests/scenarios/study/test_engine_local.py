@@ -83,7 +83,9 @@ def test_idle_processes_end_and_the_next_task_has_a_new_one(odd, monkeypatch):
         processes.end()
 
 
-def test_what_was_given_with_a_trial_that_kills_its_worker_is_played_once(odd, monkeypatch):
+def test_what_was_given_with_a_trial_that_kills_its_worker_is_played_once(
+    odd, one_worker, monkeypatch
+):
     monkeypatch.setattr(engine_local, "REVIVALS", 1)
     monkeypatch.setattr(pool, "PORTION", 10.0)
     taken = []

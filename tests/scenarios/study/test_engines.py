@@ -133,7 +133,7 @@ def test_local_processes_survive_a_killed_worker(local, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["local", "dask", "ray"])
-def test_a_trial_that_kills_its_worker_fails_alone(name, odd, tmp_path, monkeypatch):
+def test_a_trial_that_kills_its_worker_fails_alone(name, odd, one_worker, tmp_path, monkeypatch):
     pytest.importorskip({"dask": "distributed", "local": "joblib"}.get(name, name))
     if name == "dask":
         import dask
@@ -145,7 +145,7 @@ def test_a_trial_that_kills_its_worker_fails_alone(name, odd, tmp_path, monkeypa
         tries = {"local": "engine_local.REVIVALS", "ray": "engine_ray.RETRIES"}[name]
         monkeypatch.setattr(f"gpbandits_env.scenarios.study.{tries}", 1)
     scenario, path = odd("Poison", trials=1), tmp_path / "poison.sqlite"
-    jobs = 2 if name == "local" else 1  # a worker of Dask or Ray takes two seconds to start
+    jobs = 2 if name == "local" else 1  # one job would be played in this process
     outcome = run_study(scenario, path, jobs=jobs, engine=Engine(name), progress=False)
     assert outcome.done == 1
     assert [str(f.key) for f in outcome.failures] == ["agent 'odd', trial 0"]
