@@ -152,6 +152,8 @@ def reference(
     if [cell["agents"] for cell in kept["cells"]] == [cell["agents"] for cell in now["cells"]]:
         click.echo("all means are bit-identical to those of the reference")
         return
+    for condition in references.conditions(kept, now):
+        click.echo(condition, err=True)
     deviations = references.compare(kept, now)
     for deviation in deviations:
         click.echo(f"differs: {deviation}", err=True)

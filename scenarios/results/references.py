@@ -20,8 +20,9 @@ from gpbandits_env.scenarios.results.report import CellReport, Report
 
 PACKAGES = ("numpy", "scipy", "gymnasium", "joblib")
 # On another processor or BLAS build, rounding differs in the last bit, so that ties may be broken
-# differently: the means may change, by less than their standard error.
-TOLERANCE = 1.0
+# differently: the means may change, by less than their standard error. Agents that choose the same
+# in all trials have a standard error of 0, and a mean that may change in the last digits.
+TOLERANCE, ROUNDING = 1.0, 1e-9
 
 
 def versions() -> dict[str, str]:
@@ -85,14 +86,32 @@ def _cell(cell: CellReport) -> Plain:
     return {"params": cell.params, "agents": agents, "findings": findings}
 
 
+def conditions(kept: Plain, now: Plain) -> list[str]:
+    """What results depend on besides the code, where it is not that of the reference."""
+
+    def of(result: Plain) -> Plain:
+        blas = ", ".join(result["machine"]["blas"])
+        return {"trials": result["trials"], **result["versions"], "BLAS": blas}
+
+    old, new = of(kept), of(now)
+    return [
+        f"the reference has {name} {old[name]}, and this run {new[name]}"
+        for name in old
+        if name in new and old[name] != new[name]
+    ]
+
+
 def compare(kept: Plain, now: Plain) -> list[str]:
-    """Where results differ from the reference by more than `TOLERANCE` standard errors."""
+    """Where results differ from the reference by more than `TOLERANCE` standard errors.
+
+    Differences of relative size `ROUNDING` do not count.
+    """
     found = []
     for old, new in zip(kept["cells"], now["cells"], strict=True):
         for label, metrics in old["agents"].items():
             for name, (mean, se) in metrics.items():
                 value = new["agents"][label][name][0]
-                if not abs(value - mean) <= TOLERANCE * se:
+                if not abs(value - mean) <= max(TOLERANCE * se, ROUNDING * abs(mean)):
                     where = f"{label}, {name}" + (f", {old['params']}" if old["params"] else "")
                     found.append(f"{where}: {value:.6g}, reference {mean:.6g} (SE {se:.2g})")
     return found

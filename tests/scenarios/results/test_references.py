@@ -44,7 +44,22 @@ def test_a_moved_mean_is_told(kept):
     entry = moved["cells"][1]["agents"]["ei"]["simple_regret"]
     entry[0] += 1.01 * entry[1]
     (deviation,) = references.compare(kept, moved)
+    entry[:] = 2.0, 0.0
+    nearly = json.loads(json.dumps(moved))
+    nearly["cells"][1]["agents"]["ei"]["simple_regret"][0] = 2.0 + 1e-9
+    assert references.compare(moved, nearly) == []
+    nearly["cells"][1]["agents"]["ei"]["simple_regret"][0] = 2.0 + 1e-8
+    assert len(references.compare(moved, nearly)) == 1
     assert "ei, simple_regret, {'noise_var': 0.1}" in deviation
+
+
+def test_other_conditions_are_told(kept):
+    assert references.conditions(kept, kept) == []
+    moved = json.loads(json.dumps(kept)) | {"trials": 2}
+    moved["machine"]["blas"] = ["openblas 0.3 Other"]
+    blas, trials = sorted(references.conditions(kept, moved))
+    assert blas.endswith("and this run openblas 0.3 Other")
+    assert trials == "the reference has trials 4, and this run 2"
 
 
 def test_the_papers_scenarios_have_references_of_their_size():
