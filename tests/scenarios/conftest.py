@@ -139,11 +139,13 @@ def dask_cluster(monkeypatch: pytest.MonkeyPatch):
     distributed = pytest.importorskip("distributed")
     import dask
 
-    worker = dask.config.config["distributed"]["worker"]
-    monkeypatch.setitem(worker, "multiprocessing-method", "forkserver")
-    monkeypatch.setattr("distributed.utils._forkserver_preload_set", True)  # what follows stays
-    modules = ["distributed", "gpbandits_env.scenarios.study.pool"]
-    multiprocessing.get_context("forkserver").set_forkserver_preload(modules)
+    if "forkserver" in multiprocessing.get_all_start_methods():  # not on Windows
+        worker = dask.config.config["distributed"]["worker"]
+        monkeypatch.setitem(worker, "multiprocessing-method", "forkserver")
+        # Otherwise Dask replaces the list of modules that follows.
+        monkeypatch.setattr("distributed.utils._forkserver_preload_set", True, raising=False)
+        modules = ["distributed", "gpbandits_env.scenarios.study.pool"]
+        multiprocessing.get_context("forkserver").set_forkserver_preload(modules)
 
     def start(workers: int, threads: int = 1):
         return distributed.LocalCluster(
