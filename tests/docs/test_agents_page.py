@@ -75,7 +75,8 @@ def test_a_new_agent_is_one_file_and_one_line(root, agent_pages, tmp_path, monke
     row = "| `timid` | The action of the largest lower confidence bound. | none | `beta` (1.0) |"
     assert row in agent_pages.with_table((root / "docs" / "agents.md").read_text("utf-8"))
     assert "| `beta` | `1.0` | as of `LCB`. |" in agent_pages.pages()["agents/timid.md"]
-    laws = ("-p", "add_timid", "tests/laws/test_agent_laws.py", "-k", "timid and seed_decides")
+    law = "tests/laws/test_agent_laws.py::test_the_seed_decides_everything"
+    laws = ("-p", "add_timid", law, "-k", "timid")
     run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *laws]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(root)])}
     ran = subprocess.run(run, cwd=root, env=env, capture_output=True, text=True, timeout=200)

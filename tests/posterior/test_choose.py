@@ -67,7 +67,7 @@ def test_both_representations_are_equal_as_far_as_coefficients_are_allowed(noise
         {
             "representation": "coefficients",
             "kernel": Matern32(lengthscale=0.01),
-            "arms": Arms.grid(2500),
+            "arms": Arms.grid(2100),
         },
         {"kernel": Empirical(np.eye(3))},
     ],
