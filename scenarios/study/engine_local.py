@@ -9,7 +9,7 @@ import signal
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
 from runpy import run_path
 from typing import Any
@@ -79,18 +79,12 @@ class Processes(Pool):
 
     def submit(self, tasks: Sequence[PlannedTrial]) -> "Future[tuple[Results, float]]":
         place = self._free.pop()
-        pool = self._pools[place]
-        if pool is None:
-            with _signals_blocked():
-                start_quietly(resource_tracker)
-                first = worker.__file__, {"driver": os.getpid()}, worker.RUN_NAME
-                pool = ProcessPoolExecutor(
-                    1, timeout=IDLE, initializer=run_path, initargs=first, env=ONE_THREAD
-                )
-                self._pools[place] = pool
-                future = pool.submit(run_timed, tasks)  # which starts the process
-        else:
-            future = pool.submit(run_timed, tasks)
+        with _signals_blocked():
+            try:
+                future = self._pool(place).submit(run_timed, tasks)
+            except BrokenProcessPool:  # its process was killed while it was idle
+                self._end(place)
+                future = self._pool(place).submit(run_timed, tasks)
         self._busy[future] = place
         future.add_done_callback(self._done.put)
         return future
@@ -117,9 +111,21 @@ class Processes(Pool):
         for place in range(len(self._pools)):
             self._end(place)
 
+    def _pool(self, place: int) -> ProcessPoolExecutor:
+        if self._pools[place] is None:
+            start_quietly(resource_tracker)
+            first = worker.__file__, {"driver": os.getpid()}, worker.RUN_NAME
+            self._pools[place] = ProcessPoolExecutor(
+                1, timeout=IDLE, initializer=run_path, initargs=first, env=ONE_THREAD
+            )
+        return self._pools[place]
+
     def _end(self, place: int) -> None:
         if (pool := self._pools[place]) is not None:
             _end_result_of_dead(pool)
+            # The pool's thread forgets the task that waits, and then looks for it by its number.
+            with suppress(Empty):
+                pool._work_ids.get_nowait()
             pool.shutdown(wait=True, kill_workers=True)
             self._pools[place] = None
 

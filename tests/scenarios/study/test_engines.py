@@ -203,6 +203,40 @@ def test_ctrl_c_meets_no_lock_of_a_future_while_a_run_waits(monkeypatch):
     assert not any(held)
 
 
+@pytest.fixture
+def used(monkeypatch):
+    """One process, which counts tasks, has done so once and is idle."""
+    monkeypatch.setattr(engine_local, "run_timed", len)
+    processes = engine_local.Processes(1)
+    assert counted(processes, ["a task"]) == 1
+    yield processes
+    processes.end()
+
+
+def counted(processes, tasks):
+    handle = processes.submit(tasks)
+    assert list(processes.wait([handle])) == [handle]
+    return processes.result(handle)
+
+
+def test_a_run_may_end_as_it_hands_out_a_task(used):
+    """An exception in the thread of the pool would be printed, and fails this test."""
+    thread, ending = used._pools[0]._executor_manager_thread, threading.Event()
+    looks = thread.is_shutting_down
+    thread.is_shutting_down = lambda: ending.wait(60) and looks()
+    used.submit([])
+    threading.Timer(0.3, ending.set).start()  # when the end has been announced
+    used.end()
+
+
+def test_a_process_that_was_killed_while_idle_is_replaced(used):
+    (process,) = used._pools[0]._processes.values()
+    os.kill(process.pid, signal.SIGKILL)
+    while used._pools[0]._flags.broken is None:
+        time.sleep(0.01)
+    assert counted(used, ["a task", "another"]) == 2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["local", "dask", "ray"])
 def test_ctrl_c_keeps_what_is_done_and_the_same_command_goes_on(
