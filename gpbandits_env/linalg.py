@@ -51,8 +51,8 @@ def pivoted_cholesky(
     """A low-rank factor F of a covariance matrix, K = F F^T + E with |E_ij| <= error.
 
     The choice is greedy: the next pivot is the largest remaining diagonal entry. The remainder E is
-    positive semidefinite, so its largest entry is on its diagonal. The error is that entry plus the
-    rounding of rank + 1 operations. Cost: O(n r^2) and r rows of K; O(n r) memory.
+    positive semidefinite, so its largest entry is on its diagonal. The error is that entry plus
+    rank + 4 units of rounding. Cost: O(n r^2) and r rows of K; O(n r) memory.
 
     Args:
         row: row(i) gives K[i], (n,).
@@ -82,7 +82,7 @@ def pivoted_cholesky(
         left[pivot] = 0.0
         pivots.append(pivot)
     factor = np.ascontiguousarray(columns[: len(pivots)].T)
-    return factor, np.array(pivots, dtype=np.int64), most + (len(pivots) + 1) * EPS * top
+    return factor, np.array(pivots, dtype=np.int64), most + (len(pivots) + 4) * EPS * top
 
 
 def least_missing(matrix: Array, rank: int) -> float:
