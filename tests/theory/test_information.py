@@ -1,7 +1,6 @@
 """Information gain: closed form, greedy and spectral bounds, against brute force."""
 
 import itertools
-import time
 
 import numpy as np
 import pytest
@@ -159,10 +158,7 @@ def test_theorem_4_is_its_formula_maximised_over_r(eigenvalues, noise_var, horiz
 def test_curves_of_the_papers_experiment():
     """SE l = 0.2 on 1000 points of [0, 1], noise variance 0.025, T = 1000."""
     arms, kernel = Arms.grid(1000), SquaredExponential(0.2)
-    start = time.perf_counter()
     greedy = greedy_information_gain(arms, kernel, 0.025, 1000)
-    seconds = time.perf_counter() - start
-    assert seconds < 3.0  # some 0.05 s alone on a core
     spectrum = np.linalg.eigvalsh(kernel(arms.coordinates))
     eq8 = spectral_bound(spectrum, 0.025, 1000)
     split = theorem4_bound(spectrum, 0.025, 1000)
