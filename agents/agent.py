@@ -143,6 +143,14 @@ class Agent(Displayed, ABC):
         self.enter(context)
         self._learn(*given)
         self.round += 1
+        if self.pending:
+            self._lose()
+
+    def _lose(self) -> None:
+        """Give up rewards that are more than ``max_delay`` rounds late."""
+        most = self.problem.max_delay
+        if most is not None:
+            self.pending = [p for p in self.pending if p.round + most >= self.round]
 
     def expect(
         self,
@@ -171,9 +179,6 @@ class Agent(Displayed, ABC):
         played, _ = domain.observations(checked, nothing, observed, 1)
         notes = self._notes(played, context)
         self.tell(checked, nothing, observed=np.zeros(len(checked), dtype=np.bool_))
-        most = self.problem.max_delay
-        if most is not None:
-            self.pending = [p for p in self.pending if p.round + most >= self.round]
         self.pending += [
             Played(self.round, np.array(action), note)
             for action, note in zip(played, notes, strict=True)

@@ -145,6 +145,7 @@ class GPAgent(Agent):
         self.forgetting = forgetting_for(epsilon, reset_every, window, moving, forgetting)
         model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, moving)
         self.refit = None if learning is None else self._refit(learning, model)
+        self._history = problem.last_rows(history)
         self.log = self._new_log(learning)
         self._compress = compress
         self.compression = compression_for(compress, problem)
@@ -157,17 +158,17 @@ class GPAgent(Agent):
         self.batch = rule_for(batch)
         self.batch.check(self.rule, problem)
         self.duplicates = 0
-        self._history = problem.last_rows(history)
         self._observe_history()
 
     def _new_log(self, learning: Learning | None) -> ObservationLog:
         """An empty log that keeps what forgetting, late rewards and fits need."""
         if learning is not None:
-            return ObservationLog(None, max(learning.last, learning.window))
+            return ObservationLog(None, max(learning.last, learning.window), self._drawn_in)
         if self.forgetting is None:
             return ObservationLog(0)
         late = self.problem.max_delay is not None
-        return ObservationLog(self.forgetting.rounds_late if late else self.forgetting.rounds)
+        kept = self.forgetting.rounds_late if late else self.forgetting.rounds
+        return ObservationLog(kept and kept + len(self._history))
 
     def _facts(self) -> Plain:
         model = {} if self.refit is None else {"kernel": self.refit.model.kernel}
@@ -182,7 +183,7 @@ class GPAgent(Agent):
             self.rng,
             self.problem.batch_size,
             self.round + 1,
-            self.log.best_reward,
+            self.log.best_reward if self.refit is None else self.log.best_given,
         )
 
     def acquisition(self) -> Acquisition:
@@ -233,6 +234,8 @@ class GPAgent(Agent):
         points, values = self._received(actions, rewards, observed, context)
         self.posterior.learn(points, self._drawn_in(values), own)
         self.round += 1
+        if self.pending:
+            self._lose()
         self.log.append(self.round, points, values, own)
         if len(points) > 1:
             self.duplicates += len(points) - len(np.unique(points, axis=0))
@@ -304,7 +307,7 @@ class GPAgent(Agent):
         own = self._own_noise(noise_var, rewards)
         points, values = self._received(actions, rewards, None, context)
         self.posterior.learn(points, self._drawn_in(values), own)
-        self.log.append(0, points, values, own)
+        self.log.append_known(points, values, own)
         self._learn_model(len(points))
 
     @property
@@ -463,14 +466,14 @@ class GPAgent(Agent):
         if self.refit.keeps_prior:
             self.posterior.forget()
             for entry in self.log.data:
-                self.posterior.learn(entry.points, entry.rewards)
+                self.posterior.learn(entry.points, entry.rewards, entry.noise_var)
                 self.posterior.advance(entry.faded)
             return
         self.compression = compression_for(
             self._compress, self.problem.replaced(noise_var=model.noise_var)
         )
         self.posterior = self._prior(model)
-        self.log.replay(self.posterior, self.refit.drawn_in)
+        self.log.replay(self.posterior)
 
     def _drawn_in(self, rewards: Array) -> Array:
         """The rewards for the posterior; see `Learning.robust`."""

@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from itertools import islice
 from typing import NamedTuple
 
@@ -40,6 +40,8 @@ class ObservationLog:
     Args:
         rounds: the number of entries to keep: 0 for none, None for all that are needed.
         history: the number of last observations needed besides the posterior's data.
+        change: an increasing map of rewards, if the posterior is not conditioned on these as they
+            are.
 
     Attributes:
         best_reward: the largest reward among the posterior's data, maintained even if no entry is
@@ -47,8 +49,14 @@ class ObservationLog:
         observations: the number of rewards logged since the start of the episode.
     """
 
-    def __init__(self, rounds: int | None = 0, history: int = 0) -> None:
+    def __init__(
+        self,
+        rounds: int | None = 0,
+        history: int = 0,
+        change: Callable[[Array], Array] | None = None,
+    ) -> None:
         self._entries: deque[Entry] = deque(maxlen=rounds)
+        self._change = change
         self._keeps, self._history = rounds != 0, history
         self._start, self.best_reward, self.observations = 0, -np.inf, 0
         self._before = 0.0  # the time before the first entry
@@ -71,18 +79,41 @@ class ObservationLog:
             own = None if noise_var is None else noise_var.copy()
             self._entries.append(Entry(round_, points.copy(), rewards.copy(), 0.0, 0.0, own))
 
+    def append_known(self, points: Points, rewards: Array, noise_var: Array | None = None) -> None:
+        """Log prior data: with the last entry if no time has passed since, as they are no round."""
+        last = self._entries[-1] if len(self._entries) > self._start else None
+        if last is None or last.faded or last.elapsed:
+            self.append(0, points, rewards, noise_var)
+            return
+        self.observations += len(rewards)
+        self._add(len(self._entries) - 1, Entry(0, points, rewards, 0.0, 0.0, noise_var))
+
     def insert(self, round_: int, points: Points, rewards: Array) -> None:
         """Add observations of an earlier round; nothing changes if that round is not kept."""
         for i in range(len(self._entries) - 1, -1, -1):
-            entry = self._entries[i]
-            if entry.round == round_:
-                points = np.concatenate([entry.points, points])
-                both = np.concatenate([entry.rewards, rewards])
-                self._entries[i] = entry._replace(points=points, rewards=both, noise_var=None)
+            if self._entries[i].round == round_:
                 self.observations += len(rewards)
-                if i >= self._start:
-                    self.best_reward = max(self.best_reward, float(rewards.max()))
+                self._add(i, Entry(round_, points, rewards, 0.0))
                 return
+
+    def _add(self, i: int, new: Entry) -> None:
+        """Add the observations of an entry to those of entry i."""
+        old = self._entries[i]
+        self._entries[i] = old._replace(
+            points=np.concatenate([old.points, new.points]),
+            rewards=np.concatenate([old.rewards, new.rewards]),
+            noise_var=_noise_of([old, new]),
+        )
+        if i >= self._start:
+            self.best_reward = max(self.best_reward, float(new.rewards.max(initial=-np.inf)))
+
+    @property
+    def best_given(self) -> float:
+        """The largest reward that the posterior was given; see `best_reward`."""
+        best = self.best_reward
+        if self._change is None or best == -math.inf:
+            return best
+        return float(self._change(np.array([best]))[0])
 
     @property
     def first_round(self) -> float:
@@ -120,10 +151,10 @@ class ObservationLog:
     def _begin(self, start: int) -> None:
         """Let the data start at an entry; older entries that are not needed may be dropped."""
         self._start = start
-        data = self.data
-        self.best_reward = max((r for e in data for r in e.rewards.tolist()), default=-np.inf)
+        data = [entry.rewards for entry in islice(self._entries, start, None)]
+        self.best_reward = max((r for rewards in data for r in rewards.tolist()), default=-np.inf)
         if start > 2 * self._history:
-            needed = self._history - sum(len(entry.rewards) for entry in data)
+            needed = self._history - sum(map(len, data))
             for entry in islice(reversed(self._entries), len(data), None):
                 if needed <= 0:
                     break
@@ -156,8 +187,11 @@ class ObservationLog:
 
     @property
     def data(self) -> list[Entry]:
-        """The entries in the posterior's data, oldest first."""
-        return list(islice(self._entries, self._start, None))
+        """The entries in the posterior's data, oldest first, with the rewards that it is given."""
+        found = islice(self._entries, self._start, None)
+        if self._change is None:
+            return list(found)
+        return [entry._replace(rewards=self._change(entry.rewards)) for entry in found]
 
     @property
     def entries(self) -> list[Entry]:
@@ -179,9 +213,8 @@ class ObservationLog:
 
     def noise_var(self, observations: int) -> Array | None:
         """The noise variances of the last observations, NaN where unknown; None if all are."""
-        if all(entry.noise_var is None for entry in self._entries):
-            return None
-        return noise_of(self.entries)[-observations:]
+        noise_var = _noise_of(self._entries)
+        return None if noise_var is None else noise_var[-observations:]
 
     def times(self, observations: int) -> Array:
         """The times of the last observations, in rounds from any start, where data age."""
@@ -189,26 +222,21 @@ class ObservationLog:
         counts = [len(entry.rewards) for entry in self._entries]
         return np.repeat(ends, counts)[-observations:]
 
-    def replay(
-        self, posterior: Posterior, change: Callable[[Array], Array] = lambda rewards: rewards
-    ) -> None:
-        """Condition an empty posterior, of any model, on the data; in one call without decay.
-
-        Rewards are changed before.
-        """
+    def replay(self, posterior: Posterior) -> None:
+        """Condition an empty posterior, of any model, on the data; in one call without decay."""
         if posterior.ages:
             posterior.advance(0.0, self._before)
             for entry in self.data:
-                posterior.learn(entry.points, change(entry.rewards))
+                posterior.learn(entry.points, entry.rewards)
                 posterior.advance(entry.faded, entry.elapsed)
             return
         data = self.data
-        if any(entry.noise_var is not None for entry in data):  # then nothing decays
+        if (noise_var := _noise_of(data)) is not None:  # then nothing decays
             points = np.concatenate([entry.points for entry in data])
             rewards = np.concatenate([entry.rewards for entry in data])
-            posterior.learn(points, change(rewards), noise_of(data))
+            posterior.learn(points, rewards, noise_var)
             return
-        posterior.replay((e.points, change(e.rewards), e.faded) for e in data)
+        posterior.replay((e.points, e.rewards, e.faded) for e in data)
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
@@ -236,8 +264,10 @@ class ObservationLog:
         self._start, self.best_reward = start, best
 
 
-def noise_of(entries: Sequence[Entry]) -> Array:
-    """The noise variances of the rewards of some entries, NaN where unknown."""
+def _noise_of(entries: Collection[Entry]) -> Array | None:
+    """The noise variances of the rewards of some entries, NaN where unknown; None if all are."""
+    if all(entry.noise_var is None for entry in entries):
+        return None
     parts = [
         np.full(len(entry.rewards), np.nan) if entry.noise_var is None else entry.noise_var
         for entry in entries

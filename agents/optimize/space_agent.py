@@ -332,7 +332,7 @@ def _usual_learning(space: Space, cls: type[GPAgent], given: Settings, robust: b
     learn["robust"] = robust
     for name in ("window", "reset_every"):
         if given.get(name) is not None:
-            learn |= {"last": max(2, whole(given[name], name)), "robust": False}
+            learn["last"] = max(2, whole(given[name], name))
     return learn
 
 

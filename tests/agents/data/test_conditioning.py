@@ -1,0 +1,126 @@
+"""Whatever happened before, the posterior is that of the data that the agent should have."""
+
+import numpy as np
+import pytest
+
+from gpbandits_env import agents
+from gpbandits_env.domains import Arms
+from gpbandits_env.kernels import Matern52
+from gpbandits_env.posterior import posterior_on
+from gpbandits_env.problem import Problem
+
+ARMS = Arms.grid(10)
+PROBLEM = Problem(ARMS, Matern52(0.3), noise_var=0.01, max_delay=2)
+REWARDS = [0.1, 0.2, -0.1, 0.0, 0.15, 50.0, 0.1, -0.2, 0.05, 0.1, 0.0, 0.3, 0.0, 0.1, 0.2, -0.1]
+ROBUST = {"every": 20, "first": 10, "what": ["noise_var"], "robust": True}
+
+
+def expected(agent, arms, rewards, epsilon=0.0):
+    """The posterior mean of an agent's model, given one reward per round as the agent sees it."""
+    model = agent.refit.model
+    posterior = posterior_on(ARMS, model.kernel, model.noise_var, model.prior_mean)
+    for arm, reward in zip(arms, agent.refit.drawn_in(np.array(rewards)), strict=True):
+        posterior.condition([arm], [reward])
+        posterior.advance(epsilon)
+    return posterior.mean
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "rounds"),
+    [
+        ("gp-ucb", {"window": 12}, 12),
+        ("sw-gp-ucb", {"window": 13}, 13),
+        ("gp-ucb", {"window": 4, "learn": ROBUST | {"what": []}}, 4),
+        ("gp-ucb", {}, 16),
+    ],
+)
+def test_outliers_are_drawn_in_whatever_is_forgotten(name, settings, rounds):
+    agent = agents.make(name, PROBLEM, seed=0, **{"learn": ROBUST} | settings)
+    for t, reward in enumerate(REWARDS):
+        agent.tell([t % 10], [reward])
+    arms = [t % 10 for t in range(len(REWARDS))]
+    assert agent.refit.drawn_in(np.array([50.0])) < 2.0
+    want = expected(agent, arms[-rounds:], REWARDS[-rounds:])
+    assert agent.posterior.mean == pytest.approx(want, abs=1e-8)
+
+
+def test_outliers_are_drawn_in_when_a_late_reward_arrives():
+    agent = agents.make("gp-ucb", PROBLEM, seed=0, learn=ROBUST, epsilon=0.001)
+    for t in range(10):
+        agent.tell([t], REWARDS[t : t + 1])
+    agent.expect([9])
+    agent.tell_late([9], [0.2])
+    want = expected(agent, [*range(10), 9], [*REWARDS[:10], 0.2], 0.001)
+    assert agent.posterior.mean == pytest.approx(want, abs=1e-8)
+
+
+def test_an_event_is_found_by_rewards_as_the_posterior_has_them():
+    """The reward of 50 was an event; drawn in, it is none when it comes again."""
+    agent = agents.make("et-gp-ucb", PROBLEM, seed=0, learn=ROBUST | {"last": 100})
+    for t, reward in enumerate(REWARDS[:10]):
+        agent.tell([t], [reward])
+    before = agent.events
+    agent.tell([5], [50.0])
+    assert agent.events == before
+
+
+def test_the_best_observed_reward_is_that_of_the_posterior():
+    agent = agents.make("ei", PROBLEM, seed=0, learn=ROBUST, incumbent="observed")
+    for t, reward in enumerate(REWARDS[:11]):
+        agent.tell([t % 10], [reward])
+    assert agent.acquisition().incumbent == agent.refit.drawn_in(np.array([50.0]))[0]
+
+
+def test_noise_of_each_reward_counts_if_nothing_is_learned():
+    fixed, fitted = (
+        agents.make("gp-ucb", PROBLEM, seed=0, learn=learn)
+        for learn in (None, {"what": [], "first": 3})
+    )
+    for agent in (fixed, fitted):
+        agent.tell([1, 5, 8], [1.0, -1.0, 0.5], noise_var=[1e-4, 1e-4, 5.0])
+    assert fitted.refit.learned
+    assert fitted.posterior.mean == pytest.approx(fixed.posterior.mean, abs=1e-10)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"window": 3}, {"reset_every": 20}, {"epsilon": 0.9}, {"epsilon": 0.01}]
+)
+def test_prior_data_may_be_told_in_several_calls(settings):
+    together, apart = (agents.make("gp-ucb", PROBLEM, seed=0, **settings) for _ in range(2))
+    arms = [i % 10 for i in range(30)]
+    together.prior_data(arms, 0.1 * np.array(arms))
+    for i in arms:
+        apart.prior_data([i], [0.1 * i])
+    for t in range(5):
+        for agent in (together, apart):
+            agent.expect([t])
+            agent.tell_late([t], [0.3])
+        assert apart.posterior.size == together.posterior.size
+        assert apart.posterior.mean == pytest.approx(together.posterior.mean, abs=1e-8)
+
+
+def test_prior_data_between_rounds_shorten_no_window():
+    agent = agents.make("gp-ucb", PROBLEM, seed=0, window=3)
+    for t in range(6):
+        agent.tell([t], [0.1 * t])
+        agent.prior_data([9], [0.5])
+    assert sorted(agent.posterior.observed.tolist()) == [3, 4, 5, 9]
+
+
+def test_the_history_outlasts_a_late_reward():
+    rows = np.random.default_rng(0).standard_normal((10, 10))
+    problem = Problem(ARMS, Matern52(0.3), noise_var=0.01, max_delay=2, history=rows)
+    agent = agents.make("gp-ucb", problem, seed=0, history=10, reset_every=5)
+    agent.expect([3])
+    agent.tell_late([3], [0.3])
+    assert agent.posterior.size == 101
+
+
+def test_a_reward_that_is_too_late_is_lost_in_every_kind_of_round():
+    agent = agents.make("gp-ucb", PROBLEM, seed=0)
+    agent.expect([4])
+    for _ in range(2):
+        agent.tell([0], [0.1])
+        assert len(agent.pending) == 1
+    agent.tell([0], [0.1])
+    assert not agent.pending
