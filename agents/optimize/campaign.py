@@ -29,6 +29,9 @@ from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.specs import no_user_code
 
+# Spread points that are tried until one is not recorded yet.
+MOST_TRIED = 64
+
 
 class Campaign(Displayed):
     """An agent, its suggestions and their results.
@@ -39,8 +42,10 @@ class Campaign(Displayed):
     has failed, scores are multiplied by the probability of success under a model of which
     evaluations fail; it is 0 at failed points. While all values are equal, suggestions are spread
     further. If the noise is neither given nor negligible, EI and agents that draw samples have the
-    best point evaluated once more, and explore more if the two values differ (see `noise`). Where
-    all combinations can be listed and the values have no noise, none is suggested twice.
+    best point evaluated once more, and explore more if the two values differ (see `noise`). A
+    pending point is not suggested again unless the values have noise, and no point at all once a
+    repeated evaluation has returned the same value, or with ``noise=0``; suggestions are spread
+    further instead.
 
     Args:
         space: the dimensions by name; see `Space`.
@@ -519,13 +524,24 @@ class Campaign(Displayed):
     def _next(self, context: Params | None = None) -> Plain:
         """A spread point at first; then the agent's choice.
 
-        While all values are equal, nothing says where to look, and points are spread further.
+        Points are spread further while all values are equal, because nothing says where to look,
+        and where the agent would choose a point whose value is known.
         """
         spread = self._log.flat and not self.space.domain.finite
-        if spread or len(self.records) < self.n_initial:
-            params = spread_params(self.space, self._seed, len(self.records))
-            return params if context is None else self.space.check(params | dict(context))
-        return self._models.next(self._log, context)
+        chosen = None
+        if not spread and len(self.records) >= self.n_initial:
+            chosen = self._models.next(self._log, context)
+        return chosen or self._spread(context or {})
+
+    def _spread(self, context: Params) -> Plain:
+        """The next spread point that is not recorded yet; any if all of a few are."""
+        first = len(self.records)
+        for index in range(first, first + MOST_TRIED):
+            params = spread_params(self.space, self._seed, index)
+            params = self.space.check(params | dict(context)) if context else params
+            if not self._log.has(params):
+                break
+        return params
 
     def _close(
         self,

@@ -40,10 +40,13 @@ class Models:
     ) -> None:
         self.in_space = SpaceAgent(space, agent)
         self.slacks, self.failures = Slacks(space, agent, bounds), Failures(space, agent)
-        self.noise, self._finite = noise, space.domain.finite
+        self.noise = noise
 
-    def next(self, log: CampaignLog, context: Params | None) -> Plain:
-        """The agent's choice of the next evaluation, given the pending and failed points."""
+    def next(self, log: CampaignLog, context: Params | None) -> Plain | None:
+        """The agent's choice of the next evaluation, given the pending and failed points.
+
+        None if it would be a point of a box whose value is known or pending.
+        """
         best = self.best(log)
         if context is None and best is not None and self.noise.is_due(log):
             return dict(best.params)
@@ -53,8 +56,14 @@ class Models:
         around = [*pending, *(failed if success is None else failed[-LAST_FAILED:])]
         unsure = slacks or success is not None
         feasibility = Feasibility(slacks, success, self.failures.points) if unsure else None
-        repeat = not (self._finite and self.noise.is_absent(log))
-        return self.in_space.next(len(log.records), around, feasibility, repeat, context)
+        return self.in_space.next(
+            len(log.records),
+            around,
+            feasibility,
+            not self.noise.is_absent(log),
+            context,
+            again=self.noise.is_present(log),
+        )
 
     def tell(self, record: Record, log: CampaignLog, time: float | None, counts: bool) -> None:
         """Observe a value, which may count as a round, and let time pass in the log.

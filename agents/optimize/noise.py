@@ -90,6 +90,10 @@ class NoiseSearch:
             return False
         return record.value in log.earlier_values(record)
 
+    def is_present(self, log: CampaignLog) -> bool:
+        """Whether a repeated evaluation would return another value."""
+        return log.noisy if self._noise is None else self._noise > 0.0
+
     def is_absent(self, log: CampaignLog) -> bool:
         """Whether a repeated evaluation would return the value that is known.
 

@@ -304,6 +304,10 @@ class CampaignLog:
         """Whether some parameters were suggested or observed again."""
         return len(self._at) < len(self.records)
 
+    def has(self, params: Params) -> bool:
+        """Whether these parameters were suggested or observed."""
+        return repr(params) in self._at
+
     def earlier_values(self, record: Record) -> list[float | None]:
         """The values of earlier evaluations of the same parameters."""
         ids = self._at.get(repr(record.params), []) if self.repeats else []

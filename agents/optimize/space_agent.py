@@ -32,6 +32,8 @@ DIFFERENCES = 5.0
 # and narrow bounds never try most of them. Chosen on the mixed space of
 # `benchmarks/hard_objectives.py`, seeds 10 to 15.
 AMONG_CHOICES = 6.0
+# Points of the unit cube that differ by less in each coordinate are the same.
+EQUAL = 1e-9
 # Where data fade, epsilon is learned with one lengthscale, from the last 150 values.
 FADING: Settings = {"every": 5, "window": 150}
 
@@ -57,11 +59,22 @@ class SpaceAgent:
         feasibility: Feasibility | None = None,
         repeat: bool = True,
         context: Params | None = None,
-    ) -> Plain:
+        *,
+        again: bool = False,
+    ) -> Plain | None:
         """The values of evaluation ``id``, given the pending and failed points, and some values.
 
-        With a feasibility, scores are multiplied by it. If repeating is of no use, other arms than
-        the observed and pending ones are preferred.
+        With a feasibility, scores are multiplied by it. Arms that should not be chosen again are
+        chosen only if no other is left. In a box nothing prevents that an agent chooses such a
+        point, for example in a corner; the result is None then.
+
+        Args:
+            id: the number of the evaluation.
+            around: the pending and failed evaluations; at least the last ones.
+            feasibility: the probability that constraints hold and that evaluations succeed.
+            repeat: whether points with values may be chosen again.
+            context: the values of some dimensions.
+            again: whether the points of ``around`` may be chosen again.
         """
         agent = self.agent
         search, points = agent.search, self._points_of(around) if around else None
@@ -69,9 +82,11 @@ class SpaceAgent:
         if context:
             self._fix(context)
         search.feasibility = feasibility
-        if not repeat:
-            observed = agent.posterior.observed
-            search.excluded = observed if points is None else np.append(observed, points)
+        on_arms = agent.action_map.inner.domain.finite
+        known = agent.posterior.observed[: 0 if repeat else None]
+        if points is not None and not again:
+            known = np.concatenate([known, points])
+        search.excluded = known if on_arms and len(known) else None
         try:
             if points is not None:
                 agent.posterior.hallucinate(points)
@@ -82,6 +97,8 @@ class SpaceAgent:
             search.excluded = None
             if context:
                 search.fix(self.space.domain, None)
+        if len(known) and not on_arms and np.abs(known - point).max(axis=1).min() < EQUAL:
+            return None
         if self._elsewhere:
             self._points[id] = agent.action_map.fingerprint, np.array(point)
         return self.space.params(agent.action_map.actions(point)[0]) | dict(context or {})
@@ -118,12 +135,11 @@ class SpaceAgent:
     def tell(self, record: Record, reward: float, *, counts: bool = True) -> None:
         """Observe a reward; one round passes, unless it is prior data."""
         learn = self.agent.tell if counts else self.agent.prior_data
-        learn(self._action(record), [reward], **_noise_of([record]))
+        learn(self._actions([record]), [reward], **_noise_of([record]))
 
     def tell_known(self, records: Sequence[Record], rewards: Sequence[float]) -> None:
         """Observe prior data together, so that the model is fitted at most once."""
-        actions = np.array([self.space.action(r.params) for r in records])
-        self.agent.prior_data(actions, rewards, **_noise_of(records))
+        self.agent.prior_data(self._actions(records), rewards, **_noise_of(records))
 
     def learn_anew(self, told: Sequence[tuple[Record | None, float, float | None]]) -> None:
         """Forget all data, and observe these; the number of rounds stays.
@@ -213,11 +229,19 @@ class SpaceAgent:
             for id, of, point in state["points"]
         }
 
-    def _action(self, record: Record) -> Points:
-        """The action of a record; pass it on at once, as an embedding keeps only the last one."""
-        if (point := self._point(record)) is not None:
-            return self.agent.action_map.actions(point)
-        return np.array([self.space.action(record.params)])
+    def _actions(self, records: Sequence[Record]) -> Points:
+        """The agent's actions for records, which it observes at the points that it had chosen."""
+        if not self._elsewhere:
+            return np.array([self.space.action(record.params) for record in records])
+        points, mapped = [self._point(record) for record in records], self.agent.action_map
+        chosen = [point for point in points if point is not None]
+        lifted = iter(mapped.actions(np.concatenate([self.agent.posterior.observed[:0], *chosen])))
+        return np.array(
+            [
+                self.space.action(record.params) if point is None else next(lifted)
+                for record, point in zip(records, points, strict=True)
+            ]
+        )
 
     def _points_of(self, records: Sequence[Record]) -> Points:
         """The points of records in the posterior's domain, (n,) arms or (n, d) points; n >= 1."""

@@ -1,0 +1,91 @@
+"""No evaluation is repeated whose value is known or on its way, unless values have noise."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import LinearConstraint
+
+from gpbandits_env import agents
+from gpbandits_env.agents.optimize import Campaign, Choice, Integer
+
+PLANE = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
+
+
+def points_of(suggestions):
+    return {tuple(s.params.values()) for s in suggestions}
+
+
+def known(campaign, count=8):
+    """Values of x + y, whose minimum is a corner."""
+    points = [dict(zip("xy", xy, strict=True)) for xy in np.random.default_rng(0).random((count, 2))]
+    campaign.observe_all(points, [point["x"] + point["y"] for point in points])
+
+
+@pytest.mark.parametrize("name", ["ei", "ts", "gp-ucb"])
+def test_a_corner_that_is_known_to_be_low_hides_no_narrow_minimum(name):
+    def fun(x):
+        return x[0] + x[1] - 3.0 * math.exp(-((x[0] - 0.7) ** 2 + (x[1] - 0.7) ** 2) / 0.0128)
+
+    found = agents.minimize(fun, [(0, 1), (0, 1)], name, n_calls=60, seed=0)
+    assert len({tuple(x) for x in found.x_iters}) >= 59  # one repeat shows that there is no noise
+    assert found.fun < -1.5
+
+
+@pytest.mark.parametrize("name", ["ei", "ts", "gp-ucb", "mpi", "ts-rsr"])
+def test_pending_points_are_not_suggested_again(name):
+    campaign = Campaign(PLANE, name, maximize=False, seed=0, n_initial=0)
+    known(campaign)
+    assert len(points_of(campaign.ask(5))) == 5
+
+
+def test_with_noise_a_point_may_be_suggested_again():
+    campaign = Campaign(PLANE, maximize=False, seed=0, n_initial=0, noise=0.3)
+    known(campaign)
+    assert len(points_of(campaign.ask(5))) < 5
+
+
+@pytest.mark.parametrize("kind", [Integer(0, 99), (0.0, 1.0)])
+def test_without_noise_known_points_are_not_suggested_again(kind):
+    campaign = Campaign({"x": kind, "y": kind}, maximize=False, seed=0, noise=0.0)
+    for _ in range(30):
+        (s,) = campaign.ask()
+        campaign.tell(s.id, s.params["x"] + s.params["y"])
+    assert len(points_of(campaign.records)) == 30
+
+
+@pytest.mark.parametrize("failing", [True, False])
+def test_the_first_points_on_arms_differ(failing):
+    options = Choice(("a", "b", "c"))
+    for seed in range(6):
+        campaign = Campaign({"u": options, "v": options}, seed=seed, n_initial=9)
+        for _ in range(9):
+            (s,) = campaign.ask()
+            if failing:
+                campaign.fail(s.id)
+        assert len(points_of(campaign.records)) == 9
+
+
+def test_further_points_on_a_line_differ():
+    space = {"x": (0.0, 1.0), "y": (0.0, 1.0)}
+    line = LinearConstraint([[1.0, 1.0]], 1.0, 1.0)
+    campaign = Campaign(space, seed=0, constraints=line)
+    for _ in range(40):
+        (s,) = campaign.ask()
+        campaign.tell(s.id, 1.0)
+    assert len(points_of(campaign.records)) == 40
+
+
+@pytest.mark.parametrize("name", ["rembo", "hesbo"])
+def test_a_correction_moves_no_point_of_an_embedding(name, tmp_path):
+    campaign = Campaign([(0.0, 1.0)] * 6, name, seed=0, n_initial=1)
+    for _ in range(6):
+        (s,) = campaign.ask()
+        campaign.tell(s.id, s.params["x0"])
+    before = campaign.agent.posterior.observed
+    campaign.save(tmp_path / "c.json")
+    resumed = Campaign.resume(tmp_path / "c.json")
+    for one in (campaign, resumed):
+        one.correct(2, 5.0)
+        assert np.array_equal(one.agent.posterior.observed[1:], before[1:])
+    assert campaign.ask()[0].params == resumed.ask()[0].params
