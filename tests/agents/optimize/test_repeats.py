@@ -18,8 +18,8 @@ def points_of(suggestions):
 
 def known(campaign, count=8):
     """Values of x + y, whose minimum is a corner."""
-    points = [dict(zip("xy", xy, strict=True)) for xy in np.random.default_rng(0).random((count, 2))]
-    campaign.observe_all(points, [point["x"] + point["y"] for point in points])
+    xy = np.random.default_rng(0).random((count, 2))
+    campaign.observe_all([{"x": x, "y": y} for x, y in xy.tolist()], xy.sum(axis=1).tolist())
 
 
 @pytest.mark.parametrize("name", ["ei", "ts", "gp-ucb"])
