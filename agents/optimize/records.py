@@ -1,5 +1,6 @@
 """The evaluations of a campaign, and what the agent observed of them and when."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
@@ -323,15 +324,17 @@ class CampaignLog:
     def repeats_itself(self) -> bool:
         """Whether all evaluations that were repeated returned the same value.
 
-        It is False while none was repeated, and if most values occur at several points, so that
-        they may agree by coincidence.
+        It is False while none was repeated. If most values occur at several points, repeated ones
+        may agree by coincidence; then one must have returned a value of its own three times.
         """
         repeated = self._values_again()
         if not repeated or self.noisy:
             return False
-        values = [self.records[ids[0]].value for ids in self._at.values()]
-        known = [value for value in values if value is not None]
-        return 2 * len(set(known)) > len(known)
+        values = (self.records[ids[0]].value for ids in self._at.values())
+        points = Counter(value for value in values if value is not None)
+        if 2 * len(points) > points.total():
+            return True
+        return any(len(again) > 2 and points[again[0]] == 1 for again in repeated)
 
     def _values_again(self) -> list[list[float]]:
         """The values of the parameters that have several, for each of them."""

@@ -97,6 +97,7 @@ def test_a_flat_objective_is_covered_and_what_differs_is_climbed():
     campaign = Campaign(SQUARE, maximize=False, seed=0, n_initial=4)
     played(campaign, 40, lambda p: min(0.0, bowl(p) - 0.02))
     assert campaign.best.value < -0.019
+    assert len({repr(record.params) for record in campaign.records}) >= 38
 
 
 @pytest.mark.parametrize("agent", ["ei", "gp-ucb", "ts", "ts-rsr"])
