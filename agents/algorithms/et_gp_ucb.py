@@ -59,8 +59,8 @@ class ETGPUCB(GPAgent):
 
     def _received(self, *given: Any, **named: Any) -> tuple[Points, Array]:
         points, values = super()._received(*given, **named)
-        given = self._drawn_in(values)
-        self.forgetting.look(self.round + 1, self.posterior, self.log, points, given)
+        rewards = self._drawn_in(values)
+        self.forgetting.look(self.round + 1, self.posterior, self.log, points, rewards)
         return points, values
 
     @property
