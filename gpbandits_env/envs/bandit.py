@@ -133,8 +133,8 @@ def instance_with(made: Bandit, parameters: Parameters) -> Bandit:
 
     Raises:
         UnknownName: a parameter that the environment does not have.
-        InvalidInput: a value out of range; actions that would differ; or rewards that may lie
-            outside the observation space of the environment.
+        InvalidInput: a value out of range; actions or contexts that would differ; or rewards that
+            may lie outside the observation space of the environment.
     """
     if not parameters:
         return made
@@ -145,6 +145,11 @@ def instance_with(made: Bandit, parameters: Parameters) -> Bandit:
     if ours.domain != theirs.domain or ours.batch_size != theirs.batch_size:
         raise InvalidInput(
             f"reset options cannot change the actions, as {shown(dict(parameters))} would: "
+            "make another environment"
+        )
+    if ours.contexts != theirs.contexts:
+        raise InvalidInput(
+            f"reset options cannot change the set of contexts, as {shown(dict(parameters))} would: "
             "make another environment"
         )
     (low, high), (least, most) = made.reward_range(), bandit.reward_range()

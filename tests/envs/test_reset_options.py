@@ -98,6 +98,39 @@ def test_what_does_not_fit_is_refused_and_nothing_changes(env, options, says, se
         assert repr(each.snapshot()) == before
 
 
+CONTEXTS = {"id": "gpbandits/Contextual-v0", "grid": [4], "contexts": 3}
+CLOCK = {"id": "gpbandits/Replay-v0", "contexts": {"clock": 12, "parts": 3}}
+
+
+@pytest.mark.parametrize(
+    ("made", "contexts"),
+    [
+        (CONTEXTS, 30),
+        (CONTEXTS, {"box": [[0.0], [1.0]]}),
+        (CONTEXTS, {"points": [[0.0], [0.3], [1.0]]}),
+        (CLOCK, {"clock": 12, "parts": 12}),
+    ],
+)
+@pytest.mark.parametrize("some", [False, True])
+def test_the_set_of_contexts_cannot_change(made, contexts, some):
+    one, many = gym.make(**made).unwrapped, gym.make_vec(num_envs=2, **made).unwrapped
+    for each in (one, many):
+        mask = {"reset_mask": np.array([True, False])} if some and each is many else {}
+        each.reset(seed=0)
+        before = repr(each.snapshot())
+        with pytest.raises(InvalidInput, match="cannot change the set of contexts"):
+            each.reset(options={"contexts": contexts, **mask})
+        assert repr(each.snapshot()) == before
+        each.step(each.action_space.sample())
+
+
+def test_the_contexts_may_come_in_another_order():
+    env = gym.make(**CONTEXTS)
+    first, _ = env.reset(seed=0, options={"contexts": 3, "sequence": [2, 0]})
+    assert first["context"] == [2]
+    assert first in env.observation_space
+
+
 @pytest.mark.parametrize("options", OPTIONS)
 def test_a_snapshot_resumes_an_instance_with_its_parameters(env, options):
     env.reset(seed=3, options=options)
