@@ -77,7 +77,8 @@ class Scenario:
         grid: a sweep: names to values (their product), or a sequence of points. A plain name is a
             keyword of the environment ("epsilon", "kernel.lengthscale", or with the number of a
             list's item "drift.drifts.0.epsilon"). "agents.NAME" is a setting of every agent,
-            "agents.LABEL.NAME" a setting of one, and "horizon" the horizon.
+            "agents.LABEL.NAME" a setting of one, which has no effect where that agent is left out,
+            and "horizon" the horizon.
         horizon: rounds T.
         trials: independent environment instances; all agents face the same ones.
         agents: the paper's agents.
@@ -175,6 +176,7 @@ class Scenario:
         """
         env_kwargs: Any = copy.deepcopy(dict(self.env_kwargs))
         chosen: Plain = {e.label: copy.deepcopy(dict(e.settings)) for e in self.agents}
+        left_out = {e.label for e in self.alternatives}
         horizon = self.horizon
         for name, value in settings.items():
             head, _, rest = name.partition(".")
@@ -184,9 +186,10 @@ class Scenario:
                 env_kwargs = put(env_kwargs, name, value)
             else:
                 label, _, key = rest.partition(".")
-                one = label in chosen
-                for target in [label] if one else list(chosen):
-                    chosen[target] = put(chosen[target], key if one else rest, value)
+                if key and label in chosen:
+                    chosen[label] = put(chosen[label], key, value)
+                elif not key or label not in left_out:
+                    chosen = {each: put(given, rest, value) for each, given in chosen.items()}
         agents = tuple(replace(e, settings=chosen[e.label]) for e in self.agents)
         return replace(self, env_kwargs=env_kwargs, horizon=horizon, agents=agents)
 
@@ -198,6 +201,8 @@ class Scenario:
     ) -> "Scenario":
         """The same scenario with other agents, trials or horizon.
 
+        Agents that are left out become alternatives, so that a grid may still name them.
+
         Args:
             agents: labels of agents and alternatives, names of registered agents, "module:Class"
                 for your own, or "all"; None keeps the paper's agents.
@@ -208,10 +213,12 @@ class Scenario:
             InvalidInput: a number below 1.
         """
         chosen = self.agents if agents is None else self._choose(agents)
+        labels = {e.label for e in chosen}
+        everyone = (*self.agents, *self.alternatives)
         return replace(
             self,
             agents=chosen,
-            alternatives=tuple(e for e in self.alternatives if e not in chosen),
+            alternatives=tuple(e for e in everyone if e.label not in labels),
             trials=self.trials if trials is None else whole(trials, "trials"),
             horizon=self.horizon if horizon is None else whole(horizon, "horizon"),
         )

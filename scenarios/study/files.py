@@ -183,15 +183,29 @@ def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
             ("kernel.lengthscale"), a setting of every agent ("agents.epsilon") or of one
             ("agents.LABEL.epsilon"). The grid no longer sweeps a setting that is set.
     Raises:
-        InvalidInput: a value does not fit, or a name is part of something that the grid sweeps.
+        InvalidInput: a value does not fit, a name is part of something that the grid sweeps, or it
+            is a setting of an agent that is left out.
     """
     if not settings:
         return scenario
+    _check_agents(scenario, settings)
     own = {name: value for name, value in settings.items() if name in OWN}
     inner = {name: value for name, value in settings.items() if name not in OWN}
     changed = replace(scenario, grid=_without(scenario.grid, settings), **own).changed(inner)
     notes = tuple(f"{name} is set to {plain(value)}" for name, value in settings.items())
     return replace(changed, departures=(*scenario.departures, *notes))
+
+
+def _check_agents(scenario: Scenario, settings: Settings) -> None:
+    """Check that no setting is that of an agent that is left out."""
+    left_out = [e.label for e in scenario.alternatives]
+    for name in settings:
+        match name.split(".", 2):
+            case ["agents", label, _] if label in left_out:
+                chosen = ", ".join(e.label for e in scenario.agents)
+                raise InvalidInput(
+                    f"--set {name}: the agent {label!r} is not among those that run: {chosen}"
+                )
 
 
 def _without(grid: Any, settings: Settings) -> Any:

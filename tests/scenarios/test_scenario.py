@@ -43,6 +43,21 @@ def test_a_parameter_reaches_all_agents_or_one(tiny):
     assert "noise_var" not in cell.scenario.env_kwargs
 
 
+def test_a_setting_of_an_agent_that_is_left_out_has_no_effect(tiny):
+    swept = replace(tiny, grid=({"agents.ei.margin": 0.3, "agents.mpi/no-margin.margin": 0.2},))
+    here = swept.select(["random", "mpi/no-margin"]).cells()[0].scenario
+    assert [dict(e.settings) for e in here.agents] == [{}, {"margin": 0.2}]
+    # With the same points, agents can be added to a results file later.
+    assert swept.select(["random"]).points() == swept.points()
+
+
+def test_a_setting_with_the_name_of_a_label_is_one_of_every_agent(tiny):
+    agents = (AgentEntry("window", "gp-ucb"), AgentEntry("other", "gp-ucb"))
+    swept = replace(tiny, agents=agents, grid=({"agents.window": 5, "agents.window.beta": 2.0},))
+    settings = [dict(e.settings) for e in swept.cells()[0].scenario.agents]
+    assert settings == [{"window": 5, "beta": 2.0}, {"window": 5}]
+
+
 def test_settings_of_agents_do_not_change_the_world(tiny):
     cell = replace(tiny, grid=({"agents.noise_var": 0.5, "horizon": 4, "noise_var": 0.1},)).cells()[
         0
@@ -70,6 +85,11 @@ def test_select_takes_labels_alternatives_and_registered_names(tiny):
     assert [e.label for e in tiny.select(["all"]).agents] == [
         "gp-ucb", "ei", "random", "mpi/no-margin",
     ]  # fmt: skip
+
+
+def test_an_agent_of_ones_own_may_have_the_label_of_one_that_is_left_out(tiny):
+    chosen = tiny.select(["gpbandits_env.agents:random"])
+    assert [e.agent for e in chosen.agents] == ["gpbandits_env.agents:random"]
 
 
 def test_select_says_what_was_meant(tiny):

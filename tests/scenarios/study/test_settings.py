@@ -64,6 +64,13 @@ def test_settings_reach_the_environment_the_agents_and_the_scenario():
     assert with_settings(SE, {}) is SE
 
 
+def test_a_setting_of_an_agent_that_does_not_run_is_refused():
+    chosen = SE.select(["random"])
+    with pytest.raises(InvalidInput, match="'tv-gp-ucb' is not among those that run: random"):
+        with_settings(chosen, {"agents.tv-gp-ucb.epsilon": 0.5})
+    assert with_settings(chosen, {"agents.noise_var": 0.5}).agents[0].settings == {"noise_var": 0.5}
+
+
 def test_what_is_set_is_swept_no_longer():
     assert len(SE.cells()) == 3
     one = with_settings(SE, {"epsilon": 0.02})
