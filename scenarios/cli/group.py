@@ -4,6 +4,7 @@ The signals SIGTERM and SIGHUP are handled like Ctrl-C.
 """
 
 import os
+import shlex
 import signal
 import stat
 import sys
@@ -173,7 +174,7 @@ def _kept_traceback(error: Exception) -> str:
     text = "".join(traceback.format_exception(error))
     try:
         with tempfile.NamedTemporaryFile(prefix="gpbandits-", suffix=".log", delete=False) as file:
-            words = f"gpbandits {' '.join(sys.argv[1:])}\n{text}"
+            words = f"{shlex.join(['gpbandits', *sys.argv[1:]])}\n{text}"
             file.write(words.encode(errors="backslashreplace"))
     except OSError:
         click.echo(text, err=True)

@@ -1,6 +1,7 @@
 """The commands that run a scenario, write one out, and animate one: `run`, `new`, `animate`."""
 
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from functools import wraps
@@ -199,7 +200,7 @@ def new(file: Path, source: str | None, force: bool) -> None:
         start = registry.experiment(registry.get(source), "scenario to write out")
         text = as_toml(start, file.name)
     write_text(file, text, "text")
-    click.echo(f"wrote {file}; run it with 'gpbandits run {file}'")
+    click.echo(f"wrote {file}; run it with: gpbandits run {shlex.quote(str(file))}")
     if start is not None:
         others = differences(start, text)
         same = f"in {', '.join(others)}, which a file cannot express" if others else ""

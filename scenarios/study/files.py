@@ -8,6 +8,7 @@ file of readings that it names is relative to its folder.
 
 import json
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
@@ -55,7 +56,8 @@ def load(path: Path) -> Scenario:
         check_regular(path, MOST_BYTES)
         declared = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise MissingData(f"{path}: no such file; 'gpbandits new {path}' writes one") from None
+        command = f"gpbandits new {shlex.quote(str(path))}"
+        raise MissingData(f"{path}: no such file; this writes one: {command}") from None
     except InvalidInput:
         raise
     except RecursionError:
@@ -145,7 +147,7 @@ def _entry(entry: Any, where: str) -> Any:
 def template(name: str) -> str:
     """A commented scenario file with a name; it runs as it is."""
     text = files("gpbandits_env.scenarios").joinpath("study/template.toml").read_text("utf-8")
-    return text.replace("{name}", name)
+    return text.replace("{name}", shlex.quote(name))
 
 
 def parse_settings(texts: Sequence[str]) -> Plain:
@@ -226,7 +228,7 @@ def _without(grid: Any, settings: Settings) -> Any:
 def as_toml(scenario: Scenario, file: str) -> str:
     """The text of a file of that name that declares the scenario."""
     entries = _normal(_entries(scenario))
-    lines, tables = [HEAD.format(id=scenario.id, file=file)], list[str]()
+    lines, tables = [HEAD.format(id=scenario.id, file=shlex.quote(file))], list[str]()
     for name, value in entries.items():
         if isinstance(value, dict):
             tables += _table(f"[{name}]", value)

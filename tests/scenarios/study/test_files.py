@@ -1,5 +1,6 @@
 """Scenario files: what they declare, and errors that name the file and the key."""
 
+import re
 import tomllib
 
 import pytest
@@ -136,6 +137,16 @@ def test_new_writes_a_file_once(tmp_path):
     assert run(main, ["new", str(path), "--force"]).exit_code == 0
     assert run(main, ["new", str(tmp_path / "a.yaml")]).exit_code == 2
     assert run(main, ["new", str(tmp_path / "no" / "a.toml")]).exit_code == 2
+
+
+@pytest.mark.parametrize("source", [[], ["--from", "bogunovic2016/se"]])
+def test_commands_with_a_path_can_be_pasted_into_a_shell(tmp_path, source):
+    path = tmp_path / "my scén 50%.toml"
+    with pytest.raises(MissingData, match=re.escape(f"gpbandits new '{path}'")):
+        load(path)
+    said = CliRunner().invoke(main, ["new", str(path), *source]).output
+    assert f"run it with: gpbandits run '{path}'\n" in said
+    assert "`gpbandits run 'my scén 50%.toml'`" in path.read_text(encoding="utf-8")
 
 
 def test_skipping_initial_points_and_panels_are_declared(tmp_path):
