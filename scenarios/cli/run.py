@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli.group import exit_code, labels, no_user_code_option
@@ -191,6 +191,8 @@ def new(file: Path, source: str | None, force: bool) -> None:
     """
     if file.suffix != ".toml":
         raise InvalidInput(f"{file}: the name of a scenario file must end in .toml")
+    if not file.name.isprintable():  # the file contains its name in a comment
+        raise InvalidInput(f"{shown(file.name)}: the name of a scenario file must be printable")
     if not file.parent.is_dir():
         raise InvalidInput(f"{file}: the folder {file.parent} does not exist")
     if file.exists() and not force:

@@ -137,6 +137,8 @@ def test_new_writes_a_file_once(tmp_path):
     assert run(main, ["new", str(path), "--force"]).exit_code == 0
     assert run(main, ["new", str(tmp_path / "a.yaml")]).exit_code == 2
     assert run(main, ["new", str(tmp_path / "no" / "a.toml")]).exit_code == 2
+    assert run(main, ["new", str(tmp_path / "a\nb.toml")]).exit_code == 2
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize("source", [[], ["--from", "bogunovic2016/se"]])
