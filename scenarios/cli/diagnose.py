@@ -39,8 +39,8 @@ def diagnose(
     """Estimate whether the readings in FILE drift, how fast, and which model to use.
 
     FILE is a CSV file with one row per time and one column per arm. Its first line may contain the
-    names of the columns. Its first column may contain dates; epsilon is then per hour. Empty cells
-    are gaps. Commas, semicolons or tabs separate the cells.
+    names of the columns. Its first column may contain dates; epsilon is then per hour, and without
+    times per row. Empty cells are gaps. Commas, semicolons or tabs separate the cells.
 
     \b
     Examples:
@@ -48,17 +48,20 @@ def diagnose(
       gpbandits diagnose readings.csv --time-column hour --json
     """
     readings = read_table(file, time_column=time_column, gaps="keep")
-    times = None if readings.times is None else hours(readings.times)
+    times, unit = None, "row"
+    if readings.times is not None:
+        times = hours(readings.times)
+        unit = "hour" if readings.times.dtype.kind == "M" else "unit of time"
     found = judge(readings.values, times, noise_var=noise_var, train_fraction=train_fraction)
-    click.echo(json.dumps(found.to_dict(), indent=2) if as_json else table(found))
+    click.echo(json.dumps(found.to_dict(), indent=2) if as_json else table(found, unit))
 
 
-def table(found: Diagnosis) -> str:
-    """The result of `diagnose`, as a table for a terminal."""
+def table(found: Diagnosis, unit: str) -> str:
+    """The result of `diagnose` in a unit of time, as a table for a terminal."""
     low, high = found.interval
     lines = [
         f"{found.rows[0]} rows to learn from, {found.rows[1]} to test on",
-        f"epsilon    {found.epsilon:.4g} per unit of time (95% interval {low:.4g} to {high:.4g})",
+        f"epsilon    {found.epsilon:.4g} per {unit} (95% interval {low:.4g} to {high:.4g})",
         *([f"           {found.unknown}"] if found.unknown else []),
         f"noise_var  {found.noise_var:.4g}",
         "",

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from scipy.stats import norm
 
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.learning import diagnose
+from gpbandits_env.learning import Diagnosis, diagnose
 from gpbandits_env.learning.diagnose import _recommend
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.temporal import temporal_from_dict
@@ -272,6 +272,25 @@ def test_the_command_knows_a_column_of_dates(tmp_path):
     told = [CliRunner().invoke(main, ["diagnose", str(p), "--json"]) for p in (numbered, dated)]
     assert told[0].exit_code == 0, told[0].output
     assert told[0].output == told[1].output  # a row an hour
+
+
+@pytest.mark.parametrize(
+    ("text", "args", "unit"),
+    [
+        ("a,b\n1,2\n", [], "row"),
+        ("when,a\n2026-03-01 12:00,2\n", [], "hour"),
+        ("a,day\n1,2026-03-01\n", ["--time-column", "day"], "hour"),
+        ("day,a\n1,2\n", ["--time-column", "day"], "unit of time"),
+    ],
+)
+def test_the_command_says_the_unit_of_time(tmp_path, monkeypatch, text, args, unit):
+    found = Diagnosis(0.1, (0.0, 0.2), "", 0.5, (), "drifting", "so it is", (6, 4))
+    judge = "gpbandits_env.scenarios.cli.diagnose.judge"
+    monkeypatch.setattr(judge, lambda *given, **settings: found)
+    path = tmp_path / "r.csv"
+    path.write_text(text, encoding="utf-8")
+    said = CliRunner().invoke(main, ["diagnose", str(path), *args]).output
+    assert f"epsilon    0.1 per {unit} (95% interval 0 to 0.2)" in said
 
 
 @pytest.mark.parametrize(
