@@ -35,7 +35,7 @@ from gpbandits_env.scenarios.study.run import run_study
 )
 @click.option("--agents", type=labels, metavar="A,B", help="Labels; by default those in all files.")
 @click.option("--reference", metavar="A", help="Agent whose score is 0; by default the worst.")
-@click.option("--out", type=click.Path(path_type=Path), help="Name of the plot, without suffix.")
+@click.option("--out", type=click.Path(path_type=Path), help="Name of the plots (.png and .svg).")
 @click.option("--seed", type=click.IntRange(0), default=0, help="Seed of the bootstrap.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and draw no plot.")
 def compare_command(

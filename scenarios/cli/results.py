@@ -55,7 +55,7 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
 
 @click.command()
 @_file
-@click.option("--out", type=click.Path(path_type=Path), help="Name of the plots, without suffix.")
+@click.option("--out", type=click.Path(path_type=Path), help="Name of the plots (.png and .svg).")
 @click.option("--log", is_flag=True, help="Draw regret on a logarithmic axis.")
 @click.option("--bounds", is_flag=True, help="Add the paper's regret bounds to the plot.")
 @click.option("--agents", type=labels, help="Labels of the agents to draw, separated by commas.")

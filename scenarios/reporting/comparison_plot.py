@@ -27,7 +27,7 @@ def draw(
 
     Args:
         suite: the comparison.
-        stem: the path of the files without the suffix.
+        stem: the path of the files, with or without suffix.
         agents: label -> agent, which determines its colour (see `agents_of`); by default the label.
         reads: the results files, which no picture replaces.
     Raises:

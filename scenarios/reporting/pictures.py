@@ -55,13 +55,14 @@ def save(
     """Draw a picture to one file per suffix; the suffix of ``path`` itself is ignored.
 
     Raises:
+        InvalidInput: the path is a folder, or a file would replace one that is no such picture.
         StoreError: a file cannot be written.
     """
     with new_figure(11.0, 3.6) as figure:
         module, _, name = picture.draw.partition(":")
         getattr(import_module(module), name)(figure, seed)
         entitle(figure, f"{picture.source}: {picture.title}")
-        return write(figure, path.with_suffix(""), suffixes)
+        return write(figure, path.parent / path.stem, suffixes)
 
 
 # -- srinivas2010 ---------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def plot(
 
     Args:
         store: an open results file.
-        stem: the path of the files without the suffix; by default next to the results file.
+        stem: the path of the files, with or without suffix; by default next to the results file.
         log: whether all regret is drawn on a logarithmic axis.
         bounds: whether the theory curves are drawn too.
         suffixes: the kinds of file.

@@ -16,6 +16,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from gpbandits_env.arrays import Array, Plain
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import writing
 
 if TYPE_CHECKING:
@@ -241,8 +242,15 @@ def _spell_out(figure: "Figure") -> None:
 
 
 def files_of(stem: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
-    """The files that `write` writes."""
-    return [stem.with_name(stem.name + suffix) for suffix in suffixes]
+    """The files that `write` writes; a suffix of pictures that the name already has is replaced.
+
+    Raises:
+        InvalidInput: the path is a folder such as "." and has no name.
+    """
+    name = stem.stem if stem.suffix in SUFFIXES else stem.name
+    if name in ("", ".."):
+        raise InvalidInput(f"{stem} is a folder; give the name of a picture")
+    return [stem.with_name(name + suffix) for suffix in suffixes]
 
 
 def entitle(figure: "Figure", title: str) -> None:

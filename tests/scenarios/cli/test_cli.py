@@ -178,7 +178,13 @@ def test_a_mistake_is_one_line_and_exit_code_2(cli, tmp_path, args, words):
     (["export", "a.sqlite", "--format", "csv", "--out", "t.toml"], "not an exported table"),
     (["export", ""], "is a folder"),
     (["plot", "a.sqlite", "--out", "junk"], "junk.png exists and is not a PNG picture"),
+    (["plot", "a.sqlite", "--out", "junk.svg"], "junk.png exists and is not a PNG picture"),
+    (["plot", "a.sqlite", "--out", "."], ". is a folder"),
+    (["plot", "hard.png", "--out", "hard.svg"], "writing hard.png would destroy hard.png"),
+    (["plot", "a.sqlite", "--out", "hard.png"], "writing hard.png would destroy a.sqlite"),
+    (["run", "srinivas2010/fig-2", "--out", "."], ". is a folder"),
     (["compare", "a.sqlite", "--out", "junk"], "junk.png exists and is not a PNG picture"),
+    (["compare", "a.sqlite", "--out", "hard.png"], "writing hard.png would destroy a.sqlite"),
     (["new", "store.toml", "--force"], "store.toml exists and is not a text file"),
 ])  # fmt: skip
 def test_no_command_writes_over_an_input_or_over_another_kind_of_file(
@@ -186,6 +192,7 @@ def test_no_command_writes_over_an_input_or_over_another_kind_of_file(
 ):
     assert cli("new", "t.toml").exit_code == 0
     (tmp_path / "hard.csv").hardlink_to(store)
+    (tmp_path / "hard.png").hardlink_to(store)
     (tmp_path / "link.html").symlink_to(store)
     (tmp_path / "store.toml").write_bytes(store.read_bytes())
     (tmp_path / "junk.png").write_text("my thesis " * 1000)

@@ -1,9 +1,17 @@
 import threading
+from pathlib import Path
 
 import matplotlib as mpl
 import pytest
 
-from gpbandits_env.scenarios.reporting.style import entitle, new_figure, share_legend, write
+from gpbandits_env.errors import InvalidInput
+from gpbandits_env.scenarios.reporting.style import (
+    entitle,
+    files_of,
+    new_figure,
+    share_legend,
+    write,
+)
 
 
 @pytest.mark.parametrize("width", [6.0, 8.0, 13.0])
@@ -46,6 +54,18 @@ def test_a_formula_that_cannot_be_read_is_drawn_as_text(tmp_path):
     drawn = files[1].read_text(encoding="utf-8")
     assert drawn.count("<!-- $\\frac{$ costs $5$ -->") >= 3
     assert "alpha" in drawn
+
+
+@pytest.mark.parametrize("name", ["a", "a.png", "a.svg"])
+def test_a_suffix_of_pictures_is_not_doubled(name):
+    assert files_of(Path("to") / name) == [Path("to/a.png"), Path("to/a.svg")]
+    assert files_of(Path("epsilon=0.05"), [".svg"]) == [Path("epsilon=0.05.svg")]
+
+
+@pytest.mark.parametrize("folder", [".", "..", "a/..", "/"])
+def test_a_folder_is_no_name_of_a_picture(folder):
+    with pytest.raises(InvalidInput, match="is a folder; give the name of a picture"):
+        files_of(Path(folder))
 
 
 def test_figures_of_several_threads_leave_the_style_as_it_was():
