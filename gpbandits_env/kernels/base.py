@@ -162,11 +162,15 @@ class Kernel(Parametric, ABC):
         Raises:
             InvalidInput: the kernel has no spectral density, or does not implement it.
         """
-        why = "has no spectral density for random features, since it is not stationary"
+        name, elsewhere = self.type_name, "use arms or a grid instead of a box"
         if self.is_stationary:
-            why = "has no known spectral density: implement its method frequencies(rng, count, dim)"
+            raise InvalidInput(
+                f"the kernel {name!r} has no known spectral density: implement its method "
+                f"frequencies(rng, count, dim), or {elsewhere}"
+            )
         raise InvalidInput(
-            f"the kernel {self.type_name!r} {why}; or use arms or a grid instead of a box"
+            f"the kernel {name!r} has no spectral density for random features, since it is not "
+            f"stationary: {elsewhere}"
         )
 
     def to_dict(self) -> Plain:
