@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, ConfidenceBound, Round
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, rolled_back
+from gpbandits_env.agents.search import Search
 from gpbandits_env.agents.search.base import Region
 from gpbandits_env.arrays import Array, Points, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.posterior import Posterior
 from gpbandits_env.problem import Problem
 
 
@@ -57,6 +59,9 @@ class Initialised(BatchRule):
 
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         self.then.check(rule, problem)
+
+    def check_search(self, search: Search, posterior: Posterior) -> None:
+        self.then.check_search(search, posterior)
 
     def choose(self, now: Round) -> Points:
         if now.t > self.rounds:

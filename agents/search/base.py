@@ -55,6 +55,14 @@ class Search(ABC):
         then that of the smallest violation.
         """
 
+    def check_samples(self, posterior: Any) -> None:
+        """Check that `sampled` can draw from a posterior; by default it can.
+
+        Raises:
+            InvalidInput: it cannot; the message says why.
+        """
+        return
+
     def surest(self, posterior: Any) -> Points:
         """The action with the largest posterior mean, a new array (1,) or (1, d)."""
         return self.best(Mean(), posterior)

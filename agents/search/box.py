@@ -224,6 +224,9 @@ class BoxSearch(Search):
         # Candidates are scored in single precision; an ascent starts at the best, never descending.
         return self._lift(self.box.snap(found.reshape(size, count, -1)[own, top])), tops[own, top]
 
+    def check_samples(self, posterior: BoxPosterior) -> None:
+        posterior.check_paths()
+
     def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         held = self._candidates(posterior)
         return held.points.copy(), held.mean.copy(), held.var.copy()

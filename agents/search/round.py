@@ -139,6 +139,10 @@ class RoundSearch(Search):
             tops[~feasible[own, first]] = -np.inf
         return held.points[first], tops
 
+    def check_samples(self, posterior: BoxPosterior) -> None:
+        if self.settings.candidates > MOST_EXACT:
+            posterior.check_paths()
+
     def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         held = self._candidates(posterior)
         return held.points.copy(), held.mean.copy(), held.var.copy()

@@ -241,6 +241,15 @@ class BoxPosterior(Posterior):
                 weights *= fade
             return Paths(self.prior_mean, basis, scale * xi, self._kernel_at(points), weights)
 
+    def check_paths(self) -> None:
+        """Check that `paths` can draw functions.
+
+        Raises:
+            InvalidInput: it cannot; see there.
+        """
+        if self._exact_features is None:
+            self.kernel.frequencies(np.random.default_rng(0), 1, self.box.dim)
+
     def sample(self, rng: np.random.Generator, size: int, x: ArrayLike) -> Array:
         """Exact joint draws of f at x (n, d) given the data, (size, n).
 

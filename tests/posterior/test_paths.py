@@ -158,5 +158,7 @@ def test_features_made_before():
 
 def test_no_features_for_the_kernel():
     posterior, _ = world(2, Linear())
-    with pytest.raises(InvalidInput, match="spectral density"):
-        posterior.paths(np.random.default_rng(0), 1)
+    for draw in (lambda: posterior.paths(np.random.default_rng(0), 1), posterior.check_paths):
+        with pytest.raises(InvalidInput, match="spectral density"):
+            draw()
+    world(1, Linear())[0].check_paths()  # on a line its features are exact

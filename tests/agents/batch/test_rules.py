@@ -5,8 +5,11 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents.batch import RULES, rule_for
+from gpbandits_env.agents.search import search_for
+from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Matern32
+from gpbandits_env.kernels import Linear, Matern32
+from gpbandits_env.posterior import BoxPosterior
 
 
 def test_sp_sharpens_with_time(world):
@@ -20,6 +23,27 @@ def test_sp_sharpens_with_time(world):
         shares.append((agent.ask() == score.argmax()).mean())
     assert shares[0] < shares[1] < shares[2]
     assert shares[0] < 0.2
+
+
+LATER = {"type": "initialised", "rounds": 2, "then": {"type": "thompson"}}
+MANY = {"type": "round", "candidates": 5000}
+
+
+@pytest.mark.parametrize("rule", ["thompson", "dpp", "ts-rsr", LATER, "hallucinate"])
+@pytest.mark.parametrize(
+    ("search", "exact"),
+    [("gradient", False), ("candidates", False), (MANY, False), ("round", True)],
+)
+def test_rules_that_draw_samples_need_a_search_that_can(rule, search, exact):
+    """In a box random features need a spectral density, unless samples are exact."""
+    box, kernel = Box([0.0, 0.0], [1.0, 1.0]), Matern32(0.5) + Linear()
+    finder, rule = search_for(box, search, np.random.default_rng(0)), rule_for(rule)
+    rule.check_search(finder, BoxPosterior(box, Matern32(0.5), 0.1))
+    if exact or rule == rule_for("hallucinate"):
+        rule.check_search(finder, BoxPosterior(box, kernel, 0.1))
+        return
+    with pytest.raises(InvalidInput, match="'linear' has no spectral density"):
+        rule.check_search(finder, BoxPosterior(box, kernel, 0.1))
 
 
 @pytest.mark.parametrize(
