@@ -67,7 +67,7 @@ class Initialised(BatchRule):
         if now.t > self.rounds:
             return self.then.choose(now)
         if self.first == "uniform":
-            return now.posterior.domain.sample(now.rng, now.m)
+            return now.search.uniform(now.posterior, now.rng, now.m)
         return LargestVariance().choose(now)
 
 

@@ -63,6 +63,11 @@ class Search(ABC):
         """
         return
 
+    def uniform(self, posterior: Any, rng: np.random.Generator, size: int) -> Points:
+        """Independent uniformly random actions, (size,) or (size, d)."""
+        drawn: Points = posterior.domain.sample(rng, size)
+        return drawn
+
     def surest(self, posterior: Any) -> Points:
         """The action with the largest posterior mean, a new array (1,) or (1, d)."""
         return self.best(Mean(), posterior)
@@ -281,6 +286,9 @@ class PlacedArmSearch(Search):
         values = self._scaled(values, posterior.mean_at(self._points))
         top = values.argmax(axis=1)
         return self._points[top], values[np.arange(size), top]
+
+    def uniform(self, posterior: BoxPosterior, rng: np.random.Generator, size: int) -> Array:
+        return self._points[rng.integers(len(self._points), size=size)]
 
     def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         return self._points.copy(), *posterior.moments(self._points)

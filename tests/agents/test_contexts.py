@@ -183,6 +183,19 @@ def test_what_does_not_work_with_contexts_says_why(settings, why):
         agents.make("ei", Problem(ARMS, SquaredExponential(0.2), NOISE)).ask(context=0)
 
 
+@pytest.mark.parametrize("domain", [ARMS, LINE], ids=["arms", "line"])
+@pytest.mark.parametrize("contexts", [CONTEXTS, LINE], ids=["finite", "box"])
+def test_uniform_first_rounds_are_actions(domain, contexts):
+    batch = {"type": "initialised", "rounds": 9, "first": "uniform", "then": {"type": "thompson"}}
+    problem = Problem(domain, KERNEL, NOISE, batch_size=400, contexts=contexts)
+    agent = agents.make("ts", problem, seed=0, batch=batch)
+    actions = agent.ask(context=contexts.sample(np.random.default_rng(0), 1))
+    cells = actions if domain.finite else np.floor(15 * actions[:, 0]).astype(int)
+    counts = np.bincount(cells, minlength=15)
+    assert len(counts) == 15
+    assert counts.min() > 10
+
+
 def test_a_point_that_is_no_candidate_does_not_change_the_context():
     problem = Problem(LINE, KERNEL, NOISE, contexts=CONTEXTS)
     agent = agents.make("gp-ucb", problem, seed=0, candidates=16)
