@@ -157,6 +157,8 @@ class GPAgent(Agent):
             batch = "thompson" if acquisition is None else "hallucinate"
         self.batch = rule_for(batch)
         self.batch.check(self.rule, problem)
+        if action_map is None:  # an algorithm with a map may replace the search
+            self.batch.check_search(self.search, self.posterior)
         self.duplicates = 0
         self._observe_history()
 

@@ -131,7 +131,7 @@ def test_agents_model_with_it(laws, name, place, agent):
     search = {"search": LOW} if place == "box" else {}
     if place == "box" and name not in IN_BOXES and agent in ("ts", "ts-rsr"):
         with pytest.raises(InvalidInput, match=r"has no .*spectral density"):
-            agents.make(agent, problem, seed=0).ask()
+            agents.make(agent, problem, seed=0)
         return
     for settings in ({}, {"epsilon": 0.05}, {"learn": QUICK, "standardize": True}):
         laws.play(agents.make(agent, problem, seed=0, **search, **settings), 4)

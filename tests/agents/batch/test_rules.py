@@ -6,10 +6,11 @@ import pytest
 from gpbandits_env import agents
 from gpbandits_env.agents.batch import RULES, rule_for
 from gpbandits_env.agents.search import search_for
-from gpbandits_env.domains import Box
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import Linear, Matern32
 from gpbandits_env.posterior import BoxPosterior
+from gpbandits_env.problem import Problem
 
 
 def test_sp_sharpens_with_time(world):
@@ -44,6 +45,16 @@ def test_rules_that_draw_samples_need_a_search_that_can(rule, search, exact):
         return
     with pytest.raises(InvalidInput, match="'linear' has no spectral density"):
         rule.check_search(finder, BoxPosterior(box, kernel, 0.1))
+
+
+@pytest.mark.parametrize("name", ["ts", "dpp-ts", "ts-rsr"])
+def test_an_agent_that_cannot_draw_its_samples_is_refused_when_it_is_made(name):
+    box, line, kernel = Box([0.0, 0.0], [1.0, 1.0]), Box([0.0], [1.0]), Matern32(0.5) + Linear()
+    for problem in (Problem(box, kernel, 0.1), Problem(line, kernel, 0.1, contexts=line)):
+        with pytest.raises(InvalidInput, match="use arms or a grid instead of a box"):
+            agents.make(name, problem, seed=0)
+    agents.make(name, Problem(box, kernel, 0.1), seed=0, candidates=9).ask()
+    agents.make(name, Problem(Arms.grid(9), kernel, 0.1, contexts=line), seed=0).ask(context=[0.5])
 
 
 @pytest.mark.parametrize(
