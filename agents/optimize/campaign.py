@@ -102,7 +102,7 @@ class Campaign(Displayed):
         self._models = Models(self.space, self.agent, bounds, search)
         self._bounds = bounds
         self._log = CampaignLog(self.space, self.maximize, bounds)
-        self._declared = {
+        self._declared: Plain = {
             "space": self.space.to_dict(),
             "agent": agent,
             "maximize": self.maximize,
@@ -419,6 +419,10 @@ class Campaign(Displayed):
                 raise InvalidInput(
                     f"it is of a campaign with other arguments: {' and '.join(other)} differ"
                 )
+            for key in ("space", "constraints"):  # equal dicts may have different orders
+                if list(state[key]) != list(self._declared[key]):
+                    order = ", ".join(state[key])
+                    raise InvalidInput(f"the order differs: give its {key} in the order {order}")
             log.restore(state)
             self._models.restore(state, log)
         except BROKEN as error:

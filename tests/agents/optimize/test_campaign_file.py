@@ -236,3 +236,15 @@ def test_open_starts_and_continues_a_campaign(tmp_path):
             Campaign.open(file, space, "ts", **{"noise": 0.1, **changed})
     with pytest.raises(InvalidInput, match="agent differ"):
         Campaign.open(file, space, "ei", noise=0.1)
+
+
+def test_open_refuses_names_in_another_order(tmp_path):
+    """The points of the file are in the order of its dimensions."""
+    file, x, y = tmp_path / "c.json", {"x": (0.0, 1.0)}, {"y": (0.0, 10.0)}
+    first = Campaign.open(file, x | y, constraints={"a": 1.0, "b": 2.0})
+    first.tell(first.ask()[0].id, 1.0, constraints=[0.0, 0.0])
+    with pytest.raises(InvalidInput, match="give its space in the order x, y"):
+        Campaign.open(file, y | x, constraints={"a": 1.0, "b": 2.0})
+    with pytest.raises(InvalidInput, match="give its constraints in the order a, b"):
+        Campaign.open(file, x | y, constraints={"b": 2.0, "a": 1.0})
+    assert Campaign.open(file, x | y, constraints={"a": 1.0, "b": 2.0}).records == first.records
