@@ -18,7 +18,7 @@ from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.belief import importance, params_of
 from gpbandits_env.agents.optimize.constraints import linear_to_dict, split
 from gpbandits_env.agents.optimize.dimensions import Params
-from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
+from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile, plain
 from gpbandits_env.agents.optimize.models import Models
 from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
@@ -414,7 +414,9 @@ class Campaign(Displayed):
         """
         log = CampaignLog(self.space, self.maximize, self._bounds)
         try:
-            other = [key for key, own in self._declared.items() if state[key] != own]
+            # Plain, because a comparison of arrays is neither true nor false.
+            declared = self._declared.items()
+            other = [key for key, own in declared if plain(state[key]) != plain(own)]
             if other:
                 raise InvalidInput(
                     f"it is of a campaign with other arguments: {' and '.join(other)} differ"

@@ -51,7 +51,7 @@ class CampaignFile:
                 "Campaign.resume continues that file; save() with another name keeps this campaign"
             )
         try:
-            text = json.dumps(_plain(state)).encode()
+            text = json.dumps(plain(state)).encode()
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"this campaign cannot be saved: {error}") from None
         try:
@@ -91,22 +91,22 @@ class CampaignFile:
             return None
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """Nested data in the types of JSON, with arrays and tuples encoded."""
     if isinstance(value, np.ndarray):
         data = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
         return {"__array__": data, "dtype": value.dtype.str, "shape": list(value.shape)}
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, tuple):
-        return {"__tuple__": _plain(list(value))}
+        return {"__tuple__": plain(list(value))}
     if isinstance(value, list):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _restored(value: State) -> object:
-    """The inverse of `_plain` for a dict, an array or a tuple with restored items."""
+    """The inverse of `plain` for a dict, an array or a tuple with restored items."""
     if "__array__" in value:
         data = np.frombuffer(base64.b64decode(value["__array__"]), dtype=value["dtype"])
         return data.reshape(value["shape"]).copy()

@@ -248,3 +248,15 @@ def test_open_refuses_names_in_another_order(tmp_path):
     with pytest.raises(InvalidInput, match="give its constraints in the order a, b"):
         Campaign.open(file, x | y, constraints={"b": 2.0, "a": 1.0})
     assert Campaign.open(file, x | y, constraints={"a": 1.0, "b": 2.0}).records == first.records
+
+
+def test_open_continues_a_campaign_with_an_array_in_its_settings(tmp_path):
+    def opened(*lengthscale):
+        kernel = {"type": "matern52", "lengthscale": np.array(lengthscale)}
+        return Campaign.open(tmp_path / "c.json", [(0.0, 1.0)] * 2, kernel=kernel)
+
+    first = opened(0.3, 0.2)
+    first.tell(first.ask()[0].id, 1.0)
+    assert opened(0.3, 0.2).records == first.records
+    with pytest.raises(InvalidInput, match="settings differ"):
+        opened(0.3, 0.1)
