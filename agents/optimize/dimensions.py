@@ -180,7 +180,8 @@ class Choice(Dimension):
     Each option has its own coordinate in the unit cube; two options share one.
 
     Args:
-        options: at least two different values; to be saved in a file they must fit JSON.
+        options: at least two different values; to be saved in a file they must fit JSON. Numbers
+            and strings of NumPy become those of Python.
     Raises:
         InvalidInput: there are fewer than two options, or one occurs twice.
     """
@@ -189,7 +190,8 @@ class Choice(Dimension):
     options: tuple[object, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "options", listed(self.options, "options"))
+        options = tuple(map(_own, listed(self.options, "options")))
+        object.__setattr__(self, "options", options)
         if self.size < 2 or any(self._index(o) != i for i, o in enumerate(self.options)):
             raise InvalidInput(
                 f"a choice needs at least two options, all different, got {shown(self.options)}"
@@ -204,11 +206,12 @@ class Choice(Dimension):
         return len(self.options)
 
     def check(self, value: object) -> object:
-        if self._index(value) is None:
+        index = self._index(_own(value))
+        if index is None:
             raise InvalidInput(
                 f"the value must be one of the options {shown(self.options)}, got {shown(value)}"
             )
-        return value
+        return self.options[index]
 
     def encode(self, value: object) -> list[float]:
         index = self._index(value)
@@ -224,3 +227,10 @@ class Choice(Dimension):
         """The index of an option; 1, 1.0 and True are three different options."""
         same = (i for i, o in enumerate(self.options) if type(o) is type(value) and o == value)
         return next(same, None)
+
+
+def _own(option: object) -> object:
+    """An option, in the type of Python that a file gives back if it is a scalar of NumPy."""
+    if isinstance(option, np.generic) and option.dtype.kind in "biufU":
+        return option.item()
+    return option

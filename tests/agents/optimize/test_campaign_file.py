@@ -260,3 +260,10 @@ def test_open_continues_a_campaign_with_an_array_in_its_settings(tmp_path):
     assert opened(0.3, 0.2).records == first.records
     with pytest.raises(InvalidInput, match="settings differ"):
         opened(0.3, 0.1)
+
+
+def test_open_continues_a_campaign_with_options_of_numpy(tmp_path):
+    space = {"n": Choice(np.arange(3)), "kind": Choice(np.array(["u", "v"])), "x": (0.0, 1.0)}
+    first = Campaign.open(tmp_path / "c.json", space)
+    first.tell(first.ask()[0].id, 1.0)
+    assert Campaign.open(tmp_path / "c.json", space).records == first.records

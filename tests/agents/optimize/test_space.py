@@ -69,3 +69,26 @@ def test_a_cube_knows_its_points_that_stand_for_values():
 def test_a_dimension_of_one_value_is_refused():
     with pytest.raises(InvalidInput, match="got 1 and 1; leave out a dimension"):
         Integer(1, 1)
+
+
+@pytest.mark.parametrize(
+    ("options", "given", "kept"),
+    [
+        (np.arange(3), np.int64(1), 1),
+        ((8, 16, 32), np.int64(16), 16),
+        (np.arange(3), 1, 1),
+        ((0.5, 1.5), np.float64(1.5), 1.5),
+        (np.array(["u", "v"]), np.str_("v"), "v"),
+        (np.array([True, False]), False, False),
+    ],
+    ids=repr,
+)
+def test_options_of_numpy_are_those_of_python(options, given, kept):
+    """A file gives back the types of Python."""
+    choice = Choice(options)
+    value = choice.check(given)
+    assert choice.decode(np.array(choice.encode(value))) == value
+    assert (type(value), value) == (type(kept), kept)
+    assert {type(option) for option in choice.values()} == {type(kept)}
+    with pytest.raises(InvalidInput, match="one of the options"):
+        choice.check(np.float32(16.0))
