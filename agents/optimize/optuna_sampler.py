@@ -180,9 +180,15 @@ class _Parameter:
             case kinds.IntDistribution(step=1):
                 return cls(own, Integer(own.low, own.high, own.log), int, int)
             case kinds.FloatDistribution() | kinds.IntDistribution():
-                low, step = own.low, own.step or 1
-                steps = Integer(0, round((own.high - low) / step))
-                return cls(own, steps, lambda v: round((v - low) / step), lambda n: low + n * step)
+                low, high, step = own.low, own.high, own.step or 1
+                steps = Integer(0, round((high - low) / step))
+                # The last step may exceed the highest value by rounding, as in 0.1 + 11 * 0.1.
+                return cls(
+                    own,
+                    steps,
+                    lambda v: round((v - low) / step),
+                    lambda n: min(low + n * step, high),
+                )
         raise InvalidInput(f"GPBanditsSampler does not support the parameter {own!r}")
 
     def holds(self, value: object) -> bool:

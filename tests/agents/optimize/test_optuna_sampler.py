@@ -6,7 +6,7 @@ import pytest
 from gpbandits_env.errors import GPBanditsError, InvalidInput
 
 optuna = pytest.importorskip("optuna")
-from gpbandits_env.agents.optimize.optuna_sampler import GPBanditsSampler  # noqa: E402
+from gpbandits_env.agents.optimize.optuna_sampler import GPBanditsSampler, _Parameter  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -131,3 +131,14 @@ def test_values_beyond_reckoning_count_as_failed_with_a_warning(value):
         study.optimize(fun, n_trials=8)
     assert len(study.trials) == 8
     assert study.best_value < 1.0
+
+
+@pytest.mark.parametrize("low", [0, 1, -20])
+def test_all_values_of_a_range_with_a_step_can_be_suggested(low):
+    """Also 1.2 of the range from 0.1 to 1.2, although 0.1 + 11 * 0.1 is larger."""
+    for count in range(1, 100):
+        own = optuna.distributions.FloatDistribution(low / 10, (low + count) / 10, step=0.1)
+        parameter = _Parameter.of(own)
+        values = [parameter.outside(n) for n in parameter.dimension.values()]
+        assert all(map(own._contains, values))
+        assert values == pytest.approx([(low + n) / 10 for n in range(count + 1)])
