@@ -19,12 +19,15 @@ MOST_BYTES = 2**30
 
 
 class CampaignFile:
-    """The file of a campaign; raises `InvalidInput` unless it is a string or a path."""
+    """The file of a campaign; raises `InvalidInput` unless it is a string or a path.
+
+    A relative path refers to the folder in which the process is now, also if it changes it later.
+    """
 
     def __init__(self, file: str | os.PathLike[str]) -> None:
         if not isinstance(file, (str, os.PathLike)) or "\0" in os.fsdecode(file):
             raise InvalidInput(f"a campaign's file must be a string or a path, got {shown(file)}")
-        self.path = Path(os.fsdecode(file))
+        self.path = Path(os.fsdecode(file)).absolute()
         self._digest: bytes | None = None  # of the content that this process last read or wrote
 
     def refuse_old(self) -> None:

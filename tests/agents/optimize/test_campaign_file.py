@@ -267,3 +267,13 @@ def test_open_continues_a_campaign_with_options_of_numpy(tmp_path):
     first = Campaign.open(tmp_path / "c.json", space)
     first.tell(first.ask()[0].id, 1.0)
     assert Campaign.open(tmp_path / "c.json", space).records == first.records
+
+
+def test_a_relative_file_stays_where_it_was_if_the_folder_changes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    campaign = Campaign([(0.0, 1.0)], seed=0, file="c.json")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    campaign.ask()
+    assert not list((tmp_path / "elsewhere").iterdir())
+    assert len(Campaign.resume(tmp_path / "c.json").pending) == 1
