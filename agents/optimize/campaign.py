@@ -393,8 +393,9 @@ class Campaign(Displayed):
     def to_dataframe(self) -> Any:
         """All records as a table of pandas (extra ``pandas``), one row per evaluation.
 
-        The columns are id, the dimensions by name, the constraints by name, value, status, time and
-        reason. A dimension with the name of another column is called "params.<name>".
+        The columns are id, the dimensions by name, the constraints by name, value, noise, status,
+        time and reason. A dimension with the name of another column is called "params.<name>", and
+        a constraint with the name of a column that is always there "constraints.<name>".
 
         Raises:
             MissingExtra: pandas is not installed.

@@ -347,15 +347,21 @@ class CampaignLog:
     def to_dataframe(self) -> Any:
         """All records as a table; see `Campaign.to_dataframe`."""
         rest = ("value", "noise", "status", "time", "reason")
-        table = []
-        for record in self.records:
-            own = {
-                f"params.{name}" if name in ("id", *self._bounds, *rest) else name: value
-                for name, value in record.params.items()
+        fixed = ("id", *rest)
+        limits = {name: f"constraints.{name}" if name in fixed else name for name in self._bounds}
+        own = {
+            name: f"params.{name}" if name in (*fixed, *self._bounds) else name
+            for name in self._space.dimensions
+        }
+        table = [
+            {
+                "id": record.id,
+                **{column: record.params[name] for name, column in own.items()},
+                **{column: record.constraints.get(name) for name, column in limits.items()},
+                **{key: getattr(record, key) for key in rest},
             }
-            limits = {name: record.constraints.get(name) for name in self._bounds}
-            last = {key: getattr(record, key) for key in rest}
-            table.append({"id": record.id, **own, **limits, **last})
+            for record in self.records
+        ]
         return optional("pandas", "pandas").DataFrame(table)
 
     def snapshot(self) -> State:

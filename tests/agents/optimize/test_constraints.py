@@ -152,3 +152,17 @@ def test_a_function_that_returns_no_pair_ends_the_run():
             agents.minimize(lambda x, w=wrong: w, UNIT, n_calls=2, constraints={"c": 0.0})
     found = agents.minimize(lambda x: float("nan"), UNIT, n_calls=2, seed=0, constraints={"c": 0.0})
     assert len(found.campaign.failed) == 2
+
+
+def test_the_table_has_constraints_with_the_names_of_other_columns():
+    names = ["id", "value", "noise", "status", "time", "reason", "cost"]
+    space = {"cost": (0.0, 1.0), "time": (0.0, 1.0)}
+    campaign = Campaign(space, constraints=dict.fromkeys(names, 10.0))
+    campaign.observe({"cost": 0.25, "time": 0.5}, 1.5, constraints=range(7))
+    table = campaign.to_dataframe()
+    assert table.columns.tolist() == [
+        "id", "params.cost", "params.time", *(f"constraints.{name}" for name in names[:-1]), "cost",
+        "value", "noise", "status", "time", "reason",
+    ]  # fmt: skip
+    row = [0, 0.25, 0.5, *range(7), 1.5, None, "done", 0.0, ""]
+    assert table.loc[0].tolist() == row
