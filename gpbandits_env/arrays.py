@@ -58,16 +58,22 @@ def finite_array(value: ArrayLike, name: str, ndim: int | None = None) -> Array:
 
 
 def numbers(value: ArrayLike, name: str) -> Array:
-    """A float64 array, NaN and infinity included; InvalidInput if it is not numeric."""
+    """A float64 array, NaN and infinity included; InvalidInput if it is not numeric.
+
+    Masked items are NaN: what lies below a mask is no datum.
+    """
     try:
         array = np.asarray(value)
         if array.dtype.kind not in "fiubO":  # complex numbers, dates and strings would be cast
             raise TypeError(f"got {array.dtype}")
         if array.dtype.kind == "O" and any(isinstance(item, (str, bytes)) for item in array.flat):
             raise TypeError("it contains strings")
-        return array.astype(np.float64, copy=False)
+        found = array.astype(np.float64, copy=False)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidInput(f"{name} must be an array of numbers: {error}") from None
+    if isinstance(value, np.ma.MaskedArray):
+        return np.where(np.ma.getmaskarray(value), np.nan, found)
+    return found
 
 
 def frozen(array: NDArray[Scalar]) -> NDArray[Scalar]:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpbandits_env.arrays import finite_array, frozen, positive, share, whole
+from gpbandits_env.arrays import finite_array, frozen, numbers, positive, share, whole
 from gpbandits_env.errors import InvalidInput
 
 
@@ -107,3 +107,11 @@ def test_share_keeps_numbers_from_zero_to_one(value):
 def test_share_refuses(bad):
     with pytest.raises(InvalidInput, match=r"^epsilon must .*\[0, 1\], got"):
         share(bad, "epsilon")
+
+
+def test_masked_items_are_no_data():
+    table = np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
+    assert np.array_equal(numbers(table, "x"), [[1.0, np.nan], [3.0, 4.0]], equal_nan=True)
+    with pytest.raises(InvalidInput, match="must be finite"):
+        finite_array(table, "x")
+    assert finite_array(np.ma.array([1.0]), "x", 1).tolist() == [1.0]

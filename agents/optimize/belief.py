@@ -42,7 +42,8 @@ def points_of(space: Space, points: object) -> list[Any]:
 
 def rows(given: object, name: str) -> tuple[Any, ...]:
     """The items of a list, or of an array-like such as a table's column or a tensor."""
-    array = hasattr(given, "__array__") and not isinstance(given, np.generic)
+    kept = isinstance(given, (np.generic, np.ma.MaskedArray))
+    array = hasattr(given, "__array__") and not kept
     return listed(np.asarray(given) if array else given, name)
 
 

@@ -107,7 +107,7 @@ class Record:
 def measured(value: ArrayLike, *, worst: float) -> float:
     """A finite value, or NaN for a failed evaluation, given as NaN or as the infinity ``worst``.
 
-    An array of one number counts as that number, and a boolean as 0 or 1.
+    An array of one number counts as that number, a boolean as 0 or 1, and a masked value as NaN.
 
     Raises:
         InvalidInput: the value is no number, the other infinity, or above 1e150 in size.
@@ -115,7 +115,7 @@ def measured(value: ArrayLike, *, worst: float) -> float:
     says = "a value must be one number (NaN means that the evaluation failed)"
     single = value
     if hasattr(value, "__array__") and np.size(value) == 1:
-        single = np.asarray(value).ravel()[0]
+        single = np.nan if np.ma.is_masked(value) else np.asarray(value).ravel()[0]
     if isinstance(single, (bool, np.bool_)):
         single = float(single)
     try:
@@ -163,7 +163,8 @@ def measured_constraints(bounds: Mapping[str, float], given: Limits) -> dict[str
             f"each value needs the values of the constraints too: {', '.join(bounds)}"
         )
     if not isinstance(given, Mapping):
-        values = listed(np.atleast_1d(given) if np.ndim(given) == 0 else given, "constraints")
+        single = not isinstance(given, (list, tuple)) and np.ndim(given) == 0
+        values = listed(np.atleast_1d(given) if single else given, "constraints")
         if len(values) != len(bounds):
             raise InvalidInput(f"constraints must have {len(bounds)} values, got {shown(given)}")
         given = dict(zip(bounds, values, strict=True))
@@ -246,7 +247,8 @@ class CampaignLog:
             if limits is not None:
                 return replace(record, status="done", value=found, constraints=limits, noise=own)
             return replace(record, status="failed", reason="the value of a constraint was NaN")
-        reason = "the value was NaN" if np.isnan(value) else "the value was infinite"
+        missing = np.ma.is_masked(value) or np.isnan(value)
+        reason = "the value was NaN" if missing else "the value was infinite"
         return replace(record, status="failed", reason=reason)
 
     def reward(self, record: Record) -> float:

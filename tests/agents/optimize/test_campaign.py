@@ -244,6 +244,24 @@ def test_the_infinity_that_is_no_best_value_is_a_failure(begun, maximize):
     assert campaign.agent.posterior.size == 2
 
 
+@pytest.mark.parametrize(
+    "masked", [np.ma.masked, np.ma.array([3.0], mask=[True]), np.ma.array(3, mask=True)], ids=repr
+)
+def test_a_masked_value_is_a_failure(begun, masked):
+    campaign = begun(2)
+    assert campaign.tell(campaign.ask()[0].id, masked).reason == "the value was NaN"
+    assert campaign.observe({"x": 0.5, "y": 0.5}, masked).status == "failed"
+    assert campaign.observe({"x": 0.5, "y": 0.5}, 1.0, noise=np.ma.masked).noise is None
+    with pytest.raises(InvalidInput, match=r"'x'.*must be finite"):
+        campaign.observe({"x": np.ma.masked, "y": 0.5}, 1.0)
+    values = np.ma.array([1.0, 2.0], mask=[False, True])
+    known = campaign.observe_all([{"x": 0.1, "y": 0.1}] * 2, values)
+    assert [record.status for record in known] == ["done", "failed"]
+    limited = Campaign([(0.0, 1.0)], constraints={"c": 1.0})
+    for limits in (np.ma.masked, [np.ma.masked], {"c": np.ma.masked}):
+        assert limited.observe({"x0": 0.5}, 1.0, constraints=limits).status == "failed"
+
+
 def test_points_of_the_user_are_kept_to_the_bit():
     campaign = Campaign({"x": (-3.3, 7.7), "rate": Real(1e-5, 1.0, log=True)}, seed=0, n_initial=0)
     given = {"x": 1.1, "rate": 0.0123}

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from scipy.optimize import Bounds
+from scipy.optimize import Bounds, NonlinearConstraint
 
 from gpbandits_env import agents
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real
@@ -287,3 +287,14 @@ def test_points_given_are_called_to_the_bit():
         lambda x: seen.append(x[0]) or 0.0, Bounds([-3.3], [7.7]), n_calls=1, x0=[[1.1]], seed=0
     )
     assert seen == [1.1]
+
+
+def test_masked_values_of_known_points_and_of_constraints_are_failures():
+    y0 = np.ma.array([1.0, 2.0, 3.0], mask=[False, True, False])
+    found = agents.minimize(
+        lambda x: x[0], [(0.0, 1.0)], n_calls=1, seed=0, x0=[[0.1], [0.2], [0.3]], y0=y0
+    )
+    assert [record.id for record in found.campaign.failed] == [1]
+    masked = NonlinearConstraint(lambda x: np.ma.masked, 0.0, 1.0)
+    found = agents.minimize(lambda x: x[0], [(0.0, 1.0)], n_calls=2, seed=0, constraints=masked)
+    assert len(found.campaign.failed) == 2
