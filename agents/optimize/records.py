@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -113,13 +114,8 @@ def measured(value: ArrayLike, *, worst: float) -> float:
         InvalidInput: the value is no number, the other infinity, or above 1e150 in size.
     """
     says = "a value must be one number (NaN means that the evaluation failed)"
-    single = value
-    if hasattr(value, "__array__") and np.size(value) == 1:
-        single = np.nan if np.ma.is_masked(value) else np.asarray(value).ravel()[0]
-    if isinstance(single, (bool, np.bool_)):
-        single = float(single)
     try:
-        found = number(single, "value", finite=False)
+        found = _single(value)
     except InvalidInput:
         raise InvalidInput(f"{says}, got {shown(value)}") from None
     if np.isnan(found) or found == worst:
@@ -129,18 +125,28 @@ def measured(value: ArrayLike, *, worst: float) -> float:
     return found
 
 
+def _single(value: Any) -> float:
+    """The number that a value is, or that an array holds; raises `InvalidInput` for others."""
+    if hasattr(value, "__array__") and np.size(value) == 1:
+        value = np.nan if np.ma.is_masked(value) else np.asarray(value).ravel()[0]
+    if isinstance(value, (bool, np.bool_)):
+        value = float(value)
+    return number(value, "value", finite=False)
+
+
 def pair_of(returned: object, rule: str) -> tuple[Any, Any]:
     """The value that a function returned, and what it returned beside it.
 
-    NaN alone is a failed evaluation, with None beside it.
+    NaN or an infinity alone means that the evaluation failed, with None beside it.
 
     Raises:
         InvalidInput: it is no such pair; the message begins with the rule.
     """
     if isinstance(returned, (tuple, list)) and len(returned) == 2:
         return returned[0], returned[1]
-    if isinstance(returned, float) and np.isnan(returned):
-        return returned, None
+    with suppress(InvalidInput):
+        if not np.isfinite(_single(returned)):
+            return returned, None
     raise InvalidInput(f"{rule}, got {shown(returned)}")
 
 

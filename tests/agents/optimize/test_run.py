@@ -216,3 +216,25 @@ print(found.nfev, len(found.campaign.pending), len(done))
     assert len(waiting) <= done < 10
     final = Campaign.resume(tmp_path / "c.json").records
     assert all(final[record.id].params == record.params for record in waiting)
+
+
+@pytest.mark.parametrize(
+    "failed",
+    [
+        np.float32("nan"),
+        np.array(np.nan),
+        np.array([np.nan]),
+        np.inf,
+        np.array(np.inf),
+        np.ma.masked,
+    ],
+    ids=repr,
+)
+def test_a_failed_call_returns_no_pair(failed):
+    """The same values mean a failure as without constraints and noise."""
+    both = {"constraints": {"c": 1.0}, "noise": "returned"}
+    for wanted in ({"constraints": {"c": 1.0}}, {"noise": "returned"}, both, {}):
+        found = agents.minimize(lambda x: failed, UNIT, n_calls=2, seed=0, **wanted)
+        assert len(found.campaign.failed) == 2
+        with pytest.raises(InvalidInput, match="one number"):
+            agents.minimize(lambda x: -np.inf, UNIT, n_calls=2, seed=0, **wanted)
