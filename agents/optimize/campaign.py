@@ -337,6 +337,10 @@ class Campaign(Displayed):
         """
         return self._models.best(self._log)
 
+    def feasible(self, record: Record) -> bool:
+        """Whether an evaluation has a value and its measured constraints hold."""
+        return record.status == "done" and self._models.slacks.hold(record)
+
     @property
     def recommended(self) -> Plain | None:
         """The evaluated parameters with the best posterior mean, where constraints likely hold.

@@ -24,7 +24,7 @@ MOST_PAIRED = 5
 
 
 def convergence(found: Found | Campaign) -> Figure:
-    """All values in the order of their evaluation, and the best so far.
+    """All values in the order of their evaluation, and the best so far where constraints hold.
 
     Args:
         found: a result or a campaign with at least one value.
@@ -34,7 +34,8 @@ def convergence(found: Found | Campaign) -> Figure:
     campaign = _campaign(found)
     values = np.array([np.nan if r.value is None else r.value for r in campaign.records])
     sign = 1.0 if campaign.maximize else -1.0
-    best = sign * np.maximum.accumulate(np.nan_to_num(sign * values, nan=-np.inf))
+    feasible = [campaign.feasible(record) for record in campaign.records]
+    best = sign * np.maximum.accumulate(np.where(feasible, sign * values, -np.inf))
     best[~np.isfinite(best)] = np.nan
     figure, (axes,) = _panels(1, 1, 5.0, 3.2)
     number = np.arange(1, len(values) + 1)
@@ -111,15 +112,17 @@ def pairs(found: Found | Campaign, names: Sequence[str] | None = None, at: objec
 
 def _campaign(found: Found | Campaign) -> Campaign:
     campaign = found if isinstance(found, Campaign) else found.campaign
-    if campaign.best is None:
+    if all(record.value is None for record in campaign.records):
         raise InvalidInput("there is nothing to plot yet: no evaluation has a value")
     return campaign
 
 
 def _center(campaign: Campaign, at: object) -> Params:
     if at is None:
-        assert campaign.best is not None
-        return campaign.recommended or campaign.best.params
+        recommended = campaign.recommended
+        if recommended is None:
+            raise InvalidInput("no evaluation satisfies the constraints yet: give a point `at`")
+        return recommended
     given = params_of(campaign.space, at)
     if len(given) != 1:
         raise InvalidInput(f"at must be one point, got {len(given)}")

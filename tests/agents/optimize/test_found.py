@@ -126,6 +126,15 @@ def test_the_plot_of_convergence_has_all_values(found):
     assert len(axes.lines[2].get_xdata()) == len(found.campaign.failed) > 0
 
 
+def test_the_best_so_far_satisfies_the_constraints():
+    campaign = Campaign([(0.0, 1.0)], maximize=False, seed=0, constraints={"c": 0.0})
+    for x, value, c in ((0.1, 1.0, 2.0), (0.2, 5.0, -1.0), (0.3, 2.0, 1.0), (0.4, 4.0, -1.0)):
+        campaign.observe({"x0": x}, value, constraints=[c])
+        (axes,) = plots.convergence(campaign).axes
+    assert axes.lines[0].get_ydata().tolist() == [1.0, 5.0, 2.0, 4.0]
+    np.testing.assert_array_equal(axes.lines[1].get_ydata(), [np.nan, 5.0, 5.0, 4.0])
+
+
 def test_slices_show_the_belief_through_a_point(found):
     figure = plots.slices(found, at=[0.01, 3, "b"])
     assert [axes.get_xlabel() for axes in figure.axes] == list(SPACE)
@@ -149,6 +158,11 @@ def test_pairs_show_each_pair(found):
 def test_plots_refuse_what_they_cannot_show(found):
     with pytest.raises(InvalidInput, match="no evaluation has a value"):
         plots.convergence(Campaign([(0.0, 1.0)], seed=0))
+    infeasible = Campaign([(0.0, 1.0)], seed=0, constraints={"c": 0.0})
+    infeasible.observe({"x0": 0.5}, 1.0, constraints=[9.0])
+    with pytest.raises(InvalidInput, match="satisfies the constraints"):
+        plots.slices(infeasible)
+    assert len(plots.slices(infeasible, at=[0.5]).axes) == 1
     with pytest.raises(InvalidInput, match="at least two"):
         plots.pairs(found, ["rate"])
     with pytest.raises(UnknownName, match="dimension"):
