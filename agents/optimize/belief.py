@@ -14,6 +14,7 @@ from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import Array, IntArray, Plain, listed
 from gpbandits_env.errors import InvalidInput
+from gpbandits_env.learning.scaling import binary_unit
 from gpbandits_env.samplers import sobol
 
 # The number of points of each of the two samples from which Sobol indices are estimated.
@@ -77,6 +78,7 @@ def importance(space: Space, mean: Callable[[Array], Array], total: bool) -> dic
 def _of_combinations(space: Space, mean: Callable[[Array], Array], total: bool) -> list[float]:
     points = space.domain.span
     f = mean(points)
+    f = f / binary_unit(f)
     whole = float(f.var())
     if whole == 0.0:
         return [0.0] * len(space.dimensions)
@@ -102,12 +104,14 @@ def _of_samples(space: Space, mean: Callable[[Array], Array], total: bool) -> li
     both = sobol(2 * space.dim, POWER, np.random.default_rng(0))
     a, b = space.cube.snap(both[:, : space.dim]), space.cube.snap(both[:, space.dim :])
     f_a, f_b = mean(a), mean(b)
+    unit = binary_unit(np.concatenate([f_a, f_b]))
+    f_a, f_b = f_a / unit, f_b / unit
     whole = float(np.concatenate([f_a, f_b]).var())
     found = []
     for part in space.parts:
         mixed = a.copy()
         mixed[:, part] = b[:, part]
-        f_mixed = mean(mixed)
+        f_mixed = mean(mixed) / unit
         if total:
             share = 0.5 * float(np.mean((f_a - f_mixed) ** 2))  # (f), Jansen
         else:

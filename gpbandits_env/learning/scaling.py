@@ -94,7 +94,9 @@ class OutputScaling:
             mean: the mean, if known; by default the mean of the rewards.
         """
         centre = float(np.mean(rewards)) if mean is None else mean
-        sd = float(np.sqrt(np.mean((rewards - centre) ** 2)))
+        gaps = rewards - centre
+        unit = binary_unit(gaps)
+        sd = unit * float(np.sqrt(np.mean((gaps / unit) ** 2)))
         # A deviation below the rounding of the rewards is not meaningful as a scale.
         enough = sd > 1e-12 * (abs(centre) + float(np.abs(rewards).max()))
         return OutputScaling(centre, sd if enough else 1.0)
@@ -112,6 +114,15 @@ class OutputScaling:
     def scale(self, y: Array) -> Array:
         """The standardized rewards, a new array."""
         return np.asarray((y - self.mean) / self.sd)
+
+
+def binary_unit(values: Array) -> float:
+    """The largest power of two that does not exceed the largest size of the values.
+
+    Squares of numbers below 1e-162 are 0, and those above 1e154 infinite. Squares of numbers in
+    this unit are neither, and a sum of squares has the same digits in either unit.
+    """
+    return float(np.ldexp(1.0, int(np.frexp(np.abs(values).max())[1]) - 1))
 
 
 # Rewards beyond this many robust standard deviations from the median are drawn in by `Tails`.

@@ -433,6 +433,20 @@ def test_scaling_of_outputs():
     assert (around.scale(y) ** 2).mean() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("size", [2.0**-1070, 1e-300, 1e-165, 1e-155, 1e149, 1e160, 1e307])
+def test_outputs_of_any_size_are_scaled(size):
+    """Squares of numbers below 1e-162 are 0, and those above 1e154 infinite."""
+    y = np.array([0.0, 1.0, 2.0, 3.0])
+    assert OutputScaling.of(y * size).sd == pytest.approx(size * y.std(), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_scaling_in_a_binary_unit_changes_no_digit(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=30) * 10.0 ** rng.uniform(-100, 100)
+    assert OutputScaling.of(y).sd == np.sqrt(np.mean((y - y.mean()) ** 2))
+
+
 @pytest.mark.parametrize("dim", [1, 100])
 def test_lengthscales_are_expected_in_proportion_to_the_root_of_the_dimension(dim):
     prior = HyperPriors.default(cube(dim)).lengthscale

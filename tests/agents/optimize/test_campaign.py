@@ -356,3 +356,21 @@ def test_a_table_has_one_row_per_evaluation():
         "done",
     ]
     assert table.loc[1, "reason"] == "lost"
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-165])
+@pytest.mark.parametrize("dimension", [(0.0, 1.0), Integer(0, 1)], ids=["real", "arms"])
+def test_tiny_values_are_learned(dimension, size):
+    """The squares of their differences are 0."""
+
+    def learned(unit):
+        campaign = Campaign([dimension] * 2, seed=0)
+        points = [[x, y] for x in (0, 1) for y in (0, 1)]
+        values = [unit * (x + 2 * y) for x, y in points]
+        campaign.observe_all([{"x0": x, "x1": y} for x, y in points], values)
+        return campaign.predict(points)[0] / unit, campaign.importance()
+
+    mean, importance = learned(size)
+    assert mean == pytest.approx([0.0, 2.0, 1.0, 3.0], abs=0.2)
+    assert importance == pytest.approx(learned(1.0)[1], abs=0.1)
+    assert importance["x1"] > importance["x0"] > 0
