@@ -178,9 +178,9 @@ class Run:
         flag(self.verbose, "verbose")
         if self.timeout is not None:
             positive(self.timeout, "timeout")
-        given: Any = self.callback
-        several = isinstance(given, (list, tuple))
-        self.callbacks: list[Callback] = list(given) if several else [given] * bool(given)
+        given: Any = () if self.callback is None else self.callback
+        several = isinstance(given, (list, tuple)) and not callable(given)
+        self.callbacks: list[Callback] = list(given) if several else [given]
         called: list[tuple[str, object]] = [
             ("fun", self.fun),
             *(("callback", one) for one in self.callbacks),

@@ -125,6 +125,25 @@ def test_every_callback_is_called_and_any_of_them_stops_the_run():
     assert not found.campaign.pending
 
 
+@pytest.mark.parametrize("kind", [object, list])
+def test_a_callback_that_counts_as_false_is_called(kind):
+    class Recorder(kind):
+        seen = 0
+
+        def __len__(self):
+            return 0
+
+        def __call__(self, result):
+            self.seen += 1
+
+    recorder = Recorder()
+    agents.minimize(bowl, UNIT, n_calls=3, seed=0, callback=recorder)
+    assert recorder.seen == 3
+    for wrong in (False, 0, ""):
+        with pytest.raises(InvalidInput, match="callback must be a function"):
+            agents.minimize(bowl, UNIT, n_calls=3, seed=0, callback=wrong)
+
+
 def test_progress_and_log(capfd, caplog):
     def fun(x):
         return float("nan") if x[0] > 0.9 else bowl(x)
