@@ -152,6 +152,11 @@ class _Guarded:
             return _Failure(f"{type(error).__name__}: {shown(error)}")
 
 
+def _in_turn(fun: Callable[[Any], object], points: Iterable[object]) -> Iterable[object]:
+    """As `map`, which ends silently if the function raises StopIteration; this raises an error."""
+    return (fun(point) for point in points)
+
+
 @dataclass
 class Run:
     """The calls at the suggestions of a campaign; the arguments are those of `minimize`."""
@@ -196,7 +201,7 @@ class Run:
         elif isinstance(parallel, int):
             self._width = os.cpu_count() or 1 if parallel == -1 else whole(parallel, "parallel")
         else:
-            self._map = parallel
+            self._map = _in_turn if parallel is map else parallel
             called.append(("parallel", parallel))
         for name, one in called:
             if not callable(one):

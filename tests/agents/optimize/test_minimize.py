@@ -234,6 +234,17 @@ def test_an_exception_ends_the_run_and_loses_nothing(tmp_path):
     assert again.ask()
 
 
+def test_a_stop_iteration_ends_the_run_like_other_exceptions():
+    values = iter([1.0, 2.0])
+    with pytest.raises(RuntimeError, match="StopIteration") as caught:
+        agents.minimize(lambda x: next(values), BRANIN, n_calls=5, seed=0)
+    assert isinstance(caught.value.__cause__, StopIteration)
+    assert caught.value.result.func_vals[:2].tolist() == [1.0, 2.0]
+    assert caught.value.__notes__
+    found = agents.minimize(lambda x: next(values), BRANIN, n_calls=2, seed=0, on_error="fail")
+    assert "StopIteration" in found.campaign.failed[0].reason
+
+
 def test_what_a_callback_or_a_wrong_value_ends_is_not_lost_either():
     values = iter([1.0, 2.0, None])
     with pytest.raises(InvalidInput) as caught:
