@@ -239,14 +239,15 @@ def sides_of(given: object) -> tuple[tuple[str, ...], tuple[NonlinearSides, ...]
     """The parts of the argument ``constraints`` of `minimize`.
 
     Returns:
-        The names of the function's own constraints, SciPy's nonlinear ones, and all constraints in
-        the form that a campaign takes.
+        The names of the function's own constraints, SciPy's nonlinear ones that have a bound, and
+        all constraints in the form that a campaign takes.
     Raises:
         InvalidInput: it holds something else, or a name occurs twice.
     """
     items = list(given) if isinstance(given, (list, tuple)) else [given]
     nonlinear = [item for item in items if isinstance(item, NonlinearConstraint)]
-    others = tuple(NonlinearSides.of(item, f"c{j}") for j, item in enumerate(nonlinear))
+    sides = [NonlinearSides.of(item, f"c{j}") for j, item in enumerate(nonlinear)]
+    others = tuple(side for side in sides if side.bounds)  # some limit nothing
     rest = [item for item in items if not isinstance(item, NonlinearConstraint)]
     own = tuple(split(rest)[0])
     return own, others, [*rest, *(side.bounds for side in others)]

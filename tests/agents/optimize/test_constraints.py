@@ -166,3 +166,12 @@ def test_the_table_has_constraints_with_the_names_of_other_columns():
     ]  # fmt: skip
     row = [0, 0.25, 0.5, *range(7), 1.5, None, "done", 0.0, ""]
     assert table.loc[0].tolist() == row
+
+
+def test_a_nonlinear_constraint_without_a_bound_constrains_nothing():
+    free = NonlinearConstraint(lambda x: x[0], -np.inf, np.inf)
+    found = agents.minimize(lambda x: x[0], UNIT, n_calls=2, seed=0, constraints=free)
+    assert found.success
+    some = [free, NonlinearConstraint(lambda x: x[0], 0.3, np.inf)]
+    found = agents.minimize(lambda x: x[0], UNIT, n_calls=4, seed=0, constraints=some)
+    assert list(found.campaign.records[0].constraints) == ["-c1"]
