@@ -194,8 +194,18 @@ def _search(
     elif seen[: len(known)] != known:
         raise InvalidInput(f"{file} holds a campaign with other known points x0")
     run.made = max(0, len(seen) - len(known)) - len(campaign.pending)
-    waiting = [point for point in waiting if point not in seen]
-    return run.finish(campaign, isinstance(bounds, (Mapping, Space)), waiting)
+    return run.finish(campaign, isinstance(bounds, (Mapping, Space)), _not_in(seen, waiting))
+
+
+def _not_in(seen: Sequence[Plain], points: Sequence[Plain]) -> list[Plain]:
+    """The points that were not seen; of a repeated point, as many as were not."""
+    left, found = list(seen), []
+    for point in points:
+        if point in left:
+            left.remove(point)
+        else:
+            found.append(point)
+    return found
 
 
 def _check_arguments(call: str, agent: str, settings: Settings) -> None:

@@ -203,6 +203,15 @@ def test_points_to_call_first_are_not_called_again(tmp_path):
     assert len(calls) == found.nfev == 4
 
 
+@pytest.mark.parametrize("first", [1, 2, 3])
+def test_repeated_points_to_call_first_are_called_as_often_in_two_runs(first, tmp_path):
+    """Repetitions show the noise."""
+    x0 = [[0.5], [0.5], [0.6], [0.5]]
+    for n in (first, 4):
+        found = agents.minimize(bowl, UNIT, n_calls=n, seed=0, file=tmp_path / "c.json", x0=x0)
+    assert found.x_iters == x0
+
+
 @pytest.mark.slow
 def test_a_killed_asynchronous_run_repeats_what_was_interrupted(tmp_path):
     script = """
