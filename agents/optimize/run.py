@@ -322,6 +322,8 @@ class Run:
         points += [self.campaign.expect(params) for params in given]
         if count > len(points):
             context = self.context() if callable(self.context) else self.context
+            if context is None and self.context is not None:  # a forgotten `return`
+                raise InvalidInput("context must return a dict of values by name, got None")
             points += self.campaign.ask(count - len(points), context=context)
         return points
 

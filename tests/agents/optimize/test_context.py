@@ -163,3 +163,8 @@ def test_a_wrong_context_of_minimize_is_refused_before_any_call(context, error, 
     with pytest.raises(error):
         minimize(never, space, n_calls=4, x0=[start], context=context, file=file)
     assert not file.exists()
+
+
+def test_a_context_that_returns_nothing_is_refused():
+    with pytest.raises(InvalidInput, match="context must return a dict"):
+        minimize(value, {"x": (0.0, 1.0), "temperature": (10.0, 40.0)}, context=lambda: None)
