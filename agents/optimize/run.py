@@ -237,8 +237,11 @@ class Run:
             error.add_note(
                 f"{self.made} calls were made before; the attribute `result` of this exception is "
                 "the result so far, and its `campaign` can continue. With file='...' all values "
-                "are kept on disk; with on_error='fail' the run continues after exceptions."
+                "are kept on disk."
             )
+            wrong = isinstance(error, InvalidInput)  # a value, which ends the run in any case
+            if self.on_error == "raise" and isinstance(error, Exception) and not wrong:
+                error.add_note("With on_error='fail' the run continues after exceptions.")
             raise
         return self._result(self._stopped or f"{self.made} calls were made")
 
@@ -328,18 +331,20 @@ class Run:
         return points
 
     def _close(self, id: int, value: Any) -> None:
-        """Record a value or a failure."""
-        self.made += 1
-        if isinstance(value, _Failure):
-            record = self.campaign.fail(id, value)
-        else:
-            told, constraints = (
-                pair_of(value, WITH_CONSTRAINTS) if self.constrained else (value, None)
-            )
-            told, noise = pair_of(told, WITH_NOISE) if self.with_noise else (told, None)
-            record = self.campaign.tell(id, told, noise=noise, constraints=constraints)
+        """Record a value or a failure, and count the call."""
+        try:
+            record = self._recorded(id, value)
+        finally:  # a value that could not be saved is kept, and a wrong one is not
+            self.made += self.campaign.records[id].status != "pending"
         _log(record, self.campaign, f"call {self.made} of {self.n_calls}")
         self._bar.update()
+
+    def _recorded(self, id: int, value: Any) -> Record:
+        if isinstance(value, _Failure):
+            return self.campaign.fail(id, value)
+        told, constraints = pair_of(value, WITH_CONSTRAINTS) if self.constrained else (value, None)
+        told, noise = pair_of(told, WITH_NOISE) if self.with_noise else (told, None)
+        return self.campaign.tell(id, told, noise=noise, constraints=constraints)
 
     def _report(self) -> None:
         """Show the best value, and call the callbacks with the result so far."""

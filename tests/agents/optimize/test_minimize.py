@@ -227,6 +227,7 @@ def test_an_exception_ends_the_run_and_loses_nothing(tmp_path):
     assert so_far.nfev == 5
     assert so_far.fun == min(calls)
     assert "file=" in caught.value.__notes__[0]
+    assert "on_error='fail'" in caught.value.__notes__[1]
     again = Campaign.resume(file)
     assert [r.value for r in again.records[:5]] == calls
     assert len(again.pending) == 1
@@ -246,10 +247,16 @@ def test_a_stop_iteration_ends_the_run_like_other_exceptions():
 
 
 def test_what_a_callback_or_a_wrong_value_ends_is_not_lost_either():
-    values = iter([1.0, 2.0, None])
-    with pytest.raises(InvalidInput) as caught:
-        agents.minimize(lambda x: next(values), BRANIN, n_calls=5, seed=0)
-    assert caught.value.result.func_vals[:2].tolist() == [1.0, 2.0]
+    for on_error in ("raise", "fail"):
+        values = iter([1.0, 2.0, None])
+        with pytest.raises(InvalidInput) as caught:
+            agents.minimize(
+                lambda x, v=values: next(v), BRANIN, n_calls=5, seed=0, on_error=on_error
+            )
+        assert caught.value.result.func_vals[:2].tolist() == [1.0, 2.0]
+        assert caught.value.result.nfev == 2
+        assert "2 calls were made before" in caught.value.__notes__[0]
+        assert "on_error" not in "".join(caught.value.__notes__)
     with pytest.raises(KeyboardInterrupt) as stopped:
         agents.minimize(branin, BRANIN, n_calls=5, seed=0, callback=interrupted)
     assert stopped.value.result.nfev == 1
