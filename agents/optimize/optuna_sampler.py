@@ -45,8 +45,9 @@ class GPBanditsSampler(BaseSampler):
         settings: the settings of the agent; see `Campaign`.
     Raises:
         UnknownName: there is no such agent or setting.
-        InvalidInput: the agent has no posterior, or the settings fit no study. Settings that do not
-            fit the parameters of a study raise the error in its second trial.
+        InvalidInput: the agent has no posterior, or the settings fit no study (maximize, file
+            and constraints never do). Settings that do not fit the parameters of a study raise the
+            error in its second trial.
     """
 
     def __init__(
@@ -118,6 +119,8 @@ def _check_anywhere(agent: str, settings: Settings) -> None:
     """Raise an error if the settings fit neither continuous parameters nor few combinations."""
     if own := [name for name in ("maximize", "file") if name in settings]:
         raise InvalidInput(f"leave out {' and '.join(own)}: the study determines it")
+    if "constraints" in settings:
+        raise InvalidInput("leave out constraints: the sampler observes none; see Campaign")
     dim = 2
     if "kernel" in settings:  # several lengthscales determine the number of parameters
         dim = kernel_from_dict(settings["kernel"]).dim or 1

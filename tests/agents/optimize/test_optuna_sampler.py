@@ -92,7 +92,7 @@ def test_several_objectives_and_agents_without_a_posterior_are_refused():
         ("ei", {"unheard": 1}), ("ei", {"batch_size": 2}), ("ei", {"seed": "a"}),
         ("ei", {"seed": -1}), ("ei", {"noise_var": -1.0}), ("ei", {"kernel": {"type": "soft"}}),
         ("ei", {"maximize": True}), ("ei", {"file": "x.json"}), ("r-gp-ucb", {}), ("sre", {}),
-        ("optuna", {}), ("nope", {}),
+        ("optuna", {}), ("nope", {}), ("ei", {"constraints": {"c": 1.0}}),
     ],
 )  # fmt: skip
 def test_settings_are_checked_when_the_sampler_is_made(agent, settings):
