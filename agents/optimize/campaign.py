@@ -36,24 +36,24 @@ MOST_TRIED = 64
 class Campaign(Displayed):
     """An agent, its suggestions and their results.
 
-    The first ``n_initial`` suggestions are spread over the space (a shifted Sobol sequence). Later
-    ones are chosen by the agent. It conditions the variance on pending points and on the last
-    failed ones and keeps the mean, so that new suggestions avoid these points. Once an evaluation
-    has failed, scores are multiplied by the probability of success under a model of which
-    evaluations fail; it is 0 at failed points. While all values are equal, suggestions are spread
-    further. If the noise is neither given nor negligible, EI and agents that draw samples have the
-    best point evaluated once more, and explore more if the two values differ (see `noise`). A
-    pending point is not suggested again unless the values have noise, and no point at all once a
-    repeated evaluation has returned the same value, or with ``noise=0``; suggestions are spread
-    further instead.
+    Until there are ``n_initial`` evaluations, suggestions are spread over the space (a shifted
+    Sobol sequence). Later ones are chosen by the agent. It conditions the variance on pending
+    points and on the last failed ones and keeps the mean, so that new suggestions avoid these
+    points. Once an evaluation has failed, scores are multiplied by the probability of success under
+    a model of which evaluations fail; it is 0 at failed points. While all values are equal,
+    suggestions are spread further. If the noise is neither given nor negligible, EI and agents that
+    draw samples have the best point evaluated once more, and explore more if the two values differ
+    (see `noise`). A pending point is not suggested again unless the values have noise, and no point
+    at all once a repeated evaluation has returned the same value, or with ``noise=0``; suggestions
+    are spread further instead.
 
     Args:
         space: the dimensions by name; see `Space`.
         agent: a registered agent with a Gaussian-process posterior.
         maximize: whether the largest value is best, or the smallest.
         seed: the seed of all randomness; by default it is drawn.
-        n_initial: the number of spread suggestions before the agent chooses, including failed ones.
-            By default it is 2 d + 2 for d dimensions, and at most half of the combinations.
+        n_initial: the number of evaluations, known and failed ones included, before the agent
+            chooses. By default it is 2 d + 2 for d dimensions, at most half of the combinations.
         noise: the standard deviation of the noise in the units of the values, at least 0; None to
             learn it.
         constraints: a dict, a `LinearConstraint` of SciPy, or a list of them. Linear ones hold at

@@ -64,8 +64,9 @@ def minimize(
             `Bounds` and a `Space` are accepted too.
         agent: an agent that can run a `Campaign` in this space.
         n_calls: the number of calls of ``fun``.
-        n_initial: the number of first calls that are spread over the space; by default that of
-            `Campaign`, at most a quarter of the calls.
+        n_initial: the number of evaluations, known and failed ones included, before the agent
+            chooses; calls until then are spread over the space. By default that of `Campaign`, at
+            most a quarter of the calls.
         batch: the number of points passed to a ``map`` at a time, or the number of calls that an
             executor runs at a time, by default that of its workers.
         parallel: how ``fun`` is called for several points. A number of worker processes (-1 for one
@@ -92,7 +93,8 @@ def minimize(
         y0: the values of x0. Without them, x0 is evaluated first and counts as calls.
         file: the file in which the campaign is saved after each call. The same call with an
             existing file continues: evaluations that were interrupted are repeated first, and
-            ``n_calls`` counts the calls of all runs.
+            ``n_calls`` counts the calls of all runs. The default of ``n_initial`` stays that of the
+            first run.
         on_error: what happens after an exception in ``fun``. "raise" ends the run with that
             exception, whose attribute ``result`` is the result so far (of its batch, up to the call
             that raised). "fail" counts it as a failed call, records the reason in the campaign and
@@ -108,7 +110,8 @@ def minimize(
         `Found`. With noise, prefer ``recommended``, the point with the best posterior mean.
     Raises:
         InvalidInput: a point is out of bounds or a number is out of range, in which case nothing
-            was called; or ``fun`` did not return a number, which ends the run like an exception.
+            was called; or ``fun`` did not return a number, which ends the run whatever ``on_error``
+            is.
         UnknownName: there is no such agent or setting.
     """
     run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose, context)

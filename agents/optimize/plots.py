@@ -59,7 +59,8 @@ def slices(found: Found | Campaign, at: object = None) -> Figure:
         found: a result or a campaign with at least one value.
         at: the point, a dict by name or a list of values; by default the recommended point.
     Raises:
-        InvalidInput: there is no value yet, or the point lies outside the space.
+        InvalidInput: there is no value yet, the point lies outside the space, or none is given
+            while no evaluation satisfies the constraints.
     """
     campaign = _campaign(found)
     center = _center(campaign, at)
@@ -83,8 +84,7 @@ def pairs(found: Found | Campaign, names: Sequence[str] | None = None, at: objec
             most 5.
         at: the values of the other dimensions, as in `slices`.
     Raises:
-        InvalidInput: there is no value yet, there are fewer than two dimensions, or the point lies
-            outside the space.
+        InvalidInput: as in `slices`, or there are fewer than two dimensions.
         UnknownName: there is no dimension of some name.
     """
     campaign = _campaign(found)
