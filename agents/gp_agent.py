@@ -467,9 +467,7 @@ class GPAgent(Agent):
             self.forgetting = Fade(model.epsilon)
         if self.refit.keeps_prior:
             self.posterior.forget()
-            for entry in self.log.data:
-                self.posterior.learn(entry.points, entry.rewards, entry.noise_var)
-                self.posterior.advance(entry.faded)
+            self.log.replay(self.posterior)
             return
         self.compression = compression_for(
             self._compress, self.problem.replaced(noise_var=model.noise_var)

@@ -101,8 +101,8 @@ class DropoutUCB(GPAgent):
         t = self.round + 1
         active, rng = self._drawn(t)
         search = search_for(self._cube, self._search_spec, rng)
-        m, best = self.problem.batch_size, self.log.best_reward
         posterior = self._posterior_on(active)
+        m, best = self.problem.batch_size, float(posterior.rewards.max(initial=-np.inf))
         pending = self.posterior.conditioned[len(self.posterior.observed) :]
         if len(pending):
             posterior.hallucinate(self._scaling.scale(pending)[:, active])
@@ -127,8 +127,13 @@ class DropoutUCB(GPAgent):
         model = self._model(active)
         assert isinstance(model.prior_mean, float)
         posterior = BoxPosterior(self._cube, model.kernel, model.noise_var, model.prior_mean)
-        posterior.condition(*self._data_on(active))
+        points, rewards = self._data_on(active)
+        posterior.condition(points, super()._drawn_in(rewards))
         return posterior
+
+    def _drawn_in(self, rewards: Array) -> Array:
+        """Rewards are drawn in for the posterior of each round, and kept as they are until then."""
+        return rewards
 
     def _model(self, active: IntArray) -> Model:
         """The learned model, or the problem's on these coordinates in units of the cube."""

@@ -125,7 +125,7 @@ class SRE(GPAgent):
         if np.isfinite(self._best_reward):
             there = np.eye(1, len(self.embedding.half))  # a = 1, y = 0
             reward = np.array([self._best_reward])
-            self.posterior.condition(there, reward)
+            self.posterior.condition(there, self._drawn_in(reward))
             self.log.append(self.round, there, reward)
             self._learn_model()
 

@@ -188,10 +188,13 @@ class ObservationLog:
     @property
     def data(self) -> list[Entry]:
         """The entries in the posterior's data, oldest first, with the rewards that it is given."""
-        found = islice(self._entries, self._start, None)
-        if self._change is None:
-            return list(found)
-        return [entry._replace(rewards=self._change(entry.rewards)) for entry in found]
+        found = list(islice(self._entries, self._start, None))
+        if self._change is None or not found:
+            return found
+        rewards = self._change(np.concatenate([entry.rewards for entry in found]))
+        ends = np.cumsum([len(entry.rewards) for entry in found])[:-1]
+        parts = np.split(rewards, ends)
+        return [e._replace(rewards=part) for e, part in zip(found, parts, strict=True)]
 
     @property
     def entries(self) -> list[Entry]:

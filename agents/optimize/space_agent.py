@@ -66,7 +66,8 @@ class SpaceAgent:
 
         With a feasibility, scores are multiplied by it. Arms that should not be chosen again are
         chosen only if no other is left. In a box nothing prevents that an agent chooses such a
-        point, for example in a corner; the result is None then.
+        point, for example in a corner; the result is None then. With a feasibility it is the
+        candidate of largest variance among those that are feasible with probability 1/2.
 
         Args:
             id: the number of the evaluation.
@@ -91,13 +92,19 @@ class SpaceAgent:
             if points is not None:
                 agent.posterior.hallucinate(points)
             point = agent.choose()
+            is_known = not on_arms and _is_among(known, point)
+            if is_known and feasibility is not None:  # which spread points do not consider
+                options, _, var = search.options(agent.posterior)
+                var[~feasibility.likely(options)] = 0.0
+                point = options[[int(var.argmax())]]
+                is_known = not var.any() or _is_among(known, point)
         finally:
             agent.posterior.rollback()
             search.feasibility = None
             search.excluded = None
             if context:
                 search.fix(self.space.domain, None)
-        if len(known) and not on_arms and np.abs(known - point).max(axis=1).min() < EQUAL:
+        if is_known:
             return None
         if self._elsewhere:
             self._points[id] = agent.action_map.fingerprint, np.array(point)
@@ -257,6 +264,11 @@ class SpaceAgent:
     def _point(self, record: Record) -> Points | None:
         of, point = self._points.get(record.id, (None, None))
         return point if of == self.agent.action_map.fingerprint else None
+
+
+def _is_among(known: Points, point: Points) -> bool:
+    """Whether a point (1, d) is one of the known ones (n, d)."""
+    return bool(len(known)) and bool(np.abs(known - point).max(axis=1).min() < EQUAL)
 
 
 def _noise_of(records: Sequence[Record]) -> Plain:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
-from gpbandits_env.domains import Arms
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.kernels import Matern52
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.problem import Problem
@@ -69,6 +69,33 @@ def test_the_best_observed_reward_is_that_of_the_posterior():
     for t, reward in enumerate(REWARDS[:11]):
         agent.tell([t % 10], [reward])
     assert agent.acquisition().incumbent == agent.refit.drawn_in(np.array([50.0]))[0]
+
+
+@pytest.mark.parametrize("name", ["dropout-ucb", "sre"])
+def test_outliers_are_drawn_in_where_the_posterior_changes_its_coordinates(name):
+    problem = Problem(Box(-np.ones(8), np.ones(8)), Matern52(0.5), noise_var=0.01, horizon=80)
+    agent = agents.make(name, problem, seed=0, d=3, learn=ROBUST)
+    for reward in REWARDS[:12]:
+        agent.tell(agent.ask(), [reward])
+    if name == "sre":
+        agent._start_with_what_is_known()  # as at the end of a stage
+    now = agent.next_round()
+    assert now.best_reward == now.posterior.rewards.max() == agent.refit.drawn_in(np.array([50.0]))
+    assert now.best_reward < 2.0
+
+
+def test_time_passes_if_nothing_is_learned():
+    problem = Problem(ARMS, Matern52(0.3), noise_var=0.01)
+    moving = {"type": "matern32", "lengthscale": 4.0}
+    fixed, fitted = (
+        agents.make("gp-ucb", problem, seed=0, temporal=moving, learn=learn)
+        for learn in (None, {"what": [], "first": 3, "every": 1})
+    )
+    for agent in (fixed, fitted):
+        for t in range(6):
+            agent.tell([t], [0.3 * t])
+            agent.wait(2.5)
+    assert fitted.posterior.mean == pytest.approx(fixed.posterior.mean, abs=1e-8)
 
 
 def test_noise_of_each_reward_counts_if_nothing_is_learned():

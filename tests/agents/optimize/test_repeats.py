@@ -89,3 +89,21 @@ def test_a_correction_moves_no_point_of_an_embedding(name, tmp_path):
         one.correct(2, 5.0)
         assert np.array_equal(one.agent.posterior.observed[1:], before[1:])
     assert campaign.ask()[0].params == resumed.ask()[0].params
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_in_place_of_a_known_corner_points_are_suggested_that_are_probably_feasible(limited):
+    constraints = {"g": 0.0} if limited else None
+    campaign = Campaign(PLANE, maximize=False, seed=0, constraints=constraints)
+    outside = []
+    for _ in range(40):
+        (s,) = campaign.ask()
+        x, y = s.params["x"], s.params["y"]
+        value, g = (x + 0.1) ** 2 + (y + 0.2) ** 2, x + y - 0.6
+        outside.append(g >= 0.0)
+        if limited:
+            campaign.tell(s.id, value, constraints=[g])
+        else:
+            campaign.tell(s.id, math.nan if g >= 0.0 else value)
+    assert len(points_of(campaign.records)) >= 39
+    assert sum(outside[20:]) <= (1 if limited else 10)
