@@ -467,7 +467,12 @@ class GPAgent(Agent):
             self.forgetting = Fade(model.epsilon)
         if self.refit.keeps_prior:
             self.posterior.forget()
-            self.log.replay(self.posterior)
+            if self.posterior.ages:
+                self.log.replay(self.posterior)
+                return
+            for entry in self.log.data:  # round by round, as it was conditioned before
+                self.posterior.learn(entry.points, entry.rewards, entry.noise_var)
+                self.posterior.advance(entry.faded)
             return
         self.compression = compression_for(
             self._compress, self.problem.replaced(noise_var=model.noise_var)
