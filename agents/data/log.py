@@ -60,6 +60,7 @@ class ObservationLog:
         self._keeps, self._history = rounds != 0, history
         self._start, self.best_reward, self.observations = 0, -np.inf, 0
         self._before = 0.0  # the time before the first entry
+        self._since = 0  # the round after the last discard of all data
 
     def append(
         self,
@@ -117,9 +118,12 @@ class ObservationLog:
 
     @property
     def first_round(self) -> float:
-        """The round of the oldest entry in the posterior's data; infinite if there is none."""
+        """The round of the oldest entry in the posterior's data; infinite if there is none.
+
+        It is 0 for prior data, unless data were discarded before these.
+        """
         first = next(islice(self._entries, self._start, None), None)
-        return math.inf if first is None else first.round
+        return math.inf if first is None else max(first.round, self._since)
 
     def fade(self, epsilon: float, dt: float = 1.0) -> None:
         """Let time pass: correlations with the data so far are multiplied by sqrt(1 - epsilon)."""
@@ -138,6 +142,7 @@ class ObservationLog:
 
     def forget(self) -> None:
         """Discard the posterior's data: what is logged already is kept for fits only."""
+        self._since = self._entries[-1].round + 1 if self._entries else 0
         self._begin(len(self._entries))
 
     def keep_last(self, entries: int) -> bool:
@@ -248,6 +253,7 @@ class ObservationLog:
             "entries": entries,
             "before": self._before,
             "start": self._start,
+            "since": self._since,
             "best_reward": self.best_reward,
             "observations": self.observations,
         }
@@ -260,7 +266,7 @@ class ObservationLog:
             for t, p, r, *more in state["entries"]
         ]
         start, best = int(state["start"]), float(state["best_reward"])
-        self._before = float(state.get("before", 0.0))
+        self._before, self._since = float(state.get("before", 0.0)), int(state.get("since", 0))
         self.observations = int(state["observations"])
         self._entries.clear()
         self._entries.extend(found)

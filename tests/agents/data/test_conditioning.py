@@ -151,3 +151,17 @@ def test_a_reward_that_is_too_late_is_lost_in_every_kind_of_round():
         assert len(agent.pending) == 1
     agent.tell([0], [0.1])
     assert not agent.pending
+
+
+def test_prior_data_after_a_reset_bring_no_discarded_round_back():
+    agent = agents.make("gp-ucb", PROBLEM, seed=0, reset_every=2)
+    for t in range(2):
+        agent.expect([t])
+    agent.prior_data([7], [0.2])
+    assert len(agent.pending) == 2
+    assert len(agent._pending_points()) == 0
+    agent.expect([5])
+    again = agents.make("gp-ucb", PROBLEM, seed=0, reset_every=2)
+    again.restore(agent.snapshot())
+    for one in (agent, again):
+        assert one._pending_points().tolist() == [5]
