@@ -78,6 +78,14 @@ class Agent(Displayed, ABC):
             "round": self.round,
         }
 
+    def check(self) -> None:
+        """Check that the parts of a new agent fit together; `make` calls it.
+
+        Raises:
+            InvalidInput: the agent could never choose its actions.
+        """
+        return
+
     @abstractmethod
     def ask(self) -> Points:
         """Choose the next m actions: a new array of (m,) arms or (m, d) points for `env.step`.

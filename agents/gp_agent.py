@@ -157,8 +157,6 @@ class GPAgent(Agent):
             batch = "thompson" if acquisition is None else "hallucinate"
         self.batch = rule_for(batch)
         self.batch.check(self.rule, problem)
-        if action_map is None:  # an algorithm with a map may replace the search
-            self.batch.check_search(self.search, self.posterior)
         self.duplicates = 0
         self._observe_history()
 
@@ -175,6 +173,10 @@ class GPAgent(Agent):
     def _facts(self) -> Plain:
         model = {} if self.refit is None else {"kernel": self.refit.model.kernel}
         return {**super()._facts(), **model, "n_observations": self.posterior.size}
+
+    def check(self) -> None:
+        now = self.next_round()
+        self.batch.check_search(now.search, now.posterior)
 
     def next_round(self) -> Round:
         """The next round, as a batch rule receives it."""

@@ -152,7 +152,9 @@ def make(
             raise unknown(f"setting of the agent {shown_name!r}", key, [*known, *OVERRIDES])
     problem = _problem(env_or_problem, {k: v for k, v in settings.items() if k in OVERRIDES})
     own = {k: v for k, v in settings.items() if k not in OVERRIDES}
-    return cls(problem, _generator(seed), **own)
+    agent = cls(problem, _generator(seed), **own)
+    agent.check()
+    return agent
 
 
 def _generator(seed: int | np.random.Generator | None) -> np.random.Generator:

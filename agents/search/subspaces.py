@@ -179,6 +179,9 @@ class SubspaceSearch(Search):
         top = values.argmax(axis=1)
         return points[top], values[np.arange(size), top]
 
+    def check_samples(self, posterior: BoxPosterior) -> None:
+        posterior.check_paths()
+
     def options(self, posterior: BoxPosterior) -> tuple[Array, Array, Array]:
         y, rows, mean, var = self._screened(posterior)
         most = self._growth.candidates

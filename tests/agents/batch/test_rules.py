@@ -58,6 +58,26 @@ def test_an_agent_that_cannot_draw_its_samples_is_refused_when_it_is_made(name):
 
 
 @pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("dropout-ucb", {"d": 2}),
+        ("hesbo", {"d": 2}),
+        ("line-bo", {}),
+        ("ms-ucb", {"d": 1}),
+        ("ms-ucb", {"d": 1, "rays": 2}),
+        ("rembo", {"d": 2}),
+        ("sre", {"d": 2, "rounds": 3}),
+        ("turbo", {"acquisition": "ucb", "candidates": 5000}),
+    ],
+)
+def test_neither_is_one_of_a_box_with_many_dimensions(name, settings):
+    problem = Problem(Box(-np.ones(3), np.ones(3)), Matern32(0.5) + Linear(), 0.1)
+    with pytest.raises(InvalidInput, match="'linear' has no spectral density"):
+        agents.make(name, problem, seed=0, batch="thompson", **settings)
+    agents.make(name, problem, seed=0, **settings).ask()
+
+
+@pytest.mark.parametrize(
     "spec",
     [
         *("hallucinate", "thompson", "dpp", "explore", "boltzmann", "believer", "ts-rsr"),
