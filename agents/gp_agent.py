@@ -145,7 +145,7 @@ class GPAgent(Agent):
         self.forgetting = forgetting_for(epsilon, reset_every, window, moving, forgetting)
         model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, moving)
         self.refit = None if learning is None else self._refit(learning, model)
-        self._history = problem.last_rows(history)
+        self._history = problem.last_rows(history)[-(window or 0) :]
         self.log = self._new_log(learning)
         self._compress = compress
         self.compression = compression_for(compress, problem)

@@ -30,6 +30,16 @@ def test_history_is_prior_data_of_earlier_rounds(drift):
         agent.reset()
 
 
+def test_a_window_keeps_its_last_rounds():
+    agent, last = (
+        agents.make("gp-ucb", PROBLEM, seed=0, window=2, history=rows) for rows in (6, 2)
+    )
+    for _ in range(4):
+        np.testing.assert_array_equal(agent.belief(), last.belief())
+        for one in (agent, last):
+            one.tell([1], [0.3])
+
+
 def test_it_is_the_training_rows_of_a_replay():
     readings = np.random.default_rng(1).standard_normal((20, 3))
     options = {"readings": readings, "train_fraction": 0.5, "minimise": True}

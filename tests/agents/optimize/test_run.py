@@ -182,10 +182,12 @@ def test_the_same_call_on_the_same_file_goes_on(tmp_path):
     assert len(calls) == 9
     with pytest.raises(InvalidInput, match=r"another campaign.* maximize differ"):
         agents.maximize(fun, UNIT, n_calls=9, seed=3, file=tmp_path / "c.json")
-    with pytest.raises(InvalidInput, match="x0"):
-        agents.minimize(
-            fun, UNIT, n_calls=9, file=tmp_path / "c.json", x0=[[0.9], [0.4]], y0=[0.36, 0.01]
-        )
+    for x0, y0 in (([[0.9], [0.4]], [0.36, 0.04]), ([[0.9], [0.5]], [0.36, 0.05])):
+        with pytest.raises(InvalidInput, match="other known points x0 or values y0"):
+            agents.minimize(fun, UNIT, n_calls=9, file=tmp_path / "c.json", x0=x0, y0=y0)
+    given = {"n_calls": 3, "file": tmp_path / "d.json", "x0": [[0.9], [0.5]], "y0": [np.nan, 0.04]}
+    agents.minimize(fun, UNIT, **given)
+    assert agents.minimize(fun, UNIT, **given).campaign.records[0].status == "failed"
 
 
 def test_points_to_call_first_are_not_called_again(tmp_path):
