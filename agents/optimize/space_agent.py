@@ -83,32 +83,41 @@ class SpaceAgent:
         if context:
             self._fix(context)
         search.feasibility = feasibility
-        on_arms = agent.action_map.inner.domain.finite
         known = agent.posterior.observed[: 0 if repeat else None]
         if points is not None and not again:
             known = np.concatenate([known, points])
-        search.excluded = known if on_arms and len(known) else None
         try:
             if points is not None:
                 agent.posterior.hallucinate(points)
-            point = agent.choose()
-            is_known = not on_arms and _is_among(known, point)
-            if is_known and feasibility is not None:  # which spread points do not consider
-                options, _, var = search.options(agent.posterior)
-                var[~feasibility.likely(options)] = 0.0
-                point = options[[int(var.argmax())]]
-                is_known = not var.any() or _is_among(known, point)
+            point = self._choose(known)
         finally:
             agent.posterior.rollback()
             search.feasibility = None
             search.excluded = None
             if context:
                 search.fix(self.space.domain, None)
-        if is_known:
+        if point is None:
             return None
         if self._elsewhere:
             self._points[id] = agent.action_map.fingerprint, np.array(point)
         return self.space.params(agent.action_map.actions(point)[0]) | dict(context or {})
+
+    def _choose(self, known: Points) -> Points | None:
+        """The agent's choice, (1,) or (1, d), which is none of the known points; see `next`."""
+        agent, search = self.agent, self.agent.search
+        if agent.action_map.inner.domain.finite:
+            search.excluded = known if len(known) else None
+            return agent.choose()
+        point = agent.choose()
+        if not _is_among(known, point):
+            return point
+        if search.feasibility is None:
+            return None
+        # Spread points, which are asked instead of None, do not consider the feasibility.
+        options, _, var = search.options(agent.posterior)
+        var[~search.feasibility.likely(options)] = 0.0
+        point = options[[int(var.argmax())]]
+        return point if var.any() and not _is_among(known, point) else None
 
     def check_context(self) -> None:
         """Raise `InvalidInput` if the agent cannot fix some of the values."""
