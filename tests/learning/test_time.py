@@ -92,7 +92,7 @@ def drawn(temporal, rows, seed):
 
 def test_parameters_of_time_are_learned():
     truth = TemporalSum((QuasiPeriodicTime(12.0, 1.0, 1, 0.002), MarkovTime(0.3)), (0.7, 0.3))
-    data = [Series(drawn(truth, 60, 3))]
+    data = [Series(drawn(truth, 40, 3))]
     start = truth.with_parameters(
         {"kernels.0.period": 13.0, "kernels.0.epsilon": 0.02, "weights.0": 0.2, "weights.1": 1.0}
     )
