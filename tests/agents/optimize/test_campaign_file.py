@@ -24,7 +24,9 @@ MIXED = {
 @pytest.mark.parametrize("agent", ["ei", "ts-rsr"])
 def test_resuming_is_as_good_as_never_stopping(space, agent, tmp_path):
     file = tmp_path / "campaign.json"
-    campaign = Campaign(space, agent, seed=0, n_initial=3, file=file)
+    few = {"starts": 2, "candidates": 64, "evaluations": 40}
+    search = {} if "n" in space else {"search": few}
+    campaign = Campaign(space, agent, seed=0, n_initial=3, file=file, **search)
     for i in range(7):
         (s,) = campaign.ask()
         campaign.tell(s.id, np.sin(i))
@@ -49,6 +51,7 @@ while True:
 """
 
 
+@pytest.mark.slow  # that each state is in the file, whole, is tested above and below
 def test_a_killed_campaign_goes_on(tmp_path):
     file = tmp_path / "campaign.json"
     with subprocess.Popen(
