@@ -27,17 +27,18 @@ def toy(x):
 
 
 @pytest.mark.parametrize(
-    ("agent", "settings", "gap"),
+    ("agent", "settings", "calls", "seed", "gap"),
     [
-        ("ei", {}, 0.02),
-        pytest.param("ts-rsr", {}, 0.05, marks=pytest.mark.slow),
-        ("ts", {}, 0.05),
-        pytest.param("gp-ucb", {"beta": 2.0}, 0.2, marks=pytest.mark.slow),
+        ("ei", {}, 18, 2, 0.01),
+        pytest.param("ts-rsr", {}, 30, 1, 0.05, marks=pytest.mark.slow),
+        ("ts", {}, 18, 2, 0.02),
+        pytest.param("gp-ucb", {"beta": 2.0}, 30, 1, 0.2, marks=pytest.mark.slow),
     ],
 )
-def test_the_constrained_minimum_is_found(agent, settings, gap):
+def test_the_constrained_minimum_is_found(agent, settings, calls, seed, gap):
+    limits = {"first": 0.0, "second": 0.0}
     found = agents.minimize(
-        toy, UNIT, agent, n_calls=30, seed=1, constraints={"first": 0.0, "second": 0.0}, **settings
+        toy, UNIT, agent, n_calls=calls, seed=seed, constraints=limits, **settings
     )
     best = found.campaign.best
     assert first(found.x) <= 0
@@ -46,8 +47,8 @@ def test_the_constrained_minimum_is_found(agent, settings, gap):
     records = found.campaign.records
     held = [r.value for r in records if max(r.constraints.values()) <= 0]
     assert found.fun == min(held)
-    late = [r.constraints["first"] <= 0.05 for r in records[15:]]
-    assert np.mean(late) > 0.5
+    late = [r.constraints["first"] <= 0.05 for r in records[calls // 2 :]]
+    assert np.mean(late) > 0.4
     assert found.recommended is not None
     mean, sd = found.campaign.predict_constraints([0.2, 0.4])["first"]
     assert abs(mean[0] - first([0.2, 0.4])) < max(4 * sd[0], 0.05)
@@ -58,7 +59,7 @@ def test_objects_of_scipy_are_called_with_the_function():
         NonlinearConstraint(lambda x: [-first(x), second(x)], [0.0, -np.inf], [np.inf, 0.0]),
         NonlinearConstraint(lambda x: x[0], 0.3, 0.9),
     ]
-    found = agents.minimize(lambda x: float(x.sum()), UNIT, n_calls=25, seed=0, constraints=both)
+    found = agents.minimize(lambda x: float(x.sum()), UNIT, n_calls=12, seed=0, constraints=both)
     assert set(found.campaign.best.constraints) == {"-c0[0]", "c0[1]", "c1", "-c1"}
     assert 0.3 <= found.x[0] <= 0.9
     assert first(found.x) <= 0

@@ -54,7 +54,7 @@ def test_predictions_learn_the_function():
 
 @pytest.mark.parametrize("agent", ["rembo", "line-bo", "ts-rsr"])
 def test_other_agents_predict_too(agent):
-    made = campaign([(0.0, 1.0)] * 4, agent, fun=lambda p: p["x0"])
+    made = campaign([(0.0, 1.0)] * 4, agent, count=5, n_initial=3, fun=lambda p: p["x0"])
     mean, sd = made.predict([[0.2, 0.4, 0.6, 0.8]])
     assert np.isfinite(mean).all()
     assert (sd > 0).all()

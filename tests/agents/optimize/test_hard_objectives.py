@@ -32,8 +32,8 @@ def failing(p):
 @pytest.mark.parametrize("agent", ["ei", "ts-rsr", "gp-ucb"])
 def test_agents_learn_where_evaluations_fail(agent):
     campaign = Campaign(SQUARE, agent, maximize=False, seed=0, n_initial=6)
-    played(campaign, 30, failing)
-    assert sum(record.status == "failed" for record in campaign.records[6:]) <= 16
+    played(campaign, 18, failing)
+    assert sum(record.status == "failed" for record in campaign.records[6:]) <= 5
     assert campaign.best.value < 0.155  # 0.125 at the boundary
     slack = campaign._models.failures.success(campaign.records)
     done = np.array([list(r.params.values()) for r in campaign.records if r.status == "done"])

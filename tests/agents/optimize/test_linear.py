@@ -19,7 +19,8 @@ MIXED = {
 COST = LinearConstraint([[10.0, 1.0, 0.0]], -np.inf, 5.0)
 
 
-SIX = LinearConstraint(np.ones((1, 6)), 0, 2)
+# Where the suggestions need not be the best ones.
+FEW = {"starts": 2, "candidates": 64, "evaluations": 40}
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -68,7 +69,7 @@ def test_the_optimum_on_a_line_is_found(agent):
     """The minimum of (x - 1)^2 + (y - 0.8)^2 with x + y <= 1 is 0.32 at (0.6, 0.4)."""
     found = agents.minimize(
         lambda x: (x[0] - 1) ** 2 + (x[1] - 0.8) ** 2, [(0.0, 1.0)] * 2, agent,
-        n_calls=18, seed=0, constraints=SUM,
+        n_calls=12, n_initial=4, seed=0, constraints=SUM,
     )  # fmt: skip
     x = np.array(found.x_iters)
     assert (x[:, 0] + x[:, 1] <= 1.0).all()
@@ -81,22 +82,22 @@ def test_shares_add_to_one():
     goal = np.array([0.5, 0.3, 0.2])
     found = agents.minimize(
         lambda x: float(((x - goal) ** 2).sum()), [(0.0, 1.0)] * 3,
-        n_calls=18, seed=0, constraints=LinearConstraint(np.ones((1, 3)), 1.0, 1.0),
+        n_calls=12, seed=0, constraints=LinearConstraint(np.ones((1, 3)), 1.0, 1.0),
     )  # fmt: skip
     assert np.abs(np.array(found.x_iters).sum(axis=1) - 1.0).max() < 1e-9
     assert found.fun < 1e-3
 
 
-@pytest.mark.parametrize(("agent", "most"), [("ei", 9.5), ("ts", 11.5)])
-def test_logarithms_integers_and_choices(agent, most):
+@pytest.mark.parametrize(("agent", "seed"), [("ei", 1), ("ts", 2)])
+def test_logarithms_integers_and_choices(agent, seed):
     def fun(p):
         return (np.log10(p["rate"]) + 2) ** 2 + (p["n"] - 7) ** 2 + "abc".index(p["kind"])
 
-    found = agents.minimize(fun, MIXED, agent, n_calls=22, seed=0, constraints=COST)
+    found = agents.minimize(fun, MIXED, agent, n_calls=14, n_initial=4, seed=seed, constraints=COST)
     rows = [record.params for record in found.campaign.records]
     assert all(10 * row["rate"] + row["n"] <= 5.0 for row in rows)
     assert found.x["n"] == 4
-    assert found.fun < most
+    assert found.fun < 9.5  # 9 is the least
 
 
 def test_few_combinations_are_listed_without_those_outside():
@@ -116,7 +117,7 @@ def test_few_combinations_are_listed_without_those_outside():
 
 def test_many_dimensions():
     found = agents.minimize(
-        lambda x: float(((x - 1) ** 2).sum()), [(0.0, 1.0)] * 24, n_calls=8, seed=0,
+        lambda x: float(((x - 1) ** 2).sum()), [(0.0, 1.0)] * 24, n_calls=5, seed=0,
         constraints=LinearConstraint(np.ones((1, 24)), -np.inf, 6.0),
     )  # fmt: skip
     assert (np.array(found.x_iters).sum(axis=1) <= 6.0).all()
@@ -126,7 +127,7 @@ def test_linear_and_black_box_constraints_together(tmp_path):
     def made(**options):
         return Campaign(
             [(0.0, 1.0)] * 2, maximize=False, seed=0, n_initial=3,
-            constraints=[SUM, {"g": 0.0}], **options,
+            constraints=[SUM, {"g": 0.0}], search=FEW, **options,
         )  # fmt: skip
 
     def step(campaign):
@@ -144,7 +145,13 @@ def test_linear_and_black_box_constraints_together(tmp_path):
         assert step(again) == step(straight)
     assert 0.5 < -again.best.value <= 0.7
     with pytest.raises(InvalidInput, match="linear differ"):
-        Campaign.open(tmp_path / "c.json", [(0.0, 1.0)] * 2, maximize=False, constraints={"g": 0.0})
+        Campaign.open(
+            tmp_path / "c.json",
+            [(0.0, 1.0)] * 2,
+            maximize=False,
+            constraints={"g": 0.0},
+            search=FEW,
+        )
 
 
 def test_plots_leave_out_what_violates_a_constraint():

@@ -11,17 +11,19 @@ from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 SQUARE = {"x": (-1.0, 1.0), "y": (-1.0, 1.0)}
+# When an evaluation is repeated does not depend on how well a search finds the maximum.
+FEW = {"starts": 2, "candidates": 64, "evaluations": 40}
 
 
 def bowl(p):
     return (p["x"] - 0.3) ** 2 + (p["y"] - 0.6) ** 2
 
 
-def told(agent, noise, calls=40, seed=0):
+def told(noise):
     """A campaign in which half of the values have a hundred times the noise of the others."""
-    campaign = Campaign(SQUARE, agent, maximize=False, seed=seed, n_initial=6)
-    rng = np.random.default_rng(seed)
-    for _ in range(calls):
+    campaign = Campaign(SQUARE, maximize=False, seed=0, n_initial=6)
+    rng = np.random.default_rng(0)
+    for _ in range(30):
         (asked,) = campaign.ask()
         sd = float(rng.choice([0.01, 1.0]))
         value = bowl(asked.params) + sd * rng.standard_normal()
@@ -30,11 +32,8 @@ def told(agent, noise, calls=40, seed=0):
 
 
 def test_noise_that_is_told_with_the_values_is_used():
-    gaps = {
-        noise: [bowl(told("ei", noise, seed=s).recommended) for s in (0, 2)] for noise in (0, 1)
-    }
-    assert max(gaps[1]) < 0.005 < min(gaps[0])
-    campaign = told("ei", True, calls=30)
+    campaign, untold = told(True), told(False)
+    assert bowl(campaign.recommended) < 0.005 < bowl(untold.recommended)
     sds = np.array([record.noise for record in campaign.records])
     posterior, refit = campaign.agent.posterior, campaign.agent.refit
     # The last fit knew these variances, and that of further values is their median.
@@ -156,7 +155,7 @@ def repeated(campaign):
 
 
 def test_without_noise_nothing_is_evaluated_again():
-    found = agents.minimize(lambda x: float(np.sum(x**2)), [(-1.0, 2.0)] * 3, n_calls=45, seed=0)
+    found = agents.minimize(lambda x: float(np.sum(x**2)), [(-1.0, 2.0)] * 3, n_calls=30, seed=0)
     assert repeated(found.campaign) == 0
     assert found.agent.rule.augmented is False
 
@@ -174,7 +173,7 @@ def test_noise_is_found_by_one_repeated_evaluation(agent, tmp_path):
         return {0.5: False, 1.0: True}[campaign.agent.search.scale]
 
     rng = np.random.default_rng(0)
-    campaign = Campaign(SQUARE, agent, maximize=False, seed=0)
+    campaign = Campaign(SQUARE, agent, maximize=False, seed=0, search=FEW)
     while len(campaign.records) < 45:
         (asked,) = campaign.ask()
         if again := repeated(campaign):
@@ -216,8 +215,8 @@ def test_posterior_samples_are_closer_to_the_mean_without_noise_and_in_many_dime
 )
 def test_nothing_is_repeated_if_the_noise_is_known_or_the_choice_is_made(settings):
     rng = np.random.default_rng(0)
-    campaign = Campaign(SQUARE, maximize=False, seed=0, **settings)
-    for _ in range(40):
+    campaign = Campaign(SQUARE, maximize=False, seed=0, search=FEW, **settings)
+    for _ in range(24):  # without these settings the 21st is repeated
         (asked,) = campaign.ask()
         campaign.tell(asked.id, bowl(asked.params) + 0.3 * rng.standard_normal())
     assert repeated(campaign) == 0
@@ -232,13 +231,13 @@ def test_a_repeated_evaluation_without_noise_costs_one_evaluation_and_changes_no
         return float(np.sum(x**2) + np.sum(np.cos(40.0 * x)))
 
     found, plain = (
-        agents.minimize(run, [(-1.0, 2.0)] * 2, n_calls=calls, seed=0, **settings)
-        for calls, settings in ((41, {}), (40, {"augmented": False}))
+        agents.minimize(run, [(-1.0, 2.0)] * 2, n_calls=calls, seed=0, search=FEW, **settings)
+        for calls, settings in ((26, {}), (25, {"augmented": False}))
     )
     assert repeated(found.campaign) == 1
     seen = [tuple(x) for x in found.x_iters]
-    again = next(i for i in range(41) if seen[i] in seen[:i])
-    assert 20 <= again < 40
+    again = next(i for i in range(26) if seen[i] in seen[:i])
+    assert 20 <= again < 25
     np.testing.assert_array_equal(np.delete(found.x_iters, again, axis=0), plain.x_iters)
     # It is not learned after a correction either.
     for campaign in (found.campaign, plain.campaign):
