@@ -44,7 +44,7 @@ def value(acquisition, belief, x):
 class TestDenseGrid:
     def test_hardly_ever_below_the_best_of_a_grid(self, dim):
         missed = dict.fromkeys(ACQUISITIONS, 0)
-        for seed in range(8):
+        for seed in range(4):
             belief = posterior(dim, seed)
             grid = Arms.grid([GRID[dim]] * dim, belief.box.low, belief.box.high).coordinates
             moments = belief.moments(grid)

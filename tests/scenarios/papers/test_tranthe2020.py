@@ -19,7 +19,7 @@ FIGURE = [s for s in ALL if s.id.rpartition("/")[2].split("-")[-1].isdigit() and
 BUDGET = 1010
 
 
-def small(name, trials=2, horizon=3, **changes):
+def small(name, trials=2, horizon=2, **changes):
     return replace(get(f"tranthe2020/{name}"), trials=trials, horizon=horizon, **changes)
 
 
