@@ -208,9 +208,8 @@ def test_tune_says_what_it_cannot():
 def test_fig_1_is_drawn(tmp_path):
     picture = get("bogunovic2016/fig-1")
     assert isinstance(picture, Picture)
-    assert all(
-        f.stat().st_size > 10_000 for f in save(picture, tmp_path / "fig", suffixes=[".png"])
-    )
+    (file,) = save(picture, tmp_path / "fig", suffixes=[".png"])
+    assert file.stat().st_size > 10_000
 
 
 def test_the_i880_layout_runs_when_the_user_has_it(tmp_path, monkeypatch, run):
