@@ -1,5 +1,8 @@
 """Every registered agent, on arms, candidates and in a whole box, with settings to try it with."""
 
+import pickle
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -9,6 +12,7 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
+HERE = Path(__file__).parent
 NYSTROM = {"posterior": {"type": "nystrom", "qbar": 3.0}}
 QUICK_LEARN = {"every": 3, "starts": 1, "first": 4}
 SEASON = {"type": "quasi-periodic", "period": 4.0, "harmonics": 1, "epsilon": 0.1}
@@ -83,7 +87,7 @@ DOMAINS = {
     "box": BOX,
 }
 # A domain and a batch size.
-PLACES = [("grid", 1), ("arms", 4), ("candidates", 4), ("box", 1), ("box", 4)]
+PLACES = [("grid", 1), ("arms", 4), ("candidates", 4), ("box", 1), ("box", 3)]
 # Those that say so when they are given a box, and when they are given arms.
 ARMS_ONLY = {"genie"}
 BOX_ONLY = {"ms-ucb", "dropout-ucb", "line-bo", "rembo", "hesbo", "sre", "turbo"}
@@ -95,13 +99,43 @@ NEEDED = {
     "r-gp-ucb": {"reset_every": 4},
     "sre": {"rounds": 6},
 }
-# The laws hold whether or not a search finds the very maximum.
-QUICK = {"candidates": 8, "starts": 2, "evaluations": 8, "sample_starts": 1}
+# The laws hold whether or not a search finds the very maximum, and a chain its limit.
+QUICK = {"candidates": 8, "starts": 2, "evaluations": 4, "sample_starts": 1}
+QUICK_RULES = {
+    "dpp-ts": {"batch": {"type": "dpp", "steps": 4}},
+    "ts-rsr": {"batch": {"type": "ts-rsr", "redraws": 1}},
+}
 
 
 def label(value):
     name, given = value
     return "-".join([name.split("/")[-1], *(k for k in given if k != "readings")])
+
+
+def plays(name, domain):
+    """Whether an agent acts there."""
+    if domain == "candidates":
+        return name not in BOX_ONLY and "candidates" in agents.settings_of(name)
+    return name not in (ARMS_ONLY if domain == "box" else BOX_ONLY)
+
+
+def combinations():
+    """The agents and places of the laws; what shares its code with another pair is slow.
+
+    Fast are all agents on arms, one action or several, and with several actions among candidates
+    and in a box; those of boxes with one as well; and all settings with several actions on arms.
+    """
+    for case in CASES:
+        name, given = case
+        for place in PLACES:
+            if not plays(name, place[0]):
+                continue
+            fast = place == ("arms", 4) if given else place != ("box", 1) or name in BOX_ONLY
+            yield pytest.param(
+                (case, place),
+                id=f"{label(case)}-{place[0]}-{place[1]}",
+                marks=() if fast else pytest.mark.slow,
+            )
 
 
 class Laws:
@@ -129,25 +163,27 @@ class Laws:
         known = agents.settings_of(name)
         nystrom = isinstance(given.get("posterior", known.get("posterior")), dict)
         nystrom = nystrom or "temporal" in given
+        rule = {} if "batch" in given else QUICK_RULES.get(name, {})
         if name in ON_CANDIDATES or nystrom or "search" not in known:
-            return {"candidates": 16} if "candidates" in known else {}
-        return {"search": QUICK}
+            return rule | ({"candidates": 16} if "candidates" in known else {})
+        return rule | {"search": QUICK}
 
-    def build(self, case, problem, domain="box", seed=3, **more):
-        """The agent of a case; those for arms alone are not tried in a box, nor the other way."""
+    def refused(self, case, problem):
+        """Whether the agent does not act there; then it says so when it is made."""
         name, given = case
-        known, box = agents.settings_of(name), isinstance(problem.domain, Box)
-        wrong, word = (ARMS_ONLY, "arms") if box else (BOX_ONLY, "box")
+        wrong, word = (ARMS_ONLY, "arms") if isinstance(problem.domain, Box) else (BOX_ONLY, "box")
         if name in wrong:
             with pytest.raises(InvalidInput, match=word):
                 agents.make(name, problem, **{**NEEDED.get(name, {}), **given})
-            pytest.skip(f"{name} plays only {word}")
+        return name in wrong
+
+    def build(self, case, problem, domain="box", seed=3, **more):
+        """The agent of a case."""
+        name, given = case
         quick = {}
-        if box and domain == "candidates":
-            if name in BOX_ONLY or "candidates" not in known:
-                pytest.skip(f"{name} takes no candidates")
+        if domain == "candidates":
             quick = {"candidates": 16}
-        elif box:
+        elif isinstance(problem.domain, Box):
             quick = self.quick(case, problem.domain.dim)
             if given.get("posterior") == "rows":
                 with pytest.raises(InvalidInput, match="must be 'auto'"):
@@ -209,21 +245,74 @@ class Laws:
             belief = agent.belief(agent.action_map.inner.domain.sample(np.random.default_rng(0), 9))
         return belief
 
-    def beliefs_agree(self, one, other):
-        return self.same(self.belief(one), self.belief(other))
+
+class Run(Laws):
+    """Eleven rounds of an agent, which several laws read: its actions, and copies of it.
+
+    Attributes:
+        played: the actions of all rounds.
+        state: the snapshot after seven rounds, a multiple of no number of rounds after which an
+            agent does something.
+        end: the last snapshot.
+        belief_at_end: what the agent believed then.
+    """
+
+    def __init__(self, case, place):
+        self.case, self.domain = case, place[0]
+        self.problem = self.problem_on(*place)
+        agent = self.fresh()
+        before = self.play(agent, 7)
+        self.state = agent.snapshot()
+        self._kept, self._middle = pickle.dumps(self.state), pickle.dumps(agent)
+        self.played = np.concatenate([before, self.play(agent, 4)])
+        self.end, self.belief_at_end = agent.snapshot(), self.belief(agent)
+        self._last = pickle.dumps(agent)
+
+    def fresh(self, seed=3):
+        return self.build(self.case, self.problem, self.domain, seed)
+
+    def kept(self):
+        """The snapshot after seven rounds, as it was pickled then."""
+        return pickle.loads(self._kept)
+
+    def middle(self):
+        """The agent as it was after seven rounds."""
+        return pickle.loads(self._middle)
+
+    def last(self):
+        """The agent as it was after the last round."""
+        return pickle.loads(self._last)
+
+    def ends_alike(self, agent):
+        """Whether an agent in the state after seven rounds goes on as this one did."""
+        same_actions = np.array_equal(self.play(agent, 4), self.played[7:])
+        same_state = self.same(agent.snapshot(), self.end)
+        return same_actions and same_state and self.same(self.belief(agent), self.belief_at_end)
+
+
+def policies(many=False):
+    """Agents and homes of policies: all agents on arms and in a box, all settings on arms."""
+    for case in CASES:
+        name, given = case
+        for home in ("arms", "box"):
+            # No observation holds the function, which the genie is shown.
+            if name == "genie" or not plays(name, home):
+                continue
+            # Many worlds share what an agent draws when it is made.
+            if many and (name in BOX_ONLY or (home == "box" and "candidates" in Laws.quick(case))):
+                continue
+            marks = pytest.mark.slow if given and home == "box" else ()
+            yield pytest.param((case, home), id=f"{label(case)}-{home}", marks=marks)
 
 
 def pytest_collection_modifyitems(items):
-    """Where it costs most, an agent's defaults are tried always and its variants if slow."""
+    """Where it costs most, an agent's defaults are tried always and its settings if slow."""
     for item in items:
-        given = getattr(item, "callspec", None)
-        given = given.params if given else {}
-        if not item.path.name.startswith("test_agent") or not given.get("case", (0, 0))[1]:
-            continue
-        worlds = item.path.name == "test_agent_worlds.py" and given.get("home") != "arms"
-        where = given.get("place", (given.get("domain"), 0))
-        if worlds or where[0] in ("candidates", "box"):
-            item.add_marker(pytest.mark.slow)
+        if item.path.parent == HERE and hasattr(item, "callspec"):
+            params = item.callspec.params
+            costly = "world" in params or params.get("domain") in ("grid", "box")
+            if costly and params.get("case", (0, 0))[1]:
+                item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
@@ -236,21 +325,21 @@ def case(request):
     return request.param
 
 
-@pytest.fixture(params=PLACES, ids=lambda pair: f"{pair[0]}-{pair[1]}")
-def place(request):
+@pytest.fixture(params=agents.names())
+def name(request):
     return request.param
 
 
-@pytest.fixture
-def problem(place):
-    return Laws.problem_on(*place)
+@pytest.fixture(params=policies())
+def policy(request):
+    return request.param
 
 
-@pytest.fixture
-def fresh(case, place, problem):
-    """Makes the agent of this case and place, as often as wanted."""
+@pytest.fixture(params=policies(many=True))
+def policy_of_many(request):
+    return request.param
 
-    def make(**more):
-        return Laws().build(case, problem, place[0], **more)
 
-    return make
+@pytest.fixture(scope="session", params=combinations())
+def run(request):
+    return Run(*request.param)
