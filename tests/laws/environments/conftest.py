@@ -166,8 +166,15 @@ def equality():
 
 
 @pytest.fixture(scope="session")
-def cases():
-    return CASES
+def shown():
+    """A grid and a box."""
+    return [case for case in CASES if case[0] == "gpbandits/StaticGP-v0"][::2]
+
+
+@pytest.fixture(scope="session")
+def pictured(shown):
+    """The other cases, and one with skipped and one with late rewards, which are drawn alike."""
+    return [case for case in CASES if case not in shown] + [SELECTIVE[0], DELAYED[0]]
 
 
 @pytest.fixture(scope="session")

@@ -5,12 +5,13 @@ from gymnasium.vector import AutoresetMode
 
 
 def test_worlds_side_by_side_equal_single_ones(vector, actions_for, same, past_a_block, any_case):
-    """Through several episodes, each of which ends and begins by itself."""
+    """Past the end of an episode, after which the next begins by itself."""
     ours, theirs = (
-        vector(any_case, mode, max_episode_steps=7) for mode in ("vector_entry_point", "sync")
+        vector(any_case, mode, max_episode_steps=past_a_block)
+        for mode in ("vector_entry_point", "sync")
     )
     assert same(ours.reset(seed=10), theirs.reset(seed=10))
-    for action in actions_for(ours.action_space, 2 * past_a_block):
+    for action in actions_for(ours.action_space, past_a_block + 5):
         assert same(ours.step(action), theirs.step(action))
     assert same(ours.reset(), theirs.reset())
     assert ours.observation_space == theirs.observation_space
@@ -26,9 +27,9 @@ def test_worlds_that_begin_anew_in_the_same_step_equal_single_ones(
     theirs = vector(any_case, "sync", max_episode_steps=3, vector_kwargs={"autoreset_mode": mode})
     assert same(ours.reset(seed=10), theirs.reset(seed=10))
     mask = np.array([True, False, True])
-    for t, action in enumerate(actions_for(ours.action_space, 20)):
+    for t, action in enumerate(actions_for(ours.action_space, 14)):
         assert same(ours.step(action), theirs.step(action))
-        if t == 7:  # from here on the episodes end at different times
+        if t == 4:  # from here on the episodes end at different times
             options = {"reset_mask": mask}
             assert same(ours.reset(options=dict(options)), theirs.reset(options=dict(options)))
 
@@ -40,7 +41,7 @@ def test_partial_resets_equal_single_ones(vector, actions_for, same, any_case):
     )
     ours.reset(seed=[3, 1, 4]), theirs.reset(seed=[3, 1, 4])
     rng = np.random.default_rng(0)
-    for t, action in enumerate(actions_for(ours.action_space, 60)):
+    for t, action in enumerate(actions_for(ours.action_space, 20)):
         assert same(ours.step(action), theirs.step(action))
         if t % 5 == 2:
             mask = rng.random(3) < 0.5
