@@ -12,7 +12,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
-LENGTHSCALE, NOISE_VAR, SIZE, ROUNDS = 0.2, 0.025, 60, 40
+LENGTHSCALE, NOISE_VAR, SIZE, ROUNDS = 0.2, 0.025, 60, 24
 
 
 def squared_exponential(x, z):

@@ -26,11 +26,11 @@ from gpbandits_env.agents.acquisitions.functions import (
 mp = mpmath.mp.clone()
 mp.dps = 50
 
-TAIL = -np.logspace(-3, 12, 400)
-HEAD = np.logspace(-3, 3, 150)
+TAIL = -np.logspace(-3, 12, 120)
+HEAD = np.logspace(-3, 3, 40)
 # Both sides of each switch between formulas, and where e^(-z^2 / 2) and z^2 leave the floats.
 SWITCHES = np.array([s + e for s in (0.0, NEAR, FAR, -38.5, 8.3, 38.5) for e in (-1e-6, 0, 1e-6)])
-Z = np.concatenate([TAIL, HEAD, SWITCHES, np.linspace(-45, 12, 500)])
+Z = np.concatenate([TAIL, HEAD, SWITCHES, np.linspace(-45, 12, 120)])
 
 # (mean, variance) around an incumbent of 0.3: hopeless, close, sure, and of tiny variance.
 POINTS = [(m, v) for m in (-5.0, -0.2, 0.29, 0.31, 0.8, 4.0) for v in (1e-6, 1e-3, 0.04, 1.0, 9.0)]

@@ -52,7 +52,7 @@ def test_replays_cgp_ucb_on_arms(posterior):
     agent = agents.make("gp-ucb", problem, seed=0, beta=beta, posterior=posterior)
     rng, seen, rewards = np.random.default_rng(1), np.empty((0, 2)), np.empty(0)
     x = ARMS.coordinates[:, 0]
-    for t in range(1, 41):
+    for t in range(1, 21):
         z = int(rng.integers(4))
         at = np.stack([x, np.full(15, CONTEXTS.coordinates[z, 0])], axis=1)
         mean, var = dense(product, at, seen, rewards)

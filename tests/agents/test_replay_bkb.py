@@ -73,7 +73,7 @@ def test_replays_the_formulas(world, normal, name, qbar, batch_size):
     )
     dense, score = world.dense(), scores(name, normal)
     dropped, exact = False, 0
-    for t in range(1, 41):
+    for t in range(1, 25):
         actions = agent.ask()
         mean, covariance, well = nystrom(world, dense, agent.posterior.dictionary)
         # With neighbours in the dictionary, the rounding of the kernel alone is seen in the result.

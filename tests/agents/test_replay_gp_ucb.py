@@ -59,7 +59,7 @@ BETAS = {
 def test_replays_algorithm_1(replay, case):
     settings, beta = BETAS[case]
     played = replay("gp-ucb", ucb(beta), **settings)
-    assert len(set(played)) > 3  # a choice was made
+    assert len(set(played)) > 2  # a choice was made
 
 
 @pytest.mark.parametrize("back", ["rows", "coefficients"])

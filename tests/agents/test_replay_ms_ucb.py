@@ -108,7 +108,7 @@ def test_replays_algorithm_1(d, n0, alpha, batch_size):
         beta={"type": "subspaces", "subspace_dim": d, "scale": 0.5},
     )
     dense, expected, before = Dense(), 0, np.empty((0, 4 - d))
-    for t in range(1, 9):
+    for t in range(1, 6):
         expected += math.ceil(n0 * t**alpha - 1e-9)
         assert agent.subspaces == expected
         fixed = fixed_parts(agent, d)

@@ -20,9 +20,9 @@ def test_every_registered_kernel_is_tested(all_kernels):
     assert tested == set(KERNELS.members)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.__name__)
-def test_law(any_case, law):
-    law(*any_case)
+def test_every_law(any_case):
+    for law in LAWS:
+        law(*any_case)
 
 
 def test_matrices_agree_to_the_last_digits(any_case):
@@ -91,13 +91,13 @@ def test_a_kernel_is_read_as_itself_and_differs_from_others(any_case):
     assert kernel != kernel * 1.5
 
 
-@pytest.mark.parametrize("factor", [0.0, -1.0, np.nan, np.inf])
-def test_factors_are_positive_numbers(any_case, factor):
+def test_factors_are_positive_numbers(any_case):
     kernel, x, z = any_case
     assert_allclose((2.5 * kernel)(x, z), 2.5 * kernel(x, z), rtol=1e-14, atol=0)
     assert_allclose((kernel * 2.5).diagonal(x), 2.5 * kernel.diagonal(x), rtol=1e-14, atol=0)
-    with pytest.raises(InvalidInput, match="factor"):
-        kernel * factor
+    for factor in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(InvalidInput, match="factor"):
+            kernel * factor
 
 
 def test_says_whether_it_is_stationary(vector_case):
@@ -119,17 +119,17 @@ def test_points_of_the_right_dimension_are_accepted(any_case):
     kernel.check_points(x)
 
 
-@pytest.mark.parametrize("bad", [0.0, -1.0, np.nan, np.inf, "wide", None])
 @pytest.mark.parametrize("name", ["se", "matern12", "matern32", "matern52", "matern"])
 @pytest.mark.parametrize("field", ["lengthscale", "variance", "nu"])
-def test_parameters_must_be_positive_numbers(name, field, bad):
+def test_parameters_must_be_positive_numbers(name, field):
     spec = {"type": name, "lengthscale": 1.0, **({"nu": 1.0} if name == "matern" else {})}
     if field == "nu" and name != "matern":
         with pytest.raises(UnknownName, match="'nu'"):
             kernel_from_dict({**spec, "nu": 1.0})
         return
-    with pytest.raises(InvalidInput, match=field):
-        kernel_from_dict({**spec, field: bad})
+    for bad in (0.0, -1.0, np.nan, np.inf, "wide", None):
+        with pytest.raises(InvalidInput, match=field):
+            kernel_from_dict({**spec, field: bad})
 
 
 @pytest.mark.parametrize("bad", [[], [[0.1]], [0.1, -0.2], [0.1, "x"], [0.1, float("nan")]])

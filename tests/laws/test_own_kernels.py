@@ -84,7 +84,7 @@ KERNELS = {
 # In two dimensions draws in a box need frequencies or a product over axes.
 IN_BOXES = ["rational quadratic", "of two lengthscales", "periodic"]
 QUICK = {"every": 3, "starts": 1, "first": 4}
-LOW = {"candidates": 8, "starts": 2, "evaluations": 12, "sample_starts": 1}
+LOW = {"candidates": 8, "starts": 2, "evaluations": 4, "sample_starts": 1}
 ENVIRONMENTS = {
     "arms": {"grid": (25, 4)},
     "large grid": {"grid": (40, 40)},
@@ -105,8 +105,9 @@ def test_it_is_named_by_its_module_and_class(name):
     assert kernel_from_dict(spec) == kernel
 
 
-@pytest.mark.parametrize("kind", ["StaticGP", "MarkovGP"])
-@pytest.mark.parametrize("place", ENVIRONMENTS)
+@pytest.mark.parametrize(
+    ("kind", "place"), [("MarkovGP", "arms"), ("StaticGP", "large grid"), ("MarkovGP", "box")]
+)
 @pytest.mark.parametrize("name", KERNELS)
 def test_environments_draw_it(name, place, kind):
     drift = {"epsilon": 0.1} if kind == "MarkovGP" else {}
@@ -117,23 +118,23 @@ def test_environments_draw_it(name, place, kind):
         return
     env = gym.make(f"gpbandits/{kind}-v0", **made)
     env.reset(seed=1)
-    for _ in range(3):
+    for _ in range(2):
         *_, info = env.step(env.action_space.sample())
         assert info["cumulative_regret"] >= 0.0
 
 
-@pytest.mark.parametrize("agent", ["gp-ucb", "ei", "ts", "ts-rsr"])
+@pytest.mark.parametrize("agent", ["ei", "ts-rsr"])
 @pytest.mark.parametrize("place", ["arms", "box"])
 @pytest.mark.parametrize("name", KERNELS)
 def test_agents_model_with_it(laws, name, place, agent):
     domain = Arms.grid((25, 4)) if place == "arms" else Box([0.0, 0.0], [1.0, 2.0])
     problem = Problem(domain, KERNELS[name], 0.1, batch_size=2)
     search = {"search": LOW} if place == "box" else {}
-    if place == "box" and name not in IN_BOXES and agent in ("ts", "ts-rsr"):
+    if place == "box" and name not in IN_BOXES and agent == "ts-rsr":
         with pytest.raises(InvalidInput, match=r"has no .*spectral density"):
             agents.make(agent, problem, seed=0)
         return
-    for settings in ({}, {"epsilon": 0.05}, {"learn": QUICK, "standardize": True}):
+    for settings in ({"epsilon": 0.05}, {"learn": QUICK, "standardize": True}):
         laws.play(agents.make(agent, problem, seed=0, **search, **settings), 4)
 
 

@@ -10,6 +10,7 @@ from gpbandits_env.posterior import (
     ArmPosterior,
     BoxPosterior,
     NystromPosterior,
+    choose,
     posterior_for,
     posterior_on,
 )
@@ -64,17 +65,18 @@ def test_both_representations_are_equal_as_far_as_coefficients_are_allowed(noise
         {"prior_mean": np.inf},
         {"horizon": 0},
         {"representation": "coefficients", "noise_var": 1e-9},
-        {
-            "representation": "coefficients",
-            "kernel": Matern32(lengthscale=0.01),
-            "arms": Arms.grid(2100),
-        },
         {"kernel": Empirical(np.eye(3))},
     ],
 )
 def test_what_is_refused(given):
     with pytest.raises(InvalidInput):
         posterior_on(**{"arms": Arms.grid(30), "kernel": SE, "noise_var": 0.1, **given})
+
+
+def test_coefficients_of_too_high_a_rank_are_refused(monkeypatch):
+    monkeypatch.setattr(choose, "LARGEST_RANK_CHOSEN", 20)
+    with pytest.raises(InvalidInput, match="rank at most 20"):
+        posterior_on(Arms.grid(30), Matern32(0.01), 0.1, representation="coefficients")
 
 
 def test_an_unknown_representation():

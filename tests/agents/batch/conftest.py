@@ -67,7 +67,7 @@ class Turn:
 def turns(world):
     """Play an agent and yield every round for a look at how its batch came about."""
 
-    def play(name, m, rounds=25, **settings):
+    def play(name, m, rounds=20, **settings):
         agent = agents.make(name, world.problem(), seed=1, batch_size=m, **settings)
         dense = world.dense(epsilon=settings.get("epsilon", 0.0))
         drawn = Recorded(agent.posterior) if hasattr(agent, "posterior") else None

@@ -86,7 +86,7 @@ def test_brute_force_agrees_with_draws():
 def test_thompson(epsilon, back):
     chance = of_being_largest(*belief(epsilon))
     agent = agent_told("ts", 2, epsilon, posterior=back)
-    counts = batches(agent, 8000)
+    counts = batches(agent, 4000)
     assert excess(counts, np.outer(chance, chance)) < 1.0
     # Another law is found out: that of the other world.
     other = of_being_largest(*belief(0.2 - epsilon))
@@ -99,7 +99,7 @@ def of_rsr(mean, covariance, redraws):
     The first action's law and the second's given it are independent given the two maxima.
     """
     rng = np.random.default_rng(1)
-    draws, sd = 200_000, np.sqrt(covariance.diagonal())
+    draws, sd = 100_000, np.sqrt(covariance.diagonal())
     maxima = rng.multivariate_normal(mean, covariance, size=draws).max(axis=1)
     above = maxima[maxima > mean.max()]
     low = (1 - len(above) / draws) ** (redraws + 1)
@@ -125,7 +125,7 @@ def test_ts_rsr(epsilon, redraws):
     law = of_rsr(*belief(epsilon), redraws)
     assert law.sum() == pytest.approx(1.0)
     agent = agent_told("ts-rsr", 2, epsilon, batch={"type": "ts-rsr", "redraws": redraws})
-    counts = batches(agent, 6000)
+    counts = batches(agent, 4000)
     assert excess(counts, law) < 1.0
     # Maxima that are not redrawn would be found out; so would a variance that is not updated.
     assert excess(counts, of_rsr(*belief(epsilon), 0)) > 2.0
@@ -141,26 +141,37 @@ def of_dpp(chance, covariance, m):
     return law / law.sum()
 
 
+@pytest.fixture(scope="module")
+def batches_of_three():
+    """What the chain of the usual length gives."""
+    return batches(agent_told("dpp-ts", 3, 0.0), 1200)
+
+
 @pytest.mark.parametrize(("epsilon", "m"), [(0.2, 2), (0.0, 3)])
-def test_dpp(epsilon, m):
+def test_dpp(request, epsilon, m):
     mean, covariance = belief(epsilon)
     chance = of_being_largest(mean, covariance)
-    agent = agent_told("dpp-ts", m, epsilon)
-    counts = batches(agent, 1500)
+    if m == 3:
+        counts = request.getfixturevalue("batches_of_three")
+    else:
+        counts = batches(agent_told("dpp-ts", m, epsilon, batch={"type": "dpp", "steps": 20}), 1500)
     assert excess(counts, of_dpp(chance, covariance, m)) < 1.0
     # Thompson sampling is another law, and so is the determinant of another covariance.
     assert excess(counts, of_dpp(chance, 0.0 * covariance, m)) > 2.0
     assert excess(counts, of_dpp(chance, 0.1 * covariance, m)) > 1.0
 
 
-def test_too_short_a_chain_is_found_out():
+def test_too_short_a_chain_is_found_out(batches_of_three):
     """How the number of steps shows: the distance to the law falls with them."""
     mean, covariance = belief(0.0)
     law = of_dpp(of_being_largest(mean, covariance), covariance, 3)
     far = []
     for steps in (0, 2, 10, 50):
-        agent = agent_told("dpp-ts", 3, 0.0, batch={"type": "dpp", "steps": steps})
-        counts = batches(agent, 1000)
+        if steps == 50:
+            counts = batches_of_three
+        else:
+            agent = agent_told("dpp-ts", 3, 0.0, batch={"type": "dpp", "steps": steps})
+            counts = batches(agent, 800)
         far.append(0.5 * np.abs(counts / counts.sum() - law).sum())
     assert far[0] > 0.3
     assert far[0] > far[1] > far[2] + 0.02

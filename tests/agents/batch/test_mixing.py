@@ -26,8 +26,11 @@ OPTIONS = {
     "contexts": {"contexts": 3},
 }
 RULES = {
-    **{name: name for name in ("hallucinate", "thompson", "dpp", "explore", "boltzmann")},
-    **{name: name for name in ("believer", "ts-rsr", "max-variance")},
+    **{name: name for name in ("hallucinate", "thompson")},
+    "dpp": {"type": "dpp", "steps": 3},
+    **{name: name for name in ("explore", "boltzmann", "believer")},
+    "ts-rsr": {"type": "ts-rsr", "redraws": 1},
+    "max-variance": "max-variance",
     "initialised": {"type": "initialised", "rounds": 1, "then": {"type": "thompson"}},
 }
 # Each stands for those of the same acquisition, which differ in a default.
@@ -39,7 +42,7 @@ AGENTS = {
     "max-variance": "",
     "ts": "`dpp-ts`, `ts-rsr`",
 }
-QUICK = {"candidates": 12, "starts": 1, "evaluations": 6, "sample_starts": 1}
+QUICK = {"candidates": 6, "starts": 1, "evaluations": 3, "sample_starts": 1}
 BOX_AGENTS = {
     "ms-ucb": {"d": 1, "candidates": 8, "refine": 1, "evaluations": 6},
     "dropout-ucb": {"d": 1, "search": QUICK},
