@@ -1,18 +1,20 @@
-import multiprocessing
 import shutil
 import signal
 import sqlite3
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.findings import Below, Level
-from gpbandits_env.scenarios.study import Outcome, engine_local, run_study
-from gpbandits_env.scenarios.study.runner import look_in
+from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.study import Outcome, engine_local, run_study, run_trial
+from gpbandits_env.scenarios.study.runner import FOLDERS, look_in
 
 Run = Callable[..., Outcome]
 
@@ -91,18 +93,18 @@ def as_in_a_terminal():
 
 
 ODD = """
-import os, time
-from multiprocessing.connection import Connection
+import os, signal, time
+from pathlib import Path
 from gpbandits_env.agents import Agent
+from gpbandits_env.agents.algorithms.gp_ucb import GPUCB
 
-class Half(Agent):
+class Once(GPUCB):
     def ask(self):
-        def half(connection, data):
-            os.write(connection.fileno(), data[: len(data) // 2])
-            os._exit(3)
-
-        Connection._send = half  # what returns the results
-        raise ValueError
+        mark = Path(__file__).with_name("died")
+        if self.round == 3 and not mark.exists():
+            mark.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().ask()
 
 class Poison(Agent):
     def ask(self):
@@ -115,47 +117,40 @@ class Slow(Agent):
 
 
 @pytest.fixture
-def odd(tiny: Scenario, tmp_path: Path) -> Callable[..., Scenario]:
-    """A short study of a quick agent and one of a module of one's own: odd("Poison")."""
+def odd(tiny: Scenario, tmp_path: Path) -> Iterator[Callable[..., Scenario]]:
+    """A short study of agents of a module of one's own, and of a quick one: odd("Poison").
+
+    "Once" kills its worker in its first trial, and leaves the file "died" in the folder.
+    """
     (tmp_path / "odd_learners.py").write_text(ODD, encoding="utf-8")
     look_in(str(tmp_path))
-    quick = AgentEntry("quick", "random")
 
-    def made(name: str, trials: int = 2, quick_first: bool = False) -> Scenario:
-        odd = AgentEntry("odd", f"odd_learners:{name}")
-        agents = (quick, odd) if quick_first else (odd, quick)
-        return replace(tiny, agents=agents, trials=trials, horizon=5, grid=(), findings=())
+    def made(*names: str, quick_first: bool = False, **changes: object) -> Scenario:
+        quick = AgentEntry("quick", "random")
+        own = [AgentEntry(name.lower(), f"odd_learners:{name}") for name in names]
+        agents = (quick, *own) if quick_first else (*own, quick)
+        usual = {"trials": 2, "horizon": 5, "grid": (), "findings": ()}
+        return replace(tiny, agents=agents, **{**usual, **changes})
 
-    return made
+    yield made
+    sys.path.remove(str(tmp_path))
+    FOLDERS.remove(str(tmp_path))
+    sys.modules.pop("odd_learners", None)  # the next test has its own
 
 
 @pytest.fixture
-def dask_cluster(monkeypatch: pytest.MonkeyPatch):
-    """Start a cluster without a server at a port that another test's cluster has.
+def as_alone() -> Callable[[Scenario, Path], bool]:
+    """Whether all trials of a results file are what they are when each is played alone, here."""
 
-    Its workers are forked from a process that has imported everything. (The clusters that the
-    library makes itself start workers as Dask does by default, which takes seconds.)
-    """
-    distributed = pytest.importorskip("distributed")
-    import dask
+    def same(scenario: Scenario, path: Path) -> bool:
+        with Store.open(path) as store:
+            return all(
+                np.array_equal(store.array(key, name), array)
+                for key in store.done()
+                for name, array in run_trial(scenario, key.agent, key.trial).rounds.items()
+            )
 
-    if "forkserver" in multiprocessing.get_all_start_methods():  # not on Windows
-        worker = dask.config.config["distributed"]["worker"]
-        monkeypatch.setitem(worker, "multiprocessing-method", "forkserver")
-        # Otherwise Dask replaces the list of modules that follows.
-        monkeypatch.setattr("distributed.utils._forkserver_preload_set", True, raising=False)
-        modules = ["distributed", "gpbandits_env.scenarios.study.pool"]
-        multiprocessing.get_context("forkserver").set_forkserver_preload(modules)
-
-    def start(workers: int, threads: int = 1):
-        return distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=threads,
-            dashboard_address=None,
-            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
-        )
-
-    return start
+    return same
 
 
 @pytest.fixture

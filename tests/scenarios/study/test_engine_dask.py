@@ -1,10 +1,13 @@
-"""Dask clusters that are slow to come, idle, or lost."""
+"""Dask clusters whose workers are killed, and those that are slow to come, idle, or lost."""
 
 import logging
+import multiprocessing
+import os
+import signal
 import socket
 import threading
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -13,18 +16,78 @@ from gpbandits_env.scenarios.study import engines
 from gpbandits_env.scenarios.study.engines import Engine
 from gpbandits_env.scenarios.study.run import plan, run_study
 
+dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def dask_forks(monkeypatch):
+    """Workers of Dask are forked from a process that has imported everything.
+
+    By default Dask starts interpreters, as it does in the clusters that the library makes; each
+    takes a second.
+    """
+    if "forkserver" in multiprocessing.get_all_start_methods():  # not on Windows
+        worker = dask.config.config["distributed"]["worker"]
+        monkeypatch.setitem(worker, "multiprocessing-method", "forkserver")
+        # Otherwise Dask replaces the list of modules that follows.
+        monkeypatch.setattr("distributed.utils._forkserver_preload_set", True, raising=False)
+        modules = ["distributed", "gpbandits_env.scenarios.study.pool"]
+        multiprocessing.get_context("forkserver").set_forkserver_preload(modules)
+
+
+@pytest.fixture
+def dask_cluster(dask_forks):
+    """Start a cluster without a server at a port that another test's cluster has."""
+
+    @contextmanager
+    def start(workers):
+        with distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+        ) as cluster:
+            yield cluster
+            kill_workers(cluster)
+
+    return start
+
+
+def kill_workers(cluster):
+    """Dask would wait some seconds for a trial that sleeps."""
+    for pid in [nanny.pid for nanny in cluster.workers.values() if nanny.pid]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_on_dask_killed_workers_do_no_harm(odd, as_alone, dask_forks, tmp_path, monkeypatch):
+    """A trial is played again, and one that always kills its worker fails alone."""
+    # Dask itself restarts it once; otherwise it does so three times.
+    monkeypatch.setitem(dask.config.config["distributed"]["scheduler"], "allowed-failures", 1)
+    monkeypatch.setattr("gpbandits_env.scenarios.study.engine_dask.WATCH", 0.5)
+    monkeypatch.setattr(
+        "gpbandits_env.scenarios.study.engine_dask.begin", abs
+    )  # it would miss its parent in a fork
+    scenario = odd("Poison", "Once", trials=1, horizon=1500)  # results that are no short messages
+    outcome = run_study(
+        scenario, tmp_path / "a.sqlite", jobs=1, engine=Engine("dask"), progress=False
+    )
+    assert (tmp_path / "died").exists()
+    assert outcome.done == 2
+    assert [str(f.key) for f in outcome.failures] == ["agent 'poison', trial 0"]
+    assert outcome.failures[0].error.startswith("WorkerDied: ")
+    assert as_alone(scenario, outcome.path)
+
 
 def test_on_dask_results_come_as_they_are_done(odd, dask_cluster):
-    from distributed import Client
-
-    tasks = plan(odd("Slow").cells(), odd("Slow").trials, 0)
+    tasks = plan(odd("Slow").cells(), 2, 0)
     with dask_cluster(2) as cluster:
         engine = Engine("dask", cluster.scheduler_address)
         with engines.results([tasks[0], tasks[1], tasks[3]], 2, engine) as stream:
             found = [record.key for _ in range(2) for record in next(stream)]
         assert sorted(key.trial for key in found) == [0, 1]
         assert {key.agent for key in found} == {"quick"}
-        with Client(cluster, set_as_default=False) as client:
+        with distributed.Client(cluster, set_as_default=False) as client:
             # The sleeper's owner has left, so that nobody wants it any more.
             assert not client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.tasks))
 
@@ -32,44 +95,52 @@ def test_on_dask_results_come_as_they_are_done(odd, dask_cluster):
 def test_a_dask_scheduler_that_is_killed_keeps_what_is_done(odd, dask_cluster, held, tmp_path):
     path = tmp_path / "lost.sqlite"
     scenario = odd("Slow", quick_first=True)
-    cluster = dask_cluster(1)
-    engine = Engine("dask", cluster.scheduler_address)
+    with dask_cluster(1) as cluster:
 
-    def end():
-        while held(path) < 1:
-            time.sleep(0.05)
-        cluster.close(timeout=5)
+        def end():
+            while held(path) < 1:
+                time.sleep(0.05)
+            kill_workers(cluster)
+            cluster.close(timeout=5)
 
-    ending = threading.Thread(target=end, daemon=True)
-    ending.start()
-    with pytest.raises(ClusterLost, match=r"[12] of 4 trials are kept in .*lost.sqlite; the same"):
-        run_study(scenario, path, engine=engine, progress=False)
-    ending.join(20)
+        ending = threading.Thread(target=end, daemon=True)
+        ending.start()
+        with pytest.raises(ClusterLost, match=r"[12] of 4 trials are kept in .*lost.sqlite; the s"):
+            run_study(
+                scenario, path, engine=Engine("dask", cluster.scheduler_address), progress=False
+            )
+        ending.join(20)
     assert held(path) >= 1
 
 
 def test_a_dask_cluster_without_workers_is_told(odd, dask_cluster, caplog, monkeypatch):
     from gpbandits_env.scenarios.study import engine_dask
 
-    monkeypatch.setattr(engine_dask, "WATCH", 0.2)
-    task = plan(odd("Slow").cells(), odd("Slow", quick_first=True).trials, 0)[
-        1
-    ]  # of the quick agent
+    monkeypatch.setattr(engine_dask, "WATCH", 0.05)
+    task = plan(odd("Slow").cells(), 1, 0)[1]  # of the quick agent
+    look, looks = engine_dask.DaskCluster._look, []
     with dask_cluster(0) as cluster, caplog.at_level(logging.WARNING):
-        threading.Timer(1.0, cluster.scale, (1,)).start()
+
+        def looking(*told):
+            looks.append(told)
+            if len(looks) == 3:
+                cluster.scale(1)
+            return look(*told)
+
+        monkeypatch.setattr(engine_dask.DaskCluster, "_look", looking)
         engine = Engine("dask", cluster.scheduler_address)
         with engines.results([task], 1, engine) as stream:
             assert [record.key for record in next(stream)] == [task.key]
     assert sum("has no workers; waiting" in text for text in caplog.messages) == 1
 
 
-def test_a_dask_cluster_of_this_machine_leaves_the_dashboards_port_alone():
-    """A warning would be an error here."""
-    pytest.importorskip("distributed")
+def test_a_dask_cluster_of_this_machine_leaves_the_dashboards_port_alone(odd):
+    """A warning would be an error here. Its worker is started as in a user's program."""
+    task = plan(odd().cells(), 1, 0)[0]
     with socket.socket() as taken:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with suppress(OSError):  # somebody has it: so much the better
             taken.bind(("127.0.0.1", 8787))
         taken.listen()
-        with engines.results([], 1, Engine("dask")) as stream:
-            assert list(stream) == []
+        with engines.results([task], 1, Engine("dask")) as stream:
+            assert [record.key for record in next(stream)] == [task.key]

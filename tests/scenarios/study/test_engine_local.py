@@ -2,26 +2,63 @@
 
 import ast
 import inspect
+import sys
 import time
 import warnings
+from types import SimpleNamespace
 
+import pytest
 from joblib.externals.loky import process_executor
 
-from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
+from gpbandits_env.scenarios.results.records import TrialFailure
 from gpbandits_env.scenarios.study import engine_local, engines, pool
-from gpbandits_env.scenarios.study.run import plan
+
+TASK = SimpleNamespace(key="quick")
 
 
-def test_results_come_as_they_are_done_not_in_order(odd):
+@pytest.fixture
+def play(monkeypatch):
+    """The results of tasks, in processes that know them by their names.
+
+    These need not import the package, which takes a second.
+    """
+
+    def run(tasks):
+        import os
+        import time
+        from multiprocessing.connection import Connection
+
+        def half(connection, data):
+            os.write(connection.fileno(), data[: len(data) // 2])
+            os._exit(3)
+
+        for task in tasks:
+            if task.key == "slow":
+                time.sleep(60.0)
+            elif task.key == "poison":
+                os._exit(3)
+            elif task.key == "half":
+                Connection._send = half  # what returns the results
+        return tasks, 0.001
+
+    def played(*names):
+        with engines.results([SimpleNamespace(key=name) for name in names], 2) as stream:
+            yield from (result for results in stream for result in results)
+
+    monkeypatch.setattr(engine_local, "run_timed", run)
+    return played
+
+
+def test_results_come_as_they_are_done_not_in_order(play):
     """The first task sleeps for a minute; the others are there long before."""
-    tasks = plan(odd("Slow").cells(), odd("Slow").trials, 0)
-    labels = [task.key.agent for task in tasks]
-    assert labels == ["odd", "quick", "odd", "quick"]
-    begun = time.monotonic()
-    with engines.results([tasks[0], tasks[1], tasks[3]], 2) as stream:
-        found = [record.key for _ in range(2) for record in next(stream)]
-    assert found == [tasks[1].key, tasks[3].key]
+    psutil = pytest.importorskip("psutil")
+    before = {child.pid for child in psutil.Process().children()}
+    begun, found = time.monotonic(), play("slow", "first", "second")
+    assert [next(found).key, next(found).key] == ["first", "second"]
+    found.close()
     assert time.monotonic() - begun < 55  # and the sleeper is not waited for
+    left = [child for child in psutil.Process().children() if child.pid not in before]
+    assert all("tracker" in str(child.cmdline()) for child in left)
 
 
 def test_short_tasks_are_given_by_the_dozen():
@@ -69,35 +106,40 @@ def test_the_warning_of_a_process_that_ends_while_it_is_given_a_task_ends_no_thr
     warnings.warn(said, UserWarning, stacklevel=1)
 
 
-def test_idle_processes_end_and_the_next_task_has_a_new_one(odd, monkeypatch):
-    monkeypatch.setattr(engine_local, "IDLE", 1.0)
-    processes, task = engine_local.Processes(1), plan(odd("Slow").cells(), odd("Slow").trials, 0)[1]
+def test_idle_processes_end_and_the_next_task_has_a_new_one(play, monkeypatch):
+    monkeypatch.setattr(engine_local, "IDLE", 0.5)
+    processes = engine_local.Processes(1)
     try:
-        assert processes.result(processes.submit([task]))[0][0].key == task.key
+        assert processes.result(processes.submit([TASK]))[0] == [TASK]
         deadline = time.monotonic() + 20
         while processes._pools[0]._processes and time.monotonic() < deadline:
             time.sleep(0.05)
         assert not processes._pools[0]._processes
-        assert processes.result(processes.submit([task]))[0][0].key == task.key
+        assert processes.result(processes.submit([TASK]))[0] == [TASK]
     finally:
         processes.end()
 
 
-def test_what_was_given_with_a_trial_that_kills_its_worker_is_played_once(
-    odd, one_worker, monkeypatch
-):
+def test_a_trial_that_kills_its_worker_fails_alone(play, one_worker, monkeypatch):
+    """What was given with it is played once."""
     monkeypatch.setattr(engine_local, "REVIVALS", 1)
     monkeypatch.setattr(pool, "PORTION", 10.0)
     taken = []
     take = pool.Queue.take
     monkeypatch.setattr(pool.Queue, "take", lambda self: taken.append(take(self)) or taken[-1])
-    study = odd("Poison", trials=24)
-    every = plan(study.cells(), study.trials, 0)
-    quick = [task for task in every if task.key.agent == "quick"]
-    (poison,) = [task for task in every if task.key == TrialKey(0, "odd", 0)]
-    tasks = [*quick[:8], poison, *quick[8:]]
-    with engines.results(tasks, 2) as stream:
-        found = [result for results in stream for result in results]
-    assert sorted(str(result.key) for result in found) == sorted(str(task.key) for task in tasks)
-    assert [str(f.key) for f in found if isinstance(f, TrialFailure)] == [str(poison.key)]
+    names = [*"abcdefgh", "poison", *"ijklmnopqrstuvwx"]
+    found = list(play(*names))
+    assert sorted(result.key for result in found) == sorted(names)
+    (failure,) = [result for result in found if isinstance(result, TrialFailure)]
+    assert failure.key == "poison"
+    assert failure.error.startswith("WorkerDied: ")
     assert any(8 in portion and len(portion) > 1 for portion in taken)
+
+
+@pytest.mark.timeout(60, method="thread")  # otherwise its end hangs too
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
+def test_a_worker_that_dies_while_it_returns_a_result_is_noticed(play, one_worker, monkeypatch):
+    monkeypatch.setattr(engine_local, "REVIVALS", 0)
+    failure, other = play("half", "other")
+    assert (failure.key, other.key) == ("half", "other")
+    assert failure.error.startswith("WorkerDied: ")

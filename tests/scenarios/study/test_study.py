@@ -30,9 +30,14 @@ def contents(path):
     return found
 
 
-def test_one_and_two_jobs_give_identical_stores(run):
-    one, two = run("one.sqlite", jobs=1), run("two.sqlite", jobs=2)
-    assert one.done == two.done == one.total == 2 * 3 * 4
+def test_two_processes_give_the_store_of_one_though_one_of_them_dies(run, odd, tiny, tmp_path):
+    study, died = odd("Once", grid=tiny.grid, horizon=12), tmp_path / "died"
+    died.touch()
+    one = run("one.sqlite", study, jobs=1)
+    died.unlink()
+    two = run("two.sqlite", study, jobs=2)
+    assert died.exists()
+    assert one.done == two.done == one.total == 2 * 2 * 2
     assert contents(one.path) == contents(two.path)
     with Store.open(one.path) as a, Store.open(two.path) as b:
         assert a.digest() == b.digest()
