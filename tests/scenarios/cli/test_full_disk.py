@@ -12,38 +12,44 @@ from dataclasses import replace
 import pytest
 
 SCRIPT = """
-import json, resource, sys
+import json, os, resource, shutil, sys
 from pathlib import Path
 from click.testing import CliRunner
 from gpbandits_env.scenarios.cli import main
 
-def call(args):
-    return CliRunner().invoke(main, args)
+def call(args, limit=resource.RLIM_INFINITY):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    result = CliRunner().invoke(main, args)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+    return result
 
 def there():
     return {p.name: p.read_bytes() for p in Path().rglob("*") if p.is_file()}
 
-args, shares = json.loads(sys.argv[1])
-before = there()
-assert call(args).exit_code == 0
-new = {name: data for name, data in there().items() if before.get(name) != data}
-sizes = [len(data) for data in new.values()]
-found = []
-for stale in (False, True):     # over nothing, and over what an earlier call wrote
-    for name in new:
+def found(args, shares):
+    before = there()
+    assert call(args).exit_code == 0
+    new = {name: data for name, data in there().items() if before.get(name) != data}
+    least = min(len(data) for data in new.values())
+    for stale in (True, False):     # over what an earlier call wrote, and over nothing
         if not stale:
-            Path(name).unlink()
-    expected = there()
-    for share in shares:
-        limit = int(share * min(sizes))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
-        result = call(args)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-        lines = result.stderr.strip().splitlines()
-        found.append([result.exit_code, lines, there() == expected])
-    if not stale:
-        assert call(args).exit_code == 0
-print(json.dumps([sorted(new), found]))
+            for name in new:
+                Path(name).unlink()
+        expected = there()
+        for share in shares:
+            result = call(args, int(share * least))
+            lines = result.stderr.strip().splitlines()
+            yield result.exit_code, lines, there() == expected
+
+commands, shares = json.loads(sys.argv[1])
+tried = {}
+for name, args in commands.items():
+    os.makedirs(name)
+    shutil.copy("a.sqlite", name)
+    os.chdir(name)
+    tried[name] = list(found(args, shares))
+    os.chdir("..")
+print(json.dumps(tried))
 """
 COMMANDS = {
     "html": ["report", "a.sqlite", "--html", "a.html"],
@@ -57,19 +63,18 @@ COMMANDS = {
 }
 
 
-def full(name, folder, store, shares):
-    (folder / "a.sqlite").write_bytes(store.read_bytes())
-    command = [sys.executable, "-c", SCRIPT, json.dumps([COMMANDS[name], shares])]
+def full(names, folder, store, shares):
+    store.rename(folder / "a.sqlite")
+    command = [sys.executable, "-c", SCRIPT, json.dumps([{n: COMMANDS[n] for n in names}, shares])]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
     assert run.returncode == 0, run.stderr
-    written, found = json.loads(run.stdout)
-    assert written
-    for code, lines, same in found:
-        assert code == 2
-        assert len(lines) == 1, lines
-        assert lines[0].startswith("gpbandits: ")
-        assert same, lines
-    return len(found)
+    for name, tried in json.loads(run.stdout).items():
+        assert len(tried) == 2 * len(shares)
+        for code, lines, same in tried:
+            assert code == 2, name
+            assert len(lines) == 1, lines
+            assert lines[0].startswith("gpbandits: ")
+            assert same, lines
 
 
 @pytest.fixture
@@ -78,18 +83,14 @@ def store(run, tiny):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits are of POSIX")
-@pytest.mark.parametrize("name", ["html", "csv", "new"])
-def test_nothing_is_lost_and_nothing_is_left(name, tmp_path, store):
-    (tmp_path / "here").mkdir()
-    assert full(name, tmp_path / "here", store, [0.6]) == 2
+def test_nothing_is_lost_and_nothing_is_left(tmp_path, store):
+    full(["html", "csv", "new"], tmp_path, store, [0.6])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_at_twenty_places(name, tmp_path, store):
-    (tmp_path / "here").mkdir()
-    shares = [random.Random(name).random() for _ in range(10)]
-    assert full(name, tmp_path / "here", store, shares) == 20
+    full([name], tmp_path, store, [random.Random(name).random() for _ in range(10)])
 
 
 RUN = """

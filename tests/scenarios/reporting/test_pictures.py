@@ -6,7 +6,10 @@ from gpbandits_env.scenarios import Picture, get
 from gpbandits_env.scenarios.reporting.pictures import lower_bound, regret_bounds, save
 from gpbandits_env.scenarios.reporting.style import new_figure
 
-IDS = ("srinivas2010/fig-1", "bogunovic2016/lower-bound", "tranthe2020/theory")
+IDS = (
+    *("srinivas2010/fig-1", "srinivas2010/fig-3", "srinivas2010/fig-4"),
+    *("bogunovic2016/lower-bound", "tranthe2020/theory"),
+)
 
 
 @pytest.mark.parametrize("id", IDS)

@@ -90,14 +90,12 @@ def test_the_table_shows_every_agent_and_cell(store):
         assert word in lines
 
 
-def test_plots_are_pictures_and_the_same_each_time(store, tmp_path):
-    files = plot(store)
+def test_plots_are_pictures_and_the_same_each_time(run, tiny, tmp_path):
+    with Store.open(run(scenario=replace(tiny, grid=(), trials=2)).path) as store:
+        files, again = plot(store), plot(store, tmp_path / "again")
     assert [f.name for f in files] == ["a.png", "a.svg"]
     assert files[0].read_bytes()[:4] == b"\x89PNG"
-    again = plot(store, tmp_path / "again")
     assert again[1].read_bytes() == files[1].read_bytes()
-    svg = files[1].read_text()
-    assert "gp-ucb" in svg or "<path" in svg
 
 
 def test_bounds_are_kept_and_drawn(run, tiny):
