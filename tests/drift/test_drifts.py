@@ -17,6 +17,7 @@ from gpbandits_env.drift import (
     Then,
     VaryingMarkovDrift,
     as_drift,
+    check,
     check_drift,
 )
 from gpbandits_env.drift.base import BLOCK
@@ -59,18 +60,35 @@ def draw(rng, size):
     return rng.standard_normal((size, 4)) @ L.T
 
 
-def path_of(drift, seed):
+def path_of(drift, seed, draw=draw):
     return Path(drift, draw, np.random.default_rng(seed))
 
 
+def draw_abreast(rng, size):
+    return draw(rng, 100 * size).reshape(size, 400)
+
+
 def many_paths(drift, rounds, trials=4000):
-    return np.stack([path_of(drift, s).ahead(rounds) for s in range(trials)])
+    """So many paths, a hundred of which are drawn as one function of independent parts."""
+    paths = [path_of(drift, s, draw_abreast).ahead(rounds) for s in range(trials // 100)]
+    return np.stack(paths).reshape(-1, rounds, 100, 4).swapaxes(1, 2).reshape(-1, rounds, 4)
 
 
 @pytest.mark.parametrize("drift", EVERY, ids=ids)
-def test_it_keeps_every_law(drift):
+def test_it_keeps_every_law(drift, monkeypatch):
     assert drift.keeps_marginal
+    monkeypatch.setattr(check, "PATHS", 50)  # the law of the marginal is tried below
     check_drift(drift)
+
+
+@pytest.mark.parametrize("drift", EVERY, ids=ids)
+def test_every_function_has_the_law_of_the_first(drift):
+    paths = many_paths(drift, 9)
+    for t in (0, 3, 8):
+        limit = 4.5 / np.sqrt(len(paths))
+        np.testing.assert_allclose(paths[:, t].mean(axis=0), 0.0, atol=limit)
+        covariance = paths[:, t].T @ paths[:, t] / len(paths)
+        np.testing.assert_allclose(covariance, K, atol=np.sqrt(2) * limit)
 
 
 @pytest.mark.parametrize("drift", EVERY, ids=ids)
