@@ -9,9 +9,7 @@ from matplotlib.figure import Figure
 
 from gpbandits_env import agents
 from gpbandits_env.datasets import Readings
-from gpbandits_env.envs.maps import draw_maps
 from gpbandits_env.envs.rendering import METADATA, RECENT
-from gpbandits_env.envs.scene import Scene
 from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
 
 ROWS = np.random.default_rng(0).normal(size=(30, 12))
@@ -59,42 +57,78 @@ def env(request):
     return made
 
 
+class Drawn:
+    """The figures that are drawn, in turn."""
+
+    def __init__(self):
+        self.figures = []
+
+    def __call__(self, **given):
+        self.figures.append(Figure(**given))
+        return self.figures[-1]
+
+
 @pytest.fixture(scope="module")
 def pictures(env):
-    """Before and after a round."""
-    first = env.render()
-    env.step(env.action_space.sample())
-    return first, env.render()
+    """Before and after a round, and then with the belief of an agent: pixels and figures."""
+    drawn = Drawn()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("gpbandits_env.envs.pictures.Figure", drawn)
+        first = env.render()
+        env.step(env.action_space.sample())
+        second = env.render()
+        env.unwrapped.attach(Believer(env.unwrapped.problem.domain.size))
+        third = env.render()
+        env.unwrapped.attach(None)
+    return (first, second, third), drawn.figures
 
 
 def test_pictures_are_pixels_and_follow_the_episode(pictures):
-    for picture in pictures:
+    shown, _ = pictures
+    for picture in shown:
         assert picture.shape == (450, 800, 3)
         assert picture.dtype == np.uint8
         assert picture.flags.writeable
-    assert (pictures[0] != pictures[1]).any()
+    assert (shown[0] != shown[1]).any()
     assert not Gcf.figs
 
 
 def test_an_attached_agents_belief_is_shown(env, pictures):
     domain = env.unwrapped.problem.domain
-    env.unwrapped.attach(Believer(domain.size))
+    (_, without, believed), _ = pictures
     # In a box of three dimensions there is nowhere to draw it.
-    shown = domain.finite or domain.dim <= 2
-    assert (env.render() != pictures[1]).any() == shown
-    env.unwrapped.attach(None)
-    assert (env.render() == pictures[1]).all()
+    assert (believed != without).any() == (domain.finite or domain.dim <= 2)
 
 
-def test_real_agents_can_be_attached_in_a_box():
-    settings = ({}, {"candidates": 16})
-    for name, more in (("gp-ucb", settings[0]), ("gp-ucb", settings[1]), ("random", {})):
-        env = gym.make("gpbandits/StaticGP-v0", box=[[0, 0], [1, 1]], render_mode="rgb_array")
-        env.reset(seed=0)
-        without = env.render()
+def test_maps_are_not_stretched_and_hold_the_star(env, pictures):
+    """A unit is as long on both axes, and no corner is the edge of the panel."""
+    mapped = env.unwrapped.bandit.locations is not None or env.unwrapped.problem.domain.dim == 2
+    for figure, count in zip(pictures[1], (1, 1, 3), strict=True):
+        maps = [axes for axes in figure.axes if axes.get_xlabel() != "round"]
+        maps = [axes for axes in maps if axes.get_title(loc="left")]
+        assert len(maps) == mapped * count
+        for axes in maps:
+            box = axes.get_window_extent()
+            (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+            across, up = box.width / (right - left), box.height / (top - bottom)
+            assert across == pytest.approx(up, rel=0.01)
+            star = axes.collections[-1].get_offsets()[0]
+            assert left + 0.03 * (right - left) < star[0] < right - 0.03 * (right - left)
+            assert bottom + 0.03 * (top - bottom) < star[1] < top - 0.03 * (top - bottom)
+        assert all(axes.get_xlabel() and axes.get_ylabel() for axes in maps[:1])
+
+
+def test_real_agents_can_be_attached_in_a_box_and_detached():
+    env = gym.make("gpbandits/StaticGP-v0", box=[[0], [1]], render_mode="rgb_array")
+    env.reset(seed=0)
+    without = env.render()
+    for name, more in (("gp-ucb", {}), ("gp-ucb", {"candidates": 16}), ("random", {})):
         env.unwrapped.attach(agents.make(name, env, seed=0, **more))
         # A belief at candidates alone is not drawn on the box.
         assert (env.render() != without).any() == (name == "gp-ucb" and not more)
+    env.unwrapped.attach(agents.make("gp-ucb", env, seed=0))
+    env.unwrapped.attach(None)
+    assert (env.render() == without).all()
 
 
 def test_text_tells_the_round():
@@ -155,32 +189,6 @@ def test_readings_of_functions_long_gone_are_not_shown():
         for _ in range(RECENT + 5):
             env.step([0])
         assert len(env.snapshot()["seen"]) == kept
-
-
-@pytest.mark.parametrize("believed", [False, True])
-@pytest.mark.parametrize("scene", ["image", "image of a box", "scattered arms", "map"])
-def test_maps_are_not_stretched_and_hold_the_star(scene, believed):
-    """A unit is as long on both axes, and no corner is the edge of the panel."""
-    name, kwargs = SCENES[scene]
-    env = gym.make(f"gpbandits/{name}-v0", **kwargs).unwrapped
-    env.reset(seed=3)
-    size = env.problem.domain.size
-    agent = Believer(size) if believed else None
-    figure = Figure(figsize=(8.0, 4.5), layout="constrained")
-    draw_maps(figure, Scene(env.bandit, env.function, 0, 0.0, 0.0, [], agent))
-    figure.draw_without_rendering()
-    maps = [axes for axes in figure.axes if axes.get_xlabel() != "round"]
-    maps = [axes for axes in maps if axes.get_title(loc="left")]
-    assert len(maps) == (3 if believed else 1)
-    for axes in maps:
-        box = axes.get_window_extent()
-        (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-        assert box.width / (right - left) == pytest.approx(box.height / (top - bottom), rel=0.01)
-        star = axes.collections[-1].get_offsets()[0]
-        assert left + 0.03 * (right - left) < star[0] < right - 0.03 * (right - left)
-        assert bottom + 0.03 * (top - bottom) < star[1] < top - 0.03 * (top - bottom)
-    assert maps[0].get_xlabel()
-    assert maps[0].get_ylabel()
 
 
 def test_a_window_follows_the_episode(monkeypatch):
