@@ -3,6 +3,7 @@
 import re
 import sqlite3
 from contextlib import closing
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.findings import Below
+from gpbandits_env.scenarios.reporting import html
 from gpbandits_env.scenarios.reporting.html import page, save_page
 from gpbandits_env.scenarios.reporting.tables import pairs_of, rows_of
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey
@@ -43,6 +45,13 @@ class Reader(HTMLParser):
 
     def handle_data(self, data):
         self.words.append(data)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def each_file_is_read_and_plotted_once():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(html, "_study", cache(html._study))
+        yield
 
 
 @pytest.fixture(scope="module")

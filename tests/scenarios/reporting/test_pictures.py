@@ -3,8 +3,7 @@
 import pytest
 
 from gpbandits_env.scenarios import Picture, get
-from gpbandits_env.scenarios.reporting.pictures import lower_bound, regret_bounds, save
-from gpbandits_env.scenarios.reporting.style import new_figure
+from gpbandits_env.scenarios.reporting import pictures
 
 IDS = (
     *("srinivas2010/fig-1", "srinivas2010/fig-3", "srinivas2010/fig-4"),
@@ -12,29 +11,42 @@ IDS = (
 )
 
 
-@pytest.mark.parametrize("id", IDS)
-def test_each_is_drawn(id, tmp_path):
-    picture = get(id)
-    assert isinstance(picture, Picture)
-    (file,) = save(picture, tmp_path / "picture", suffixes=(".png",))
-    assert file.stat().st_size > 10_000
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory):
+    """The file of each picture, and the curves in each of its panels by their labels."""
+    folder, found = tmp_path_factory.mktemp("pictures"), {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pictures, "RUNS", 2)
+        patch.setattr(pictures, "PAIRS", 40)
+        write = pictures.write
+
+        def kept(figure, path, suffixes):
+            panels = [{c.get_label(): c.get_ydata() for c in p.get_lines()} for p in figure.axes]
+            found[path.name] = *write(figure, path, suffixes), panels
+
+        patch.setattr(pictures, "write", kept)
+        for id in IDS:
+            picture = get(id)
+            assert isinstance(picture, Picture)
+            pictures.save(picture, folder / id, suffixes=(".png",))
+    return found
 
 
-def curves(draw, panel):
-    with new_figure(11.0, 3.6) as figure:
-        draw(figure, 0)
-        return {line.get_label(): line.get_ydata() for line in figure.axes[panel].get_lines()}
+def test_each_is_drawn(drawn):
+    assert len(drawn) == len(IDS)
+    for file, _ in drawn.values():
+        assert file.stat().st_size > 10_000
 
 
-def test_the_run_lies_below_the_bounds():
-    lines = curves(regret_bounds, 1)
-    run = lines.pop("GP-UCB, beta of Theorem 1")
-    assert len(lines) == 3
-    assert all((run < bound).all() for bound in lines.values())
+def test_the_run_lies_below_the_bounds(drawn):
+    lines, name = drawn["fig-1"][1][1], "GP-UCB, beta of Theorem 1"
+    bounds = [values for label, values in lines.items() if label != name]
+    assert len(bounds) == 3
+    assert all((lines[name] < bound).all() for bound in bounds)
 
 
-def test_nobody_does_better_on_many_arms_than_on_two():
-    lines = curves(lower_bound, 0)
+def test_nobody_does_better_on_many_arms_than_on_two(drawn):
+    lines = drawn["lower-bound"][1][0]
     many = [values for label, values in lines.items() if label.startswith("50 x 50")]
     two = [values for label, values in lines.items() if label.startswith("two arms")]
     assert len(many) == len(two) == 2
