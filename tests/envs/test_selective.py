@@ -114,7 +114,7 @@ def test_noise_inside_replaces_the_value_and_the_bandits_noise_is_added(bandit):
     quiet.reset(seed=1), loud.reset(seed=1)
     batch = np.zeros((3, 2))
     first, second = (
-        np.array([env.step(batch)[0]["rewards"] for _ in range(2000)]) for env in (quiet, loud)
+        np.array([env.step(batch)[0]["rewards"] for _ in range(700)]) for env in (quiet, loud)
     )
     # At the top, 1 - 0.01 chi^2_2: mean 0.98, variance 4e-4; then with N(0, 0.04) added.
     assert first.mean() == pytest.approx(0.98, abs=4 * 0.02 / np.sqrt(first.size))

@@ -23,7 +23,7 @@ def test_defaults():
         ({"grid": 9}, {"grid": Arms.grid(9)}),
         ({"grid": [3, 4], "low": -1, "high": [1, 2]}, {"arms": Arms.grid([3, 4], -1, [1, 2])}),
         ({"arms": [[0, 1], [2, 3]]}, {"arms": np.array([[0.0, 1.0], [2.0, 3.0]])}),
-        ({"box": [[0, 1], [2, 3]]}, {"box": Box([0, 1], [2, 3])}),
+        ({"box": [[0, 1], [0.5, 1.2]]}, {"box": Box([0, 1], [0.5, 1.2])}),
         (
             {"grid": 5, "kernel": {"type": "matern32", "lengthscale": 0.5}},
             {"grid": 5, "kernel": Matern32(0.5)},

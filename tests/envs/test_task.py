@@ -96,7 +96,7 @@ def test_settings_that_are_rounded_and_regret_against_the_best_found():
 
 
 def test_five_thousand_coordinates():
-    env = make("ramp-loss", task_options={"cost": 2.0}, batch_size=3)
+    env = make("ramp-loss", task_options={"cost": 10.0}, batch_size=3)
     env.reset(seed=0)
     steps = play(env, 3)
     assert steps[0][-1]["optimum"] == pytest.approx(-0.4304, abs=1e-3)

@@ -24,6 +24,12 @@ def on_box(request):
     return GPOnBox(Box(np.full(dim, -1.0), np.linspace(0.0, 0.5, dim)), kernel, features=256)
 
 
+@pytest.fixture(scope="module")
+def drawn(on_box):
+    rng = np.random.default_rng(1)
+    return [on_box.draw(rng) for _ in range(3)]
+
+
 def test_an_arm_function_knows_its_maximum():
     f = ArmFunction(np.array([0.5, 2.0, 2.0, -1.0]))
     assert (f.optimum, f.best_action, f.accuracy) == (2.0, 1, 0.0)
@@ -54,23 +60,21 @@ def test_rows_are_drawn_uniformly():
         TableProcess(Arms(np.arange(3.0)), table[:, :2])
 
 
-def test_nothing_beats_the_maximum_in_a_box(on_box):
-    """100,000 quasi-random points in all, over several functions."""
-    box, rng = on_box.domain, np.random.default_rng(1)
-    points = box.low + (box.high - box.low) * qmc.Sobol(box.dim, rng=2).random_base2(15)
+def test_nothing_beats_the_maximum_in_a_box(on_box, drawn):
+    """Quasi-random points, and several functions."""
+    box = on_box.domain
+    points = box.low + (box.high - box.low) * qmc.Sobol(box.dim, rng=2).random_base2(14)
     features = on_box.sampler.features(points)
-    for _ in range(3):
-        f = on_box.draw(rng)
+    for f in drawn:
         assert f.accuracy <= 1e-7
         assert (features @ f.coefficients).max() <= f.optimum + f.accuracy
         assert box.check(f.best_action[None]) is not None
         assert f(f.best_action[None])[0] == f.optimum
 
 
-def test_the_maximum_is_a_stationary_point_or_on_the_edge(on_box):
-    box, rng = on_box.domain, np.random.default_rng(2)
-    for _ in range(3):
-        f = on_box.draw(rng)
+def test_the_maximum_is_a_stationary_point_or_on_the_edge(on_box, drawn):
+    box = on_box.domain
+    for f in drawn:
         slope, at = f.gradient(f.best_action[None])[0], f.best_action
         tiny = 1e-4 * np.abs(f.coefficients).max()
         inside = (at > box.low) & (at < box.high)
@@ -79,18 +83,17 @@ def test_the_maximum_is_a_stationary_point_or_on_the_edge(on_box):
         assert (slope[at == box.high] > -tiny).all()
 
 
-def test_gradients_agree_with_finite_differences(on_box):
-    f, box = on_box.draw(np.random.default_rng(3)), on_box.domain
+def test_gradients_agree_with_finite_differences(on_box, drawn):
+    f, box = drawn[0], on_box.domain
     x = box.sample(np.random.default_rng(4), 3) * 0.9
     for i, step in enumerate(1e-4 * np.eye(box.dim)):
         numeric = (f(x + step) - f(x - step)) / 2e-4
         assert np.allclose(f.gradient(x)[:, i], numeric, atol=2e-4)
 
 
-def test_states_and_pickles_bring_functions_back(on_box):
-    sources = [on_box, GPOnArms(Arms.grid(9), Matern52(0.2))]
-    for source in sources:
-        f = source.draw(np.random.default_rng(5))
+def test_states_and_pickles_bring_functions_back(on_box, drawn):
+    on_arms = GPOnArms(Arms.grid(9), Matern52(0.2))
+    for source, f in ((on_box, drawn[0]), (on_arms, on_arms.draw(np.random.default_rng(5)))):
         x = source.domain.sample(np.random.default_rng(6), 4)
         for again in (source.drawn(f.snapshot()), pickle.loads(pickle.dumps(f))):
             assert np.array_equal(again(x), f(x))
@@ -99,10 +102,11 @@ def test_states_and_pickles_bring_functions_back(on_box):
             assert again.accuracy == f.accuracy
 
 
-def test_a_batch_knows_its_functions_and_gathers_tables(on_box):
-    for source in (on_box, GPOnArms(Arms.grid(9), Matern52(0.2))):
-        rng = np.random.default_rng(7)
-        batch, functions = FunctionBatch(source.domain, 3), [source.draw(rng) for _ in range(3)]
+def test_a_batch_knows_its_functions_and_gathers_tables(on_box, drawn):
+    rng, on_arms = np.random.default_rng(7), GPOnArms(Arms.grid(9), Matern52(0.2))
+    tables = [on_arms.draw(rng) for _ in range(3)]
+    for source, functions in ((on_box, drawn), (on_arms, tables)):
+        batch = FunctionBatch(source.domain, 3)
         for i, f in enumerate(functions):
             batch[i] = f
         assert batch.optimum.tolist() == [f.optimum for f in functions]

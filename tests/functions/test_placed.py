@@ -36,7 +36,7 @@ def test_the_maximum_of_a_shifted_and_padded_function(function, moving):
     k = TEST_FUNCTIONS[function].dim or 3
     process = in_cube(function, 8, k, True, motion_of(moving, function))
     peak = TEST_FUNCTIONS[function].peak(k)
-    points = 2.0 * qmc.Sobol(8, rng=1).random_base2(13) - 1.0
+    points = 2.0 * qmc.Sobol(8, rng=1).random_base2(11) - 1.0
     low, high = process.bounds()
     for seed in range(3):
         path = process.begin(np.random.default_rng(seed))

@@ -86,7 +86,7 @@ def test_the_optimum_is_what_its_settings_are_worth_and_not_beaten():
     axes = task.coordinates
     assert (axes.box.low <= best.action).all()
     assert (best.action <= axes.box.high).all()
-    points = axes.natural(np.random.default_rng(5).uniform(-1, 1, size=(20, 4)))
+    points = axes.natural(np.random.default_rng(5).uniform(-1, 1, size=(8, 4)))
     assert task.values(points, NOTHING).max() <= best.optimum
 
 
