@@ -13,18 +13,35 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"(?:<!-- ([a-z]+)(?:: (\S+))? -->\n)?```(\w+)\n(.*?)```", re.DOTALL)
 # Each reading is done in a fork of a process that has imported everything: what it registers and
-# imports is gone at its end, and it need not wait for the imports. Its studies run in one worker
-# process instead of two, which would have to import everything.
+# imports is gone at its end, and it need not wait for the imports. Whether scripts run does not
+# depend on how well a box is searched or how many trials a study has. Its trials run as a worker
+# process receives them, but in this process, because a worker would have to import everything.
 SKIM = """
-import gc, json, os, runpy, sys
-import matplotlib.pyplot
+import gc, json, os, pickle, runpy, sys
+import matplotlib.pyplot, scipy.stats
+from contextlib import suppress
 from pathlib import Path
-from gpbandits_env import agents
+from joblib.externals.loky.cloudpickle_wrapper import dumps
+from gpbandits_env import agents, envs
+from gpbandits_env.agents.search.box import Gradient
+from gpbandits_env.scenarios import study
 from gpbandits_env.scenarios.reporting import plots
 from gpbandits_env.scenarios.study import engine_local
 from gpbandits_env.scenarios.study.files import load
-several = engine_local.Processes
-engine_local.Processes = lambda jobs: several(1)
+with suppress(ImportError):
+    import pandas
+
+class Received(engine_local.Here):
+    def submit(self, tasks):
+        return super().submit(pickle.loads(dumps(tasks)))
+
+    def end(self):
+        pass
+
+engine_local.Processes = lambda jobs: Received()
+run = study.run_study
+study.run_study = lambda scenario, *args, **more: run(scenario.select(trials=2), *args, **more)
+Gradient.__init__.__defaults__ = (2, 32, 40, 1, True)
 gc.freeze()
 for line in sys.stdin:
     folder, *scripts = json.loads(line)
@@ -123,9 +140,15 @@ def skimmer():
         process.stdin.close()
 
 
+@pytest.fixture(scope="session")
+def reader_of(skimmer):
+    """Who reads in a folder."""
+    return lambda folder: Reader(folder, skimmer=skimmer)
+
+
 @pytest.fixture
-def reader(tmp_path, skimmer):
-    return Reader(tmp_path, skimmer=skimmer)
+def reader(tmp_path, reader_of):
+    return reader_of(tmp_path)
 
 
 @pytest.fixture(scope="session")

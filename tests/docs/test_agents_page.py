@@ -1,9 +1,6 @@
 """The page on agents names only what there is."""
 
-import os
 import re
-import subprocess
-import sys
 from importlib import import_module
 
 import pytest
@@ -64,21 +61,18 @@ registry.AGENTS["timid"] = "algorithms.timid:Timid"
 """
 
 
-def test_a_new_agent_is_one_file_and_one_line(root, agent_pages, tmp_path, monkeypatch):
+def test_a_new_agent_is_one_file_and_one_line(root, agent_pages, reader, monkeypatch):
     """Its row, its page, its settings and its laws follow."""
-    (tmp_path / "timid.py").write_text(NEW)
-    (tmp_path / "add_timid.py").write_text(ADD.format(folder=str(tmp_path)))
+    folder, add = str(reader.folder), ADD.format(folder=str(reader.folder))
+    (reader.folder / "timid.py").write_text(NEW)
     monkeypatch.setattr(algorithms, "__path__", [*algorithms.__path__])
     monkeypatch.setitem(agents.registry.AGENTS, "timid", "algorithms.timid:Timid")
-    monkeypatch.syspath_prepend(str(tmp_path))
-    exec(ADD.format(folder=str(tmp_path)))
+    monkeypatch.syspath_prepend(folder)
+    exec(add)
     row = "| `timid` | The action of the largest lower confidence bound. | none | `beta` (1.0) |"
     assert row in agent_pages.with_table((root / "docs" / "agents.md").read_text("utf-8"))
     assert "| `beta` | `1.0` | as of `LCB`. |" in agent_pages.pages()["agents/timid.md"]
-    law = "tests/laws/test_agent_laws.py::test_the_seed_decides_everything"
-    laws = ("-p", "add_timid", law, "-k", "timid")
-    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *laws]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(root)])}
-    ran = subprocess.run(run, cwd=root, env=env, capture_output=True, text=True, timeout=200)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "5 passed" in ran.stdout
+    law = str(root / "tests" / "laws" / "test_agent_laws.py::test_the_seed_decides_everything")
+    run = ["-p", "no:cacheprovider", law, "-k", "timid"]
+    (reader.folder / "laws.py").write_text(f"{add}\nimport pytest\nassert not pytest.main({run})\n")
+    assert "5 passed" in reader.scripts("laws.py")
