@@ -27,6 +27,14 @@ gc.set_threshold(10_000, 10, 100)
 
 
 @pytest.fixture
+def little_search(monkeypatch) -> None:
+    """Boxes are searched little: whether a script runs does not depend on what a search finds."""
+    from gpbandits_env.agents.search.box import Gradient
+
+    monkeypatch.setattr(Gradient.__init__, "__defaults__", (2, 32, 40, 1, True))
+
+
+@pytest.fixture
 def short_turns() -> Iterator[None]:
     """Threads take turns in the middle of everything."""
     before = sys.getswitchinterval()

@@ -13,6 +13,7 @@ NEEDED = {
 }
 
 
+@pytest.mark.usefixtures("little_search")
 @pytest.mark.parametrize("page", NEEDED)
 def test_the_scripts_of_the_page_run(page, tmp_path, monkeypatch):
     for module in NEEDED[page]:
