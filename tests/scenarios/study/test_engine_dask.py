@@ -9,10 +9,11 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 
+import numpy as np
 import pytest
 
 from gpbandits_env.errors import ClusterLost
-from gpbandits_env.scenarios.study import engines
+from gpbandits_env.scenarios.study import engines, run_trial
 from gpbandits_env.scenarios.study.engines import Engine
 from gpbandits_env.scenarios.study.run import plan, run_study
 
@@ -40,10 +41,10 @@ def dask_cluster(dask_forks):
     """Start a cluster without a server at a port that another test's cluster has."""
 
     @contextmanager
-    def start(workers):
+    def start(workers, threads=1):
         with distributed.LocalCluster(
             n_workers=workers,
-            threads_per_worker=1,
+            threads_per_worker=threads,
             dashboard_address=None,
             scheduler_kwargs={"dashboard": False, "dashboard_address": "127.0.0.1:0"},
         ) as cluster:
@@ -114,12 +115,13 @@ def test_a_dask_scheduler_that_is_killed_keeps_what_is_done(odd, dask_cluster, h
 
 
 def test_a_dask_cluster_without_workers_is_told(odd, dask_cluster, caplog, monkeypatch):
+    """The results of its worker, which has several threads, are those of this process."""
     from gpbandits_env.scenarios.study import engine_dask
 
     monkeypatch.setattr(engine_dask, "WATCH", 0.05)
-    task = plan(odd("Slow").cells(), 1, 0)[1]  # of the quick agent
+    scenario = odd(trials=4, horizon=50)
     look, looks = engine_dask.DaskCluster._look, []
-    with dask_cluster(0) as cluster, caplog.at_level(logging.WARNING):
+    with dask_cluster(0, threads=4) as cluster, caplog.at_level(logging.WARNING):
 
         def looking(*told):
             looks.append(told)
@@ -129,9 +131,13 @@ def test_a_dask_cluster_without_workers_is_told(odd, dask_cluster, caplog, monke
 
         monkeypatch.setattr(engine_dask.DaskCluster, "_look", looking)
         engine = Engine("dask", cluster.scheduler_address)
-        with engines.results([task], 1, engine) as stream:
-            assert [record.key for record in next(stream)] == [task.key]
+        with engines.results(plan(scenario.cells(), 4, 0), 4, engine) as stream:
+            found = [record for records in stream for record in records]
     assert sum("has no workers; waiting" in text for text in caplog.messages) == 1
+    assert len(found) == 4
+    for record in found:
+        alone = run_trial(scenario, "quick", record.key.trial).rounds
+        assert all(np.array_equal(record.rounds[name], alone[name]) for name in alone)
 
 
 def test_a_dask_cluster_of_this_machine_leaves_the_dashboards_port_alone(odd):
