@@ -192,11 +192,11 @@ def _search(
         campaign.check_context(fixed)  # whether the agent supports it
     known, waiting = points[: len(values)], points[len(values) :]
     seen = [record.params for record in campaign.records]
-    given = [None if np.isnan(value) else value for value in values]  # None for a failed one
+    told = [None if np.isnan(value) else value for value in values]  # None for a failed one
     held = [record.value for record in campaign.records[: len(known)]]
     if values and not seen:
         campaign.observe_all(known, values)
-    elif seen[: len(known)] != known or held != given:
+    elif seen[: len(known)] != known or held != told:
         raise InvalidInput(f"{file} holds a campaign with other known points x0 or values y0")
     run.made = max(0, len(seen) - len(known)) - len(campaign.pending)
     return run.finish(campaign, isinstance(bounds, (Mapping, Space)), _not_in(seen, waiting))
