@@ -24,9 +24,9 @@ ENVIRONMENTS = sorted(name for name in gym.registry if name.startswith("gpbandit
 
 
 # The site as `mkdocs build --strict` makes it, but in less time. The garbage collector takes a
-# tenth of the time and finds little. The picture of an environment shows three rounds. The
-# navigation of a page lists only its own section. Signatures are not wrapped, because the formatter
-# is a process for each. (`--quiet` on the command line would hide warnings from `--strict`.)
+# tenth of the time and finds little. The picture of an environment shows three rounds. Signatures are
+# not wrapped, because the formatter is a process for each. (`--quiet` on the command line would hide
+# warnings from `--strict`.)
 BUILD = """
 import gc, sys
 from mkdocs.commands.build import build
@@ -36,7 +36,6 @@ gc.disable()
 config = load_config({config!r}, site_dir={site!r}, strict=True)
 shown = sys.modules["environment_pages"].SHOWN
 shown |= {{name: (*given, 3) for name, (*given, _) in shown.items()}}
-config.theme["features"].append("navigation.prune")
 config.plugins["mkdocstrings"].config.handlers["python"]["options"]["line_length"] = 10_000
 config.plugins.on_startup(command="build", dirty=False)
 build(config)
