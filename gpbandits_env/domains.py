@@ -376,7 +376,7 @@ def domain_from_dict(spec: Settings) -> Domain:
     builders: dict[str, Callable[..., Domain]]
     builders = {"grid": Arms.grid, "arms": lambda points: Arms(points), "box": Box}
     kind = mapping(spec, "a domain", "a dict with a 'type'").get("type")
-    if kind not in list(builders):
+    if not isinstance(kind, str) or kind not in builders:
         raise InvalidInput(f"a domain's type must be one of {sorted(builders)}, got {shown(kind)}")
     given = {key: value for key, value in spec.items() if key != "type"}
     try:

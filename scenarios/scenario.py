@@ -230,7 +230,7 @@ class Scenario:
         entries = {e.label: e for e in (*self.agents, *self.alternatives)}
         chosen: dict[str, AgentEntry] = {}
         for name in listed(names, "agents"):
-            if name == "all":
+            if isinstance(name, str) and name == "all":
                 chosen |= entries
                 continue
             if not isinstance(name, str) or ":" not in name:

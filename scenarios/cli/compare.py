@@ -159,7 +159,10 @@ def reference(
         click.echo(f"differs: {deviation}", err=True)
     if deviations:
         sys.exit(1)
-    click.echo("all means are within one standard error of the reference")
+    click.echo(
+        f"all means are within {references.TOLERANCE:g} standard errors (of the difference) of the "
+        "reference"
+    )
 
 
 def run_again(scenario: Scenario, path: Path, jobs: int | None, trials: int | None) -> Report:

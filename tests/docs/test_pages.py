@@ -14,7 +14,7 @@ PAGES = (
 # What they show needs the extras: tests/integrations/test_pages.py runs these.
 WITH_EXTRAS = ("contexts", "optimize", "rl")
 SCRIPT = re.compile(r"^```python$", re.MULTILINE)
-HEAVY = shutil.ignore_patterns(".git", "__pycache__", "results", "*.sqlite", ".*_cache", "site")
+HEAVY = shutil.ignore_patterns(".git", "__pycache__", "*.sqlite", ".*_cache", "site")
 
 
 def regrets(said):

@@ -24,9 +24,9 @@ ENVIRONMENTS = sorted(name for name in gym.registry if name.startswith("gpbandit
 
 
 # The site as `mkdocs build --strict` makes it, but in less time. The garbage collector takes a
-# tenth of the time and finds little. The picture of an environment shows three rounds. Signatures are
-# not wrapped, because the formatter is a process for each. (`--quiet` on the command line would hide
-# warnings from `--strict`.)
+# tenth of the time and finds little. The picture of an environment shows three rounds. Signatures
+# are not wrapped, because the formatter is a process for each. (`--quiet` on the command line would
+# hide warnings from `--strict`.)
 BUILD = """
 import gc, sys
 from mkdocs.commands.build import build

@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -42,7 +43,10 @@ def test_a_moved_mean_is_told(kept):
     assert references.compare(kept, kept) == []
     moved = json.loads(json.dumps(kept))
     entry = moved["cells"][1]["agents"]["ei"]["simple_regret"]
-    entry[0] += 1.01 * entry[1]
+    mean, se = entry
+    entry[0] = mean + 3.99 * np.sqrt(2) * se
+    assert references.compare(kept, moved) == []
+    entry[0] = mean + 4.01 * np.sqrt(2) * se
     (deviation,) = references.compare(kept, moved)
     entry[:] = 2.0, 0.0
     nearly = json.loads(json.dumps(moved))

@@ -28,7 +28,9 @@ def numbers(path):
 def test_on_ray_killed_workers_do_no_harm(odd, as_alone, tmp_path, monkeypatch):
     """A trial is played again, and one that always kills its worker fails alone."""
     ray = pytest.importorskip("ray")
-    monkeypatch.setattr("gpbandits_env.scenarios.study.engine_ray.RETRIES", 1)
+    from gpbandits_env.scenarios.study import engine_ray
+
+    monkeypatch.setattr(engine_ray, "RETRIES", min(engine_ray.RETRIES, 1))
     scenario = odd("Poison", "Once", trials=1, horizon=1500)  # results that are no short messages
     outcome = run_study(
         scenario, tmp_path / "a.sqlite", jobs=2, engine=Engine("ray"), progress=False
