@@ -13,7 +13,7 @@ import pytest
 from gpbandits_env.scenarios import AgentEntry, Scenario
 from gpbandits_env.scenarios.findings import Below, Level
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.study import Outcome, engine_local, run_study, run_trial
+from gpbandits_env.scenarios.study import Engine, Outcome, engine_local, run_study, run_trial
 from gpbandits_env.scenarios.study.runner import FOLDERS, look_in
 
 Run = Callable[..., Outcome]
@@ -139,18 +139,27 @@ def odd(tiny: Scenario, tmp_path: Path) -> Iterator[Callable[..., Scenario]]:
 
 
 @pytest.fixture
-def as_alone() -> Callable[[Scenario, Path], bool]:
-    """Whether all trials of a results file are what they are when each is played alone, here."""
+def check_kills(odd: Callable[..., Scenario], tmp_path: Path) -> Callable[[Engine, int], None]:
+    """A trial whose worker dies is played again, and one that always kills its worker fails alone.
 
-    def same(scenario: Scenario, path: Path) -> bool:
+    All trials are what they are when each is played alone, in this process.
+    """
+
+    def check(engine: Engine, jobs: int) -> None:
+        # Results of 1500 rounds are no short messages.
+        scenario = odd("Poison", "Once", trials=1, horizon=1500)
+        path = tmp_path / "a.sqlite"
+        outcome = run_study(scenario, path, jobs=jobs, engine=engine, progress=False)
+        assert (tmp_path / "died").exists()
+        assert outcome.done == 2
+        assert [str(f.key) for f in outcome.failures] == ["agent 'poison', trial 0"]
+        assert outcome.failures[0].error.startswith("WorkerDied: ")
         with Store.open(path) as store:
-            return all(
-                np.array_equal(store.array(key, name), array)
-                for key in store.done()
-                for name, array in run_trial(scenario, key.agent, key.trial).rounds.items()
-            )
+            for key in store.done():
+                for name, array in run_trial(scenario, key.agent, key.trial).rounds.items():
+                    assert np.array_equal(store.array(key, name), array)
 
-    return same
+    return check
 
 
 @pytest.fixture

@@ -61,23 +61,14 @@ def kill_workers(cluster):
             os.kill(pid, signal.SIGKILL)
 
 
-def test_on_dask_killed_workers_do_no_harm(odd, as_alone, dask_forks, tmp_path, monkeypatch):
-    """A trial is played again, and one that always kills its worker fails alone."""
+def test_on_dask_killed_workers_do_no_harm(check_kills, dask_forks, monkeypatch):
     # Dask itself restarts it once; otherwise it does so three times.
     monkeypatch.setitem(dask.config.config["distributed"]["scheduler"], "allowed-failures", 1)
     monkeypatch.setattr("gpbandits_env.scenarios.study.engine_dask.WATCH", 0.5)
     monkeypatch.setattr(
         "gpbandits_env.scenarios.study.engine_dask.begin", abs
     )  # it would miss its parent in a fork
-    scenario = odd("Poison", "Once", trials=1, horizon=1500)  # results that are no short messages
-    outcome = run_study(
-        scenario, tmp_path / "a.sqlite", jobs=1, engine=Engine("dask"), progress=False
-    )
-    assert (tmp_path / "died").exists()
-    assert outcome.done == 2
-    assert [str(f.key) for f in outcome.failures] == ["agent 'poison', trial 0"]
-    assert outcome.failures[0].error.startswith("WorkerDied: ")
-    assert as_alone(scenario, outcome.path)
+    check_kills(Engine("dask"), 1)
 
 
 def test_on_dask_results_come_as_they_are_done(odd, dask_cluster):

@@ -16,7 +16,6 @@ from gpbandits_env.errors import InvalidInput, MissingExtra, UnknownName
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study import engine_local, engines
 from gpbandits_env.scenarios.study.engines import Engine
-from gpbandits_env.scenarios.study.run import run_study
 
 
 def numbers(path):
@@ -25,21 +24,12 @@ def numbers(path):
         return store.digest()
 
 
-def test_on_ray_killed_workers_do_no_harm(odd, as_alone, tmp_path, monkeypatch):
-    """A trial is played again, and one that always kills its worker fails alone."""
+def test_on_ray_killed_workers_do_no_harm(check_kills, monkeypatch):
     ray = pytest.importorskip("ray")
     from gpbandits_env.scenarios.study import engine_ray
 
     monkeypatch.setattr(engine_ray, "RETRIES", min(engine_ray.RETRIES, 1))
-    scenario = odd("Poison", "Once", trials=1, horizon=1500)  # results that are no short messages
-    outcome = run_study(
-        scenario, tmp_path / "a.sqlite", jobs=2, engine=Engine("ray"), progress=False
-    )
-    assert (tmp_path / "died").exists()
-    assert outcome.done == 2
-    assert [str(f.key) for f in outcome.failures] == ["agent 'poison', trial 0"]
-    assert outcome.failures[0].error.startswith("WorkerDied: ")
-    assert as_alone(scenario, outcome.path)
+    check_kills(Engine("ray"), 2)
     assert not ray.is_initialized()
 
 
