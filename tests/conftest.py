@@ -1,5 +1,6 @@
 """What all tests share: where real data are, one thread for linear algebra, who runs which test."""
 
+import atexit
 import gc
 import os
 import sys
@@ -24,6 +25,8 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 # tenth of the time, and a fifth of that of collection. (To freeze what stays would hide it from
 # `gc.get_referrers`, by which Hypothesis checks its generator.)
 gc.set_threshold(10_000, 10, 100)
+# At the end of a process the interpreter looks through all of it again, which took three seconds.
+atexit.register(gc.freeze)
 
 
 @pytest.fixture
