@@ -17,10 +17,18 @@ from pathlib import Path
 from typing import Any
 
 from gpbandits_env import agents
-from gpbandits_env.agents.registry import agent_class, is_own
+from gpbandits_env.agents.registry import OVERRIDES, agent_class, is_own
 from gpbandits_env.arrays import Plain, Settings, mapping
 from gpbandits_env.datasets import is_file_name
-from gpbandits_env.errors import GPBanditsError, InvalidInput, MissingData, one_of, shown
+from gpbandits_env.errors import (
+    GPBanditsError,
+    InvalidInput,
+    MissingData,
+    UnknownName,
+    one_of,
+    shown,
+    unknown,
+)
 from gpbandits_env.files import check_regular
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.declare import check_keys, plain
@@ -187,6 +195,7 @@ def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
     Raises:
         InvalidInput: a value does not fit, a name is part of something that the grid sweeps, or it
             is a setting of an agent that is left out.
+        UnknownName: there is no agent of some label.
     """
     if not settings:
         return scenario
@@ -199,15 +208,19 @@ def with_settings(scenario: Scenario, settings: Settings) -> Scenario:
 
 
 def _check_agents(scenario: Scenario, settings: Settings) -> None:
-    """Check that no setting is that of an agent that is left out."""
+    """Check that no setting is that of an agent that is left out, or that does not exist."""
     left_out = [e.label for e in scenario.alternatives]
+    labels = [e.label for e in scenario.agents]
+    of_all = {*OVERRIDES, *(name for e in scenario.agents for name in agents.settings_of(e.agent))}
     for name in settings:
         match name.split(".", 2):
             case ["agents", label, _] if label in left_out:
-                chosen = ", ".join(e.label for e in scenario.agents)
+                chosen = ", ".join(labels)
                 raise InvalidInput(
                     f"--set {name}: the agent {label!r} is not among those that run: {chosen}"
                 )
+            case ["agents", label, _] if label not in {*labels, *of_all}:
+                raise UnknownName(f"--set {name}: {unknown('agent', label, labels)}")
 
 
 def _without(grid: Any, settings: Settings) -> Any:

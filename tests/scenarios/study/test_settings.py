@@ -108,6 +108,7 @@ def test_a_run_with_settings_has_a_file_of_its_own(cli, tmp_path, unplotted):
     [
         ("nois_var=1", "did you mean 'noise_var'"),
         ("agents.gp-ucb.betta=1", "settings.betta"),
+        ("agents.gpucb.beta=1", "no agent named 'gpucb'; did you mean 'gp-ucb'"),
         ("horizon=many", "horizon must be a whole number"),
         ("noise_var=abc", "noise_var must be a number, got 'abc'"),
     ],
