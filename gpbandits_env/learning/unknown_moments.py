@@ -324,6 +324,7 @@ def epsilon_profiles(times: Array, searches: Sequence[MomentsSearch]) -> list[Ep
 
     Each search begins where the series shows about five changes, which is where its sample
     covariance is of the right size, and goes from there to smaller and to larger values of epsilon.
+    It is left at the most likely of these.
 
     More values lie around the largest likelihood, which is narrow for a long series.
 
@@ -355,6 +356,9 @@ def epsilon_profiles(times: Array, searches: Sequence[MomentsSearch]) -> list[Ep
         curve = np.array([values[epsilon][0] for epsilon in order])
         drop = 0.5 * CHI2_95 * search.inflation
         profiles.append(EpsilonProfile(np.array(order), curve, drop))
+        # The last epsilon, a new function in every row, leaves no noise, and from none there is
+        # hardly a way back.
+        vars(search).update(vars(values[order[int(np.argmax(curve))]][1]))
     return profiles
 
 

@@ -134,6 +134,16 @@ def test_the_interval_of_a_long_series_is_that_of_its_likelihood():
     np.testing.assert_allclose(exact[0] - np.array(exact[1:]), profile.drop, rtol=0.04)
 
 
+def test_a_search_is_left_at_its_most_likely_epsilon():
+    """Searches end with a new function in every row, from which there is no way back to noise."""
+    times = np.arange(60.0)
+    searches = [MomentsSearch(drawn(times, 0.1, seed, root=np.eye(3))) for seed in (1, 4)]
+    for search, profile in zip(searches, epsilon_profiles(times, searches), strict=True):
+        value = search.at(markov_basis(times, profile.epsilon))
+        assert value == pytest.approx(profile.values.max(), abs=0.01)
+        assert search.model(profile.epsilon).noise_var == pytest.approx(0.04, rel=0.8)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.003, 0.03, 0.1])
 def test_intervals_hold_the_truth(epsilon):
