@@ -44,6 +44,9 @@ MOST_EPSILON = 0.999
 LONGEST, RATES, FINE, STEPS, ENOUGH = 1500, 24, 8, 100, 1e-3
 # The least of 1 - correlation between two rows, which keeps repeated times apart.
 SMALLEST_GAP = 1e-10
+# The least noise, as a share of the mean sample variance of an arm. Readings of equal columns, or
+# without noise, are the more likely the less noise there is, without a limit.
+LEAST_NOISE = 1e-10
 TRACY_WIDOM_99 = 2.0234
 
 
@@ -142,7 +145,8 @@ class MomentsSearch:
         if covariance is None and self._free < n:
             levels[self._free :] = max(float(levels[self._free :].mean()) - noise, 0.0)
         self._levels = levels
-        self._noise = noise if noise_var is None else noise_var
+        self._least = LEAST_NOISE * float(np.diag(start).mean()) if noise_var is None else 0.0
+        self._noise = max(noise, self._least) if noise_var is None else noise_var
 
     def at(self, basis: Basis) -> float:
         """The largest log restricted likelihood with this basis, up to a constant of the data."""
@@ -222,13 +226,14 @@ class MomentsSearch:
         change = 0.0
         if self._learns[1] and rest > 1e-6 * of_noise:
             change = (in_noise - float(np.sum(cross[free] * slope[free] / bend[free]))) / rest
+            change = change if state.noise_var > self._least else max(change, 0.0)
         return _Step((slope - cross * change) / bend, mixing, change)
 
     def _moved(self, state: _State, step: _Step, share: float) -> tuple[Array, Array, float]:
         """The eigenvectors, the eigenvalues and the noise after a share of a step."""
         n, r = len(state.levels), self._free
         factor = np.exp(np.clip(share * step.noise_var / state.noise_var, -1.0, 1.0))
-        noise_var = float(state.noise_var * factor)
+        noise_var = max(float(state.noise_var * factor), self._least)
         if not self._learns[0]:
             return state.vectors, state.levels, noise_var
         inner, levels = np.zeros((n, n)), state.levels.copy()

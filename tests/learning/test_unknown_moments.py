@@ -98,6 +98,17 @@ def test_noise_alone_has_no_rank_and_signals_have_theirs():
     assert noise == pytest.approx(0.25, rel=0.3)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("ramp", [True, False])
+def test_readings_that_need_no_noise_have_a_little(ramp):
+    """Their likelihood has no maximum in the noise: it was 1e-40, or a division by it failed."""
+    table = np.arange(40.0)[:, None] if ramp else np.random.default_rng(0).normal(size=(40, 1))
+    search = MomentsSearch(table * [1.0, 2.0, 3.0])
+    epsilon_profiles(np.arange(40.0), [search])
+    variance = float(np.var(table * [1.0, 2.0, 3.0], axis=0, ddof=1).mean())
+    assert search.model(0.1).noise_var >= 0.99e-10 * variance
+
+
 def test_the_interval_of_a_profile():
     """A parabola in the logarithm of the rate, whose ends are known."""
     epsilons = -np.expm1(-np.geomspace(1e-4, 6.0, 40))
