@@ -98,6 +98,15 @@ def test_noise_alone_has_no_rank_and_signals_have_theirs():
     assert noise == pytest.approx(0.25, rel=0.3)
 
 
+@pytest.mark.parametrize("arms", [24, 60, 150])
+def test_more_arms_than_rows_have_the_same_noise_and_rank(arms):
+    rng = np.random.default_rng(0)
+    slow = np.cumsum(rng.standard_normal((20, 2)), axis=0) @ rng.standard_normal((2, arms))
+    noise, rank = signal_rank(slow + 0.5 * rng.standard_normal((20, arms)))
+    assert rank == 2
+    assert noise == pytest.approx(0.25, rel=0.4)
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("ramp", [True, False])
 def test_readings_that_need_no_noise_have_a_little(ramp):
