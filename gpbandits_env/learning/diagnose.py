@@ -130,15 +130,21 @@ def diagnose(
             a series that varies slowly is too small, and epsilon too large with it.
     Raises:
         InvalidInput: there are too few rows, a column never varies, a reading is infinite, or the
-            times decrease.
+            times decrease or are all equal.
     """
     table, stamps = _checked(values, times)
     split = round(positive(train_fraction, "train_fraction") * len(table))
     whole_rows = np.flatnonzero(np.isfinite(table[:split]).all(axis=1))
-    if len(whole_rows) < 10 or len(table) - split < 5:
+    tests = int(np.isfinite(table[split:]).any(axis=1).sum())
+    if len(whole_rows) < 10 or tests < 5:
         raise InvalidInput(
-            "diagnose needs at least 10 training rows without a gap and 5 test rows, got "
-            f"{len(whole_rows)} and {len(table) - split}"
+            "diagnose needs at least 10 training rows without a gap and 5 test rows with a "
+            f"reading, got {len(whole_rows)} and {tests}"
+        )
+    if stamps[whole_rows[0]] == stamps[whole_rows[-1]]:
+        raise InvalidInput(
+            f"all training rows have the time {stamps[whole_rows[0]]:g}: give times that differ, "
+            "or none for 0, 1, ..."
         )
     centre, spread = _moments(table[whole_rows], mean, covariance)
     start = 0.05 * float(np.diag(spread).mean()) if noise_var is None else noise_var

@@ -234,6 +234,8 @@ def test_a_simpler_model_is_recommended_unless_it_predicts_worse_by_two_standard
         (np.zeros((0, 3)), None, "table"),
         (np.random.default_rng(0).normal(size=(50, 2)), np.arange(50.0)[::-1], "increasing"),
         (np.random.default_rng(0).normal(size=(50, 2)), np.arange(49.0), "increasing"),
+        (np.random.default_rng(0).normal(size=(50, 2)), np.repeat([3.0, 4.0], [40, 10]), "time 3"),
+        (np.where(np.arange(50) < 34, np.arange(50.0), np.nan)[:, None], None, "got 30 and 4"),
     ],
 )
 def test_what_cannot_be_judged_is_refused(values, times, says):
