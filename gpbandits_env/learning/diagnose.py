@@ -17,7 +17,7 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Empirical
 from gpbandits_env.learning.data import Series
-from gpbandits_env.learning.fit import epsilon_interval, fit
+from gpbandits_env.learning.fit import epsilon_interval, epsilon_per, fit, usual_gap
 from gpbandits_env.learning.likelihood import log_marginal_likelihood
 from gpbandits_env.learning.time import TimeFit
 from gpbandits_env.learning.unknown_moments import (
@@ -133,6 +133,9 @@ def diagnose(
             times decrease or are all equal.
     """
     table, stamps = _checked(values, times)
+    # All bounds and starts suit rows that are one unit of time apart, or less.
+    unit = usual_gap([stamps])
+    stamps = stamps / unit
     split = round(positive(train_fraction, "train_fraction") * len(table))
     whole_rows = np.flatnonzero(np.isfinite(table[:split]).all(axis=1))
     tests = int(np.isfinite(table[split:]).any(axis=1).sum())
@@ -143,7 +146,7 @@ def diagnose(
         )
     if stamps[whole_rows[0]] == stamps[whole_rows[-1]]:
         raise InvalidInput(
-            f"all training rows have the time {stamps[whole_rows[0]]:g}: give times that differ, "
+            f"all training rows have the time {stamps[0] * unit:g}: give times that differ, "
             "or none for 0, 1, ..."
         )
     centre, spread = _moments(table[whole_rows], mean, covariance)
@@ -176,18 +179,19 @@ def diagnose(
     judged = tuple(
         ModelScore(
             name,
-            models[name].epsilon,
+            epsilon_per(1.0 / unit, models[name].epsilon),
             block if name == "resetting" else None,
             float(logs.mean()),
             float(inside.mean()),
-            None if (temporal := models[name].temporal) is None else temporal.to_dict(),
+            _temporal(name, models[name].temporal, unit),
         )
         for name, (logs, inside) in scores.items()
     )
     name, reason = _recommend({name: logs for name, (logs, _) in scores.items()})
+    low, high = (e if e >= MOST_EPSILON else epsilon_per(1.0 / unit, e) for e in interval)
     return Diagnosis(
-        found.epsilon,
-        interval,
+        epsilon_per(1.0 / unit, found.epsilon),
+        (low, high),
         _unknown(interval),
         found.noise_var,
         judged,
@@ -273,6 +277,18 @@ def _in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) -> dic
         if isinstance(drift := found[name].temporal, MarkovTime):
             found[name] = replace(found[name], epsilon=drift.epsilon, temporal=None)
     return found
+
+
+def _temporal(name: str, kernel: TemporalKernel | None, unit: float) -> Plain | None:
+    """The temporal kernel of a model, as a dict; ``unit`` units of time are one of its own."""
+    if kernel is None:
+        return None
+    own = {
+        key: epsilon_per(1.0 / unit, value) if key.endswith("epsilon") else value * unit
+        for key, value in kernel.parameters().items()
+        if key != FIXED.get(name)
+    }
+    return kernel.with_parameters(own).to_dict()
 
 
 def dominant_period(rows: Series) -> float | None:

@@ -151,6 +151,15 @@ def fit(
         raise InvalidInput("there is nothing to learn: name some of kernel, noise_var, epsilon")
     positive(model.noise_var, "noise_var", zero=priors is not None and "noise_var" in names)
     below_one(model.epsilon)
+    series = [data] if isinstance(data, Observations) else data
+    if "epsilon" in names and (unit := usual_gap([s.times for s in series])) > 1.0:
+        # The starts of epsilon suit times of which one unit passes from one to the next.
+        rows = [replace(s, times=s.times / unit) for s in series]
+        start = replace(model, epsilon=min(epsilon_per(unit, model.epsilon), MAX_EPSILON))
+        again = rows[0] if isinstance(data, Observations) else rows
+        found = fit(start, again, learn=learn, priors=priors, ard=ard, starts=starts)
+        epsilon = epsilon_per(1.0 / unit, found.model.epsilon)
+        return replace(found, model=replace(found.model, epsilon=epsilon))
     if isinstance(data, Observations):
         model.kernel.check_points(data.points)
         if priors and len(priors.inputs.low) != data.points.shape[1]:
@@ -168,6 +177,17 @@ def fit(
     found = Climbs(likelihood, (noise,), model.epsilon, "epsilon" in names).best(1)
     learned = replace(model, noise_var=float(found.theta[-1]), epsilon=found.epsilon)
     return Fitted(learned, found.at.value, found.starts, found.evaluations)
+
+
+def usual_gap(times: Iterable[Array]) -> float:
+    """The median time from one to the next of each series of times; at least 1."""
+    gaps = np.concatenate([np.diff(np.unique(own)) for own in times])
+    return max(float(np.median(gaps)), 1.0) if len(gaps) else 1.0
+
+
+def epsilon_per(unit: float, epsilon: float) -> float:
+    """The epsilon per ``unit`` of the units of time in which it is given."""
+    return float(-np.expm1(unit * np.log1p(-epsilon)))
 
 
 def epsilon_interval(

@@ -269,8 +269,8 @@ def signal_rank(values: Array) -> tuple[float, int]:
     """
     count, n = values.shape
     steps = np.cov(np.diff(values, axis=0).T).reshape(n, n)
-    # Differences count as 2 T / 3 rows, and the median of n / T -> g is about 1 - g / 3. Of more than
-    # T arms, T - 2 eigenvalues are not 0, whose median was found by simulation.
+    # Differences count as 2 T / 3 rows, and the median of n / T -> g is about 1 - g / 3. Of more
+    # than T arms, T - 2 eigenvalues are not 0, whose median was found by simulation.
     median = max(1.0 - 0.5 * n / count, n / count - 0.5)
     noise = 0.5 * float(np.median(np.linalg.eigvalsh(steps)[2 - count :])) / median
     noise = max(noise, float(np.finfo(float).tiny))

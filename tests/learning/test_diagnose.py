@@ -156,6 +156,26 @@ def test_gaps_and_irregular_times():
     assert found.rows[0] < 108
 
 
+def test_the_unit_of_time_changes_nothing_but_the_unit():
+    """Rows an hour apart in hours and in milliseconds; the search began at 1e-4 in any unit."""
+    values, hour = readings(40, markov(0.3), 5)[:, :2], 3.6e6
+    season = 3.0 * np.sin(2.0 * np.pi * np.arange(40.0) / 6.0)[:, None]
+    known = {"noise_var": NOISE, "mean": 0.0, "covariance": K[:2, :2]}
+    rows = diagnose(values + season, **known)
+    found = diagnose(values + season, 1e12 + hour * np.arange(40.0), **known)
+    ends = [1 - (1 - e) ** hour for e in (found.epsilon, *found.interval)]
+    assert ends == pytest.approx([rows.epsilon, *rows.interval], rel=1e-6)
+    scores = [m.log_score for m in rows.models]
+    assert [m.log_score for m in found.models] == pytest.approx(scores, abs=1e-6)
+    lengthscales = [score(m, "smooth").temporal["lengthscale"] for m in (found, rows)]
+    assert lengthscales[0] == pytest.approx(hour * lengthscales[1], rel=1e-6)
+    periodic, markovian = score(found, "seasonal").temporal["kernels"]
+    of_rows = score(rows, "seasonal").temporal["kernels"]
+    assert periodic["period"] == pytest.approx(hour * of_rows[0]["period"])
+    assert periodic["lengthscale"] == pytest.approx(of_rows[0]["lengthscale"])
+    assert 1 - (1 - markovian["epsilon"]) ** hour == pytest.approx(of_rows[1]["epsilon"], rel=1e-5)
+
+
 def predicted(rows, times, epsilon, block):
     """Each row's mean log density given those before it, and the share in the band; dense."""
     logs, inside = [], []

@@ -9,6 +9,7 @@ from scipy.stats import multivariate_normal
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import (
+    Empirical,
     Kernel,
     Linear,
     Matern,
@@ -17,7 +18,14 @@ from gpbandits_env.kernels import (
     Stationary,
     Sum,
 )
-from gpbandits_env.learning import HyperPriors, InputScaling, Observations, OutputScaling, fit
+from gpbandits_env.learning import (
+    HyperPriors,
+    InputScaling,
+    Observations,
+    OutputScaling,
+    Series,
+    fit,
+)
 from gpbandits_env.learning.likelihood import PointLikelihood, RadialCovariances
 from gpbandits_env.learning.priors import LogNormal
 from gpbandits_env.model import Model
@@ -356,6 +364,28 @@ def test_drift_is_learned_beside_the_rest():
 
 def usual(dim):
     return HyperPriors.default(cube(dim))
+
+
+@pytest.mark.parametrize("arms", [1, 2])
+def test_the_unit_of_time_does_not_matter(arms):
+    """Times in days and in seconds; from starts of 0.003 a second no search found the drift."""
+    rng, times = np.random.default_rng(1), np.arange(60.0)
+    decay = 0.9 ** (np.abs(times[:, None] - times) / 2)
+    values = np.linalg.cholesky(decay) @ rng.normal(size=(60, arms))
+    values += 0.3 * rng.normal(size=(60, arms))
+
+    def fitted(unit):
+        if arms == 1:
+            data = Observations(np.zeros((60, 1)), values[:, 0], unit * times)
+            return fit(Model(SquaredExponential(0.3), 0.1), data, learn=["epsilon"])
+        model = Model(Empirical(np.eye(arms)), 0.1)
+        return fit(model, [Series(values, unit * times)], learn=["epsilon"])
+
+    days, seconds = fitted(1.0), fitted(86400.0)
+    assert 0.02 < days.model.epsilon < 0.3
+    of_day = 1 - (1 - seconds.model.epsilon) ** 86400
+    assert of_day == pytest.approx(days.model.epsilon, rel=1e-4)
+    assert seconds.log_likelihood == pytest.approx(days.log_likelihood, abs=1e-6)
 
 
 def test_units_do_not_matter():
