@@ -15,8 +15,9 @@ class Observations:
     Args:
         points: (n, d) the observed points.
         rewards: (n,) the observed rewards.
-        times: (n,) the times, in rounds or any other unit (epsilon is per that unit); all zero by
-            default, which means a static function.
+        times: (n,) the times, in rounds or another unit; all zero by default, which means a static
+            function. Epsilon is per that unit, and at most 0.999: the unit must not be much longer
+            than the time from one observation to the next.
         noise_var: (n,) the variances of the noise where they are known, and NaN where it is that of
             the model; by default it is everywhere.
     Raises:

@@ -121,7 +121,8 @@ def diagnose(
     Args:
         values: (T, n) one row per time and one column per arm; NaN where a reading is missing. The
             model is trained on rows without gaps, of which at least 10 are needed.
-        times: (T,) increasing, in any unit; 0, 1, ... by default.
+        times: (T,) increasing, 0, 1, ... by default. Their unit must not be much longer than the
+            time from one row to the next, because epsilon is at most 0.999 per unit.
         noise_var: the noise variance of a reading; learned by default.
         train_fraction: the fraction of rows, from the start, to train on.
         mean: (n,) the means of the arms, or one number; learned by default.

@@ -5,7 +5,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
+import numpy as np
 
+from gpbandits_env.arrays import Array
 from gpbandits_env.datasets import hours, read_table
 from gpbandits_env.learning import Diagnosis
 from gpbandits_env.learning import diagnose as judge
@@ -39,8 +41,9 @@ def diagnose(
     """Estimate whether the readings in FILE drift, how fast, and which model to use.
 
     FILE is a CSV file with one row per time and one column per arm. Its first line may contain the
-    names of the columns. Its first column may contain dates; epsilon is then per hour, and without
-    times per row. Empty cells are gaps. Commas, semicolons or tabs separate the cells.
+    names of the columns. Its first column may contain dates; epsilon is then per hour, or per
+    minute or second if rows follow each other faster. Without times it is per row. Empty cells are
+    gaps. Commas, semicolons or tabs separate the cells.
 
     \b
     Examples:
@@ -50,10 +53,24 @@ def diagnose(
     readings = read_table(file, time_column=time_column, gaps="keep")
     times, unit = None, "row"
     if readings.times is not None:
-        times = hours(readings.times)
-        unit = "hour" if readings.times.dtype.kind == "M" else "unit of time"
+        times, unit = hours(readings.times), "unit of time"
+        if readings.times.dtype.kind == "M":
+            times, unit = in_unit(times)
     found = judge(readings.values, times, noise_var=noise_var, train_fraction=train_fraction)
     click.echo(json.dumps(found.to_dict(), indent=2) if as_json else table(found, unit))
+
+
+def in_unit(times: Array) -> tuple[Array, str]:
+    """Times in hours, or in minutes or seconds if rows follow each other faster, and the unit.
+
+    Epsilon is at most 0.999 per unit of time, which is slow if many rows lie in one unit.
+    """
+    gaps = np.diff(times)
+    gap = float(np.median(gaps[gaps > 0.0])) if gaps.any() else 1.0
+    for unit, count in (("hour", 1.0), ("minute", 60.0)):
+        if gap * count > 0.99:
+            return times * count, unit
+    return times * 3600.0, "second"
 
 
 def table(found: Diagnosis, unit: str) -> str:

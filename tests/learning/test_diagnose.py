@@ -1,6 +1,7 @@
 """The diagnosis finds what the data were made of, and refuses what it cannot judge."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -156,13 +157,14 @@ def test_gaps_and_irregular_times():
     assert found.rows[0] < 108
 
 
-def test_the_unit_of_time_changes_nothing_but_the_unit():
+def test_the_unit_of_time_changes_nothing_but_the_unit(monkeypatch):
     """Rows an hour apart in hours and in milliseconds; the search began at 1e-4 in any unit."""
-    values, hour = readings(40, markov(0.3), 5)[:, :2], 3.6e6
-    season = 3.0 * np.sin(2.0 * np.pi * np.arange(40.0) / 6.0)[:, None]
-    known = {"noise_var": NOISE, "mean": 0.0, "covariance": K[:2, :2]}
+    values, hour = readings(28, markov(0.3), 5)[:, :1], 3.6e6
+    season = 3.0 * np.sin(2.0 * np.pi * np.arange(28.0) / 6.0)[:, None]
+    known = {"noise_var": NOISE, "mean": 0.0, "covariance": K[:1, :1]}
+    monkeypatch.setattr(sys.modules[diagnose.__module__], "ITERATIONS", 3)
     rows = diagnose(values + season, **known)
-    found = diagnose(values + season, 1e12 + hour * np.arange(40.0), **known)
+    found = diagnose(values + season, 1e12 + hour * np.arange(28.0), **known)
     ends = [1 - (1 - e) ** hour for e in (found.epsilon, *found.interval)]
     assert ends == pytest.approx([rows.epsilon, *rows.interval], rel=1e-6)
     scores = [m.log_score for m in rows.models]
@@ -300,6 +302,9 @@ def test_the_command_knows_a_column_of_dates(tmp_path):
     ("text", "args", "unit"),
     [
         ("a,b\n1,2\n", [], "row"),
+        ("when,a\n2026-03-01,1\n2026-03-02,2\n", [], "hour"),
+        ("when,a\n2026-03-01 12:00,1\n2026-03-01 12:10,2\n", [], "minute"),
+        ("when,a\n2026-03-01 12:00:00,1\n2026-03-01 12:00:10,2\n", [], "second"),
         ("when,a\n2026-03-01 12:00,2\n", [], "hour"),
         ("a,day\n1,2026-03-01\n", ["--time-column", "day"], "hour"),
         ("day,a\n1,2\n", ["--time-column", "day"], "unit of time"),
