@@ -186,15 +186,25 @@ def is_file_name(text: str) -> bool:
 
 
 def _lines(file: Path) -> Iterator[Line]:
-    """The lines that are not blank, as (number from 1, cells)."""
+    """The lines that are not blank, as (number from 1, cells).
+
+    A line of separators is a row of gaps, but none before the first line with content or after the
+    last one.
+    """
     opened: Callable[..., TextIO] = gzip.open if file.name.lower().endswith(".gz") else open
     with opened(file, "rt", newline="", encoding="utf-8-sig") as handle:
         first = handle.readline()
         separator = next((mark for mark in SEPARATORS if mark in first), ",")
         rows = csv.reader(chain([first], handle), delimiter=separator, skipinitialspace=True)
+        begun, empty = False, list[Line]()
         for cells in rows:
+            line = rows.line_num, cells if separator == "," else list(map(_decimal, cells))
             if any(map(str.strip, cells)):
-                yield rows.line_num, cells if separator == "," else list(map(_decimal, cells))
+                yield from empty
+                yield line
+                begun, empty = True, []
+            elif begun and len(cells) > 1:
+                empty.append(line)
 
 
 class _Text:

@@ -76,6 +76,18 @@ def test_a_time_column_of_numbers_is_named(tmp_path):
         read_table(path, gaps="interpolat")
 
 
+def test_a_line_of_separators_is_a_row_of_gaps(tmp_path):
+    """Spreadsheets write such lines before and after a table too; these are no rows."""
+    path = tmp_path / "t.csv"
+    path.write_text(",\na,b\n1,2\n,\n\n3,4\n,\n,\n")
+    kept = read_table(path, gaps="keep").values
+    assert np.array_equal(kept, [[1, 2], [np.nan, np.nan], [3, 4]], equal_nan=True)
+    assert read_table(path, gaps="interpolate").values.tolist() == [[1, 2], [2, 3], [3, 4]]
+    assert read_table(path, gaps="drop").values.tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(InvalidInput, match="line 4, column 'a' is empty"):
+        read_table(path)
+
+
 def test_gaps_of_arrays_in_files(tmp_path):
     np.save(tmp_path / "t.npy", [[1.0, np.nan], [3.0, 4.0], [np.nan, 6.0]])
     with pytest.raises(InvalidInput, match="nan at row 0, column 1"):
