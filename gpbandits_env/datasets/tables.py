@@ -27,6 +27,7 @@ GAPS = ("error", "keep", "drop", "interpolate")
 EMPTY = frozenset({"", "na", "n/a", "nan", "null", "none"})
 # The possible separators of cells; the first of these in the first line is used.
 SEPARATORS = (";", "\t", ",")
+QUOTED = re.compile('"[^"]*"')
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
 Line: TypeAlias = tuple[int, list[str]]
 Times: TypeAlias = Array | NDArray[np.datetime64]
@@ -194,7 +195,8 @@ def _lines(file: Path) -> Iterator[Line]:
     opened: Callable[..., TextIO] = gzip.open if file.name.lower().endswith(".gz") else open
     with opened(file, "rt", newline="", encoding="utf-8-sig") as handle:
         first = handle.readline()
-        separator = next((mark for mark in SEPARATORS if mark in first), ",")
+        bare = QUOTED.sub("", first)
+        separator = next((mark for mark in SEPARATORS if mark in bare), ",")
         rows = csv.reader(chain([first], handle), delimiter=separator, skipinitialspace=True)
         begun, empty = False, list[Line]()
         for cells in rows:

@@ -37,6 +37,13 @@ def test_names_in_the_first_line(tmp_path):
     assert np.array_equal(found.values, TABLE)
 
 
+def test_a_separator_in_a_quoted_name_separates_nothing(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('"load; kW",b\n1,2\n')
+    found = read_table(path)
+    assert (found.names, found.values.tolist()) == (("load; kW", "b"), [[1.0, 2.0]])
+
+
 TIMED = "time;a;b\n2026-03-01 12:00;1,5;2\n2026-03-01 12:30;;-4\n\n2026-03-01 14:00;3;-5e-1\n"
 
 
