@@ -177,7 +177,9 @@ def read_table(
         if time_column is not None:
             raise unknown("column", time_column, ())
         return TableFile(_without_gaps(_numpy(file), gaps, str(path)))
-    except (OSError, EOFError, KeyError, csv.Error, zlib.error, UnicodeError) as error:
+    except UnicodeError as error:
+        raise InvalidInput(f"cannot read {str(path)!r}; save it as UTF-8: {error}") from None
+    except (OSError, EOFError, KeyError, csv.Error, zlib.error) as error:
         raise InvalidInput(f"cannot read {str(path)!r} as a table of numbers: {error}") from None
 
 
@@ -286,8 +288,11 @@ class _Text:
     def _cell(self, line: int, i: int, cell: str) -> float:
         number = _number(cell)
         if number is None:
+            cure = "leave gaps empty, and write dates like 2026-03-01 12:00"
+            if _date(cell) is not None:
+                cure = "set the option time_column to the name of the column of dates"
             raise InvalidInput(
-                f"{self._place(line, i)}: {cell.strip()[:50]!r} is not a number; leave gaps empty"
+                f"{self._place(line, i)}: {cell.strip()[:50]!r} is not a number; {cure}"
             )
         return number
 
@@ -304,12 +309,14 @@ class _Text:
         number = _number(cell)
         stamp = _date(cell) if number is None else number
         wrong = ""
-        if stamp is None or stamp != stamp:  # NaN
+        if stamp is None or (number is not None and not abs(number) <= LARGEST):
             wrong = "is not a time: a number, or a date like 2026-03-01 12:00"
         elif before is not None and type(stamp) is not type(before):
             wrong = "does not fit the rows above: times are all numbers or all dates"
         elif before is not None and stamp < before:  # type: ignore[operator]
-            wrong = "is before the time of the row above"
+            wrong = "is before the time of the row above: sort the rows"
+            if isinstance(stamp, datetime):
+                wrong += ", and write local times with their offset, like 2026-10-25 02:00+01:00"
         if stamp is None or wrong:
             assert self.time is not None
             raise InvalidInput(f"{self._where(line, self.time)}: {cell.strip()[:50]!r} {wrong}")
@@ -366,7 +373,7 @@ def _date(cell: str) -> datetime | None:
     """The date in a cell, without its time zone; None if it is something else."""
     try:
         found = datetime.fromisoformat(cell.strip())
-    except ValueError:
+        offset = found.utcoffset()
+        return found if offset is None else found.replace(tzinfo=None) - offset
+    except (ValueError, OverflowError):  # the latter in the years 1 and 9999
         return None
-    offset = found.utcoffset()
-    return found if offset is None else found.replace(tzinfo=None) - offset

@@ -117,6 +117,10 @@ def test_gaps_of_arrays_in_files(tmp_path):
         ("1,2\n\n3,x\n", "line 3, column 2: 'x' is not a number"),
         ("t,a\n2026-01-01,3\n5,4\n", "line 3, column 't': '5' does not fit the rows above"),
         ("t,a\n2026-01-02,3\n2026-01-01,4\n", "line 3, column 't': '2026-01-01' is before"),
+        ("t,a\n2026-10-25 02:30,3\n2026-10-25 02:00,4\n", "local times with their offset"),
+        ("a,t\n3,2026-01-02\n", "'2026-01-02' is not a number; set the option time_column"),
+        ("t,a\n03/25/2026,3\n", "'03/25/2026' is not a number; .* dates like 2026-03-01 12:00"),
+        ("t,a\n2026-01-02,3\n0001-01-01T00:00+02:00,4\n", "is not a time"),
         ("t,a\n2026-01-02,3\nMonday,4\n", "line 3, column 't': 'Monday' is not a time"),
         ("a,b\n", "no rows of numbers"),
         ("", "no rows of numbers"),
@@ -131,6 +135,12 @@ def test_what_is_wrong_in_a_file_is_said(tmp_path, content, says):
 
 
 def test_files_that_cannot_be_read(tmp_path):
+    (tmp_path / "t.csv").write_bytes("a \u00b0C,b\n1,2\n".encode("cp1252"))
+    with pytest.raises(InvalidInput, match="save it as UTF-8"):
+        read_table(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("t,a\n1,2\ninf,3\n")
+    with pytest.raises(InvalidInput, match="'inf' is not a time"):
+        read_table(tmp_path / "t.csv", time_column="t")
     with pytest.raises(MissingData, match="no such file"):
         read_table(tmp_path / "absent.csv")
     with pytest.raises(InvalidInput, match=r"\.csv, \.csv\.gz"):
