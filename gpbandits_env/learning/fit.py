@@ -140,6 +140,12 @@ def fit(
 
     Source: Rasmussen & Williams (2006), Section 5.4.1; bogunovic2016, Appendix B and Section 5.2.
     """
+    listed = isinstance(data, Sequence) and data and all(isinstance(s, Series) for s in data)
+    if not isinstance(data, Observations) and not listed:
+        raise InvalidInput(
+            "data must be Observations, or a list of one or more Series of the same arms, got "
+            f"{type(data).__name__}"
+        )
     if model.temporal is not None:
         if priors is not None or ard:
             raise InvalidInput("a temporal kernel is learned without priors and without ard")
@@ -151,12 +157,15 @@ def fit(
         raise InvalidInput("there is nothing to learn: name some of kernel, noise_var, epsilon")
     positive(model.noise_var, "noise_var", zero=priors is not None and "noise_var" in names)
     below_one(model.epsilon)
-    series = [data] if isinstance(data, Observations) else data
-    if "epsilon" in names and (unit := usual_gap([s.times for s in series])) > 1.0:
+    times = [s.times for s in ([data] if isinstance(data, Observations) else data)]
+    if "epsilon" in names and (unit := usual_gap(times)) > 1.0:
         # The starts of epsilon suit times of which one unit passes from one to the next.
-        rows = [replace(s, times=s.times / unit) for s in series]
         start = replace(model, epsilon=min(epsilon_per(unit, model.epsilon), MAX_EPSILON))
-        again = rows[0] if isinstance(data, Observations) else rows
+        again: Observations | Sequence[Series]
+        if isinstance(data, Observations):
+            again = replace(data, times=data.times / unit)
+        else:
+            again = [replace(s, times=s.times / unit) for s in data]
         found = fit(start, again, learn=learn, priors=priors, ard=ard, starts=starts)
         epsilon = epsilon_per(1.0 / unit, found.model.epsilon)
         return replace(found, model=replace(found.model, epsilon=epsilon))

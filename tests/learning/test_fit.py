@@ -433,6 +433,9 @@ def test_bad_input_is_refused():
         learn(Matern52(1.0), 0.1, x, y, inputs=cube(2), what=[])
     with pytest.raises(InvalidInput, match="noise_var"):
         learn(Matern52(1.0), 0.0, x, y, inputs=cube(2), what=["lengthscale"])
+    for data in (np.ones((5, 2)), Series(np.ones((5, 2)))):
+        with pytest.raises(InvalidInput, match="or a list of one or more Series of the same arms"):
+            fit(Model(Empirical(np.eye(2)), 0.1), data, learn=["epsilon"])
 
 
 def test_scaling_of_inputs():

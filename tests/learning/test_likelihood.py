@@ -242,7 +242,10 @@ def test_all_hyper_parameters_are_learned_from_bandit_data():
         (lambda: fit(Model(SquaredExponential(0.2), 1.0, np.zeros(2)), readings()), "one number"),
         (lambda: fit(Model(SquaredExponential(0.2), 1.0, epsilon=1.0), readings()), "below 1"),
         (lambda: Model(SquaredExponential(0.2), 1.0, epsilon=1.5), "epsilon"),
-        (lambda: fit(Model(Empirical(np.eye(2)), 1.0), [], learn=["epsilon"]), "series"),
+        (
+            lambda: fit(Model(Empirical(np.eye(2)), 1.0), [], learn=["epsilon"]),
+            "one or more Series",
+        ),
         (lambda: fit(Model(Empirical(np.eye(2)), 1.0), [Series(np.eye(2))]), "only epsilon"),
     ],
 )
