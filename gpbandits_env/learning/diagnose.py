@@ -284,11 +284,12 @@ def _temporal(name: str, kernel: TemporalKernel | None, unit: float) -> Plain | 
     """The temporal kernel of a model, as a dict; ``unit`` units of time are one of its own."""
     if kernel is None:
         return None
-    own = {
-        key: epsilon_per(1.0 / unit, value) if key.endswith("epsilon") else value * unit
-        for key, value in kernel.parameters().items()
-        if key != FIXED.get(name)
-    }
+    own = {}
+    for key, value in kernel.parameters().items():
+        if key.endswith("epsilon"):
+            own[key] = epsilon_per(1.0 / unit, value)
+        elif key.endswith(("period", "lengthscale")) and key != FIXED.get(name):
+            own[key] = value * unit
     return kernel.with_parameters(own).to_dict()
 
 
