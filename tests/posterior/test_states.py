@@ -259,3 +259,13 @@ def test_a_state_that_is_too_large_is_refused():
             rng=np.random.default_rng(),
             temporal=SEASON,
         )
+
+
+def test_arms_that_never_varied_stay_at_their_mean():
+    """The covariance of constant readings is 0, and its factor has no column."""
+    arms = Arms(np.arange(2.0))
+    posterior = posterior_on(arms, Empirical(np.zeros((2, 2))), NOISE, temporal=SEASON)
+    posterior.condition([0], [3.0])
+    posterior.advance(0.1, 2.0)
+    assert posterior.mean.tolist() == posterior.var.tolist() == [0.0, 0.0]
+    assert not posterior.sample(np.random.default_rng(0), 3).any()
