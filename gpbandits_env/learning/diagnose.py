@@ -252,7 +252,8 @@ def _in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) -> dic
 
     If the noise is learned, so is the drifting model once more, with the same means and covariance:
     the joint search may have explained all noise as drift, and from no noise a local search does
-    not find any, so that all of these start with some.
+    not find any, so that all of these start with some. It is learned once more where epsilon is 0
+    too: the covariance may be that of a drift too slow to return to its mean.
     """
     (rows,) = train
     span = float(rows.times[-1] - rows.times[0])
@@ -261,8 +262,9 @@ def _in_time(model: Model, train: Sequence[Series], learn: Sequence[str]) -> dic
     smooth = Matern32Time(2.0 * np.log(2.0) / -np.log1p(-rate))
     starts: dict[str, TemporalKernel] = {"smooth": smooth}
     least = 0.0
-    if "noise_var" in learn:
+    if "noise_var" in learn or not model.epsilon:
         starts = {"drifting": MarkovTime(rate)} | starts
+    if "noise_var" in learn:
         least = LEAST_NOISE * float(rows.values.var(axis=0).mean())
     if (period := dominant_period(rows)) is not None and 2.0 * period <= span:
         season = PeriodicTime(period, harmonics=HARMONICS)
@@ -381,7 +383,10 @@ def _moments(
             f"{spread.shape}"
         )
     if not (np.diag(spread) > 0).all():
-        raise InvalidInput("a column never varies in the training rows; leave it out")
+        column = int(np.argmin(np.diag(spread)))
+        raise InvalidInput(
+            f"column {column} (counted from 0) never varies in the training rows; leave it out"
+        )
     return centre, spread
 
 

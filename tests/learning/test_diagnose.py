@@ -157,6 +157,16 @@ def test_gaps_and_irregular_times():
     assert found.rows[0] < 108
 
 
+def test_a_drift_that_does_not_return_to_its_mean_is_a_drift_with_known_noise_too():
+    """With the learned epsilon of 0 it was the static model, and its covariance too large."""
+    values = np.cumsum(1.0 + np.random.default_rng(0).normal(size=(24, 1)), axis=0)
+    found = diagnose(values, noise_var=0.1)
+    assert found.epsilon == 0.0
+    assert score(found, "drifting").epsilon > 0.0
+    gain = score(found, "drifting").log_score - score(found, "static").log_score
+    assert gain > 1.0
+
+
 def test_the_unit_of_time_changes_nothing_but_the_unit(monkeypatch):
     """Rows an hour apart in hours and in milliseconds; the search began at 1e-4 in any unit."""
     values, hour = readings(28, markov(0.3), 5)[:, :1], 3.6e6
@@ -249,7 +259,7 @@ def test_a_simpler_model_is_recommended_unless_it_predicts_worse_by_two_standard
     ("values", "times", "says"),
     [
         (np.zeros((8, 3)), None, "10 training rows"),
-        (np.ones((50, 2)), None, "never varies"),
+        (np.eye(50)[:, [2, 45]], None, r"column 1 \(counted from 0\) never varies"),
         (np.full((50, 2), np.inf), None, "infinity"),
         (np.zeros((0, 3)), None, "table"),
         (np.random.default_rng(0).normal(size=(50, 2)), np.arange(50.0)[::-1], "increasing"),
