@@ -157,18 +157,13 @@ def fit(
         raise InvalidInput("there is nothing to learn: name some of kernel, noise_var, epsilon")
     positive(model.noise_var, "noise_var", zero=priors is not None and "noise_var" in names)
     below_one(model.epsilon)
-    times = [s.times for s in ([data] if isinstance(data, Observations) else data)]
-    if "epsilon" in names and (unit := usual_gap(times)) > 1.0:
+    if "epsilon" in names and (unit := usual_gap(_times(data))) > 1.0:
         # The starts of epsilon suit times of which one unit passes from one to the next.
         start = replace(model, epsilon=min(epsilon_per(unit, model.epsilon), MAX_EPSILON))
-        again: Observations | Sequence[Series]
-        if isinstance(data, Observations):
-            again = replace(data, times=data.times / unit)
-        else:
-            again = [replace(s, times=s.times / unit) for s in data]
-        found = fit(start, again, learn=learn, priors=priors, ard=ard, starts=starts)
-        epsilon = epsilon_per(1.0 / unit, found.model.epsilon)
-        return replace(found, model=replace(found.model, epsilon=epsilon))
+        rows = _with_unit(data, unit)
+        again = fit(start, rows, learn=learn, priors=priors, ard=ard, starts=starts)
+        epsilon = epsilon_per(1.0 / unit, again.model.epsilon)
+        return replace(again, model=replace(again.model, epsilon=epsilon))
     if isinstance(data, Observations):
         model.kernel.check_points(data.points)
         if priors and len(priors.inputs.low) != data.points.shape[1]:
@@ -186,6 +181,19 @@ def fit(
     found = Climbs(likelihood, (noise,), model.epsilon, "epsilon" in names).best(1)
     learned = replace(model, noise_var=float(found.theta[-1]), epsilon=found.epsilon)
     return Fitted(learned, found.at.value, found.starts, found.evaluations)
+
+
+def _times(data: Observations | Sequence[Series]) -> list[Array]:
+    return [data.times] if isinstance(data, Observations) else [s.times for s in data]
+
+
+def _with_unit(
+    data: Observations | Sequence[Series], unit: float
+) -> Observations | Sequence[Series]:
+    """The same data with times in a longer unit."""
+    if isinstance(data, Observations):
+        return replace(data, times=data.times / unit)
+    return [replace(s, times=s.times / unit) for s in data]
 
 
 def usual_gap(times: Iterable[Array]) -> float:
