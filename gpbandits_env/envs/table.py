@@ -188,6 +188,9 @@ class NamedReadings(NamedTuple):
             UnknownName: there is no column of that name.
         """
         last = self.values.shape[1] - 1
+        named = [column for column in listed(columns, "columns") if isinstance(column, str)]
+        if named and not self.names:
+            raise unknown("column", named[0], (), "these readings have no names: use indices")
         return [
             self.names.index(one_of(column, self.names, "column"))
             if isinstance(column, str)
@@ -229,6 +232,9 @@ def observed_contexts(spec: Settings, table: NamedReadings) -> ObservedContexts:
     if set(spec) == {"columns"}:
         columns = table.places(spec["columns"])
         seen = table.values[:, columns]
+        for column, readings in zip(columns, seen.T, strict=True):
+            if np.ptp(readings) == 0.0:
+                raise InvalidInput(f"column {column} (counted from 0) is constant: no context")
         domain = Box(seen.min(axis=0), seen.max(axis=0))
         ell = tuple((0.5 * (domain.high - domain.low)).tolist())
         return ObservedContexts(domain, seen, SquaredExponential(ell), columns)

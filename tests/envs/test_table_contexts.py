@@ -48,6 +48,10 @@ def test_columns_of_a_file_may_be_given_by_name(tmp_path):
         assert ours[1] == theirs[1]
     with pytest.raises(UnknownName, match="no column named 'f'"):
         replay(readings=str(file), contexts={"columns": ["f"]})
+    with pytest.raises(UnknownName, match="these readings have no names: use indices"):
+        replay(contexts={"columns": ["b"]})
+    with pytest.raises(InvalidInput, match=r"column 5 \(counted from 0\) is constant: no context"):
+        replay(readings=np.c_[READINGS, np.ones(len(READINGS))], contexts={"columns": [1, 5]})
 
 
 def test_the_kernel_is_the_product_of_that_of_the_arms_and_that_of_the_context():
