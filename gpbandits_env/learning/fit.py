@@ -157,11 +157,12 @@ def fit(
         raise InvalidInput("there is nothing to learn: name some of kernel, noise_var, epsilon")
     positive(model.noise_var, "noise_var", zero=priors is not None and "noise_var" in names)
     below_one(model.epsilon)
-    if "epsilon" in names and (unit := usual_gap(_times(data))) > 1.0:
-        # The starts of epsilon suit times of which one unit passes from one to the next.
-        start = replace(model, epsilon=min(epsilon_per(unit, model.epsilon), MAX_EPSILON))
+    if "epsilon" in names and (unit := usual_gap(_times(data))) > 2.0:
+        # The starts of epsilon suit times of which one unit passes from one to the next. (After
+        # rounding this may be a little above 1.)
+        given = replace(model, epsilon=min(epsilon_per(unit, model.epsilon), MAX_EPSILON))
         rows = _with_unit(data, unit)
-        again = fit(start, rows, learn=learn, priors=priors, ard=ard, starts=starts)
+        again = fit(given, rows, learn=learn, priors=priors, ard=ard, starts=starts)
         epsilon = epsilon_per(1.0 / unit, again.model.epsilon)
         return replace(again, model=replace(again.model, epsilon=epsilon))
     if isinstance(data, Observations):
