@@ -122,7 +122,8 @@ def diagnose(
         values: (T, n) one row per time and one column per arm; NaN where a reading is missing. The
             model is trained on rows without gaps, of which at least 10 are needed.
         times: (T,) increasing, 0, 1, ... by default. Their unit must not be much longer than the
-            time from one row to the next, because epsilon is at most 0.999 per unit.
+            time from one row to the next, because epsilon is at most 0.999 per unit. Dates become
+            numbers by `datasets.hours`.
         noise_var: the noise variance of a reading; learned by default.
         train_fraction: the fraction of rows, from the start, to train on.
         mean: (n,) the means of the arms, or one number; learned by default.
