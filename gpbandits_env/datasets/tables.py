@@ -14,7 +14,7 @@ from typing import TextIO, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import LARGEST, Array, IntArray, frozen, numbers
+from gpbandits_env.arrays import LARGEST, Array, IntArray, flag, frozen, numbers
 from gpbandits_env.errors import InvalidInput, MissingData, one_of, unknown
 from gpbandits_env.files import check_regular
 
@@ -220,7 +220,9 @@ class _Text:
         self.path = path
         line, cells = next(lines, (0, []))
         first = [cell.strip() for cell in cells]
-        if header is None:
+        if header is not None:
+            flag(header, "header")
+        else:
             header = any(_number(cell) is None and _date(cell) is None for cell in first)
         self.names = first if header else None
         self.width = len(first)

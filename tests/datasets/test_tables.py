@@ -35,6 +35,8 @@ def test_names_in_the_first_line(tmp_path):
     found = read_table(path, header=True)
     assert found.names == ("7", "8", "9")
     assert np.array_equal(found.values, TABLE)
+    with pytest.raises(InvalidInput, match="header must be true or false, got 'no'"):
+        read_table(path, header="no")
 
 
 def test_a_separator_in_a_quoted_name_separates_nothing(tmp_path):
