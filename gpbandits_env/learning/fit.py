@@ -262,7 +262,8 @@ class _ObservationFit:
             kernel,
             float(found.theta[-1]) * outputs.var if "noise_var" in names else model.noise_var,
             outputs.mean + outputs.sd * found.at.mean if "mean" in names else model.prior_mean,
-            found.epsilon,
+            # Observations of one time say nothing about it, and it stays where its search began.
+            found.epsilon if np.ptp(self._data.times) > 0.0 else model.epsilon,
         )
         return Fitted(learned, found.at.value, found.starts, found.evaluations)
 

@@ -358,6 +358,8 @@ def test_drift_is_learned_beside_the_rest():
     static = fit(Model(SquaredExponential(1.0), 0.1), data, learn=words, priors=usual(1)).model
     assert static.epsilon < 1e-3
     assert static.kernel.lengthscale == pytest.approx(0.5, rel=0.4)
+    undated = fit(static, Observations(x, y), learn=words, priors=usual(1)).model
+    assert undated.epsilon == static.epsilon
     fading = Observations(x, np.where(np.arange(80) < 40, y, -y), np.arange(80.0))
     assert fit(static, fading, learn=["epsilon"], priors=usual(1)).model.epsilon > 0.003
 
