@@ -219,13 +219,17 @@ class Parametric:
     """A declaration with hyper-parameters: its float fields, and those of the parts in its fields.
 
     Attributes:
-        type_name: its name in dicts.
+        type_name: its name in dicts; "module:Class" for a class of your own.
         fixed: the fields that are not hyper-parameters.
     """
 
     type_name: ClassVar[str]
     fixed: ClassVar[tuple[str, ...]] = ()
     _kind: ClassVar[str]
+
+    def __init_subclass__(cls, **settings: object) -> None:
+        super().__init_subclass__(**settings)
+        cls.type_name = f"{cls.__module__}:{cls.__qualname__}"
 
     def parameters(self) -> dict[str, float]:
         """The hyper-parameters that may be learned: float fields that are not `fixed`.

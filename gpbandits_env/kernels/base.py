@@ -42,10 +42,6 @@ class Kernel(Parametric, ABC):
     _kind = "kernel"
     on_indices: ClassVar[bool] = False
 
-    def __init_subclass__(cls, **settings: object) -> None:
-        super().__init_subclass__(**settings)
-        cls.type_name = f"{cls.__module__}:{cls.__qualname__}"
-
     def __post_init__(self) -> None:
         for name in (f.name for f in fields(self) if kinds_of(type(self))[f.name] is float):
             object.__setattr__(self, name, hyper(getattr(self, name), name))

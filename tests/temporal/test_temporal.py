@@ -1,6 +1,7 @@
 """Temporal kernels: the state-space model has the covariance of the formula, and nothing else."""
 
 import json
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -11,6 +12,8 @@ from gpbandits_env.temporal import (
     TEMPORAL,
     Matern32Time,
     PeriodicTime,
+    StaticTime,
+    TemporalKernel,
     TemporalSum,
     temporal_from_dict,
 )
@@ -163,3 +166,34 @@ def test_unknown_names():
 
 def test_weights_are_equal_by_default():
     assert TemporalSum((PeriodicTime(3.0), Matern32Time(4.0))).weights == (0.5, 0.5)
+
+
+@dataclass(frozen=True)
+class Decay(TemporalKernel):
+    """T(t, s) = exp(-|t - s| / span)."""
+
+    span: float = 5.0
+
+    def __call__(self, t, s):
+        return np.exp(-np.abs(np.subtract.outer(t, s)) / self.span)
+
+    def transition(self, dt):
+        return np.array([[np.exp(-dt / self.span)]])
+
+    def covariance(self, t):
+        return np.ones((1, 1))
+
+    def row(self, t):
+        return np.ones(1)
+
+
+class Lull(StaticTime):
+    """A class of one's own that is derived from a registered one."""
+
+
+@pytest.mark.parametrize("own", [Decay(3.0), Lull()])
+def test_a_kernel_of_ones_own_is_read_back_as_its_class(own):
+    spec = json.loads(json.dumps(TemporalSum((own, Matern32Time(4.0))).to_dict()))
+    assert temporal_from_dict(spec).kernels[0] == own
+    with pytest.raises(UnknownName, match=type(own).__name__):
+        own.with_parameters({"sapn": 2.0})
