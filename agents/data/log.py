@@ -225,8 +225,8 @@ class ObservationLog:
         return None if noise_var is None else noise_var[-observations:]
 
     def times(self, observations: int) -> Array:
-        """The times of the last observations, in rounds from any start, where data age."""
-        ends = np.cumsum([0.0, *(entry.elapsed for entry in self._entries)])[:-1]
+        """The times of the last observations, in rounds from the start, where data age."""
+        ends = np.cumsum([self._before, *(entry.elapsed for entry in self._entries)])[:-1]
         counts = [len(entry.rewards) for entry in self._entries]
         return np.repeat(ends, counts)[-observations:]
 

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 from gpbandits_env import agents
 from gpbandits_env.agents.data import refit as fits
@@ -17,6 +18,7 @@ from gpbandits_env.learning import HyperPriors, InputScaling, Observations, fit
 from gpbandits_env.model import Model
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.problem import Problem
+from gpbandits_env.temporal import WienerTime
 
 RNG = np.random.default_rng(0)
 ARMS = Arms(RNG.uniform([0, -3], [4, 9], (60, 2)))
@@ -177,6 +179,22 @@ def test_the_oldest_observations_are_left_out():
     refit, host = build(BOX, every=5, last=12)
     play(refit, host, 20)
     assert max(record["observations"] for record in refit.learned) == 12
+
+
+def test_time_before_the_first_observation_counts_in_a_fit():
+    arms, kernel = Arms.grid(9), SquaredExponential(0.3)
+    learn = {"what": ["temporal"], "every": 8, "first": 8}
+    problem = Problem(arms, kernel, noise_var=0.05)
+    agent = agents.make("gp-ucb", problem, seed=0, temporal=WienerTime(0.02), learn=learn)
+    agent.wait(100.0)
+    played, rewards = np.arange(8), np.sin(np.arange(8.0))
+    for arm, reward in zip(played, rewards, strict=True):
+        agent.tell([arm], [reward])
+    (record,), times = agent.learned, 100.0 + np.arange(8)
+    in_time = 1.0 + record["rate"] * np.minimum.outer(times, times)
+    covariance = kernel(arms.coordinates[played]) * in_time + 0.05 * np.eye(8)
+    expected = multivariate_normal(np.zeros(8), covariance).logpdf(rewards)
+    assert record["log_likelihood"] == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("what", [(), ("lengthscale", "noise_var")])
