@@ -13,7 +13,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from gpbandits_env.arrays import Array, Settings, State, frozen, whole
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.seeding import child
 from gpbandits_env.specs import Family
 
@@ -76,13 +76,7 @@ class FunctionDrift(Drift):
 
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         # A copy, so that a step that works in place cannot change values already returned.
-        values = np.array(self._step(memory[0].copy(), fresh, t, rng), dtype=np.float64)
-        if values.shape != memory[0].shape:
-            raise InvalidInput(
-                f"the drift must return the shape that it was given, {memory[0].shape}, but it "
-                f"returned {values.shape} after round {t}"
-            )
-        return (values,)
+        return (np.array(self._step(memory[0].copy(), fresh, t, rng), dtype=np.float64),)
 
 
 DriftSpec: TypeAlias = Drift | Settings | UserStep
@@ -124,20 +118,20 @@ class Path:
         self.drift = drift
         self._draw = draw
         self._functions, self._chances = child(rng), child(rng)
-        self._block: Array = np.empty((0, 0))
+        self._block: Array = draw(self._functions, BLOCK)
         self._next = 0
         self.round = 1
         self._memory = drift.start(self._fresh)
-        self.values: Array = self._read()
+        self.values: Array = self._read(self._memory, 1)
 
     def advance(self) -> Array:
         """Move to the next round and return its function (n,), read-only.
 
         Cost: at most one draw of the sampler for the Markov and change-point drifts.
         """
-        self._memory = self.drift.step(self._memory, self._fresh, self.round, self._chances)
-        self.round += 1
-        self.values = self._read()
+        memory = self.drift.step(self._memory, self._fresh, self.round, self._chances)
+        self.values = self._read(memory, self.round + 1)
+        self._memory, self.round = memory, self.round + 1
         return self.values
 
     def ahead(self, rounds: int) -> Array:
@@ -175,15 +169,25 @@ class Path:
         self.round = whole(state["round"], "round")
         self._next = whole(state["next"], "next", 0, len(block))
         self._block, self._memory = block, memory
-        self.values = self._read()
+        self.values = self._read(memory, self.round)
 
-    def _read(self) -> Array:
-        values = self.drift.values(self._memory, self.round)
+    def _read(self, memory: Memory, t: int) -> Array:
+        """The function of round t, checked: a drift may be a user's."""
+        if not isinstance(memory, tuple):
+            raise InvalidInput(
+                f"the memory of the drift {type(self.drift).__name__} must be a tuple of arrays, "
+                f"got {shown(memory)} in round {t}"
+            )
+        values = np.asarray(self.drift.values(memory, t), dtype=np.float64)
+        if values.shape != (shape := self._block.shape[1:]):
+            raise InvalidInput(
+                f"the drift {type(self.drift).__name__} must return functions of shape {shape}, "
+                f"that of a fresh draw, but it returned {values.shape} in round {t}"
+            )
         # A sum is finite only if every term is: one pass, and no boolean array.
         if not math.isfinite(np.add.reduce(values)):
             raise InvalidInput(
-                f"the drift {type(self.drift).__name__} returned NaN or infinity in round "
-                f"{self.round}"
+                f"the drift {type(self.drift).__name__} returned NaN or infinity in round {t}"
             )
         return frozen(values)
 

@@ -273,6 +273,37 @@ def test_100_000_rounds_keep_their_variance():
 
 
 @pytest.mark.parametrize(
+    ("returns", "says"),
+    [
+        (lambda f: (f[:3],), r"Own must return functions of shape \(4,\).* \(3,\) in round 2"),
+        (lambda f: (f[None],), r"\(1, 4\)"),
+        (lambda f: (0.5,), r"\(\) in round 2"),
+        (lambda f: f, "tuple of arrays, got array"),
+        (lambda f: None, "tuple of arrays, got None in round 2"),
+    ],
+)
+def test_what_a_class_of_ones_own_returns_is_checked_before_the_path_moves(returns, says):
+    class Own(Drift):
+        def step(self, memory, fresh, t, rng):
+            return returns(memory[0])
+
+    path = path_of(Own(), 0)
+    before = path.values
+    with pytest.raises(InvalidInput, match=says):
+        path.advance()
+    assert path.round == 1
+    np.testing.assert_array_equal(path.snapshot()["memory"], [before])
+
+
+def test_values_are_floats_whatever_a_drift_returns():
+    class Signs(Drift):
+        def step(self, memory, fresh, t, rng):
+            return (np.sign(memory[0]).astype(int),)
+
+    assert path_of(Signs(), 0).advance().dtype == np.float64
+
+
+@pytest.mark.parametrize(
     ("make", "says"),
     [
         (lambda: MarkovDrift(1.5), r"\[0, 1\]"),
