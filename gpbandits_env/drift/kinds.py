@@ -197,7 +197,8 @@ class TemporalDrift(Drift):
         object.__setattr__(self, "keeps_marginal", unit)
 
     def start(self, fresh: Fresh) -> Memory:
-        return _mixed(symmetric_root(self.kernel.covariance(0.0)), fresh)
+        root = symmetric_root(self.kernel.covariance(0.0))
+        return _mixed(root, fresh) or tuple(0.0 * fresh() for _ in root)  # the state may start at 0
 
     def step(self, memory: Memory, fresh: Fresh, t: int, rng: np.random.Generator) -> Memory:
         carry, root = self._first_step if self.kernel.stationary else self._step(t - 1.0)

@@ -1,5 +1,7 @@
 """Each drift's law, by moments and by construction; draws come from a plain dense factor."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -143,6 +145,23 @@ def test_paths_have_the_covariance_of_their_temporal_kernel(kernel):
     scale = np.sqrt(np.einsum("tt,ss->ts", *[kernel(times, times)] * 2))[:, None, :, None]
     assert np.abs((estimate - expected) / scale).max() <= 5.0 * np.sqrt(2 / len(paths))
     assert drift.keeps_marginal == (kernel.type_name not in ("wiener", "sum"))
+
+
+def test_a_path_may_start_at_zero():
+    @dataclass(frozen=True)
+    class Brownian(WienerTime):
+        """T(t, s) = rate min(t, s)."""
+
+        def __call__(self, t, s):
+            return self.rate * np.minimum.outer(t, s)
+
+        def covariance(self, t):
+            return np.array([[self.rate * t]])
+
+    paths = many_paths(TemporalDrift(Brownian(0.5)), 3)
+    assert not paths[:, 0].any()
+    covariance = np.einsum("pi,pj->ij", paths[:, 1], paths[:, 2]) / len(paths)
+    np.testing.assert_allclose(covariance, 0.5 * K, atol=4.5 * np.sqrt(2 / len(paths)))
 
 
 def test_a_periodic_path_draws_nothing_after_the_start():
