@@ -91,7 +91,7 @@ def as_drift(spec: DriftSpec) -> Drift:
     """
     if isinstance(spec, Drift):
         return spec
-    if callable(spec):
+    if callable(spec) and not isinstance(spec, type):
         return FunctionDrift(spec)
     return DRIFTS.from_dict(spec)
 

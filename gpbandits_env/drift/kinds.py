@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, all_of, positive, share, whole, wholes
+from gpbandits_env.arrays import Array, all_of, listed, positive, share, whole, wholes
 from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, Memory
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.linalg import symmetric_root
@@ -55,7 +55,7 @@ class VaryingMarkovDrift(Drift):
     rounds: int | tuple[int, ...] = 100
 
     def __post_init__(self) -> None:
-        rates = tuple(share(e, "epsilons") for e in self.epsilons)
+        rates = tuple(share(e, "epsilons") for e in listed(self.epsilons, "epsilons"))
         lengths = tuple(wholes(self.rounds, "rounds"))
         lengths = lengths * len(rates) if len(lengths) == 1 else lengths
         if not rates or len(lengths) != len(rates):
@@ -128,7 +128,8 @@ class Seasonal(_Fixed):
 
     def __post_init__(self) -> None:
         positive(self.period, "period")
-        weights = tuple(positive(w, "weights", zero=True) for w in self.weights)
+        weights = listed(self.weights, "weights")
+        weights = tuple(positive(w, "weights", zero=True) for w in weights)
         if not any(weights):
             raise InvalidInput("seasonal needs a weight above 0")
         object.__setattr__(self, "weights", weights)
@@ -260,7 +261,8 @@ class Blend(Drift):
 
     def __post_init__(self) -> None:
         parts = all_of(Drift, self.drifts, "drifts", "drifts")
-        weights = tuple(positive(w, "weights") for w in self.weights) or (1.0,) * len(parts)
+        weights = listed(self.weights, "weights") or (1.0,) * len(parts)
+        weights = tuple(positive(w, "weights") for w in weights)
         if len(parts) < 2 or len(weights) != len(parts):
             raise InvalidInput("blend needs at least 2 drifts, and one weight per drift or none")
         object.__setattr__(self, "drifts", parts)
