@@ -256,7 +256,10 @@ def contexts_of(spec: ContextSpec) -> Arms | Box:
     if isinstance(spec, (Arms, Box)):
         return spec
     if not isinstance(spec, Mapping):
-        return Arms.grid(spec)
+        try:
+            return Arms.grid(spec)
+        except InvalidInput as error:
+            raise InvalidInput(f"contexts form a grid: {error}") from None
     if set(spec) == {"points"}:
         return Arms(finite_array(spec["points"], "contexts"))
     if set(spec) == {"box"}:

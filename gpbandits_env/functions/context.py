@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike
 from gpbandits_env.arrays import Array, Points, State, finite_array, whole
 from gpbandits_env.domains import Arms, Box, joined
 from gpbandits_env.drift import Drift, Path
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions.function import ArmFunction, Function
 from gpbandits_env.functions.gp import ANYTHING, BoxFunction, BoxMaximum, GPOnArms, gp_on
 from gpbandits_env.functions.process import RewardPath, RewardProcess
@@ -30,9 +30,18 @@ class Contexts:
 
     def __init__(self, domain: Arms | Box, table: ArrayLike | None = None) -> None:
         self.domain = domain
-        self.table: Points | None = None if table is None else domain.check(table)
-        if self.table is not None and not len(self.table):
-            raise InvalidInput("the sequence of contexts is empty")
+        self.table: Points | None = None
+        if table is not None:
+            try:
+                self.table = domain.check(table)
+            except InvalidInput:
+                numbers = f"whole numbers in 0..{len(domain.span) - 1}"
+                kind = numbers if domain.finite else f"points (rows, {domain.dim}) of {domain!r}"
+                raise InvalidInput(
+                    f"the sequence of contexts must be {kind}, got {shown(table)}"
+                ) from None
+            if not len(self.table):
+                raise InvalidInput("the sequence of contexts is empty")
 
     def block(self, key: tuple[int, ...], number: int) -> Points:
         """The contexts of some rounds, (`BLOCK`,) or (`BLOCK`, q), which depend on the key."""

@@ -143,3 +143,19 @@ def test_a_sequence_of_contexts_begins_with_its_first_and_repeats():
     """Also past the 256 rounds that are drawn at once."""
     env = gym.make("gpbandits/Contextual-v0", grid=[5], contexts=3, sequence=[2, 0, 1])
     assert contexts_of(env, 0, 299) == [2, 0, 1] * 100
+
+
+BOX = {"box": [[0.0], [1.0]]}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"contexts": 0}, "contexts form a grid: .* at least 1, got 0"),
+        ({"contexts": 3, "sequence": [0, 3]}, r"sequence .* whole numbers in 0\.\.2, got \[0, 3\]"),
+        ({"contexts": BOX, "sequence": [0.1]}, r"sequence .* points \(rows, 1\) of Box"),
+    ],
+)
+def test_errors_about_contexts_name_contexts(wrong, says):
+    with pytest.raises(InvalidInput, match=says):
+        gym.make("gpbandits/Contextual-v0", grid=[5], **wrong)
