@@ -87,6 +87,8 @@ def actions_in_the_domain(fresh: Fresh) -> None:
     for actions in trial(agent):
         _expect(actions in space, f"ask returned {actions!r}, which is not in {space}")
     actions = agent.ask()
+    new = isinstance(actions, np.ndarray) and actions.flags.writeable
+    _expect(new, f"ask must return a new array, got {actions!r}")
     actions[:] = 0
     _expect(agent.ask() in space, "overwriting the array that ask returned changed the agent")
 

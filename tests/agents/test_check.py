@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env.agents import Agent, check_agent
+from gpbandits_env.arrays import frozen
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, LawBroken
 from gpbandits_env.kernels import SquaredExponential
@@ -56,6 +57,16 @@ def test_problems_and_settings_may_be_given():
 class TooMany(Greedy):
     def ask(self):
         return np.concatenate([super().ask()] * 2)
+
+
+class ReturnsList(Greedy):
+    def ask(self):
+        return super().ask().tolist()
+
+
+class ReturnsReadOnly(Greedy):
+    def ask(self):
+        return frozen(super().ask())
 
 
 class Unseeded(Greedy):
@@ -117,6 +128,8 @@ class Remembers(Greedy):
     ("broken", "law"),
     [
         (TooMany, "actions_in_the_domain"),
+        (ReturnsList, "actions_in_the_domain"),
+        (ReturnsReadOnly, "actions_in_the_domain"),
         (Unseeded, "the_seed_decides"),
         (LearnsByAsking, "asking_teaches_nothing"),
         (Believes, "mistakes_change_nothing"),
