@@ -80,7 +80,7 @@ class Episode:
         function = self.path.function
         if observed is None or self._looked_up or observed.all():
             started = perf_counter()
-            values = function(actions)
+            values = valued(function, actions)
             if self.inside is None:  # otherwise the observed rewards are not the values
                 self.seconds += perf_counter() - started
             if observed is not None and not self._skipped:
@@ -89,7 +89,7 @@ class Episode:
         values = np.full(len(actions), np.nan)
         if observed.any():
             started = perf_counter()
-            values[observed] = function(actions[observed])
+            values[observed] = valued(function, actions[observed])
             if self.inside is None:
                 self.seconds += perf_counter() - started
         if self._skipped:
@@ -113,14 +113,29 @@ class Episode:
         losing the cache, e.g. after a snapshot, changes nothing.
         """
         if self._moves:
-            return float(function(point)[0])
+            return float(valued(function, point)[0])
         key = point.tobytes()
         value = self._memo.get(key)
         if value is None:
             if len(self._memo) >= REMEMBERED:
                 self._memo.clear()
-            value = self._memo[key] = float(function(point)[0])
+            value = self._memo[key] = float(valued(function, point)[0])
         return value
+
+
+def valued(function: Function, actions: Points) -> Array:
+    """The noiseless values (m,) of checked actions; the function may be a user's.
+
+    Raises:
+        InvalidInput: it did not return one value per action.
+    """
+    values = np.asarray(function(actions), dtype=np.float64)
+    if values.shape != (len(actions),):
+        raise InvalidInput(
+            f"the function {type(function).__name__} must return values of shape "
+            f"({len(actions)},), one per action, but it returned {values.shape}"
+        )
+    return values
 
 
 def noisy_rewards(

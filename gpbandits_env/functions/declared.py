@@ -124,12 +124,19 @@ def add_test_function(name: str, function: TestFunction) -> None:
     Worker processes must import the module that calls this. A lambda cannot be pickled.
 
     Raises:
-        InvalidInput: the name is taken, or the value of the formula at ``best`` is not ``maximum``.
+        InvalidInput: the name is taken, the formula does not return one value per point, or its
+            value at ``best`` is not ``maximum``.
     """
     if name in TEST_FUNCTIONS or name == "gp":
         raise InvalidInput(f"a function named {name!r} exists already; use another name")
     dim = function.dim or 2
-    top, stated = float(function.formula(function.maximizer(dim)[None])[0]), function.peak(dim)
+    values = np.asarray(function.formula(np.stack([function.maximizer(dim)] * 3)))
+    if values.shape != (3,):
+        raise InvalidInput(
+            f"the formula of {name!r} must map points (n, d) to values (n,), but for 3 points it "
+            f"returned the shape {values.shape}"
+        )
+    top, stated = float(values[0]), function.peak(dim)
     if not abs(top - stated) <= ROUNDING * max(1.0, abs(stated)):
         raise InvalidInput(f"{name!r} is {top!r} at its maximizer, but its maximum is {stated!r}")
     TEST_FUNCTIONS[name] = function

@@ -8,6 +8,7 @@ from gymnasium.utils.env_checker import data_equivalence
 
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs import Bandit, BanditEnv, BanditVectorEnv
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions import ArmFunction, Function, StaticProcess
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
@@ -113,3 +114,21 @@ def test_side_by_side_they_are_as_they_are_alone(bandit, selective):
     assert data_equivalence(copy.step(actions), wanted, exact=True)
     many.restore(pickle.loads(state))
     assert data_equivalence(many.step(actions), wanted, exact=True)
+
+
+@pytest.mark.parametrize("selective", [False, True])
+def test_a_function_returns_one_value_per_action(selective):
+    class Column(Slope):
+        def __call__(self, actions):
+            return super().__call__(actions)[:, None]
+
+    class Columns(Own):
+        def draw(self, rng):
+            return Column(1.0, BOX)
+
+    bandit = Bandit(Problem(BOX, SquaredExponential(0.5), 0.01, 3), Columns(Column, BOX), 0.01)
+    env = BanditEnv(bandit, selective=selective)
+    env.reset(seed=0)
+    actions = np.full((3, 1), 0.5)
+    with pytest.raises(InvalidInput, match=r"Column must return values of shape \((1|3),\)"):
+        env.step((actions, [0, 0, 1]) if selective else actions)
