@@ -34,12 +34,17 @@ class Episode:
     ``skipped`` actions are evaluated for the regret, their values are NaN, on arms too.
     """
 
-    __slots__ = ("_looked_up", "_memo", "_moves", "_skipped", "inside", "path", "seconds")
+    __slots__ = ("_looked_up", "_memo", "_moves", "_round", "_skipped", "inside", "path", "seconds")
 
     def __init__(
-        self, bandit: Bandit, skipped: bool, path: RewardPath, inside: np.random.Generator | None
+        self,
+        bandit: Bandit,
+        skipped: bool,
+        path: RewardPath,
+        inside: np.random.Generator | None,
+        round_: int = 1,
     ) -> None:
-        self.path, self.inside = path, inside
+        self.path, self.inside, self._round = path, inside, round_
         self._skipped = skipped
         self._looked_up = bandit.problem.domain.finite
         self._moves = bandit.process.moves
@@ -62,13 +67,21 @@ class Episode:
     def restore(cls, bandit: Bandit, skipped: bool, state: State, round_: int) -> "Episode":
         """The episode of a `snapshot` in a round. Raises one of `BROKEN` if it does not fit."""
         reached = state["path"].get("round", max(1, round_))
+        # After a step whose evaluation failed, the path is ahead by one round.
+        due = (max(1, round_), round_ + 1)
         # A path that does not move may stay in round 1.
-        if reached != max(1, round_) and (bandit.process.moves or reached != 1):
+        if reached not in due and (bandit.process.moves or reached != 1):
             raise ValueError(f"its path is in round {reached}, its episode in round {round_}")
         path = bandit.process.restore(state["path"])
         path.function(bandit.first_observation()["actions"])
         inside = None if state["inside"] is None else generator_at(state["inside"])
-        return cls(bandit, skipped, path, inside)
+        return cls(bandit, skipped, path, inside, reached)
+
+    def reach(self, round_: int) -> None:
+        """Advance to a round, unless a step whose evaluation failed has done so already."""
+        if self._moves and self._round < round_:
+            self.path.advance()
+            self._round = round_
 
     def snapshot(self) -> State:
         """The whole state."""

@@ -243,8 +243,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         if self._discrete:
             action = one_arm(action)
         actions = self._check(action, self._batch_size)
-        if self._round and self._moves:
-            episode.path.advance()
+        episode.reach(self._round + 1)
         function = episode.path.function
         values = episode.values(actions, observed)
         regret = instantaneous(function.optimum, values)
@@ -373,6 +372,5 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
     def _turn_to(self, bandit: Bandit, parameters: Parameters) -> None:
         """Simulate another bandit from now on; ``parameters`` say how it differs."""
         self.bandit, self._parameters = bandit, parameters
-        self._moves = bandit.process.moves
         if self._viewer is not None:
             self._viewer.bandit = bandit

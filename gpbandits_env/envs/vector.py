@@ -362,9 +362,9 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
     def _advance(self) -> None:
         """Move every running instance that is past round 0 to its next function."""
         for i in np.flatnonzero((self._round > 0) & ~self._over).tolist():
-            path = self._episodes[i].path
-            path.advance()
-            self._functions[i] = path.function
+            episode = self._episodes[i]
+            episode.reach(int(self._round[i]) + 1)
+            self._functions[i] = episode.path.function
 
     def _generator(self, i: int) -> np.random.Generator:
         rng = self._rngs[i]

@@ -38,7 +38,10 @@ class RewardPath(ABC):
 
     @abstractmethod
     def snapshot(self) -> State:
-        """A copy of the state that `RewardProcess.restore` needs to continue from here."""
+        """A copy of the state that `RewardProcess.restore` needs to continue from here.
+
+        If it has the key "round", this is the round of the function, counted from 1.
+        """
 
 
 class RewardProcess(ABC):

@@ -9,7 +9,13 @@ from gymnasium.utils.env_checker import data_equivalence
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.envs import Bandit, BanditEnv, BanditVectorEnv
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.functions import ArmFunction, Function, StaticProcess
+from gpbandits_env.functions import (
+    ArmFunction,
+    Function,
+    RewardPath,
+    RewardProcess,
+    StaticProcess,
+)
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
@@ -132,3 +138,57 @@ def test_a_function_returns_one_value_per_action(selective):
     actions = np.full((3, 1), 0.5)
     with pytest.raises(InvalidInput, match=r"Column must return values of shape \((1|3),\)"):
         env.step((actions, [0, 0, 1]) if selective else actions)
+
+
+class Rising(RewardPath):
+    """The slope t in round t."""
+
+    def __init__(self, kind, round_):
+        self.kind, self.round, self.function = kind, round_, kind(float(round_), BOX)
+
+    def advance(self):
+        self.__init__(self.kind, self.round + 1)
+
+    def snapshot(self):
+        return {"round": self.round}
+
+
+class Rise(RewardProcess):
+    domain = BOX
+
+    def __init__(self, kind):
+        self.kind = kind
+
+    def begin(self, rng):
+        return Rising(self.kind, 1)
+
+    def restore(self, state):
+        return Rising(self.kind, state["round"])
+
+    def bounds(self):
+        return 0.0, 99.0
+
+
+@pytest.mark.parametrize("kind", [BanditEnv, BanditVectorEnv])
+def test_an_evaluation_that_fails_skips_no_function(kind):
+    fails = []
+
+    class Flaky(Slope):
+        def __call__(self, actions):
+            if fails:
+                raise TimeoutError(fails.pop())
+            return super().__call__(actions)
+
+    bandit = Bandit(Problem(BOX, SquaredExponential(0.5), 0.01), Rise(Flaky), 0.01)
+    env, copy = kind(bandit), kind(bandit)
+    actions = np.ones(env.action_space.shape)
+    env.reset(seed=0)
+    env.step(actions)
+    for failures in (1, 2):
+        fails += ["the simulator is busy"] * failures
+        for _ in range(failures):
+            with pytest.raises(TimeoutError):
+                env.step(actions)
+    copy.restore(env.snapshot())
+    for each in (env, copy):
+        assert [each.step(actions)[4]["noiseless_rewards"].item() for _ in range(2)] == [2.0, 3.0]
