@@ -91,7 +91,9 @@ def as_drift(spec: DriftSpec) -> Drift:
     """
     if isinstance(spec, Drift):
         return spec
-    if callable(spec) and not isinstance(spec, type):
+    if isinstance(spec, type):
+        raise InvalidInput(f"a drift is an object, not a class: give {spec.__name__}(...)")
+    if callable(spec):
         return FunctionDrift(spec)
     return DRIFTS.from_dict(spec)
 
