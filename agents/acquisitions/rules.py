@@ -18,7 +18,7 @@ from gpbandits_env.agents.acquisitions.schedules import Beta, schedule_for
 from gpbandits_env.agents.search.base import Search
 from gpbandits_env.arrays import flag, positive
 from gpbandits_env.domains import Box
-from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.posterior import Posterior
 from gpbandits_env.posterior.whitening import root
 from gpbandits_env.problem import Problem
@@ -241,12 +241,17 @@ def acquisition_for(
         problem: the problem of the agent.
         inner: the problem on the domain of its posterior.
     Raises:
-        InvalidInput: the rule needs what the problem does not state, or the problem has contexts
-            and the rule compares rewards of different ones.
+        InvalidInput: it is neither; the rule needs what the problem does not state; or the problem
+            has contexts and the rule compares rewards of different ones.
     """
     if given is None:
         return None
     rule = Fixed(given) if isinstance(given, Acquisition) else given
+    if not isinstance(rule, AcquisitionRule):
+        raise InvalidInput(
+            "an acquisition must be an object of a class derived from Acquisition or "
+            f"AcquisitionRule, got {shown(given)}"
+        )
     arms = len(inner.domain.span) if inner.domain.finite else None
     if problem.contexts is None:
         return rule.prepared(problem, arms)

@@ -47,6 +47,21 @@ def test_a_class_is_taken_as_well_as_its_name(world):
             agents.make(wrong, world.problem())
 
 
+def test_an_acquisition_is_derived_from_acquisition(world):
+    class Duck:
+        def score(self, mean, var):
+            return mean
+
+    for acquisition in (Duck(), UCB, "ucb", np.add):
+
+        class Bold(agents.GPAgent):
+            def __init__(self, problem, rng, *, acquisition=acquisition, **parts):
+                super().__init__(problem, rng, acquisition, **parts)
+
+        with pytest.raises(InvalidInput, match="derived from Acquisition"):
+            agents.make(Bold, world.problem())
+
+
 def test_it_is_made_with_its_settings(world, module):
     agent = agents.make(f"{module}:Cautious", world.problem(), seed=0, beta=1.0, epsilon=0.1)
     agent.tell([3, 8], [1.0, -1.0])
