@@ -33,15 +33,18 @@ def check_agent(
 
     Args:
         agent: a class, "module:Class", or the name of a registered agent.
-        problems: the problems of the check; by default 6 x 5 arms and a box, with batches of 1 and
-            3 actions, except those that the agent does not support.
+        problems: the problems of the check, without contexts; by default 6 x 5 arms and a box, with
+            batches of 1 and 3 actions, except those that the agent does not support.
         settings: the settings of the agent.
     Raises:
         LawBroken: a law is broken; the message names the law and says what was found.
-        InvalidInput: the agent supports none of the problems; the message says why.
+        InvalidInput: a problem has contexts, or the agent supports none of the problems; the
+            message says why.
     """
     given = [problems] if isinstance(problems, Problem) else problems
     tried = usual_problems() if given is None else list(given)
+    if any(problem.contexts is not None for problem in tried):
+        raise InvalidInput("check_agent tries problems without contexts: leave out contexts")
     named = repr(agent) if isinstance(agent, str) else agent.__name__
     refused: list[GPBanditsError] = []
     for problem in tried:

@@ -54,6 +54,12 @@ def test_problems_and_settings_may_be_given():
         check_agent("hesbo", problem)
 
 
+def test_problems_with_contexts_break_no_law():
+    problem = Problem(Arms.grid(7), SquaredExponential(0.2), 0.1, contexts=Arms.grid(3))
+    with pytest.raises(InvalidInput, match="problems without contexts"):
+        check_agent("gp-ucb", problem)
+
+
 class TooMany(Greedy):
     def ask(self):
         return np.concatenate([super().ask()] * 2)
