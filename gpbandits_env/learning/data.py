@@ -53,7 +53,8 @@ class Series:
 
     Args:
         values: (T, n), one row per time.
-        times: (T,) the times, in increasing order; 0, 1, ... by default.
+        times: (T,) the times, in increasing order; 0, 1, ... by default. A temporal kernel counts
+            them from the first.
     Raises:
         InvalidInput: the shapes do not agree, the times decrease, or a number is not finite.
     """

@@ -142,7 +142,8 @@ class TimeFit:
         prior_sd: if given, the logarithm of each parameter has a normal prior around the start,
             with this standard deviation (a tenth of it for a period).
     Raises:
-        InvalidInput: the model has no temporal kernel or no noise, or there is nothing to learn.
+        InvalidInput: the model has no temporal kernel or no noise, there is nothing to learn, or a
+            time is before 0 and the kernel is not stationary.
         UnknownName: a word names no parameter.
     """
 
@@ -157,6 +158,12 @@ class TimeFit:
             raise InvalidInput(
                 "learning a temporal kernel needs a model with a temporal kernel and a noise_var "
                 "above 0 to start from"
+            )
+        first = data.times.min() if isinstance(data, Observations) else 0.0
+        if first < 0.0 and not model.temporal.stationary:
+            raise InvalidInput(
+                f"under the temporal kernel {model.temporal.type_name!r} time begins at 0, but the "
+                f"first of the times is {first:g}: count them from the start"
             )
         self._model, self._temporal, self.evaluations = model, model.temporal, 0
         self.names = learnable_in_time(self._temporal, learn)

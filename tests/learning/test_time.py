@@ -120,6 +120,10 @@ def test_bad_searches_are_refused():
         fit(model, data, learn=["temporal"], ard=True)
     with pytest.raises(InvalidInput, match="temporal kernel"):
         TimeFit(MODEL, data, ["temporal"])
+    walk = Model(SquaredExponential(0.3), 0.2, temporal=WienerTime(0.1))
+    early = Observations(np.linspace(0, 1, 3), np.ones(3), np.array([0.0, 2.0, -1.0]))
+    with pytest.raises(InvalidInput, match=r"'wiener' time begins at 0, but the first .* is -1"):
+        fit(walk, early, learn=["temporal"])
     with pytest.raises(InvalidInput, match="not both"):
         Model(MODEL.kernel, 0.1, epsilon=0.1, temporal=MarkovTime(0.1))
 
