@@ -159,19 +159,20 @@ class Path:
 
     def restore(self, state: State) -> None:
         """Continue from a `snapshot` of a path with the same drift and sampler."""
+        block = state["block"].copy()
+        memory = tuple(v.copy() for v in state["memory"])
+        fits = block.shape == self._block.shape
+        fits = fits and np.shape(self.drift.values(memory, state["round"])) == self.values.shape
+        if not fits or not all(np.isfinite(v).all() for v in (block, *memory)):
+            raise InvalidInput("the state belongs to a path of another drift, or is not finite")
+        round_ = whole(state["round"], "round")
+        following = whole(state["next"], "next", 0, len(block))
         functions, chances = state["generators"]
         self._functions.bit_generator.state = functions
         self._chances.bit_generator.state = chances
-        block = state["block"].copy()
-        memory = tuple(v.copy() for v in state["memory"])
-        fits = block.shape == self._block.shape and len(memory) == len(self._memory)
-        fits = fits and self.drift.values(memory, state["round"]).shape == self.values.shape
-        if not fits or not all(np.isfinite(v).all() for v in (block, *memory)):
-            raise InvalidInput("the state belongs to a path of another drift, or is not finite")
-        self.round = whole(state["round"], "round")
-        self._next = whole(state["next"], "next", 0, len(block))
         self._block, self._memory = block, memory
-        self.values = self._read(memory, self.round)
+        self.round, self._next = round_, following
+        self.values = self._read(memory, round_)
 
     def _read(self, memory: Memory, t: int) -> Array:
         """The function of round t, checked: a drift may be a user's."""

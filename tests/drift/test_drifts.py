@@ -314,6 +314,30 @@ def test_what_a_class_of_ones_own_returns_is_checked_before_the_path_moves(retur
     np.testing.assert_array_equal(path.snapshot()["memory"], [before])
 
 
+def test_a_memory_may_grow():
+    class Mean(Drift):
+        """The mean of the last three draws, of fewer at the start."""
+
+        keeps_marginal = False
+
+        def step(self, memory, fresh, t, rng):
+            return (*memory, fresh())[-3:]
+
+        def values(self, memory, t):
+            return np.mean(memory, axis=0)
+
+    check_drift(Mean())
+
+
+def test_a_state_that_does_not_fit_changes_nothing():
+    path, other = path_of(MarkovDrift(0.2), 0), path_of(MarkovDrift(0.2), 1)
+    other.ahead(4)
+    for wrong in ({"memory": (np.zeros(3),)}, {"round": 0}, {"next": 99}):
+        with pytest.raises(InvalidInput):
+            path.restore(other.snapshot() | wrong)
+    np.testing.assert_array_equal(path.ahead(20), path_of(MarkovDrift(0.2), 0).ahead(20))
+
+
 def test_values_are_floats_whatever_a_drift_returns():
     class Signs(Drift):
         def step(self, memory, fresh, t, rng):
