@@ -150,6 +150,7 @@ class Path:
     def snapshot(self) -> State:
         """The complete state as plain arrays and numbers, for `restore`."""
         return {
+            "drift": type(self.drift).__name__,
             "round": self.round,
             "memory": tuple(v.copy() for v in self._memory),
             "block": self._block.copy(),
@@ -159,9 +160,11 @@ class Path:
 
     def restore(self, state: State) -> None:
         """Continue from a `snapshot` of a path with the same drift and sampler."""
+        own = type(self.drift).__name__
         block = state["block"].copy()
         memory = tuple(v.copy() for v in state["memory"])
-        fits = block.shape == self._block.shape
+        # States of earlier versions do not name their drift.
+        fits = state.get("drift", own) == own and block.shape == self._block.shape
         fits = fits and np.shape(self.drift.values(memory, state["round"])) == self.values.shape
         if not fits or not all(np.isfinite(v).all() for v in (block, *memory)):
             raise InvalidInput("the state belongs to a path of another drift, or is not finite")

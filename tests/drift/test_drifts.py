@@ -332,7 +332,8 @@ def test_a_memory_may_grow():
 def test_a_state_that_does_not_fit_changes_nothing():
     path, other = path_of(MarkovDrift(0.2), 0), path_of(MarkovDrift(0.2), 1)
     other.ahead(4)
-    for wrong in ({"memory": (np.zeros(3),)}, {"round": 0}, {"next": 99}):
+    others = ({"drift": "Seasonal"}, {"memory": (np.zeros(3),)}, {"round": 0}, {"next": 99})
+    for wrong in others:
         with pytest.raises(InvalidInput):
             path.restore(other.snapshot() | wrong)
     np.testing.assert_array_equal(path.ahead(20), path_of(MarkovDrift(0.2), 0).ahead(20))
