@@ -101,6 +101,8 @@ class LinearLimits:
             free: (d,) 1.0 for coordinates that may move; None for all.
         """
         ends, values = ends.copy(), values.copy()
+        if free is not None and not free.any():
+            return ends, values
         for i in np.argsort(-values, kind="stable")[:SLIDES]:
             end = self.repaired(self._slide(surface, ends[i], i, free)[None])
             value = float(surface(end, np.array([i]))[0][0])

@@ -100,6 +100,22 @@ def test_logarithms_integers_and_choices(agent, seed):
     assert found.fun < 9.5  # 9 is the least
 
 
+COUNTS = {"a": Integer(0, 50), "b": Integer(0, 50), "c": Integer(0, 50)}
+
+
+@pytest.mark.parametrize("agent", ["ei", "ts"])
+def test_integers_alone_are_searched_by_exchanges(agent):
+    """Nothing is continuous and more than 4096 combinations exist: there is nothing to ascend."""
+    campaign = Campaign(
+        COUNTS, agent, seed=0, n_initial=2, search=FEW,
+        constraints=LinearConstraint([[1, 1, 1]], -np.inf, 60.5),
+    )  # fmt: skip
+    for _ in range(5):
+        (suggestion,) = campaign.ask()
+        assert sum(suggestion.params.values()) <= 60
+        campaign.tell(suggestion.id, float(suggestion.params["a"]))
+
+
 def test_few_combinations_are_listed_without_those_outside():
     space = Space({"a": Integer(0, 5), "b": Integer(0, 5)}, [LinearConstraint([[1, 1]], 4, 5)])
     assert space.domain.size == 11
