@@ -295,11 +295,12 @@ def _limits(
         rows.append(scaled)
         low.append(ends[0])
         high.append(ends[1])
-    logs = np.zeros(dim)
+    logs, free = np.zeros(dim), np.zeros(dim)
     for dimension, part in zip(dimensions.values(), parts, strict=True):
+        free[part] = dimension.size is None
         if isinstance(dimension, NumberRange) and dimension.log:
             logs[part.start] = math.log(dimension.high / dimension.low)
-    return LinearLimits(np.concatenate(rows), np.concatenate(low), np.concatenate(high), logs)
+    return LinearLimits(np.concatenate(rows), np.concatenate(low), np.concatenate(high), logs, free)
 
 
 def dense(linear: LinearConstraint) -> Array:

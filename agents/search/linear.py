@@ -2,7 +2,8 @@ r"""Linear constraints within a box: which points satisfy them, repairs, and asc
 
 A coordinate may be the logarithm of a number. Constraints are linear in the numbers, so that every
 repair is computed there. Points that a search proposes keep a margin of 1e-9 from inequalities, so
-that these hold in floating point too; equalities hold to 1e-9 of their size.
+that these hold in floating point too, unless only integers occur in them; equalities hold to 1e-9
+of their size.
 
 Source: Kraft (1988), "A software package for sequential quadratic programming" (SLSQP, by SciPy).
 """
@@ -35,13 +36,16 @@ class LinearLimits:
         low: (k,), -inf for none.
         high: (k,), inf for none.
         logs: (d,) the logarithm of the ratio of the ends of a logarithmic coordinate, 0 for others.
+        free: (d,) 1.0 for continuous coordinates, 0.0 for others; None if all are continuous.
     Attributes:
         anchor: a point (d,) that satisfies all constraints, as far inside as possible.
     Raises:
         InvalidInput: no point satisfies all constraints.
     """
 
-    def __init__(self, matrix: Array, low: Array, high: Array, logs: Array) -> None:
+    def __init__(
+        self, matrix: Array, low: Array, high: Array, logs: Array, free: Array | None = None
+    ) -> None:
         size = np.linalg.norm(matrix, axis=1)
         if not size.all():
             raise InvalidInput("a linear constraint needs a coefficient other than 0")
@@ -53,10 +57,13 @@ class LinearLimits:
         self._bound = np.concatenate([b[~equal & np.isfinite(b)] for _, b in rows])
         self._some = len(self._above) > 0, len(self._equal) > 0
         self._logs, self._curved = logs, logs != 0.0
+        moves = np.ones(len(logs)) if free is None else free
         self._inverse = np.linalg.pinv(self._equal)
         self.anchor = self._inside(len(logs))
         at_anchor = self._above @ self.anchor
-        self._kept = np.minimum(self._bound, np.maximum(at_anchor, self._bound - TOLERANCE))
+        # Integers on a bound are exact; with a margin, none of them would be proposed.
+        margin = TOLERANCE * (self._above[:, moves > 0.0] != 0.0).any(axis=1)
+        self._kept = np.minimum(self._bound, np.maximum(at_anchor, self._bound - margin))
 
     def holds(self, points: Array) -> Mask:
         """Whether points (n, d) of the unit cube satisfy all constraints, up to 1e-9, (n,)."""

@@ -6,6 +6,7 @@ from scipy.optimize import LinearConstraint, linprog
 
 from gpbandits_env import agents
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, Space, plots
+from gpbandits_env.agents.optimize.space import spread_params
 from gpbandits_env.agents.search.linear import LinearLimits
 from gpbandits_env.errors import InvalidInput
 
@@ -114,6 +115,15 @@ def test_integers_alone_are_searched_by_exchanges(agent):
         (suggestion,) = campaign.ask()
         assert sum(suggestion.params.values()) <= 60
         campaign.tell(suggestion.id, float(suggestion.params["a"]))
+
+
+@pytest.mark.parametrize("high", [60, 61])
+def test_integers_on_a_bound_are_proposed(high):
+    space = Space(COUNTS, [LinearConstraint([[1, 1, 1]], 60, high)])
+    points = np.array([space.encode({"a": a, "b": 50 - a, "c": 10}) for a in range(51)])
+    assert space.cube.limits.proposable(points).all()
+    sums = [sum(spread_params(space, 0, index).values()) for index in range(8)]
+    assert all(60 <= one <= high for one in sums)
 
 
 def test_few_combinations_are_listed_without_those_outside():
