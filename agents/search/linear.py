@@ -58,7 +58,9 @@ class LinearLimits:
         self._some = len(self._above) > 0, len(self._equal) > 0
         self._logs, self._curved = logs, logs != 0.0
         moves = np.ones(len(logs)) if free is None else free
-        self._inverse = np.linalg.pinv(self._equal)
+        # If continuous coordinates alone can satisfy the equalities, rounded ones need not move.
+        alone = np.linalg.matrix_rank(self._equal * moves) == len(self._equal)
+        self._inverse = np.linalg.pinv(self._equal * moves if alone else self._equal)
         self.anchor = self._inside(len(logs))
         at_anchor = self._above @ self.anchor
         # Integers on a bound are exact; with a margin, none of them would be proposed.

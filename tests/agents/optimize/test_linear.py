@@ -126,6 +126,16 @@ def test_integers_on_a_bound_are_proposed(high):
     assert all(60 <= one <= high for one in sums)
 
 
+def test_equalities_of_integers_and_real_numbers_reach_all_integers():
+    space = Space(
+        {"a": Integer(0, 9), "b": (0.0, 9.0), "c": Real(0.01, 9.0, log=True)},
+        [LinearConstraint([[1, 1, 1]], 5.5, 5.5)],
+    )
+    found = [spread_params(space, 0, index) for index in range(24)]
+    assert all(sum(one.values()) == pytest.approx(5.5, abs=1e-8) for one in found)
+    assert {one["a"] for one in found} == {0, 1, 2, 3, 4, 5}
+
+
 def test_few_combinations_are_listed_without_those_outside():
     space = Space({"a": Integer(0, 5), "b": Integer(0, 5)}, [LinearConstraint([[1, 1]], 4, 5)])
     assert space.domain.size == 11
