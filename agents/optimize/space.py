@@ -326,9 +326,17 @@ def spread_params(space: Space, seed: int, index: int) -> Plain:
     if cube.limits is None or space.domain.finite:
         return space.actual(spread(cube, count, rng)[index])
     # Of more points, those that satisfy linear constraints come first, then repaired ones.
-    points = spread(cube, 8 * count, rng)
-    rounded = cube.snap(points)
-    possible = cube.limits.proposable(rounded)
+    for tried in (8 * count, 512 * count):
+        points = spread(cube, tried, rng)
+        rounded = cube.snap(points)
+        possible = cube.limits.proposable(rounded)
+        if possible.any():
+            break
+    else:
+        raise InvalidInput(
+            "no spread point satisfies the linear constraints after its integers and choices were "
+            "rounded: use wider constraints, or compute one of the values in the function"
+        )
     moved = (np.abs(rounded - points) > 1e-12).any(axis=1) if cube.free is None else ~possible
-    order = np.argsort(moved | ~possible, kind="stable")[: max(int(possible.sum()), 1)]
+    order = np.argsort(moved | ~possible, kind="stable")[: int(possible.sum())]
     return space.actual(rounded[order[index % len(order)]])

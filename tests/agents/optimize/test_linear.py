@@ -136,6 +136,13 @@ def test_equalities_of_integers_and_real_numbers_reach_all_integers():
     assert {one["a"] for one in found} == {0, 1, 2, 3, 4, 5}
 
 
+def test_nothing_is_suggested_that_violates_a_constraint():
+    campaign = Campaign(COUNTS, seed=0, constraints=LinearConstraint([[1, 1, 1]], 60.2, 60.4))
+    with pytest.raises(InvalidInput, match="no spread point satisfies the linear constraints"):
+        campaign.ask()
+    assert campaign.records == []
+
+
 def test_few_combinations_are_listed_without_those_outside():
     space = Space({"a": Integer(0, 5), "b": Integer(0, 5)}, [LinearConstraint([[1, 1]], 4, 5)])
     assert space.domain.size == 11
