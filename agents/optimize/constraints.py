@@ -17,7 +17,7 @@ from gpbandits_env.agents.optimize.dimensions import number
 from gpbandits_env.agents.optimize.records import (
     WITH_CONSTRAINTS,
     Record,
-    measured_constraints,
+    constraints_by_name,
     pair_of,
 )
 from gpbandits_env.agents.optimize.space import Space, dense
@@ -172,8 +172,7 @@ class WithConstraints:
         value, told = pair_of(self.fun(x), WITH_CONSTRAINTS) if self.own else (self.fun(x), {})
         if told is None:
             return value, None
-        if not isinstance(told, Mapping):
-            told = measured_constraints(dict.fromkeys(self.own, 0.0), told) or {}
+        told = constraints_by_name(self.own, told)
         for other in self.others:
             told = {**told, **other(x)}
         return value, told

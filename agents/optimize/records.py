@@ -150,6 +150,17 @@ def pair_of(returned: object, rule: str) -> tuple[Any, Any]:
     raise InvalidInput(f"{rule}, got {shown(returned)}")
 
 
+def constraints_by_name(names: Collection[str], given: Any) -> Mapping[str, Any]:
+    """Values of constraints by name: a dict, or a list in the order of the names."""
+    if isinstance(given, Mapping):
+        return given
+    single = not isinstance(given, (list, tuple)) and np.ndim(given) == 0
+    values = listed(np.atleast_1d(given) if single else given, "constraints")
+    if len(values) != len(names):
+        raise InvalidInput(f"constraints must have {len(names)} values, got {shown(given)}")
+    return dict(zip(names, values, strict=True))
+
+
 def measured_constraints(bounds: Mapping[str, float], given: Limits) -> dict[str, float] | None:
     """The checked values of all constraints; None if one is NaN, so that the evaluation failed.
 
@@ -168,12 +179,7 @@ def measured_constraints(bounds: Mapping[str, float], given: Limits) -> dict[str
         raise InvalidInput(
             f"each value needs the values of the constraints too: {', '.join(bounds)}"
         )
-    if not isinstance(given, Mapping):
-        single = not isinstance(given, (list, tuple)) and np.ndim(given) == 0
-        values = listed(np.atleast_1d(given) if single else given, "constraints")
-        if len(values) != len(bounds):
-            raise InvalidInput(f"constraints must have {len(bounds)} values, got {shown(given)}")
-        given = dict(zip(bounds, values, strict=True))
+    given = constraints_by_name(bounds, given)
     for name in given:
         one_of(name, bounds, "constraint")
     if missing := [name for name in bounds if name not in given]:

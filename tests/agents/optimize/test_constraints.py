@@ -147,6 +147,13 @@ def test_known_values_corrections_and_the_table():
         campaign.observe_all(points, [0.3, 1.8], [{"first": 1.0}])
 
 
+@pytest.mark.parametrize("told", [np.nan, [np.nan], {"c": np.nan}])
+def test_a_constraint_that_is_nan_is_a_failed_call(told):
+    found = agents.minimize(lambda x: (1.0, told), UNIT, n_calls=2, seed=0, constraints={"c": 0.0})
+    reasons = [record.reason for record in found.campaign.failed]
+    assert reasons == ["the value of a constraint was NaN"] * 2
+
+
 def test_a_function_that_returns_no_pair_ends_the_run():
     for wrong in (1.0, (1.0, 2.0, 3.0)):
         with pytest.raises(InvalidInput, match="a pair"):
