@@ -185,8 +185,11 @@ def measured_constraints(bounds: Mapping[str, float], given: Limits) -> dict[str
     if missing := [name for name in bounds if name not in given]:
         raise InvalidInput(f"there is no value for the constraint {missing[0]!r}")
     found = {name: number(given[name], f"constraint {name!r}", finite=False) for name in bounds}
-    if np.isinf(list(found.values())).any():
-        raise InvalidInput(f"values of constraints must be finite or NaN, got {shown(given)}")
+    if any(abs(bounds[name] - value) > LARGEST for name, value in found.items()):
+        raise InvalidInput(
+            f"values of constraints must be NaN or at most {LARGEST:g} from their bounds, got "
+            f"{shown(given)}"
+        )
     return None if np.isnan(list(found.values())).any() else found
 
 

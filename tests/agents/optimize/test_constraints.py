@@ -116,10 +116,11 @@ def test_a_resumed_campaign_is_the_uninterrupted_one(tmp_path):
 def test_values_of_constraints_are_checked_before_anything_changes():
     campaign = made()
     (suggestion,) = campaign.ask()
-    for wrong in (None, {}, {"other": 1.0}, {"first": "a"}, [1.0, 2.0], {"first": np.inf}):
+    for wrong in (None, {}, {"other": 1.0}, {"first": "a"}, [1.0, 2.0], {"first": np.inf}, [1e200]):
         with pytest.raises((InvalidInput, UnknownName)):
             campaign.tell(suggestion.id, 1.0, constraints=wrong)
         assert campaign.pending == [campaign.records[0]]
+        assert campaign.now == 0.0
     failed = campaign.tell(suggestion.id, 1.0, constraints=[float("nan")])
     assert failed.status == "failed"
     with pytest.raises(InvalidInput, match="has no constraints"):
