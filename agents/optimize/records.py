@@ -125,13 +125,13 @@ def measured(value: ArrayLike, *, worst: float) -> float:
     return found
 
 
-def _single(value: Any) -> float:
+def _single(value: Any, name: str = "value") -> float:
     """The number that a value is, or that an array holds; raises `InvalidInput` for others."""
     if hasattr(value, "__array__") and np.size(value) == 1:
         value = np.nan if np.ma.is_masked(value) else np.asarray(value).ravel()[0]
     if isinstance(value, (bool, np.bool_)):
         value = float(value)
-    return number(value, "value", finite=False)
+    return number(value, name, finite=False)
 
 
 def pair_of(returned: object, rule: str) -> tuple[Any, Any]:
@@ -184,7 +184,7 @@ def measured_constraints(bounds: Mapping[str, float], given: Limits) -> dict[str
         one_of(name, bounds, "constraint")
     if missing := [name for name in bounds if name not in given]:
         raise InvalidInput(f"there is no value for the constraint {missing[0]!r}")
-    found = {name: number(given[name], f"constraint {name!r}", finite=False) for name in bounds}
+    found = {name: _single(given[name], f"constraint {name!r}") for name in bounds}
     if any(abs(bounds[name] - value) > LARGEST for name, value in found.items()):
         raise InvalidInput(
             f"values of constraints must be NaN or at most {LARGEST:g} from their bounds, got "

@@ -155,6 +155,12 @@ def test_a_constraint_that_is_nan_is_a_failed_call(told):
     assert reasons == ["the value of a constraint was NaN"] * 2
 
 
+@pytest.mark.parametrize("told", [True, np.True_, [np.ones(1)], {"c": np.ones((1, 1))}])
+def test_a_constraint_is_a_number_in_the_forms_of_a_value(told):
+    found = agents.minimize(lambda x: (1.0, told), UNIT, n_calls=1, seed=0, constraints={"c": 0.0})
+    assert found.campaign.records[0].constraints == {"c": 1.0}
+
+
 def test_a_function_that_returns_no_pair_ends_the_run():
     for wrong in (1.0, (1.0, 2.0, 3.0)):
         with pytest.raises(InvalidInput, match="a pair"):
