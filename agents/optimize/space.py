@@ -152,16 +152,20 @@ class Space:
         for name in mapping(params, "parameters", "a dict of values by name"):
             one_of(name, self.dimensions, "dimension")
         checked = {}
-        for name, dimension in self.dimensions.items():
+        for name in self.dimensions:
             if name not in params:
                 raise InvalidInput(f"there is no value for the dimension {name!r}")
-            try:
-                checked[name] = dimension.check(params[name])
-            except InvalidInput as error:
-                raise InvalidInput(f"dimension {name!r}: {error}") from None
+            checked[name] = self._checked(name, params[name])
         if not self.satisfies(checked):
             raise InvalidInput(f"the values {shown(checked)} violate a linear constraint")
         return checked
+
+    def _checked(self, name: str, value: Any) -> Any:
+        """The exact value of a dimension; the name is part of the error."""
+        try:
+            return self.dimensions[name].check(value)
+        except InvalidInput as error:
+            raise InvalidInput(f"dimension {name!r}: {error}") from None
 
     def satisfies(self, params: Params) -> bool:
         """Whether values of the dimensions satisfy the linear constraints."""
@@ -202,7 +206,7 @@ class Space:
             )
         for name in context:
             one_of(name, self.dimensions, "dimension")
-        return {name: self.dimensions[name].check(value) for name, value in context.items()}
+        return {name: self._checked(name, value) for name, value in context.items()}
 
     def partly(self, context: Params) -> Array:
         """The point (d,) of checked values, with NaN in the coordinates of the others."""

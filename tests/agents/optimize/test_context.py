@@ -91,6 +91,11 @@ def test_what_is_no_context_changes_nothing(context, error):
     assert not campaign.records
 
 
+def test_the_error_names_the_dimension():
+    with pytest.raises(InvalidInput, match="dimension 'temperature': the value must lie between"):
+        Campaign(MIXED).ask(context={"temperature": 50.0})
+
+
 def test_agents_that_search_subspaces_say_that_they_support_no_context():
     for name in ("line-bo", "rembo", "dropout-ucb", "ms-ucb"):
         campaign = Campaign({"x": (0.0, 1.0), "y": (0.0, 1.0)}, name, seed=0)
