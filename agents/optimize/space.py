@@ -15,13 +15,12 @@ from gpbandits_env.agents.optimize.dimensions import (
     Dimension,
     NumberRange,
     Params,
-    Real,
 )
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.agents.search.linear import LinearLimits
 from gpbandits_env.arrays import Array, Plain, Settings, finite_array, listed, mapping, whole
 from gpbandits_env.domains import Arms, Box, Domain
-from gpbandits_env.errors import InvalidInput, one_of, shown
+from gpbandits_env.errors import InvalidInput, UnknownName, one_of, shown
 from gpbandits_env.seeding import stream
 
 # The largest number of combinations that are listed as arms.
@@ -257,18 +256,19 @@ def _named(given: object) -> dict[str, Dimension]:
 def _dimension(name: str, spec: object) -> Dimension:
     if isinstance(spec, Dimension):
         return spec
-    if isinstance(spec, Mapping):
+    if not isinstance(spec, Mapping):
+        try:
+            low, high = listed(spec, "ends")
+        except ValueError:
+            raise InvalidInput(
+                f"dimension {name!r} must be Real, Integer, Choice or (low, high), got "
+                f"{shown(spec)}"
+            ) from None
+        spec = {"type": "real", "low": low, "high": high}
+    try:
         return DIMENSIONS.from_dict(spec)
-    try:
-        low, high = listed(spec, "ends")
-    except ValueError:
-        raise InvalidInput(
-            f"dimension {name!r} must be Real, Integer, Choice or (low, high), got {shown(spec)}"
-        ) from None
-    try:
-        return Real(low, high)
-    except InvalidInput as error:
-        raise InvalidInput(f"dimension {name!r}: {error}") from None
+    except (InvalidInput, UnknownName) as error:
+        raise type(error)(f"dimension {name!r}: {error}") from None
 
 
 def _limits(

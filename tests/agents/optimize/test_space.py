@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import Bounds
 
 from gpbandits_env.agents.optimize import Choice, Integer, Real, Space
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, UnknownName
 
 
 @pytest.mark.parametrize(
@@ -64,6 +64,15 @@ def test_a_cube_knows_its_points_that_stand_for_values():
         assert space.decode(moved) == space.decode(point)
         assert space.encode(space.decode(moved)) == pytest.approx(moved, abs=1e-15)
     assert Space([(0, 1), (2, 3)]).cube.free is None
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [(1, 0), {"type": "real", "low": 1, "high": 0}, {"type": "reel"}, {"low": 0}],
+)
+def test_the_error_names_the_dimension(wrong):
+    with pytest.raises((InvalidInput, UnknownName), match="dimension 'rate': "):
+        Space({"rate": wrong})
 
 
 def test_a_dimension_of_one_value_is_refused():
