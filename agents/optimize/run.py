@@ -198,7 +198,7 @@ class Run:
         if isinstance(parallel, Executor):
             self._executor = parallel
             self._width = max(self.batch, getattr(parallel, "_max_workers", 1) or 1)
-        elif isinstance(parallel, int):
+        elif isinstance(parallel, (int, np.integer)):
             self._width = os.cpu_count() or 1 if parallel == -1 else whole(parallel, "parallel")
         else:
             self._map = _in_turn if parallel is map else parallel

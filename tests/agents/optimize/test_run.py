@@ -55,6 +55,11 @@ def test_running_calls_are_pending_when_the_next_point_is_chosen():
     assert np.diff(first).min() > 0.1
 
 
+def test_the_number_of_workers_may_be_of_numpy():
+    with pytest.raises(InvalidInput, match="parallel must be at least 1"):
+        agents.minimize(bowl, UNIT, n_calls=1, parallel=np.int64(0))
+
+
 def test_a_worker_process_that_raises_or_dies_is_a_failed_call():
     here = os.getpid()
 
