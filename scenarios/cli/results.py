@@ -39,6 +39,8 @@ def report(files: tuple[Path, ...], metric: str | None, as_json: bool, html: Pat
       gpbandits report results/srinivas2010-se-1d.sqlite --json > report.json
       gpbandits report results/*.sqlite --html report.html
     """
+    if html is not None and as_json:
+        raise InvalidInput("give --json or --html, not both: each replaces the printed report")
     if html is not None:
         click.echo(f"page     {save_page(files, html, metric)}")
         return

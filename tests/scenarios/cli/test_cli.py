@@ -148,6 +148,7 @@ def test_pictures(cli, tmp_path):
     (["report", "nothing.sqlite"], "no such file"),
     (["report", "junk"], "not a results file"),
     (["report", "junk", "--metric", "regret"], "'regret' is not one of"),
+    (["report", "junk", "--json", "--html", "a.html"], "--json or --html, not both"),
     (["plot", "junk"], "not a results file"),
     (["export", "junk"], "not a results file"),
     (["export", "junk", "--out", "rounds.xyz"], "neither in .csv nor in .parquet"),
