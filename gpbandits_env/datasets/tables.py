@@ -282,7 +282,7 @@ class _Text:
             hint = (
                 "is empty: fill it, or set the option gaps to 'drop' or 'interpolate'"
                 if empty[i]
-                else f"is {cells[i].strip()}: a reading must be finite"
+                else f"is {cells[i].strip()}: no reading is above {LARGEST:g} in size"
             )
             raise InvalidInput(f"{self._place(line, i)} {hint}")
         return None if gaps == "drop" else row

@@ -114,7 +114,8 @@ def test_gaps_of_arrays_in_files(tmp_path):
     [
         ("1,2\n3,nan\n", "line 2, column 2 is empty"),
         ("1,2\n3,\n", "line 2, column 2 is empty"),
-        ("a,b\n3,inf\n", "line 2, column 'b' is inf: a reading must be finite"),
+        ("a,b\n3,inf\n", "line 2, column 'b' is inf: no reading is above 1e.150"),
+        ("a,b\n3,1e200\n", "is 1e200: no reading is above 1e.150 in size"),
         ("1,2\n3,4,5\n", "line 2 has 3 cells, but the first has 2"),
         ("1,2\n\n3,x\n", "line 3, column 2: 'x' is not a number"),
         ("t,a\n2026-01-01,3\n5,4\n", "line 3, column 't': '5' does not fit the rows above"),
