@@ -59,8 +59,10 @@ class LinearLimits:
         self._logs, self._curved = logs, logs != 0.0
         moves = np.ones(len(logs)) if free is None else free
         # If continuous coordinates alone can satisfy the equalities, rounded ones need not move.
-        alone = np.linalg.matrix_rank(self._equal * moves) == len(self._equal)
-        self._inverse = np.linalg.pinv(self._equal * moves if alone else self._equal)
+        movable = self._equal * moves
+        # Before NumPy 2, a matrix without rows has no rank.
+        alone = not len(movable) or np.linalg.matrix_rank(movable) == len(movable)
+        self._inverse = np.linalg.pinv(movable if alone else self._equal)
         self.anchor = self._inside(len(logs))
         at_anchor = self._above @ self.anchor
         # Integers on a bound are exact; with a margin, none of them would be proposed.
