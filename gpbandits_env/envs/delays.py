@@ -14,6 +14,8 @@ from gpbandits_env.envs.episode import BoolArray, Noise, alike
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
 NEVER = -1
+# An observation has an action and a reward for each possible delay.
+LONGEST = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +26,7 @@ class Delays:
     observation of its own round.
 
     Args:
-        least: the smallest delay, at least 0.
+        least: the smallest delay, from 0 to 100,000.
         most: the largest delay; by default ``least``, a fixed delay.
         lost: the probability in [0, 1] that a reward never arrives.
     Raises:
@@ -36,9 +38,10 @@ class Delays:
     lost: float = 0.0
 
     def __post_init__(self) -> None:
-        most = whole(self.least if self.most is None else self.most, "most", 0)
+        least = whole(self.least, "least", 0, LONGEST)
+        most = least if self.most is None else whole(self.most, "most", 0, LONGEST)
         object.__setattr__(self, "most", most)
-        if whole(self.least, "least", 0) > most:
+        if least > most:
             raise InvalidInput(f"least must not exceed most, got {self.least} and {most}")
         share(self.lost, "lost")
 
@@ -71,7 +74,7 @@ def delays_for(spec: DelaySpec) -> Delays | None:
     if spec is None or isinstance(spec, Delays):
         return spec
     if not isinstance(spec, Mapping):
-        return Delays(least=whole(spec, "delay", 0))
+        return Delays(least=whole(spec, "delay", 0, LONGEST))
     for key in spec:
         one_of(key, ("least", "most", "lost"), "field of the argument 'delay'")
     if "least" not in spec:

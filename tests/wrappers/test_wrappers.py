@@ -98,6 +98,8 @@ def test_what_cannot_be_delayed_is_refused():
     for env, delay in (
         (static(), None),
         (static(), -1),
+        (static(), 10**9),
+        (static(), {"least": 0, "most": 10**9}),
         (static(delay=1), 1),
         (FlattenObservation(static()), 1),
         (gym.make("CartPole-v1"), 1),
