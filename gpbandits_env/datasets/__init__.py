@@ -23,4 +23,5 @@ from gpbandits_env.datasets.tables import TableFile as TableFile
 from gpbandits_env.datasets.tables import check_table as check_table
 from gpbandits_env.datasets.tables import hours as hours
 from gpbandits_env.datasets.tables import is_file_name as is_file_name
+from gpbandits_env.datasets.tables import place_of as place_of
 from gpbandits_env.datasets.tables import read_table as read_table

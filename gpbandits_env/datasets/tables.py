@@ -4,9 +4,9 @@ import csv
 import gzip
 import re
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import TextIO, TypeAlias
@@ -28,6 +28,8 @@ EMPTY = frozenset({"", "na", "n/a", "nan", "null", "none"})
 # The possible separators of cells; the first of these in the first line is used.
 SEPARATORS = (";", "\t", ",")
 QUOTED = re.compile('"[^"]*"')
+# A date without separators, as in 20260301.
+COMPACT = re.compile(r"(19|20)\d\d(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])")
 DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+([eE][-+]?\d+)?\s*")
 Line: TypeAlias = tuple[int, list[str]]
 Times: TypeAlias = Array | NDArray[np.datetime64]
@@ -138,6 +140,19 @@ class TableFile:
     times: Times | None = None
 
 
+def place_of(name: str, names: Sequence[str]) -> int:
+    """The index of the column of that name.
+
+    Raises:
+        UnknownName: there is no such column.
+        InvalidInput: several columns have this name.
+    """
+    one_of(name, names, "column")
+    if names.count(name) > 1:
+        raise InvalidInput(f"{names.count(name)} columns are named {name!r}: rename them")
+    return names.index(name)
+
+
 def read_table(
     path: str | Path,
     header: bool | None = None,
@@ -148,7 +163,7 @@ def read_table(
 
     Cells of a text file are separated by semicolons, tabs or commas, whichever the first line has.
     Between semicolons or tabs a comma is the decimal sign. A first column of dates (ISO 8601,
-    "2026-03-01 12:00") is the time column without being named.
+    "2026-03-01 12:00") is the time column without being named; 20260301 is a number.
 
     Args:
         path: .csv, .csv.gz, .tsv or .txt; .npy, or .npz with one array in it.
@@ -159,7 +174,8 @@ def read_table(
             NaN; "drop" rows with gaps; or "interpolate" linearly in time down the column.
     Raises:
         MissingData: there is no such file.
-        InvalidInput: not a table of numbers; the message names the line and the column.
+        InvalidInput: not a table of numbers; the message names the line and the column. Or several
+            columns have the name of the time column.
         UnknownName: no such time column, or no such way with gaps.
     """
     one_of(gaps, GAPS, "way with gaps")
@@ -236,9 +252,7 @@ class _Text:
         """Where the time column is, given its name and the first cell of the first row."""
         if name is None:
             return 0 if _number(cell) is None and _date(cell) is not None else None
-        if self.names is None or name not in self.names:
-            raise unknown("column", name, self.names or ())
-        return self.names.index(name)
+        return place_of(name, self.names or ())
 
     def table(self, gaps: str) -> TableFile:
         rows, stamps, last = [], [], None
@@ -259,8 +273,8 @@ class _Text:
             raise InvalidInput(f"{self.path}: there is no row of numbers without a gap")
         times = None
         if self.time is not None:
-            kind = "datetime64[us]" if isinstance(last, datetime) else np.float64
-            times = np.array(stamps, dtype=kind)
+            dates = [t.replace(tzinfo=None) for t in stamps if isinstance(t, datetime)]
+            times = np.array(dates, "datetime64[us]") if dates else np.array(stamps, np.float64)
         if gaps == "interpolate":
             values = interpolated(values, self.path, None if times is None else hours(times))
         names = self.names and tuple(n for i, n in enumerate(self.names) if i != self.time)
@@ -313,8 +327,13 @@ class _Text:
         wrong = ""
         if stamp is None or (number is not None and not abs(number) <= LARGEST):
             wrong = "is not a time: a number, or a date like 2026-03-01 12:00"
-        elif before is not None and type(stamp) is not type(before):
-            wrong = "does not fit the rows above: times are all numbers or all dates"
+        elif COMPACT.fullmatch(cell.strip()):
+            wrong = "may be a date or a number: write 2026-03-01 or 20260301.0"
+        elif before is not None and _kind(stamp) != _kind(before):
+            wrong = (
+                "does not fit the rows above: times are all numbers, all dates without an offset, "
+                "or all dates with one"
+            )
         elif before is not None and stamp < before:  # type: ignore[operator]
             wrong = "is before the time of the row above: sort the rows"
             if isinstance(stamp, datetime):
@@ -371,11 +390,15 @@ def _decimal(cell: str) -> str:
     return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
 
 
+def _kind(stamp: Stamp) -> tuple[bool, bool]:
+    """Whether a time is a date, and whether that is in UTC."""
+    return isinstance(stamp, datetime), getattr(stamp, "tzinfo", None) is not None
+
+
 def _date(cell: str) -> datetime | None:
-    """The date in a cell, without its time zone; None if it is something else."""
+    """The date in a cell, in UTC if it has an offset; None if it is something else."""
     try:
         found = datetime.fromisoformat(cell.strip())
-        offset = found.utcoffset()
-        return found if offset is None else found.replace(tzinfo=None) - offset
+        return found if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError):  # the latter in the years 1 and 9999
         return None

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env import datasets
 from gpbandits_env.arrays import Array, Points, Settings, frozen, listed, mapping, positive, whole
-from gpbandits_env.datasets import Readings, check_table, is_file_name, read_table
+from gpbandits_env.datasets import Readings, check_table, is_file_name, place_of, read_table
 from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
@@ -184,19 +184,22 @@ class NamedReadings(NamedTuple):
         """The indices of columns that are given by index or name.
 
         Raises:
-            InvalidInput: a column does not exist, or it is not a list.
+            InvalidInput: a column does not exist or is given twice, or it is not a list.
             UnknownName: there is no column of that name.
         """
         last = self.values.shape[1] - 1
         named = [column for column in listed(columns, "columns") if isinstance(column, str)]
         if named and not self.names:
             raise unknown("column", named[0], (), "these readings have no names: use indices")
-        return [
-            self.names.index(one_of(column, self.names, "column"))
+        found = [
+            place_of(column, self.names)
             if isinstance(column, str)
             else whole(column, "a column", 0, last)
             for column in listed(columns, "columns")
         ]
+        if len(set(found)) < len(found):
+            raise InvalidInput(f"columns must not contain a column twice, got {shown(columns)}")
+        return found
 
 
 class ObservedContexts(NamedTuple):
@@ -277,8 +280,8 @@ def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
 
 
 def _columns(values: Array, locations: Array | None, kept: list[int]) -> tuple[Array, Array | None]:
-    if not kept or len(set(kept)) < len(kept):
-        raise InvalidInput("columns must contain at least one arm, and no arm twice")
+    if not kept:
+        raise InvalidInput("columns must contain at least one arm")
     return values[:, kept], None if locations is None else locations[kept]
 
 

@@ -53,7 +53,8 @@ TIMED = "time;a;b\n2026-03-01 12:00;1,5;2\n2026-03-01 12:30;;-4\n\n2026-03-01 14
     TIMED,
     TIMED.replace(";", "\t"),
     TIMED.replace(",", ".").replace(";", ","),
-    "\ufeff" + TIMED.replace(" 12", "T12").replace("30;", "30:00+00:00;"),
+    "\ufeff" + TIMED.replace(" 12", "T12").replace("30;", "30:00;"),
+    TIMED.replace("12:00", "13:00+01:00").replace("30;", "30Z;").replace("14:00", "08:00-06:00"),
     TIMED.replace(";;", "; NA ;"),
     '"time";"a";"b"\n' + TIMED.partition("\n")[2],
 ])  # fmt: skip
@@ -83,6 +84,18 @@ def test_a_time_column_of_numbers_is_named(tmp_path):
         read_table(path, time_column="hours")
     with pytest.raises(UnknownName, match="'interpolate'"):
         read_table(path, gaps="interpolat")
+    path.write_text("a,hour,hour\n1,10,2\n")
+    with pytest.raises(InvalidInput, match="2 columns are named 'hour': rename them"):
+        read_table(path, time_column="hour")
+
+
+def test_a_date_without_separators_is_no_number_of_a_time_column(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("day,a\n20260131,1\n20260201,2\n")
+    with pytest.raises(InvalidInput, match="'20260131' may be a date or a number: write 2026-03"):
+        read_table(path, time_column="day")
+    path.write_text("second,a\n20260131.0,1\n20260201.0,2\n")
+    assert np.diff(read_table(path, time_column="second").times) == [70.0]
 
 
 def test_a_line_of_separators_is_a_row_of_gaps(tmp_path):
@@ -119,6 +132,7 @@ def test_gaps_of_arrays_in_files(tmp_path):
         ("1,2\n3,4,5\n", "line 2 has 3 cells, but the first has 2"),
         ("1,2\n\n3,x\n", "line 3, column 2: 'x' is not a number"),
         ("t,a\n2026-01-01,3\n5,4\n", "line 3, column 't': '5' does not fit the rows above"),
+        ("t,a\n2026-01-01,3\n2026-01-02T00:00Z,4\n", "an offset, or all dates with one"),
         ("t,a\n2026-01-02,3\n2026-01-01,4\n", "line 3, column 't': '2026-01-01' is before"),
         ("t,a\n2026-10-25 02:30,3\n2026-10-25 02:00,4\n", "local times with their offset"),
         ("a,t\n3,2026-01-02\n", "'2026-01-02' is not a number; set the option time_column"),

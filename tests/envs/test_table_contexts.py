@@ -48,6 +48,11 @@ def test_columns_of_a_file_may_be_given_by_name(tmp_path):
         assert ours[1] == theirs[1]
     with pytest.raises(UnknownName, match="no column named 'f'"):
         replay(readings=str(file), contexts={"columns": ["f"]})
+    with pytest.raises(InvalidInput, match="twice, got \\['b', 1\\]"):
+        replay(readings=str(file), contexts={"columns": ["b", 1]})
+    np.savetxt(file, READINGS, "%.17g", ",", header="a,b,b,d,e", comments="")
+    with pytest.raises(InvalidInput, match="2 columns are named 'b'"):
+        replay(readings=str(file), columns=["b"])
     with pytest.raises(UnknownName, match="these readings have no names: use indices"):
         replay(contexts={"columns": ["b"]})
     with pytest.raises(InvalidInput, match=r"column 5 \(counted from 0\) is constant: no context"):
