@@ -36,6 +36,11 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str 
     return f"<table>{above}<thead><tr>{top}</tr></thead><tbody>{lines}</tbody></table>"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun: "1 trial", "2 trials"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def in_short(value: object) -> str:
     """A short text for a value: long arrays by shape and range, equal entries as one number."""
     if isinstance(value, (float, np.floating)):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import Arms, Box, agents
-from gpbandits_env.display import html_table, in_short
+from gpbandits_env.display import counted, html_table, in_short
 
 
 @pytest.fixture
@@ -46,3 +46,7 @@ def test_long_values_are_short():
 
 def test_html_is_escaped():
     assert "<script>" not in html_table(["<script>"], [["a", "<script>"]], "<script>")
+
+
+def test_a_count_of_one_is_singular():
+    assert [counted(n, "trial") for n in (0, 1, 2)] == ["0 trials", "1 trial", "2 trials"]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli.group import labels
@@ -71,7 +72,6 @@ def _text(suite: Suite) -> list[str]:
     head = ["agent", "mean rank", "wins", "score (IQM, 95%)"]
     rows = [[s.label, f"{s.rank:.2f}", str(s.wins), str(s.score)] for s in suite.standings]
     labels = [s.label for s in suite.standings]
-    count = len(suite.scenarios)
     beats = [
         [a, *("" if a == b else f"{suite.improvement[a, b].value:.2f}" for b in labels)]
         for a in labels
@@ -81,7 +81,7 @@ def _text(suite: Suite) -> list[str]:
         for name, found in suite.scenarios.items()
     ]
     return [
-        f"{count} scenario{'' if count == 1 else 's'}, {title}; score 0 is {zero}, 1 is {one}",
+        f"{counted(len(suite.scenarios), 'scenario')}, {title}; score 0 is {zero}, 1 is {one}",
         "",
         *aligned([head, *rows]),
         "",
@@ -173,7 +173,7 @@ def run_again(scenario: Scenario, path: Path, jobs: int | None, trials: int | No
     """
     outcome = run_study(scenario.select(["all"], trials), path, jobs=jobs)
     if outcome.done < outcome.total:
-        raise StoreError(f"{outcome.total - outcome.done} trials did not finish")
+        raise StoreError(f"{counted(outcome.total - outcome.done, 'trial')} did not finish")
     with Store.open(path) as store:
         result = report(store)
     click.echo(text(result, pairs=False))

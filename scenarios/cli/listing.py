@@ -2,6 +2,7 @@
 
 import click
 
+from gpbandits_env.display import counted
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 
@@ -41,7 +42,8 @@ def _overview() -> None:
 
 
 def _describe(scenario: Scenario) -> None:
-    click.echo(f"{scenario.env}, {scenario.trials} trials of {scenario.horizon} rounds")
+    trials, rounds = counted(scenario.trials, "trial"), counted(scenario.horizon, "round")
+    click.echo(f"{scenario.env}, {trials} of {rounds}")
     for key, value in scenario.env_kwargs.items():
         click.echo(f"  {key} = {value}")
     for point in scenario.points():

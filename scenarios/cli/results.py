@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from gpbandits_env.display import counted
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios.cli.group import labels
 from gpbandits_env.scenarios.metrics import KNOWN
@@ -102,4 +103,4 @@ def export(file: Path, out: Path | None, kind: str | None) -> None:
     with Store.open(file) as store:
         target = out or file.with_suffix(f".{kind}")
         rows = (export_parquet if kind == "parquet" else export_csv)(store, target)
-    click.echo(f"{target}: {rows} rows")
+    click.echo(f"{target}: {counted(rows, 'row')}")

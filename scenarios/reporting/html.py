@@ -9,6 +9,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from gpbandits_env.arrays import Plain
+from gpbandits_env.display import counted
 from gpbandits_env.files import check_output, write_text
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.reporting.plots import plot
@@ -43,6 +44,7 @@ def page(paths: Sequence[str | Path], metric: str | None = None) -> str:
         studies=studies,
         summary=[_summary(found, cell) for found, cell in cells],
         standings=_standings([cell for _, cell in cells]),
+        counted=counted,
         rows_of=rows_of,
         pairs_of=pairs_of,
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, Plain, Settings
+from gpbandits_env.display import counted
 from gpbandits_env.errors import StoreError
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.findings.rounds import resets
@@ -91,10 +92,8 @@ def figure(
                 axes.set_axis_off()
             block[0].set_title(f"{drawn[0].title}  {params}".strip())
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
-        title = (
-            f"{scenario['id']}: {scenario['title']} ({trials} trials, band: {BANDS[drawn[0].band]})"
-        )
-        entitle(figure, title)
+        about = f"{counted(trials, 'trial')}, band: {BANDS[drawn[0].band]}"
+        entitle(figure, f"{scenario['id']}: {scenario['title']} ({about})")
         share_legend(figure, grid[0][0], min(len(scenario["agents"]) + bounds, 6))
     return figure
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Container, Iterable, Sequence
 
+from gpbandits_env.display import counted
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.results.report import CellReport, Report
 
@@ -10,7 +11,8 @@ def text(report: Report, pairs: bool = True) -> str:
     """The report for a terminal, with the paired comparisons if ``pairs``."""
     s = report.scenario
     counts = sorted({a.trials for cell in report.cells for a in cell.agents})
-    size = f"{' to '.join(map(str, {counts[0]: 0, counts[-1]: 0}))} trials of {s['horizon']} rounds"
+    fewer = f"{counts[0]} to " if len(counts) > 1 else ""
+    size = f"{fewer}{counted(counts[-1], 'trial')} of {counted(s['horizon'], 'round')}"
     lines = [f"{s['id']}: {s['title']}", f"{s['source']}; {size}, seed {s['seed']}"]
     for cell in report.cells:
         lines += ["", *_cell(cell, report.metrics, pairs)]
