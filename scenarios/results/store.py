@@ -83,7 +83,7 @@ class Store(Displayed):
             path.parent.mkdir(parents=True, exist_ok=True)
             store = cls(path, connect(path, "rwc"))
         store._patience = PATIENCE
-        with store._transaction() as db:
+        with store.transaction() as db:
             # A fresh file gets all of this or nothing: a kill leaves an empty file at worst.
             for statement in STATEMENTS:
                 db.execute(statement)
@@ -111,11 +111,13 @@ class Store(Displayed):
             if not path.exists():
                 raise StoreError(f"{path}: no such file; 'gpbandits run' makes one")
             store = cls(path, connect(path, "rw") if write else copied(path))
+            store._patience = PATIENCE if write else 0.0
             try:
-                check_format(store._db, path)
-                check_sound(store._db, path)
-                check_keys(store._db, path, store.scenario)
-                store._patience = PATIENCE if write else 0.0
+                # Another run may add trials: none in between.
+                with store.transaction() as db:
+                    check_format(db, path)
+                    check_sound(db, path)
+                    check_keys(db, path, store.scenario)
             except BaseException:
                 store.close()
                 raise
@@ -169,7 +171,7 @@ class Store(Displayed):
 
     def set_meta(self, entries: Settings) -> None:
         """Replace entries of the meta table, in one transaction."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             _put_meta(db, entries)
 
     @property
@@ -188,7 +190,7 @@ class Store(Displayed):
             StoreError: a trial is already stored, or the file cannot be written (disk full);
                 earlier trials are kept.
         """
-        with self._transaction() as db:
+        with self.transaction() as db:
             for record in records:
                 if isinstance(record, TrialRecord):
                     _insert(db, record)
@@ -198,7 +200,7 @@ class Store(Displayed):
 
     def add_session(self, started: str, info: Settings) -> None:
         """Record the start of a run; failures of earlier runs are deleted, to be tried again."""
-        with self._transaction() as db:
+        with self.transaction() as db:
             db.execute("INSERT INTO sessions VALUES (?, ?)", (started, to_json(info)))
             db.execute("DELETE FROM failures")
 
@@ -206,7 +208,7 @@ class Store(Displayed):
         """Keep the theory curves of a cell: name -> (metric, curve)."""
         rows = [(cell, name, metric, pack(c)) for name, (metric, c) in curves.items()]
         sums = [(to_json(["bounds", *row[:2]]), checksum([row])) for row in rows]
-        with self._transaction() as db:
+        with self.transaction() as db:
             db.executemany("INSERT OR REPLACE INTO bounds VALUES (?, ?, ?, ?)", rows)
             db.executemany(REPLACE_CHECKSUM, sums)
 
@@ -311,7 +313,14 @@ class Store(Displayed):
         return total.hexdigest()
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Keep other writers out, and write everything at the end or, after an error, nothing.
+
+        Within another transaction it is a part of that.
+        """
+        if self._db.in_transaction:
+            yield self._db
+            return
         with clear_errors(self.path):
             patiently(self._db, "BEGIN IMMEDIATE", self._patience)
             try:

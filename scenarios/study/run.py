@@ -137,22 +137,32 @@ def plan(cells: Sequence[Cell], trials: int, seed: int) -> list[PlannedTrial]:
 
 
 def _open(path: Path, meta: Settings, fresh: bool) -> Store:
-    if not os.path.exists(path) or Store.is_empty(path):  # a name that is too long does not exist
-        return Store.create(path, meta)
-    if fresh:
+    if fresh and not _absent(path):
         Store.open(path).close()  # never delete a file that is not a results file
         try:
             path.unlink()
         except OSError as error:
             raise StoreError(f"{path}: {error.strerror}") from None
-        return Store.create(path, meta)
+    if _absent(path):
+        try:
+            return Store.create(path, meta)
+        except StoreError:
+            if _absent(path):
+                raise
+            # Another run has created it in the meantime.
     store = Store.open(path, write=True)
     try:
-        _merge(store, meta)
+        with store.transaction():  # so that of two runs that add agents none loses its own
+            _merge(store, meta)
     except BaseException:
         store.close()
         raise
     return store
+
+
+def _absent(path: Path) -> bool:
+    """Whether there is no results file yet; a name that is too long does not exist."""
+    return not os.path.exists(path) or Store.is_empty(path)
 
 
 def _merge(store: Store, meta: Settings) -> None:

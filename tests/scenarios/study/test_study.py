@@ -262,3 +262,37 @@ def test_a_trial_that_would_end_the_program_is_a_failure(run, monkeypatch):
 def test_an_empty_file_left_by_a_kill_is_begun_anew(run, tmp_path):
     (tmp_path / "a.sqlite").touch()
     assert run().done == 24
+
+
+def test_two_runs_that_begin_together_share_the_file(run, tiny, monkeypatch):
+    create = Store.create
+
+    def created_by_another_run_first(path, meta):
+        monkeypatch.setattr(Store, "create", create)
+        run(scenario=tiny.select(["ei"]))
+        return create(path, meta)
+
+    monkeypatch.setattr(Store, "create", created_by_another_run_first)
+    outcome = run(scenario=tiny.select(["random"]))
+    assert outcome.done == 8
+    with Store.open(outcome.path) as store:
+        assert store.labels(0) == ["ei", "random"]
+
+
+@pytest.mark.parametrize("step", ["results.store.check_keys", "study.run._difference"])
+def test_no_other_run_writes_while_one_checks_or_extends_the_file(run, tiny, monkeypatch, step):
+    path = run(scenario=tiny.select(["ei"])).path
+    step = f"gpbandits_env.scenarios.{step}"
+    module, _, name = step.rpartition(".")
+    original, tried = getattr(sys.modules[module], name), []
+
+    def with_another_run(*args):
+        with closing(sqlite3.connect(path, timeout=0)) as other:
+            with pytest.raises(sqlite3.OperationalError, match="locked"):
+                other.execute("BEGIN IMMEDIATE")
+        tried.append(1)
+        return original(*args)
+
+    monkeypatch.setattr(step, with_another_run)
+    run(scenario=tiny.select(["random"]))
+    assert tried
