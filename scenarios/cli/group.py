@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 import click
 
-from gpbandits_env.errors import GPBanditsError
+from gpbandits_env.errors import GPBanditsError, one_of
 from gpbandits_env.specs import no_user_code
 
 # A scheduler sends the first at its time limit; a closed terminal sends the second.
@@ -111,9 +111,10 @@ class Group(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in COMMANDS:
+        if name not in COMMANDS and ctx.resilient_parsing:  # of a shell that completes a line
             return None
-        module, _, function = COMMANDS[name].partition(".")
+        place = COMMANDS[one_of(name, COMMANDS, "command", "'gpbandits --help' lists them")]
+        module, _, function = place.partition(".")
         with dying_quietly():  # nothing has started yet
             loaded = import_module(f"gpbandits_env.scenarios.cli.{module}")
         return getattr(loaded, function)

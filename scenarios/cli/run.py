@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from gpbandits_env.errors import InvalidInput, shown
+from gpbandits_env.errors import InvalidInput, UnknownArgument, UnknownName, shown
 from gpbandits_env.files import check_output, check_regular, write_text
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli.group import exit_code, labels, no_user_code_option
@@ -24,6 +24,7 @@ from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.scenario import Picture, Scenario
 from gpbandits_env.scenarios.study.engines import NAMES, Engine
 from gpbandits_env.scenarios.study.files import (
+    OWN,
     as_toml,
     differences,
     find,
@@ -121,7 +122,10 @@ def run(
     chosen = with_settings(chosen, parse_settings(settings))
     path = out or Path("results") / _file("-".join([scenario, *settings]), ".sqlite")
     _check_plots(scenario, path)
-    outcome = run_study(chosen, path, jobs=jobs, engine=engine, seed=seed, fresh=fresh)
+    try:
+        outcome = run_study(chosen, path, jobs=jobs, engine=engine, seed=seed, fresh=fresh)
+    except UnknownArgument as error:
+        raise UnknownName(f"{error}; --set also takes {', '.join(OWN)}") from None
     if outcome.interrupted:
         click.echo(_kept(outcome, "stopped"), err=True)
         sys.exit(exit_code())

@@ -94,9 +94,7 @@ def _summary(found: Report, cell: CellReport) -> Plain:
         "id": found.scenario["id"],
         "params": cell.params,
         "metric": KNOWN[found.metric].title,
-        "best": [
-            f"{a.label}: {a.mean[found.metric]:.4g} ± {a.se[found.metric]:.2g}" for a in order[:2]
-        ],
+        "best": [f"{a.label}: {a.words(found.metric)}" for a in order[:2]],
         "findings": f"{sum(checked)} of {len(checked)}" if checked else "",
     }
 

@@ -66,7 +66,7 @@ def rows_of(cell: CellReport, metrics: Sequence[str]) -> tuple[list[str], list[l
         [
             a.label,
             str(a.trials),
-            *(f"{a.mean[n]:.4g} ± {a.se[n]:.2g}" for n in metrics),
+            *map(a.words, metrics),
             f"{a.rank:.2f}",
             f"{a.model_order:.4g}",
             f"{a.evaluations:.6g}",

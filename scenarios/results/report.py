@@ -44,6 +44,11 @@ class AgentResult:
     evaluations: float
     evaluating: float
 
+    def words(self, metric: str) -> str:
+        """The mean of a metric, with its standard error if there are several trials."""
+        error = f" ± {self.se[metric]:.2g}" if self.trials > 1 else ""
+        return f"{self.mean[metric]:.4g}{error}"
+
 
 @dataclass(frozen=True)
 class PairedTest(Paired):
@@ -110,10 +115,7 @@ class Report(Displayed):
         tables = []
         for cell in self.cells:
             at = ", ".join(f"{k} = {v}" for k, v in cell.params.items())
-            rows = [
-                [a.label, *(f"{a.mean[n]:.4g} ± {a.se[n]:.2g}" for n in self.metrics)]
-                for a in cell.agents
-            ]
+            rows = [[a.label, *map(a.words, self.metrics)] for a in cell.agents]
             tables.append(html_table(head, rows, f"{self.scenario['id']} {at}".strip()))
         return "".join(tables)
 

@@ -135,6 +135,8 @@ def make_env(env: str, kwargs: Settings, horizon: int) -> gym.Env[Any, Any]:
     Raises:
         InvalidInput: the environment does not exist, or refuses the keywords.
     """
+    if "max_episode_steps" in kwargs:
+        raise InvalidInput("max_episode_steps is the horizon of the scenario: set that instead")
     try:
         return gym.make(env, max_episode_steps=horizon, disable_env_checker=True, **kwargs)
     except GPBanditsError:  # some of these are a TypeError too

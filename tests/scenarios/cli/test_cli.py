@@ -143,7 +143,7 @@ def test_pictures(cli, tmp_path):
     (["run", "srinivas2010/se-1d", *SMALL, "--out", "junk", "--fresh"], "not a results file"),
     (["run", "srinivas2010/se-1d", *SMALL, "--out", "junk/a.sqlite"], "junk/a.sqlite"),
     (["run", "srinivas2010/traffic-i880"], "i880.csv"),
-    (["rnu"], "No such command 'rnu'"),
+    (["rnu"], "no command named 'rnu'; did you mean 'run'"),
     (["report"], "Missing argument 'FILES"),
     (["report", "nothing.sqlite"], "no such file"),
     (["report", "junk"], "not a results file"),

@@ -107,6 +107,8 @@ def test_a_run_with_settings_has_a_file_of_its_own(cli, tmp_path, unplotted):
     ("setting", "says"),
     [
         ("nois_var=1", "did you mean 'noise_var'"),
+        ("horizn=3", "--set also takes horizon, initial,"),
+        ("max_episode_steps=3", "max_episode_steps is the horizon of the scenario"),
         ("agents.gp-ucb.betta=1", "settings.betta"),
         ("agents.gpucb.beta=1", "no agent named 'gpucb'; did you mean 'gp-ucb'"),
         ("horizon=many", "horizon must be a whole number"),
