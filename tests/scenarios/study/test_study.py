@@ -287,9 +287,9 @@ def test_no_other_run_writes_while_one_checks_or_extends_the_file(run, tiny, mon
     original, tried = getattr(sys.modules[module], name), []
 
     def with_another_run(*args):
-        with closing(sqlite3.connect(path, timeout=0)) as other:
-            with pytest.raises(sqlite3.OperationalError, match="locked"):
-                other.execute("BEGIN IMMEDIATE")
+        locked = pytest.raises(sqlite3.OperationalError, match="locked")
+        with closing(sqlite3.connect(path, timeout=0)) as other, locked:
+            other.execute("BEGIN IMMEDIATE")
         tried.append(1)
         return original(*args)
 
