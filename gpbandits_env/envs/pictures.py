@@ -138,9 +138,11 @@ def _draw_episode(ax: Axes, scene: Scene) -> None:
     ax.axhline(scene.function.optimum, color=ORANGE, lw=1.8, label="optimum")
     if scene.seen:
         rounds = rounds_of(scene)
-        regret = np.concatenate([seen.regret for seen in scene.seen])
-        best = scene.function.optimum - np.minimum.accumulate(regret)
         ax.scatter(rounds, rewards_of(scene), s=14, **DOTS)
-        ax.plot(rounds, best, color=INK, lw=1.6, drawstyle="steps-post", label="best value so far")
+        if not scene.bandit.process.moves:  # otherwise it is known of other functions only
+            regret = np.concatenate([seen.regret for seen in scene.seen])
+            best = scene.function.optimum - np.minimum.accumulate(regret)
+            looks: Settings = {"color": INK, "lw": 1.6, "drawstyle": "steps-post"}
+            ax.plot(rounds, best, label="best value so far", **looks)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("round")

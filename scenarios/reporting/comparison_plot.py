@@ -6,8 +6,14 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from gpbandits_env.arrays import Settings
-from gpbandits_env.scenarios.reporting.style import INK, line_styles, new_figure, write
+from gpbandits_env.arrays import Plain, Settings
+from gpbandits_env.scenarios.reporting.style import (
+    INK,
+    line_styles,
+    new_figure,
+    share_legend,
+    write,
+)
 from gpbandits_env.scenarios.results.comparison import PROFILE, Suite
 
 if TYPE_CHECKING:
@@ -45,6 +51,7 @@ def figure(suite: Suite, agents: Mapping[str, str] | None = None) -> "Figure":
         _scores(scores, suite, styles)
         _profiles(profiles, suite, styles)
         _improvement(wins, suite)
+        share_legend(figure, profiles, 6)
     return figure
 
 
@@ -69,12 +76,12 @@ def _profiles(axes: "Axes", suite: Suite, styles: Styles) -> None:
     axes.set_xlabel("score")
     axes.set_ylabel("share of runs above")
     axes.set_ylim(0.0, 1.02)
-    axes.legend(fontsize=8)
 
 
 def _improvement(axes: "Axes", suite: Suite) -> None:
     labels = [s.label for s in suite.standings]
     size = len(labels)
+    looks: Plain = {"ha": "center", "va": "center", "fontsize": min(10.0, 80.0 / size)}
     table = np.full((size, size), np.nan)
     for (a, b), found in suite.improvement.items():
         table[labels.index(a), labels.index(b)] = found.value
@@ -84,7 +91,7 @@ def _improvement(axes: "Axes", suite: Suite) -> None:
             if i != j:
                 strong = abs(table[i, j] - 0.5) > 0.35
                 colour = "white" if strong else INK
-                axes.text(j, i, f"{table[i, j]:.2f}", ha="center", va="center", color=colour)
+                axes.text(j, i, f"{table[i, j]:.2f}", color=colour, **looks)
     axes.set_xticks(range(size), labels, rotation=60, ha="right")
     axes.set_yticks(range(size), labels)
     axes.grid(visible=False)

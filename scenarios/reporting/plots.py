@@ -176,3 +176,5 @@ def draw_bounds(axes: "Axes", store: Store, cell: int, name: str) -> None:
             looks: Plain = {"linestyle": DOTS[i % len(DOTS)], "linewidth": 1.2}
             axes.plot(rounds, curve[rounds - 1], color=INK, label=title, **looks)
             axes.autoscale(axis="y")
+            if axes.get_yscale() == "linear":
+                axes.set_ylim(bottom=0.0)

@@ -266,6 +266,10 @@ def share_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
 
 
 def legend_below(figure: "Figure", axes: "Axes", columns: int, **looks: Any) -> None:
-    """Draw the legend of one panel below all panels."""
+    """Draw the legend of one panel below all panels, in so many columns or as many as fit."""
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns, **looks)
+    for ncols in range(columns, 0, -1):
+        legend = figure.legend(handles, labels, loc="outside lower center", ncols=ncols, **looks)
+        if ncols == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()

@@ -191,6 +191,17 @@ def test_readings_of_functions_long_gone_are_not_shown():
         assert len(env.snapshot()["seen"]) == kept
 
 
+@pytest.mark.parametrize("motion", [None, {"type": "orbit"}])
+def test_the_best_value_so_far_is_shown_of_one_function(monkeypatch, motion):
+    monkeypatch.setattr("gpbandits_env.envs.pictures.Figure", drawn := Drawn())
+    env = gym.make("gpbandits/HighDim-v0", dim=3, motion=motion, render_mode="rgb_array")
+    env.reset(seed=0)
+    env.step(np.zeros((1, 3)))
+    env.render()
+    shown = [text.get_text() for text in drawn.figures[0].legends[0].get_texts()]
+    assert ("best value so far" in shown) is (motion is None)
+
+
 def test_a_window_follows_the_episode(monkeypatch):
     monkeypatch.setitem(METADATA, "render_fps", 1000)
     env = gym.make("gpbandits/MarkovGP-v0", grid=9, render_mode="human", max_episode_steps=3)

@@ -29,15 +29,16 @@ def test_a_title_stays_on_its_figure(width, words):
 
 
 @pytest.mark.parametrize(
-    ("entries", "columns", "want"), [(7, 6, 4), (6, 6, 6), (3, 6, 3), (9, 4, 3)]
+    ("entries", "columns", "want", "words"),
+    [(7, 6, 4, ""), (6, 6, 6, ""), (3, 6, 3, ""), (9, 4, 3, ""), (6, 6, 2, 20 * "m")],
 )
-def test_rows_of_a_legend_are_of_about_equal_length(entries, columns, want):
+def test_rows_of_a_legend_are_of_about_equal_length_and_fit(entries, columns, want, words):
     with new_figure(8.0, 4.0) as figure:
         axes = figure.subplots()
         for i in range(entries):
-            axes.plot([0, 1], [0, i], label=str(i))
+            axes.plot([0, 1], [0, i], label=f"{i}{words}")
         share_legend(figure, axes, columns)
-        assert figure.legends[0]._ncols == want
+        assert [legend._ncols for legend in figure.legends] == [want]
 
 
 def test_a_formula_that_cannot_be_read_is_drawn_as_text(tmp_path):

@@ -115,6 +115,7 @@ def test_bounds_are_kept_and_drawn(run, tiny):
     assert sum(more) == 2
     assert lines == [[n + m for n, m in zip(without, more, strict=True)]] * 2
     assert np.array_equal(drawn[1][0].lines[-1].get_ydata(), curve)
+    assert [axes[0].get_ylim()[0] for axes in drawn[:2]] == [0.0, 0.0]
 
 
 def test_a_plot_that_cannot_be_written(store, tmp_path):
