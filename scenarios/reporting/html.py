@@ -88,7 +88,9 @@ def _study(path: Path, metric: str | None) -> Plain:
 
 def _summary(found: Report, cell: CellReport) -> Plain:
     """A row of the summary: the two best agents of a cell, and how many findings hold."""
-    order = sorted(cell.agents, key=lambda agent: agent.mean[found.metric])
+    order = sorted(
+        cell.agents, key=lambda agent: np.nan_to_num(agent.mean[found.metric], nan=np.inf)
+    )
     checked = [check.holds for check in cell.findings if check.holds is not None]
     return {
         "id": found.scenario["id"],

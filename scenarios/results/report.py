@@ -45,8 +45,8 @@ class AgentResult:
     evaluating: float
 
     def words(self, metric: str) -> str:
-        """The mean of a metric, with its standard error if there are several trials."""
-        error = f" ± {self.se[metric]:.2g}" if self.trials > 1 else ""
+        """The mean of a metric, with its standard error unless that is unknown (one trial)."""
+        error = "" if np.isnan(self.se[metric]) else f" ± {self.se[metric]:.2g}"
         return f"{self.mean[metric]:.4g}{error}"
 
 
@@ -176,7 +176,11 @@ def paired_test(a: Array, b: Array) -> PairedTest:
 
 
 def mean_ranks(table: Array) -> Array:
-    """Mean rank of each agent, 1 for the smallest, averaged over ties: (n, trials) -> (n,)."""
+    """Mean rank of each agent, 1 for the smallest, averaged over ties: (n, trials) -> (n,).
+
+    Unknown values (NaN) are last.
+    """
+    table = np.where(np.isnan(table), np.inf, table)
     below = (table[None] < table[:, None]).sum(axis=1)
     ties = (table[None] == table[:, None]).sum(axis=1)
     return (below + 0.5 * (ties + 1)).mean(axis=1)
