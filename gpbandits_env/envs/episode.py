@@ -67,11 +67,6 @@ class Episode:
     def restore(cls, bandit: Bandit, skipped: bool, state: State, round_: int) -> "Episode":
         """The episode of a `snapshot` in a round. Raises one of `BROKEN` if it does not fit."""
         reached = state["path"].get("round", max(1, round_))
-        # After a step whose evaluation failed, the path is ahead by one round.
-        due = (max(1, round_), round_ + 1)
-        # A path that does not move may stay in round 1.
-        if reached not in due and (bandit.process.moves or reached != 1):
-            raise ValueError(f"its path is in round {reached}, its episode in round {round_}")
         path = bandit.process.restore(state["path"])
         path.function(bandit.first_observation()["actions"])
         inside = None if state["inside"] is None else generator_at(state["inside"])
@@ -184,8 +179,8 @@ class Noise:
         self._sd = [0.0] * (instances or 1)
         self._which = 0 if instances is None else slice(None)
         self._rngs: list[np.random.Generator | None] = [None] * (instances or 1)
-        self._block: Array = np.zeros((instances or 1, rows_ahead(batch_size), batch_size))
-        self._rows = self._next = self._block.shape[1]
+        self._rows = self._next = rows_ahead(batch_size)
+        self._block: Array = np.zeros((instances or 1, self._rows, batch_size))
 
     def put(self, i: int, rng: np.random.Generator, sd: float) -> None:
         """Set the generator of one instance; its first value is used in the next round."""
@@ -224,8 +219,6 @@ class Noise:
         ahead = state["ahead"]
         if len(rngs) != len(self._rngs):
             raise ValueError(f"it has the noise of {len(rngs)} instances")
-        if not np.isfinite(ahead).all():
-            raise ValueError("its noise is not finite")
         start = self._rows - ahead.shape[1]
         self._block[:, start:] = alike(ahead, self._block[:, start:])
         self._next, self._rngs, self._sd = start, rngs, sd
@@ -234,45 +227,6 @@ class Noise:
 def rows_ahead(batch_size: int) -> int:
     """The number of rounds whose noise is drawn at once."""
     return max(1, min(256, AHEAD // batch_size))
-
-
-def check_noise(state: State, batch_size: int, round_: int) -> None:
-    """Check where a single environment's noise is: a reset begins it, a round takes one row.
-
-    Raises:
-        ValueError: it is elsewhere.
-    """
-    left, due = state["ahead"].shape[1], -round_ % rows_ahead(batch_size)
-    if left != due:
-        raise ValueError(f"its noise is drawn {left} rounds ahead in round {round_}, not {due}")
-
-
-def check_regret(
-    bandit: Bandit, skipped: bool, round_: int, cumulative: float, simple: float
-) -> None:
-    """Check that there can be such a cumulative and simple regret after so many rounds.
-
-    Unless ``skipped`` actions are evaluated, some or all of it may be unknown.
-
-    Raises:
-        ValueError: there cannot.
-    """
-    count = round_ * bandit.problem.batch_size
-    low, high = bandit.process.bounds()
-    most = (high - low) * (1.0 + 1e-6)
-    least = 0.0 if bandit.problem.domain.finite else -most  # found by search there
-    if not count:
-        fits = cumulative == 0.0 and simple == np.inf
-    elif skipped or cumulative == cumulative:
-        mean = cumulative / count
-        fits = least <= simple <= mean + 1e-9 * (1.0 + abs(mean)) and mean <= most
-    else:
-        fits = least <= simple <= most or simple == np.inf
-    if not fits:
-        raise ValueError(
-            f"there is no cumulative regret {cumulative:g} with a simple regret {simple:g} after "
-            f"{count} actions"
-        )
 
 
 def generator_at(state: State) -> np.random.Generator:

@@ -18,9 +18,7 @@ from gpbandits_env.envs.episode import (
     BoolArray,
     Episode,
     Noise,
-    check_noise,
     check_options,
-    check_regret,
     generator_at,
     noisy_rewards,
     not_fitting,
@@ -349,17 +347,14 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             skipped, round_ = self._evaluate_skipped, whole(state["round"], "round", 0)
             episode = Episode.restore(bandit, skipped, state["episode"], round_)
             noise = Noise(None, self._batch_size)
-            check_noise(state["noise"], self._batch_size, round_)
             noise.restore(state["noise"], [bandit.noise_sd])
             mail = Mail.of(self._delays, self._made, None)
             if mail is not None:
-                check_noise(state["mail"]["normal"], self._batch_size, round_)
                 mail.restore(state["mail"])
             rng = generator_at(state["generator"])
             seed = whole(state["seed"], "seed", -1, None)
             seen = list(state["seen"] or ())
             cumulative, simple = numbers(state["regret"], "regret").tolist()
-            check_regret(bandit, skipped, round_, cumulative, simple)
         except BROKEN as error:
             raise not_fitting(error) from None
         self._turn_to(bandit, parameters)

@@ -21,7 +21,6 @@ from gpbandits_env.envs.episode import (
     Noise,
     alike,
     check_options,
-    check_regret,
     generator_at,
     not_fitting,
     split_action,
@@ -291,8 +290,6 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
                 Episode.restore(bandit, skipped, s, r)
                 for bandit, s, r in zip(bandits, state["episodes"], rounds, strict=True)
             ]
-            for *accounts, bandit, r in zip(*arrays[:2], bandits, rounds, strict=True):
-                check_regret(bandit, skipped, r, *map(float, accounts))
             noise = Noise(self.num_envs, self.bandit.problem.batch_size)
             noise.restore(state["noise"], [bandit.noise_sd for bandit in bandits])
             mail = Mail.of(self._delays, self.bandit, self.num_envs)
