@@ -7,10 +7,8 @@ subfolders ``intel_berkeley_46``, ``metr_la_week``, ``i880``, ``mnist``, ``giset
 from gpbandits_env.datasets.boston import Housing as Housing
 from gpbandits_env.datasets.boston import load_boston as load_boston
 from gpbandits_env.datasets.catalogue import DATASETS as DATASETS
-from gpbandits_env.datasets.catalogue import Status as Status
 from gpbandits_env.datasets.catalogue import download as download
 from gpbandits_env.datasets.catalogue import load as load
-from gpbandits_env.datasets.catalogue import status as status
 from gpbandits_env.datasets.dataset import VARIABLE as VARIABLE
 from gpbandits_env.datasets.dataset import Dataset as Dataset
 from gpbandits_env.datasets.dataset import data_folders as data_folders

@@ -1,7 +1,6 @@
-"""The list of data sets, where their files were found, and how to get missing ones."""
+"""The list of data sets, how they are loaded, and how those with an address are downloaded."""
 
 import inspect
-from dataclasses import dataclass
 from pathlib import Path
 
 from gpbandits_env.arrays import Settings
@@ -12,16 +11,6 @@ from gpbandits_env.datasets.mnist import MNIST
 from gpbandits_env.datasets.tables import Readings
 from gpbandits_env.datasets.traffic import BAY, I880, WEEK, WHOLE
 from gpbandits_env.errors import InvalidInput, MissingData, one_of
-
-
-@dataclass(frozen=True)
-class Status:
-    """The state of a data set: its file, or None and a sentence on how to get it."""
-
-    name: str
-    summary: str
-    path: Path | None
-    how_to_get: str
 
 
 DATASETS: dict[str, Dataset] = {
@@ -48,15 +37,6 @@ def load(name: str, options: Settings | None = None) -> Readings:
     for key in options or {}:
         one_of(key, known, f"option of the data set {name!r}")
     return dataset.load(**(options or {}))
-
-
-def status() -> list[Status]:
-    """Every data set, where its file was found, and how to get it if it was not.
-
-    Raises:
-        InvalidInput: ``GPBANDITS_DATA`` does not name a folder.
-    """
-    return [Status(d.name, d.summary, d.find(), d.how_to_get) for d in DATASETS.values()]
 
 
 def download(name: str) -> Path:

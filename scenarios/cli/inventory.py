@@ -58,8 +58,9 @@ def data(download: str | None) -> None:
     if download is not None:
         click.echo(datasets.download(download))
         return
-    for status in datasets.status():
-        click.echo(f"{status.name:<16} {status.summary}")
-        click.echo(f"{'':<16} " + (str(status.path) if status.path else "missing"))
-        if not status.path:
-            click.echo(f"{'':<16} {status.how_to_get}")
+    for name, dataset in datasets.DATASETS.items():
+        path = dataset.find()
+        click.echo(f"{name:<16} {dataset.summary}")
+        click.echo(f"{'':<16} {path or 'missing'}")
+        if path is None:
+            click.echo(f"{'':<16} {dataset.how_to_get}")

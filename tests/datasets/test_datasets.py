@@ -17,7 +17,7 @@ def test_missing_data_say_what_and_how(name, data_folder):
     assert datasets.DATASETS[name].files[0] in message
     assert str(data_folder) in message
     assert "GPBANDITS_DATA" in message
-    assert {s.path for s in datasets.status()} == {None}
+    assert {d.find() for d in datasets.DATASETS.values()} == {None}
 
 
 def test_unknown_names_and_options_are_refused(data_folder):
@@ -138,7 +138,7 @@ def test_a_download_lands_where_it_is_looked_for(data_folder, monkeypatch, tmp_p
     monkeypatch.setitem(datasets.DATASETS, "metr-la-full", entry)
     path = datasets.download("metr-la-full")
     assert asked == [(entry.url, digest)]
-    assert path in [s.path for s in datasets.status()]
+    assert path in [d.find() for d in datasets.DATASETS.values()]
     assert datasets.load("metr-la-full").values.tolist() == [[3.0, 4.0]]
 
 

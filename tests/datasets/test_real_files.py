@@ -69,6 +69,6 @@ def test_metr_la_week_and_its_mornings(real_data):
 
 
 def test_status_says_where_each_was_found(real_data):
-    found = {s.name: s.path for s in datasets.status()}
+    found = {name: d.find() for name, d in datasets.DATASETS.items()}
     assert found["intel-berkeley"] == real_data / "intel_berkeley_46" / "berkeley_data.mat"
     assert found["metr-la"] == real_data / "metr_la_week" / "los_speed.csv.gz"
