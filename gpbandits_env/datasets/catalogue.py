@@ -12,7 +12,6 @@ from gpbandits_env.datasets.tables import Readings
 from gpbandits_env.datasets.traffic import BAY, I880, WEEK, WHOLE
 from gpbandits_env.errors import InvalidInput, MissingData, one_of
 
-
 DATASETS: dict[str, Dataset] = {
     d.name: d for d in (INTEL, INTEL_RAW, WEEK, WHOLE, BAY, I880, MNIST, GISETTE)
 }
