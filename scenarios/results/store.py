@@ -9,7 +9,7 @@ import hashlib
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import astuple
 from pathlib import Path
 from typing import Any, Self
@@ -25,6 +25,7 @@ from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey, Tria
 from gpbandits_env.scenarios.results.store_check import (
     check_format,
     check_keys,
+    check_ours,
     check_resolved,
     check_sound,
     checksum,
@@ -122,6 +123,19 @@ class Store(Displayed):
                 store.close()
                 raise
         return store
+
+    @staticmethod
+    def remove(path: Path) -> None:
+        """Delete a results file, even a damaged one or one of another format.
+
+        Raises:
+            StoreError: it is not a results file, or cannot be deleted.
+        """
+        with clear_errors(path):
+            check_regular(path)
+            with closing(connect(path, "rw")) as db:
+                check_ours(db, path)
+            path.unlink()
 
     @classmethod
     def is_empty(cls, path: str | Path) -> bool:

@@ -178,14 +178,19 @@ def checksums(db: sqlite3.Connection) -> dict[str, str]:
     return found
 
 
+def check_ours(db: sqlite3.Connection, path: Path) -> None:
+    """Raise `StoreError` unless an open file is a results file, damaged or not, of any format."""
+    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+        raise StoreError(f"{path} is not a results file of gpbandits")
+
+
 def check_format(db: sqlite3.Connection, path: Path) -> None:
     """Check that an open file is a results file of the present format.
 
     Raises:
         StoreError: it is not, or it is damaged.
     """
-    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
-        raise StoreError(f"{path} is not a results file of gpbandits")
+    check_ours(db, path)
     version = db.execute("PRAGMA user_version").fetchone()[0]
     if version != FORMAT:
         raise StoreError(

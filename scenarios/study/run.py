@@ -138,11 +138,7 @@ def plan(cells: Sequence[Cell], trials: int, seed: int) -> list[PlannedTrial]:
 
 def _open(path: Path, meta: Settings, fresh: bool) -> Store:
     if fresh and not _absent(path):
-        Store.open(path).close()  # never delete a file that is not a results file
-        try:
-            path.unlink()
-        except OSError as error:
-            raise StoreError(f"{path}: {error.strerror}") from None
+        Store.remove(path)
     if _absent(path):
         try:
             return Store.create(path, meta)

@@ -131,6 +131,16 @@ def test_fresh_replaces(run, tiny):
     assert run(scenario=tiny.select(trials=1), fresh=True, seed=5).done == 6
 
 
+def test_fresh_replaces_what_is_damaged_or_of_another_format(run):
+    path = run().path
+    for change in ("UPDATE trials SET rounds = 9", "PRAGMA user_version = 1"):
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute(change)
+        with pytest.raises(StoreError):
+            run()
+        assert run(fresh=True).done == 24
+
+
 def test_fresh_never_deletes_what_is_not_a_store(run, tmp_path):
     (tmp_path / "a.sqlite").write_text("my thesis")
     with pytest.raises(StoreError, match="not a results file"):
