@@ -146,7 +146,7 @@ class Family(Generic[T]):
         A field that is not compared (``compare=False``) is a remark and is left out.
         """
         kept = [f.name for f in fields(member) if f.compare]  # type: ignore[arg-type]
-        own = {name: self._plain(getattr(member, name)) for name in kept}
+        own = {name: described(getattr(member, name)) for name in kept}
         return {"type": member.type_name, **own}  # type: ignore[attr-defined]
 
     def from_dict(self, spec: "Settings | T") -> T:
@@ -198,20 +198,24 @@ class Family(Generic[T]):
         others = (f for f in FAMILIES.values() if f.base is not None and f.base is kind)
         return next(others, self)
 
-    def _plain(self, value: object) -> object:
-        for family in (self, *FAMILIES.values()):
-            if family._holds(value):
-                return family.to_dict(value)
-        if isinstance(value, (tuple, list)):
-            return [self._plain(item) for item in value]
-        return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
-
     def _member(self, value: object) -> object:
         if isinstance(value, Mapping) and "type" in value:
             return self._read(value)
         if isinstance(value, (tuple, list)):
             return tuple(self._member(item) for item in value)
         return value
+
+
+def described(value: object) -> object:
+    """A value in plain data: members of families become dicts, also within lists and dicts."""
+    for family in FAMILIES.values():
+        if family._holds(value):
+            return family.to_dict(value)
+    if isinstance(value, Mapping):
+        return {key: described(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [described(item) for item in value]
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 @dataclass(frozen=True)

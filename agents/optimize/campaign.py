@@ -18,7 +18,7 @@ from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.optimize.belief import importance, params_of
 from gpbandits_env.agents.optimize.constraints import linear_to_dict, split
 from gpbandits_env.agents.optimize.dimensions import Params
-from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile, plain
+from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
 from gpbandits_env.agents.optimize.models import Models
 from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
@@ -27,7 +27,7 @@ from gpbandits_env.agents.optimize.space_agent import agent_for
 from gpbandits_env.arrays import Array, Plain, Settings, State, flag, listed, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.specs import no_user_code
+from gpbandits_env.specs import described, no_user_code
 
 # Spread points that are tried until one is not recorded yet.
 MOST_TRIED = 64
@@ -111,7 +111,7 @@ class Campaign(Displayed):
             "noise": noise,
             "constraints": bounds,
             "linear": [linear_to_dict(one) for one in self.space.linear],
-            "settings": settings,
+            "settings": described(settings),
         }
         self._file: CampaignFile | None = None
         if file is not None:
@@ -419,9 +419,8 @@ class Campaign(Displayed):
         """
         log = CampaignLog(self.space, self.maximize, self._bounds)
         try:
-            # Plain, because a comparison of arrays is neither true nor false.
             declared = self._declared.items()
-            other = [key for key, own in declared if plain(state[key]) != plain(own)]
+            other = [key for key, own in declared if described(state[key]) != described(own)]
             if other:
                 raise InvalidInput(
                     f"it is of a campaign with other arguments: {' and '.join(other)} differ"

@@ -56,7 +56,10 @@ class CampaignFile:
         try:
             text = json.dumps(plain(state)).encode()
         except (TypeError, ValueError) as error:
-            raise InvalidInput(f"this campaign cannot be saved: {error}") from None
+            raise InvalidInput(
+                f"an option or a setting of this campaign cannot be saved: {error}; use strings, "
+                "numbers, lists and dicts"
+            ) from None
         try:
             if not self.path.parent.is_dir():
                 raise StoreError(f"{self.path} cannot be written: its folder does not exist")

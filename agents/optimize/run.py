@@ -235,7 +235,7 @@ class Run:
             with suppress(AttributeError, TypeError):  # some exceptions accept no attribute
                 error.result = self._result("ended by an exception")  # type: ignore[attr-defined]
             error.add_note(
-                f"{self.made} calls were made before; the attribute `result` of this exception is "
+                f"{self._count()} before; the attribute `result` of this exception is "
                 "the result so far, and its `campaign` can continue. With file='...' all values "
                 "are kept on disk."
             )
@@ -243,7 +243,7 @@ class Run:
             if self.on_error == "raise" and isinstance(error, Exception) and not wrong:
                 error.add_note("With on_error='fail' the run continues after exceptions.")
             raise
-        return self._result(self._stopped or f"{self.made} calls were made")
+        return self._result(self._stopped or self._count())
 
     def _call_in_batches(self, call: Map) -> None:
         """Evaluate ``batch`` points at a time; each value is recorded as it arrives."""
@@ -363,6 +363,9 @@ class Run:
     def _shaped(self, params: Params) -> object:
         """A point in the form that the function takes."""
         return shaped(self.campaign.space, params, named=self.named)
+
+    def _count(self) -> str:
+        return "1 call was made" if self.made == 1 else f"{self.made} calls were made"
 
     def _result(self, message: str) -> Found:
         """The result so far."""

@@ -12,6 +12,7 @@ import pytest
 
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real
 from gpbandits_env.errors import InvalidInput, StoreError, UnknownName
+from gpbandits_env.kernels import SquaredExponential
 
 MIXED = {
     "rate": Real(1e-5, 1.0, log=True),
@@ -88,6 +89,18 @@ def test_what_cannot_be_saved_is_refused_before_anything_is_asked(tmp_path):
     with pytest.raises(StoreError, match="cannot be written"):
         Campaign({"x": (0.0, 1.0)}, file=tmp_path / "none" / "campaign.json")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_kernel_object_is_saved_as_its_dict(tmp_path):
+    file = tmp_path / "campaign.json"
+    kernel = SquaredExponential(0.2)
+    campaign = Campaign({"x": (0.0, 1.0)}, kernel=kernel, file=file)
+    campaign.tell(campaign.ask()[0].id, 1.0)
+    resumed = Campaign.resume(file)
+    assert resumed.agent.problem.kernel == kernel
+    assert Campaign.open(file, {"x": (0.0, 1.0)}, kernel=kernel).records == resumed.records
+    with pytest.raises(InvalidInput, match="settings differ"):
+        Campaign.open(file, {"x": (0.0, 1.0)}, kernel=SquaredExponential(0.3))
 
 
 def test_a_full_disk_loses_nothing(begun, tmp_path, monkeypatch):
