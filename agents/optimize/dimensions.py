@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import MOST, Array, finite_array, flag, listed, numbers, whole
+from gpbandits_env.arrays import LARGEST, MOST, Array, flag, listed, numbers, whole
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import Family
 
@@ -70,7 +70,11 @@ def number(value: ArrayLike, name: str, *, finite: bool = True) -> float:
     kind = np.asarray(value).dtype.kind
     if found.ndim or kind == "b" or (kind == "O" and not isinstance(value, int)):
         raise InvalidInput(says)
-    return float(finite_array(found, name) if finite else found)
+    if finite and not abs(found) <= LARGEST:
+        raise InvalidInput(
+            f"{name} must be finite and at most {LARGEST:g} in size, got {shown(value)}"
+        )
+    return float(found)
 
 
 @dataclass(frozen=True)

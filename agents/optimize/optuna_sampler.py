@@ -33,10 +33,11 @@ class GPBanditsSampler(BaseSampler):
     """Suggests the choice of an agent, given all finished and running trials.
 
     The sampler keeps no observations between trials. For each trial it makes an agent, passes all
-    complete trials to it, and treats running and failed trials as pending points. It therefore
-    works with Optuna's storages, with several processes, and with studies begun by another sampler;
-    use a new sampler object for each study. Parameters that some trials do not have are drawn at
-    random. Trials whose value is infinite or above 1e150 in size count as failed, with a warning.
+    complete and failed trials to it, and treats running and pruned trials as pending points. It
+    therefore works with Optuna's storages, with several processes, and with studies begun by
+    another sampler; use a new sampler object for each study. Parameters that some trials do not
+    have are drawn at random. Trials whose value is infinite or above 1e150 in size count as failed,
+    with a warning.
 
     Args:
         agent: a registered agent with a Gaussian-process posterior.
