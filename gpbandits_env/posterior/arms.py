@@ -17,10 +17,12 @@ from gpbandits_env.posterior.covariances import one_per_arm
 from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.states import TemporalStates
 from gpbandits_env.posterior.threads import OneThread
-from gpbandits_env.posterior.whitening import BLOCK, FLOOR, observed_gain, whitener
+from gpbandits_env.posterior.whitening import BLOCK, observed_gain, whitener
 
 REFRESH_EVERY = 4096
-SMALLEST_NOISE = 1e-8
+# Parts of the largest prior variance: the rounding of the others, half of the least noise, and the
+# noise below which neither blocks of observations nor Matheron's rule are accurate.
+ROUNDING, LITTLE_NOISE = 1e-12, 1e-8
 # A variance above this part of the largest one is far above the rounding of many observations.
 SAFE = 1e-7
 
@@ -87,11 +89,12 @@ class ArmPosterior(Posterior):
         # The prior variance of a stationary kernel is one number, up to the rounding of its factor.
         prior_var = representation.prior_var
         level, spread = float(prior_var.max()), float(np.ptp(prior_var))
-        self._level = level if spread <= FLOOR * level else None
-        self._floor = max(FLOOR * level, np.finfo(float).tiny)
+        self._level = level if spread <= ROUNDING * level else None
         # Without noise, the residual covariances of a smooth kernel soon consist of rounding, which
         # grows without bound unless every observation has the same small noise.
-        self._noise = max(self.noise_var, 2.0 * self._floor)
+        self._least_noise = 2.0 * max(ROUNDING * level, np.finfo(float).tiny)
+        self._little_noise = LITTLE_NOISE * level
+        self._noise = max(self.noise_var, self._least_noise)
         self._added = self._noise - self.noise_var
         # After t observations var >= prior_var / (1 + t level / noise). While that is far above
         # rounding, var need not be clipped at 0.
@@ -134,7 +137,8 @@ class ArmPosterior(Posterior):
             self._kept_var[:], self._kept_jitter = self._var, self.jitter
         with OneThread():
             for start in range(0, len(arms), BLOCK):
-                self._condition(arms[start : start + BLOCK], None)
+                part = arms[start : start + BLOCK]
+                self._condition(part, None, np.full(len(part), self.noise_var))
 
     def rollback(self) -> None:
         if self._hallucinated:
@@ -159,8 +163,7 @@ class ArmPosterior(Posterior):
         """
         size, inside = whole(size, "size", 0), self._representation
         kept = self._kept if self._hallucinated else inside.count
-        scale = float(inside.prior_var.max())
-        plain = self._static and self.jitter == 0 and self.noise_var > SMALLEST_NOISE * scale
+        plain = self._static and self.jitter == 0 and self.noise_var > self._little_noise
         counts = self._counts if plain else None
         draws = inside.deviations(rng, size, kept, counts, self.noise_var)
         draws += self._mean
@@ -195,7 +198,9 @@ class ArmPosterior(Posterior):
         check_state(state, entries, n=self._n, w=inside.width)
         inside.restore(state)
         self.put(state)
-        if (self._counts % 1.0).any():  # some rewards had noise of their own
+        if (
+            not self._static or self._counts.sum() > self.size
+        ):  # some rewards may have had less noise
             self._positive_for = 0.0
 
     def drift(self, epsilon: float, dt: float) -> None:
@@ -248,12 +253,12 @@ class ArmPosterior(Posterior):
             for start in range(0, len(points), BLOCK):
                 part = slice(start, start + BLOCK)
                 arms, own = points[part], noise[part]
-                totals = self._condition(arms, rewards[part], own)
-                for arm, total, s2 in zip(
-                    arms.tolist(), totals.tolist(), own.tolist(), strict=True
+                variances = self._condition(arms, rewards[part], own)
+                for arm, before, s2 in zip(
+                    arms.tolist(), variances.tolist(), own.tolist(), strict=True
                 ):
                     self._counts[arm] += self._weight(s2)
-                    self.information_gain += observed_gain(max(total - s2, 0.0), s2)
+                    self.information_gain += observed_gain(max(before, 0.0), s2)
                 self.size += len(arms)
                 self._since_refresh += len(arms)
                 self._settle()
@@ -264,7 +269,7 @@ class ArmPosterior(Posterior):
             return 1.0
         # The variances may be smaller than the usual noise lets expect, so they are clipped.
         self._positive_for = 0.0
-        if noise_var <= SMALLEST_NOISE * float(self._representation.prior_var.max()):
+        if noise_var <= self._little_noise:
             self._static = False  # samples are then drawn by a factorization
             return 1.0
         return self.noise_var / noise_var or 1.0
@@ -291,23 +296,29 @@ class ArmPosterior(Posterior):
         if inside.count >= inside.due or self._since_refresh >= REFRESH_EVERY:
             self._settle()
 
-    def _condition(
-        self, arms: IntArray, rewards: Array | None, noise: Array | float | None = None
-    ) -> Array:
-        """Condition on arms together, with or without rewards; return their s^2 (k,)."""
-        own = self.noise_var if noise is None else noise
-        used = np.maximum(own, 2.0 * self._floor)
+    def _condition(self, arms: IntArray, rewards: Array | None, noise: Array) -> Array:
+        """Condition on arms together, with or without rewards; return the variances before, (k,).
+
+        Rounding would grow in a block with hardly any noise, so these arms follow one by one.
+        """
+        used = np.maximum(noise, self._least_noise)
         rows, gram = self._representation.cross(arms)
         gram.flat[:: len(arms) + 1] = self._var[arms] + used
-        inverse, totals, jitter = whitener(gram, self._floor)
+        try:
+            inverse, totals = whitener(gram, self._little_noise if len(arms) > 1 else 0.0)
+        except np.linalg.LinAlgError:
+            parts = [slice(i, i + 1) for i in range(len(arms))]
+            values = [None if rewards is None else rewards[part] for part in parts]
+            each = zip(parts, values, strict=True)
+            return np.concatenate([self._condition(arms[p], y, noise[p]) for p, y in each])
         surprises = None if rewards is None else inverse @ (rewards - self._mean[arms])
         values = self._representation.extend(inverse @ rows, surprises)
         if surprises is not None:
             self._mean += surprises @ values
         self._var -= np.einsum("ij,ij->j", values, values)
         np.maximum(self._var, self._zeros, out=self._var)
-        self.jitter = max(self.jitter, jitter, float(np.max(used - own, initial=0.0)))
-        return totals
+        self.jitter = max(self.jitter, float((used - noise).max()))
+        return totals - used
 
     def _settle(self) -> None:
         """Fold rows when due; at times recompute mean and variance against rounding."""

@@ -13,12 +13,12 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.kernels.columns import Columns
+from gpbandits_env.linalg import cholesky
 from gpbandits_env.posterior.base import Layout, Posterior, amount, check_state, count, gain
 from gpbandits_env.posterior.paths import Paths, seen_by
 from gpbandits_env.posterior.threads import OneThread
 from gpbandits_env.posterior.whitening import (
     BLOCK,
-    FLOOR,
     BoxData,
     Predictor,
     Whitening,
@@ -95,8 +95,8 @@ class BoxPosterior(Posterior):
         farthest = np.where(np.abs(box.low) > np.abs(box.high), box.low, box.high)
         corners = np.stack([box.low, box.high, farthest])
         kernel.check_points(corners)
-        self._floor = max(FLOOR * float(kernel.diagonal(corners).max()), np.finfo(float).tiny)
-        self._least_noise = LEAST_NOISE * self._floor / FLOOR
+        least = LEAST_NOISE * float(kernel.diagonal(corners).max())
+        self._least_noise = max(least, np.finfo(float).tiny)
         self._data, self._whitening = BoxData(box.dim), Whitening()
         self.version, self._hallucinated = 0, False
         self.forget()
@@ -332,12 +332,16 @@ class BoxPosterior(Posterior):
         self.size += len(points)
 
     def replay(self, log: Iterable[tuple[Array, Array, float]]) -> None:
-        """See `Posterior`; an empty posterior computes one factor of all data, O(t^2 (d + t))."""
+        """See `Posterior`; an empty posterior computes one factor of all data, O(t^2 (d + t)).
+
+        The information gain is then that of the points that were not dropped.
+        """
         if self._data.count:
             super().replay(log)
             return
+        self.rollback()
         for points, rewards, epsilon in log:
-            self._data.extend(points, rewards, 0.0, self.noise_var)
+            self._data.extend(points, rewards, self.noise_var)
             self.size += len(points)
             self._pass(epsilon, 1.0)
         self._refactor()
@@ -351,32 +355,55 @@ class BoxPosterior(Posterior):
         data = self._data
         with OneThread():
             for start in range(0, len(x), BLOCK):
-                part = x[start : start + BLOCK]
-                y = None if rewards is None else rewards[start : start + BLOCK]
-                s2 = own[start : start + BLOCK]
-                cross = np.zeros((len(part), 0))
+                part = slice(start, start + BLOCK)
+                cross = np.zeros((len(x[part]), 0))
                 if data.count:
-                    cross, fade = self._columns(part), data.fade()
+                    cross, fade = self._columns(x[part]), data.fade()
                     if fade is not None:
                         cross *= fade
-                beta = self._grow(cross, self.kernel(part, part), y, s2)
-                data.extend(part, 0.0 if y is None else y, beta, s2)
+                data.extend(x[part], 0.0 if rewards is None else rewards[part], own[part])
+                self._grow(cross, self.kernel(x[part], x[part]))
                 self._changed()
 
-    def _grow(
-        self, cross: Array, gram: Array, rewards: Array | None, noise: Array
-    ) -> Array | float:
-        """Append a block to W; return the whitened residuals of the new points, (k,)."""
-        past = self._data.beta[: self._whitening.count]
+    def _grow(self, cross: Array, gram: Array) -> None:
+        """Append the next points of the data to W, and their whitened residuals to the data."""
+        data, old = self._data, self._whitening.count
+        part = slice(old, old + len(gram))
+        noise, beta = data.noise[part], data.beta[part]
         used = np.maximum(noise, self._least_noise)
         gram.flat[:: len(gram) + 1] += used
-        left, corner, pivots, jitter = self._whitening.extend(cross, gram, self._floor)
-        self.jitter = max(self.jitter, jitter, float((used - noise).max(initial=0.0)))
-        if rewards is None:
-            return 0.0
-        for pivot, own in zip(pivots.tolist(), noise.tolist(), strict=True):
-            self.information_gain += observed_gain(max(pivot - own, 0.0), own)
-        return np.asarray(corner @ (rewards - self.prior_mean - left @ past))
+        jitter = float((used - noise).max(initial=0.0))
+        try:
+            left, corner, pivots = self._whitening.extend(cross, gram, 0.5 * float(used.min()))
+            beta[:] = corner @ (data.rewards[part] - self.prior_mean - left @ data.beta[:old])
+        except np.linalg.LinAlgError:
+            pivots, more = self._factorized(part.stop)
+            jitter, pivots = jitter + more, pivots[part]
+        self.jitter = max(self.jitter, jitter)
+        if self._hallucinated:
+            beta[:] = 0.0
+            return
+        for before, own in zip((pivots - used).tolist(), noise.tolist(), strict=True):
+            self.information_gain += observed_gain(max(before, 0.0), own)
+
+    def _factorized(self, count: int) -> tuple[Array, float]:
+        """Compute W of the first points from their whole covariance, O(t^3).
+
+        It is more accurate than appending, which fails where rounding exceeds the noise.
+
+        Returns:
+            The squared pivots (t,), and what was added to the diagonal.
+        """
+        data = self._data
+        points, stamps, noise = data.points[:count], data.stamps[:count], data.noise[:count]
+        gram = self.kernel(points) * np.exp(-np.abs(stamps[:, None] - stamps))
+        gram.flat[:: count + 1] += np.maximum(noise, self._least_noise)
+        lower, jitter = cholesky(gram, "the covariance of the observed points")
+        white = np.tril(np.linalg.inv(lower))
+        self._whitening = Whitening(white, self._whitening.reserved)
+        n = min(count, self._n_observed)
+        data.beta[:n] = white[:n, :n] @ (data.rewards[:n] - self.prior_mean)
+        return lower.diagonal() ** 2, jitter
 
     def _refactor(self) -> None:
         """Recompute W and the quantities that depend on it."""
@@ -386,8 +413,7 @@ class BoxPosterior(Posterior):
                 part = slice(start, min(start + BLOCK, data.count))
                 cross = self.kernel(data.points[part], data.points[: part.stop])
                 cross *= np.exp(-np.abs(data.stamps[part, None] - data.stamps[: part.stop]))
-                rewards, noise = data.rewards[part], data.noise[part]
-                data.beta[part] = self._grow(cross[:, :start], cross[:, start:], rewards, noise)
+                self._grow(cross[:, :start], cross[:, start:])
 
     def drift(self, epsilon: float, dt: float) -> None:
         if self._pass(epsilon, dt):

@@ -2,8 +2,8 @@
 
 With K + s^2 I = L L^T, W = L^-1 is stored instead of L. Then W k_t(x) for many x is a matrix
 product, which is several times faster than a triangular solve, and appending k points costs
-O(k t^2). The rounding error is that of a solve: cond(L) times 1e-16. Covariances may be singular up
-to rounding.
+O(k t^2). Rounding grows with the condition number of K + s^2 I. If it exceeds the noise, no block
+can be appended, and all points are factorized anew.
 """
 
 import math
@@ -21,8 +21,6 @@ from gpbandits_env.linalg import cholesky, symmetric_root
 from gpbandits_env.posterior.base import Layout, Stateful, amount
 from gpbandits_env.posterior.threads import OneThread
 
-# The least squared pivot of a factor, relative to the largest prior variance.
-FLOOR = 1e-12
 # The number of observations that are processed together.
 BLOCK = 64
 # Cross-covariances (n, t) are processed in pieces of this many numbers (half a MB), which fit the
@@ -53,17 +51,19 @@ class Whitening:
         """The number of points that fit the storage; rounding depends on the memory layout."""
         return len(self._block)
 
-    def extend(self, cross: Array, gram: Array, floor: float) -> tuple[Array, Array, Array, float]:
+    def extend(self, cross: Array, gram: Array, floor: float) -> tuple[Array, Array, Array]:
         """Append k points with covariances ``cross`` (k, t) and ``gram`` (k, k), both overwritten.
 
         Returns:
             The new rows of L left of the diagonal block, (k, t), and the results of `whitener`.
+        Raises:
+            LinAlgError: see there; nothing is appended.
         """
         old, new = self.count, self.count + len(gram)
         white = self.matrix
         left = cross @ white.T
         gram -= left @ left.T
-        corner, pivots, jitter = whitener(gram, floor)
+        corner, pivots = whitener(gram, floor)
         corner = np.tril(corner)  # removes rounding above the diagonal, which is never cleared
         if new > len(self._block):
             block = np.zeros((max(new, 2 * len(self._block)),) * 2)
@@ -72,7 +72,7 @@ class Whitening:
         np.matmul(-corner @ left, white, out=self._block[old:new, :old])
         self._block[old:new, old:new] = corner
         self.count = new
-        return left, corner, pivots, jitter
+        return left, corner, pivots
 
     def truncate(self, count: int) -> None:
         """Keep only the first ``count`` points, without changing them."""
@@ -121,14 +121,8 @@ class BoxData(Stateful):
         """The variance of the noise of each reward, a view (t,)."""
         return self._columns[3, : self.count]
 
-    def extend(
-        self,
-        points: Array,
-        rewards: Array | float,
-        beta: Array | float,
-        noise: Array | float,
-    ) -> None:
-        """Append observations at the present clock."""
+    def extend(self, points: Array, rewards: Array | float, noise: Array | float) -> None:
+        """Append observations at the present clock, with 0 for beta."""
         start, end = self.count, self.count + len(points)
         if end > len(self._points):
             size = max(end, 2 * len(self._points))
@@ -137,7 +131,7 @@ class BoxData(Stateful):
             self._columns = np.zeros((len(COLUMNS), size))
             self._points[:start], self._columns[:, :start] = old, columns
         self._points[start:end] = points
-        for row, values in zip(self._columns, (rewards, self.clock, beta, noise), strict=True):
+        for row, values in zip(self._columns, (rewards, self.clock, 0.0, noise), strict=True):
             row[start:end] = values
         self.count = end
 
@@ -165,8 +159,8 @@ class BoxData(Stateful):
     def restore(self, state: State) -> None:
         """Return to the state of a checked snapshot."""
         self.count = 0
-        self.extend(state["points"], state["rewards"], state["beta"], state["noise"])
-        self.stamps[:] = state["stamps"]
+        self.extend(state["points"], state["rewards"], state["noise"])
+        self.stamps[:], self.beta[:] = state["stamps"], state["beta"]
         self.put(state)
 
 
@@ -255,42 +249,17 @@ def pieces(points: int, columns: int) -> list[slice]:
     return [slice(start, start + step) for start in range(0, points, step)]
 
 
-def whitener(gram: Array, floor: float) -> tuple[Array, Array, float]:
-    """L^-1 for the Cholesky factor L of ``gram`` (k, k), with squared pivots of at least ``floor``.
+def whitener(gram: Array, floor: float) -> tuple[Array, Array]:
+    """L^-1 (k, k) for the Cholesky factor L of ``gram`` (k, k), and L's squared pivots (k,).
 
-    A pivot is raised only if necessary: repeated arms without noise make ``gram`` singular. Cost:
-    O(k^3).
-
-    Returns:
-        L^-1 (k, k), the squared pivots (k,), and the largest amount added to one of them.
+    Raises:
+        LinAlgError: a squared pivot is below the floor, which without rounding none is.
     """
-    try:
-        lower: NDArray[Any] = np.linalg.cholesky(gram)
-        pivots = lower.diagonal() ** 2
-        if pivots.min() >= floor:
-            return np.linalg.inv(lower), pivots, 0.0
-    except np.linalg.LinAlgError:
-        pass
-    lower, jitter = _floored_cholesky(gram, floor)
-    inverse = np.eye(len(gram))
-    for j in range(len(gram)):
-        inverse[j] -= lower[j, :j] @ inverse[:j]
-        inverse[j] /= lower[j, j]
-    return inverse, lower.diagonal() ** 2, jitter
-
-
-def _floored_cholesky(gram: Array, floor: float) -> tuple[Array, float]:
-    lower = np.zeros_like(gram)
-    jitter = 0.0
-    for j in range(len(gram)):
-        column = gram[j:, j] - lower[j:, :j] @ lower[j, :j]
-        pivot = column.item(0)
-        if pivot < floor:
-            jitter = max(jitter, floor - pivot)
-            pivot = floor
-        lower[j:, j] = column / math.sqrt(pivot)
-        lower[j, j] = math.sqrt(pivot)
-    return lower, jitter
+    lower: NDArray[Any] = np.linalg.cholesky(gram)
+    pivots = lower.diagonal() ** 2
+    if pivots.min() < floor:
+        raise np.linalg.LinAlgError(f"a squared pivot is below {floor:g}")
+    return np.linalg.inv(lower), pivots
 
 
 def root(covariance: Array) -> Array:

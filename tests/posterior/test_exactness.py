@@ -197,6 +197,32 @@ def test_all_arms_without_noise_beyond_the_kernels_rank(together):
     assert var.max() < 1e-6
 
 
+@pytest.mark.parametrize("noise_var", [0.0, 1e-11, 1e-10])
+def test_batches_with_hardly_any_noise(noise_var):
+    """Rounding does not grow from one block of observations to the next, nor in a replayed log."""
+    arms, kernel = Arms.grid(100), SquaredExponential(lengthscale=0.3)
+    points, truth = arms.coordinates, np.sin(4.0 * arms.coordinates[:, 0])
+    chosen = np.random.default_rng(0).integers(100, size=400)
+    together, apart = (posterior_on(arms, kernel, noise_var) for _ in range(2))
+    box, again = (BoxPosterior(Box([0.0], [1.0]), kernel, noise_var) for _ in range(2))
+    together.condition(chosen, truth[chosen])
+    for arm in chosen:
+        apart.condition([arm], truth[[arm]])
+    box.condition(points[chosen], truth[chosen])
+    again.replay([(points[chosen], truth[chosen], 0.0)])
+    for mean, var in [
+        (together.mean, together.var),
+        (apart.mean, apart.var),
+        box.moments(points),
+        again.moments(points),
+    ]:
+        np.testing.assert_allclose(mean, truth, rtol=0, atol=1e-5)
+        assert 0.0 <= var.min() <= var.max() < 1e-8
+    np.testing.assert_allclose(together.mean, apart.mean, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(together.var, apart.var, rtol=0, atol=0.01 * apart.var.max())
+    assert max(p.jitter for p in (together, apart, box, again)) <= 1.001e-10
+
+
 def test_all_arms_many_times_with_almost_no_noise():
     """Far beyond the kernel's numerical rank: nothing blows up, no variance is negative."""
     arms, kernel = Arms.grid(200), SquaredExponential(lengthscale=0.3)

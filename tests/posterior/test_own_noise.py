@@ -87,6 +87,18 @@ def test_arms(representation, least):
     np.testing.assert_array_equal(other.mean, posterior.mean)
 
 
+@pytest.mark.parametrize("told", [0.0, 1e-9])
+def test_no_variance_is_negative_after_a_restored_state(told):
+    grid = np.linspace(0.0, 1.0, 40)
+    posterior, other = (posterior_on(Arms(grid), SquaredExponential(0.3), USUAL) for _ in range(2))
+    posterior.condition(np.arange(40), np.sin(grid), np.full(40, told))
+    other.restore(posterior.snapshot())
+    other._var[:] = 0.0  # as rounding may leave it
+    for arm in range(40):
+        other.condition([arm], [0.3])
+    assert (other.var >= 0.0).all()
+
+
 @pytest.mark.parametrize("told", [[0.1], [0.1, -1.0], [0.1, np.inf], 0.1])
 def test_variances_are_checked(told):
     posterior = BoxPosterior(Box([0.0], [1.0]), Matern52(0.3), USUAL)
