@@ -44,6 +44,13 @@ def drift(epsilon: ArrayLike) -> Array:
     return checked
 
 
+def log_tail(ratio: ArrayLike) -> Array:
+    """The logarithm of a multiple of a / delta, which must be positive."""
+    if not (np.asarray(ratio) > 1.0).all():
+        raise InvalidInput("a is too small for this delta: the bound needs a logarithm above 0")
+    return np.asarray(np.log(ratio))
+
+
 def curve(values: ArrayLike, name: str = "gain") -> Array:
     """A curve (T,): a number of at least 0 for each of 1, 2, ..., T."""
     return nonnegative(values, name, ndim=1)

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.theory.checks import counts, curve, nonnegative, probability, rounds
+from gpbandits_env.theory.checks import counts, curve, log_tail, nonnegative, probability, rounds
 
 
 def beta_finite(t: ArrayLike, arms: int, delta: float) -> Array:
@@ -53,10 +53,8 @@ def beta_continuous(
     Source: srinivas2010, Theorem 2.
     """
     times, d = rounds(t), whole(dim, "dim")
-    tail = 4.0 * d * positive(a, "a") / probability(delta)
-    if tail <= 1.0:
-        raise InvalidInput(f"a must be above delta / (4 dim) = {delta / (4 * d):g}, got {a!r}")
-    cells = times**2 * (d * positive(b, "b") * positive(r, "r") * np.sqrt(np.log(tail)))
+    tail = log_tail(4.0 * d * positive(a, "a") / probability(delta))
+    cells = times**2 * (d * positive(b, "b") * positive(r, "r") * np.sqrt(tail))
     first = 2.0 * np.log(times**2 * (2.0 * np.pi**2 / (3.0 * delta)))
     return np.asarray(first + 2.0 * d * np.log(np.maximum(cells, 1.0)))
 

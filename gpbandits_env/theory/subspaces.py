@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
-from gpbandits_env.arrays import Array, IntArray, positive, whole
+from gpbandits_env.arrays import Array, IntArray, finite_array, positive, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.theory.checks import probability, rounds
+from gpbandits_env.theory.checks import log_tail, nonnegative, probability, rounds
 from gpbandits_env.theory.regret_bounds import beta_continuous
 
 SIDE = 2.0
@@ -35,10 +35,10 @@ def beta_subspaces(
     whole_dim, d = _dims(dim, subspace_dim)
     if d == whole_dim:
         return beta_continuous(t, d, delta, a, b, SIDE)
-    times, log_tail = rounds(t), _log_tail(6.0 * whole_dim * positive(a, "a"), delta)
+    times, tail = rounds(t), log_tail(6.0 * whole_dim * positive(a, "a") / probability(delta))
     if d == 0:
         return np.asarray(4.0 * np.log(np.pi**2 * times**2 / (2.0 * delta)))
-    cells = 2.0 * positive(b, "b") * d * np.sqrt(log_tail) * times**2
+    cells = 2.0 * positive(b, "b") * d * np.sqrt(tail) * times**2
     first = 2.0 * np.log(np.pi**2 * times**2 / delta)
     return np.asarray(first + 2.0 * d * np.log(np.maximum(cells, 1.0)))
 
@@ -84,16 +84,16 @@ def covering_term(
     Source: tranthe2020, Lemma 4.
     """
     whole_dim, d = _dims(dim, subspace_dim)
-    count = np.asarray(subspaces, dtype=np.float64)
+    count = finite_array(subspaces, "subspaces")
     if not (count >= 1.0).all():
         raise InvalidInput(f"subspaces must be at least 1, got {subspaces!r}")
-    log_tail = _log_tail(2.0 * whole_dim * positive(a, "a"), delta)
+    tail = log_tail(2.0 * whole_dim * positive(a, "a") / probability(delta))
     rest = whole_dim - d
     if rest == 0:
         return np.zeros_like(count)
     # Computed in logarithms: Gamma(5001) overflows, although its 5000th root is 1840.
     exponent = (gammaln(rest + 1.0) + np.log(np.log(2.0 / delta)) - np.log(count)) / rest
-    return np.asarray(2.0 * positive(b, "b") * np.sqrt(log_tail) * np.exp(exponent))
+    return np.asarray(2.0 * positive(b, "b") * np.sqrt(tail) * np.exp(exponent))
 
 
 def regret_order_subspaces(
@@ -111,7 +111,7 @@ def regret_order_subspaces(
     Source: tranthe2020, Theorems 1 and 2.
     """
     whole_dim, d = _dims(dim, subspace_dim)
-    times, gamma = rounds(horizon), np.asarray(gain, dtype=np.float64)
+    times, gamma = rounds(horizon), nonnegative(gain, "gain")
     growth = positive(alpha, "alpha", zero=True)
     order = np.sqrt(max(d, 1) * times * gamma) + whole_dim
     rest = whole_dim - d
@@ -126,9 +126,3 @@ def _dims(dim: int, subspace_dim: int) -> tuple[int, int]:
     if d > whole_dim:
         raise InvalidInput(f"subspace_dim must be at most dim = {dim}, got {d}")
     return whole_dim, d
-
-
-def _log_tail(factor: float, delta: float) -> float:
-    if factor <= probability(delta):
-        raise InvalidInput(f"a is too small for delta = {delta!r}: the bound needs a logarithm > 0")
-    return float(np.log(factor / delta))

@@ -24,7 +24,14 @@ from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.posterior import posterior_on
-from gpbandits_env.theory.checks import drift, matern_exponent, rounds
+from gpbandits_env.theory.checks import (
+    drift,
+    log_tail,
+    matern_exponent,
+    nonnegative,
+    probability,
+    rounds,
+)
 from gpbandits_env.theory.regret_bounds import regret_constant
 
 
@@ -41,7 +48,8 @@ def block_length_matern(epsilon: float, horizon: int, nu: float, dim: int) -> in
 
     Source: bogunovic2016, Corollary 4.1 and Section 5.1.
     """
-    c = dim * (dim + 1) / (2.0 * positive(nu, "nu") + dim * (dim + 1))
+    d = whole(dim, "dim")
+    c = d * (d + 1) / (2.0 * positive(nu, "nu") + d * (d + 1))
     return _block_length(24.0, 4.0 - c, epsilon, horizon)
 
 
@@ -50,13 +58,14 @@ def beta_resetting(
 ) -> Array:
     r"""The confidence width of R-GP-UCB.
 
-    .. math:: \beta_T = 2 \log(2 u) + 2 d \log\left(r d b T^2 \sqrt{\log(2 d a u)}\right), \quad
-        u = \frac{\pi^2 T^2}{3 \delta}
+    .. math:: \beta_T = 2 \log u + 2 d \log\left(r d b T^2 \sqrt{\log(d a u)}\right), \quad
+        u = \frac{2 \pi^2 T^2}{3 \delta}
+
+    As in `beta_continuous`, the second logarithm is at least 0.
 
     Source: bogunovic2016, Theorem 4.2, eq. (16).
     """
-    t2 = np.asarray(horizon, dtype=np.float64) ** 2 * np.pi**2 / (3.0 * delta)
-    return _beta(horizon, 2.0 * t2, 2.0 * dim * a * t2, dim, b, r)
+    return _beta(horizon, 1.5, dim, delta, a, b, r)
 
 
 def beta_time_varying(
@@ -67,10 +76,11 @@ def beta_time_varying(
     .. math:: \beta_T = 2 \log u + 2 d \log\left(r d b T^2 \sqrt{\log(d a u)}\right), \quad
         u = \frac{\pi^2 T^2}{2 \delta}
 
+    As in `beta_continuous`, the second logarithm is at least 0.
+
     Source: bogunovic2016, Theorem 4.3, eq. (19).
     """
-    t2 = np.asarray(horizon, dtype=np.float64) ** 2 * np.pi**2 / (2.0 * delta)
-    return _beta(horizon, t2, dim * a * t2, dim, b, r)
+    return _beta(horizon, 2.0, dim, delta, a, b, r)
 
 
 def greedy_time_varying_gain(
@@ -87,6 +97,7 @@ def greedy_time_varying_gain(
     Source: bogunovic2016, Section 4.2 (gamma~_T).
     """
     positive(noise_var, "noise_var")
+    share(epsilon, "epsilon")
     posterior = posterior_on(arms, kernel, noise_var, horizon=whole(horizon, "horizon"))
     gains = np.empty(horizon)
     for t in range(horizon):
@@ -118,11 +129,10 @@ def time_varying_gain_bound(
 
     Source: bogunovic2016, eq. (21).
     """
-    blocks = np.asarray(horizon, dtype=np.float64) / whole(block, "block") + 1.0
-    if as_printed:
-        return blocks * (block_gain + block**3 * epsilon)
-    positive(noise_var, "noise_var")
-    return blocks * (block_gain + 0.5 * block * math.log1p(block**2 * epsilon / noise_var))
+    blocks = nonnegative(horizon, "horizon") / whole(block, "block") + 1.0
+    gain, eps = positive(block_gain, "block_gain", zero=True), share(epsilon, "epsilon")
+    ratio = block**2 * eps / positive(noise_var, "noise_var")
+    return blocks * (gain + (block**3 * eps if as_printed else 0.5 * block * math.log1p(ratio)))
 
 
 def regret_bound_time_varying(
@@ -134,8 +144,8 @@ def regret_bound_time_varying(
 
     Source: bogunovic2016, Theorem 4.3, eq. (20).
     """
-    t, c1 = np.asarray(horizon, dtype=np.float64), regret_constant(noise_var, variance)
-    return np.sqrt(c1 * t * np.asarray(beta) * np.asarray(gain)) + 2.0
+    t, c1 = rounds(horizon), regret_constant(noise_var, variance)
+    return np.sqrt(c1 * t * nonnegative(beta, "beta") * nonnegative(gain, "gain")) + 2.0
 
 
 def regret_bound_resetting(
@@ -155,13 +165,15 @@ def regret_bound_resetting(
 
     Source: bogunovic2016, Theorem 4.2, eqs. (17)-(18).
     """
-    t, betas = np.asarray(horizon, dtype=np.float64), np.asarray(beta)
-    learned = np.sqrt(regret_constant(noise_var) * t * betas * (t / block + 1.0) * block_gain)
-    stale = block**3 * epsilon
-    tail = np.sqrt(np.log(2.0 * (1.0 + a0) * np.pi**2 * t**2 / (3.0 * delta)))
+    t, betas = rounds(horizon), nonnegative(beta, "beta")
+    gain, per_block = positive(block_gain, "block_gain", zero=True), t / whole(block, "block") + 1.0
+    learned = np.sqrt(regret_constant(noise_var) * t * betas * per_block * gain)
+    stale = block**3 * share(epsilon, "epsilon")
+    factor = 2.0 * (1.0 + positive(a0, "a0", zero=True)) * np.pi**2
+    tail = np.sqrt(np.log(factor * t**2 / (3.0 * probability(delta))))
     precision = 1.0 / noise_var
     psi = np.sqrt(betas * (3.0 * precision + precision**2) * stale)
-    psi = psi + (precision + precision**2) * stale * (2.0 + b0) * tail
+    psi = psi + (precision + precision**2) * stale * (2.0 + positive(b0, "b0", zero=True)) * tail
     return learned + 2.0 + t * psi
 
 
@@ -194,10 +206,15 @@ def _block_length(factor: float, root: float, epsilon: float, horizon: int) -> i
     return horizon if epsilon == 0 else math.ceil(min(horizon, factor * epsilon ** (-1.0 / root)))
 
 
-def _beta(horizon: ArrayLike, rounds: Array, inner: Array, dim: int, b: float, r: float) -> Array:
-    t2 = np.asarray(horizon, dtype=np.float64) ** 2
-    cells = r * dim * b * t2 * np.sqrt(np.log(inner))
-    return 2.0 * np.log(rounds) + 2.0 * dim * np.log(cells)
+def _beta(
+    horizon: ArrayLike, part: float, dim: int, delta: float, a: float, b: float, r: float
+) -> Array:
+    """The width for u = pi^2 T^2 / (part delta)."""
+    t2, d = rounds(horizon) ** 2, whole(dim, "dim")
+    u = t2 * np.pi**2 / (part * probability(delta))
+    cells = positive(r, "r") * d * positive(b, "b") * t2
+    cells = cells * np.sqrt(log_tail(d * positive(a, "a") * u))
+    return 2.0 * np.log(u) + 2.0 * d * np.log(np.maximum(cells, 1.0))
 
 
 def resetting_regret_order(

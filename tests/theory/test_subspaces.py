@@ -99,7 +99,9 @@ def test_more_subspaces_lower_the_order():
         lambda: new_subspaces(1, 0, 1.0),
         lambda: new_subspaces(1, 1, -1.0),
         lambda: covering_term(0, 5, 2),
+        lambda: covering_term("a", 5, 2),
         lambda: regret_order_subspaces(0.5, 1.0, 5, 2, 0),
+        lambda: regret_order_subspaces(10, -1.0, 5, 2, 0),
     ],
 )
 def test_numbers_out_of_range_are_refused(call):

@@ -40,6 +40,11 @@ def test_betas_are_eqs_16_and_19():
     assert tv.beta_time_varying(T, d, delta, a, b, r) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("beta", [tv.beta_resetting, tv.beta_time_varying])
+def test_betas_of_a_flat_function_have_one_cell_per_axis(beta):
+    assert beta(10, 2, 0.1, b=1e-9) == beta(10, 2, 0.1, b=1e-12) > 0.0
+
+
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0])
 def test_greedy_gain_is_the_log_determinant_of_its_arms(epsilon):
     x = np.linspace(0, 1, 6)
@@ -86,7 +91,18 @@ def test_regret_bounds_are_eqs_17_18_and_20():
         lambda: tv.block_length_se(-0.1, 10),
         lambda: tv.block_length_se(0.1, 0),
         lambda: tv.regret_bound_time_varying(1, 1, 1, 0.0),
+        lambda: tv.block_length_matern(0.1, 10, 2.5, 0),
         lambda: tv.time_varying_gain_bound(1, 0, 1, 1.0, 0.1),
+        lambda: tv.time_varying_gain_bound(1, 2, 1, 1.0, -0.1),
+        lambda: tv.time_varying_gain_bound(-1, 2, 1, 1.0, 0.1),
+        lambda: tv.regret_bound_time_varying(0, 1, 1, 1.0),
+        lambda: tv.regret_bound_resetting(10, 1, 0, 1, 0.1, 0.1, 0.1),
+        lambda: tv.regret_bound_resetting(10, 1, 2, 1, 0.1, 0.1, 0.0),
+        lambda: tv.beta_resetting(0, 2, 0.1),
+        lambda: tv.beta_resetting(10, 0, 0.1),
+        lambda: tv.beta_time_varying(10, 2, 1.0),
+        lambda: tv.beta_time_varying(1, 1, 0.9, a=0.1),
+        lambda: tv.greedy_time_varying_gain(Arms(np.zeros(1)), SquaredExponential(1.0), 1, 2.0, 1),
     ],
 )
 def test_bad_input_is_refused(call):
