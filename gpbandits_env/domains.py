@@ -6,7 +6,7 @@ on `Arms` an action is the index of an arm, in a `Box` it is the point itself.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -26,11 +26,9 @@ from gpbandits_env.arrays import (
     IntArray,
     Plain,
     Points,
-    Settings,
     finite_array,
     frozen,
     listed,
-    mapping,
     whole,
     wholes,
 )
@@ -127,7 +125,7 @@ class Domain(Displayed, ABC):
 
     @abstractmethod
     def to_dict(self) -> Plain:
-        """A plain dict that `domain_from_dict` reads back."""
+        """A plain dict for JSON, which differs between domains of different points."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -365,24 +363,6 @@ class Box(Domain):
 
     def to_dict(self) -> Plain:
         return {"type": "box", "low": self.low.tolist(), "high": self.high.tolist()}
-
-
-def domain_from_dict(spec: Settings) -> Domain:
-    """The domain of a plain dict: {"type": "grid" | "arms" | "box", ...}.
-
-    Raises:
-        InvalidInput: the type is unknown, or fields are missing or unknown.
-    """
-    builders: dict[str, Callable[..., Domain]]
-    builders = {"grid": Arms.grid, "arms": lambda points: Arms(points), "box": Box}
-    kind = mapping(spec, "a domain", "a dict with a 'type'").get("type")
-    if not isinstance(kind, str) or kind not in builders:
-        raise InvalidInput(f"a domain's type must be one of {sorted(builders)}, got {shown(kind)}")
-    given = {key: value for key, value in spec.items() if key != "type"}
-    try:
-        return builders[kind](**given)
-    except TypeError as error:
-        raise InvalidInput(f"domain {kind!r}: {error}") from None
 
 
 def clock(parts: int) -> Arms:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_array_equal
 
-from gpbandits_env.domains import Arms, Box, domain_from_dict
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
 
 POINTS = hnp.arrays(
@@ -35,14 +35,13 @@ def domains(draw):
 
 @given(domains())
 def test_round_trips(domain):
-    back = domain_from_dict(json.loads(json.dumps(domain.to_dict())))
-    for again in (back, pickle.loads(pickle.dumps(domain))):
-        assert again == domain
-        assert hash(again) == hash(domain)
-        assert type(again) is type(domain)
-    if isinstance(domain, Arms):
-        assert back.shape == domain.shape
-        assert (back.axes is None) == (domain.axes is None)
+    again = pickle.loads(pickle.dumps(domain))
+    assert again == domain
+    assert hash(again) == hash(domain)
+    assert type(again) is type(domain)
+    spec = json.loads(json.dumps(domain.to_dict()))
+    kind = {"grid": Arms.grid, "arms": lambda points: Arms(points), "box": Box}[spec.pop("type")]
+    assert kind(**spec) == domain
 
 
 @given(domains(), st.integers(1, 6), st.integers(0, 2**32))
@@ -223,23 +222,6 @@ def test_what_is_no_domain_is_refused(make):
 def test_a_grid_that_no_memory_holds_is_refused_before_it_is_made(shape, said):
     with pytest.raises(InvalidInput, match=said):
         Arms.grid(shape)
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        {},
-        {"type": "sphere"},
-        {"type": ["box"]},
-        {"type": "grid", "shape": []},
-        {"type": "box", "low": 0.0},
-        {"type": "grid", "shape": 3, "hight": 1.0},
-        {"type": "arms", "points": []},
-    ],
-)
-def test_a_wrong_dict_is_a_clear_error(spec):
-    with pytest.raises(InvalidInput):
-        domain_from_dict(spec)
 
 
 @pytest.mark.parametrize("domain", [Arms.grid(5), Box([0.0], [1.0])])

@@ -179,9 +179,10 @@ def stays_inside(motion: Motion | None, point: Array, what: str) -> None:
     for phase in np.arange(TRIED) / TRIED if motion else (0.0,):
         gone = point if motion is None else motion.back(point[None], float(phase))
         if (np.abs(gone) > 1.0 + 1e-12).any():
+            when = f" at {phase:.0%} of the period of the motion" if motion else ""
             raise InvalidInput(
-                f"the maximum of {what!r} leaves its box at {phase:.0%} of the period of the "
-                "motion; use a smaller radius, factor or shift, or another box"
+                f"the maximum of {what!r} is outside of its box{when}; use another box, or a "
+                "smaller shift, radius or factor"
             )
 
 

@@ -61,7 +61,7 @@ def test_five_thousand_dimensions_play():
         ({"dims": 3}, "dim"),
         ({"motion": {"type": "orbital"}}, "orbit"),
         ({"function": "camelback", "active": 3}, "2 dimensions"),
-        ({"shift": 1.2}, "leaves its box"),
+        ({"shift": 1.2}, "outside of its box; use"),
         ({"noise_var": -1}, "noise_var"),
     ],
 )

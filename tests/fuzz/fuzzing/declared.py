@@ -13,7 +13,7 @@ from gpbandits_env.agents.batch import RULES, rule_for
 from gpbandits_env.agents.data.compression import COMPRESSIONS, compression_for
 from gpbandits_env.agents.search import search_for
 from gpbandits_env.datasets import check_table
-from gpbandits_env.domains import Arms, Box, domain_from_dict
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.drift import as_drift
 from gpbandits_env.functions import MOTIONS, AnalyticProcess
 from gpbandits_env.kernels import (
@@ -145,11 +145,6 @@ FINDING_SPECS = (
     {"type": "model-order", "agent": "a", "at_most": 0.1},
 )
 PANEL_SPECS = ({"y": "simple_regret", "x": "rounds", "band": "error", "log": False},)
-DOMAIN_SPECS = (
-    {"type": "grid", "shape": [3, 2], "low": [0.0, 0.0], "high": [1.0, 2.0]},
-    {"type": "arms", "points": [[0.0, 1.0], [0.5, 0.5]]},
-    {"type": "box", "low": [0.0, 0.0], "high": [1.0, 2.0]},
-)
 
 
 def _of(options: tuple[Mapping[str, Any], ...], name: str, read: Callable[[Any], Any]) -> Any:
@@ -159,7 +154,6 @@ def _of(options: tuple[Mapping[str, Any], ...], name: str, read: Callable[[Any],
 
 SPECS = (
     (*_of(KERNELS, "kernel_from_dict", _kernel), _use_kernel, 3),
-    (*_of(DOMAIN_SPECS, "domain_from_dict", domain_from_dict), lambda d: d.action_space(2), 2),
     (*_of(SCHEDULE_SPECS, "schedule_for", lambda s: schedule_for(s, PROBLEM, 6)), _nothing, 2),
     (*_of(SCHEDULE_SPECS, "SCHEDULES.from_dict", SCHEDULES.from_dict), _use_schedule, 1),
     (
