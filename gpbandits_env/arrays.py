@@ -168,7 +168,7 @@ def own_noise(noise_var: ArrayLike, count: int) -> Array:
     Raises:
         InvalidInput: the shape is wrong, or a variance is negative or infinite.
     """
-    found = np.array(noise_var, dtype=float)
+    found = numbers(noise_var, "noise_var")
     if found.shape != (count,) or np.isinf(found).any() or (found < 0.0).any():
         raise InvalidInput(
             f"noise_var must have shape ({count},), with numbers of at least 0 or NaN, got {found}"

@@ -22,7 +22,7 @@ def cholesky(matrix: Array, name: str) -> tuple[Array, float]:
     Raises:
         NotPositiveDefinite: the factorization fails even with the largest jitter.
     """
-    scale = abs(float(np.mean(np.diag(matrix)))) or 1.0
+    scale = abs(float(np.trace(matrix))) / max(len(matrix), 1) or 1.0
     for jitter in (0.0, *(scale * 10.0**power for power in range(-14, -5))):
         try:
             lifted = matrix + jitter * np.eye(len(matrix)) if jitter else matrix

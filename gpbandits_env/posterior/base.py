@@ -122,10 +122,10 @@ class Posterior(Stateful, ABC):
     def replay(self, log: Iterable[tuple[Points, Array, float]]) -> None:
         """Condition on a log of points, rewards and the drift epsilon after them, oldest first.
 
-        Without drift this equals one call of `condition`.
+        Without drift this equals one call of `condition`, unless the posterior `ages`.
         """
         parts = list(log)
-        if parts and not any(epsilon for _, _, epsilon in parts):
+        if parts and not self.ages and not any(epsilon for _, _, epsilon in parts):
             each, their_rewards, _ = zip(*parts, strict=True)
             parts = [(np.concatenate(each), np.concatenate(their_rewards), 0.0)]
         for points, rewards, epsilon in parts:

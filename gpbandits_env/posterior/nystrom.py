@@ -190,25 +190,17 @@ class NystromPosterior(Posterior):
         self._rows, self._pending, self._given = [], [], None
 
     def covariance(self, points: ArrayLike) -> Array:
-        """The posterior covariance among arms, (k, k), without hallucinated points."""
         indices = self.arms.check(points)
-        solved = self._solve()
-        features, white = solved.features[:, indices], solved.white[:, indices]
-        covariance = self._prior.rows(indices)[:, indices]
-        covariance += self.noise_var * (white.T @ white) - features.T @ features
-        covariance.flat[:: len(indices) + 1] = solved.var[indices]
-        return 0.5 * (covariance + covariance.T)
+        covariance = self._among(indices)
+        for row in self._rows:
+            covariance -= np.outer(row[indices], row[indices])
+        return covariance
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         """Joint draws of f at all arms given the data, (size, n), by one O(n^3) factorization."""
-        factor = root(self.covariance(np.arange(self.arms.size)))
+        factor = root(self._among(np.arange(self.arms.size)))
         draws = rng.standard_normal((whole(size, "size", 0), self.arms.size))
         return self._solve().mean + draws @ factor.T
-
-    def advance(self, epsilon: float, dt: float = 1.0) -> None:
-        if positive(epsilon, "epsilon", zero=True) > 0.0:
-            self.drift(epsilon, dt)
-        super().advance(epsilon, dt)
 
     def forget(self) -> None:
         for array in (self._counts, self._sums, self._copies):
@@ -244,8 +236,17 @@ class NystromPosterior(Posterior):
         if len(indices) == 1:
             return 0.5 * math.log1p(self.var.item(int(indices[0])) / self.noise_var)
         distinct, times = np.unique(indices, return_counts=True)
-        scaled = np.sqrt(times)[:, None] * self.covariance(distinct) * np.sqrt(times)
+        scaled = np.sqrt(times)[:, None] * self._among(distinct) * np.sqrt(times)
         return 0.5 * float(np.linalg.slogdet(np.eye(len(times)) + scaled / self.noise_var)[1])
+
+    def _among(self, arms: IntArray) -> Array:
+        """The covariance among arms given the data, without hallucinated points, (k, k)."""
+        solved = self._solve()
+        features, white = solved.features[:, arms], solved.white[:, arms]
+        covariance = self._prior.rows(arms)[:, arms]
+        covariance += self.noise_var * (white.T @ white) - features.T @ features
+        covariance.flat[:: len(arms) + 1] = solved.var[arms]
+        return 0.5 * (covariance + covariance.T)
 
     def _covariance(self, arm: int) -> Array:
         """The covariance of one arm with all arms, a new array (n,)."""

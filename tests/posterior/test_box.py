@@ -297,6 +297,7 @@ def test_nothing_to_learn(same, var_given):
         var_given(posterior, np.empty((0, 2)), x), posterior.moments(x)[1]
     )
     assert all(len(part) == 0 for part in posterior.gradients(np.empty((0, 2))))
+    assert posterior.sample(rng, 3, np.empty((0, 2))).shape == (3, 0)
 
 
 def test_information_gain():

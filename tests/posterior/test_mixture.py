@@ -38,6 +38,14 @@ def test_one_part_is_that_posterior():
     np.testing.assert_array_equal(one.observed, alone.observed)
 
 
+def test_a_replayed_log_lets_time_pass():
+    log = [(np.array([3 * t % 12, t]), np.array([np.sin(t), 0.5]), 0.0) for t in range(6)]
+    replayed, other = mixture(), told(mixture())
+    replayed.replay(log)
+    np.testing.assert_array_equal(replayed.mean, other.mean)
+    np.testing.assert_array_equal(replayed.weights, other.weights)
+
+
 def test_covariance_and_samples_are_those_of_the_mixture():
     found = told(mixture())
     covariance = found.covariance(np.arange(12))

@@ -146,6 +146,7 @@ def test_hallucinated_points_condition_the_covariance(posterior):
             "ij,ji->i", covariance[:, some], np.linalg.solve(inner, covariance[some])
         )
         assert np.allclose(posterior.var, expected, atol=1e-12)
+        assert np.allclose(posterior.covariance(np.arange(50)).diagonal(), expected, atol=1e-12)
     assert np.array_equal(posterior.mean, mean)
     state = pickle.loads(pickle.dumps(posterior.snapshot()))
     held = posterior.var.copy()

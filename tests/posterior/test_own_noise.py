@@ -107,6 +107,13 @@ def test_variances_are_checked(told):
     assert not posterior.size
 
 
+@pytest.mark.parametrize("told", [["a"], [[0.1], [0.1, 0.2]]])
+def test_variances_are_numbers(told):
+    posterior = BoxPosterior(Box([0.0], [1.0]), Matern52(0.3), USUAL)
+    with pytest.raises(InvalidInput, match="noise_var must be an array of numbers"):
+        posterior.condition([[0.1]], [1.0], told)
+
+
 def test_a_nystrom_posterior_takes_none():
     arms, rng = Arms(np.linspace(0.0, 1.0, 9)[:, None]), np.random.default_rng(0)
     posterior = NystromPosterior(arms, Matern52(0.3), USUAL, 0.0, qbar=5.0, rng=rng)
