@@ -40,10 +40,9 @@ class Empirical(Kernel):
         object.__setattr__(self, "covariance", frozen(_checked(self.covariance)))
 
     def __eq__(self, other: object) -> bool:
-        if self is other or not isinstance(other, Empirical):
-            return self is other
-        same = np.array_equal(self.covariance, other.covariance)
-        return self.variance == other.variance and same
+        if not isinstance(other, Empirical) or self.variance != other.variance:
+            return False
+        return np.array_equal(self.covariance, other.covariance)
 
     def __hash__(self) -> int:
         return hash((self.variance, len(self.covariance), float(self.covariance.trace())))

@@ -258,7 +258,7 @@ class ArmPosterior(Posterior):
                     arms.tolist(), variances.tolist(), own.tolist(), strict=True
                 ):
                     self._counts[arm] += self._weight(s2)
-                    self.information_gain += observed_gain(max(before, 0.0), s2)
+                    self.information_gain += observed_gain(before, s2)
                 self.size += len(arms)
                 self._since_refresh += len(arms)
                 self._settle()
@@ -307,10 +307,12 @@ class ArmPosterior(Posterior):
         try:
             inverse, totals = whitener(gram, self._little_noise if len(arms) > 1 else 0.0)
         except np.linalg.LinAlgError:
-            parts = [slice(i, i + 1) for i in range(len(arms))]
-            values = [None if rewards is None else rewards[part] for part in parts]
-            each = zip(parts, values, strict=True)
-            return np.concatenate([self._condition(arms[p], y, noise[p]) for p, y in each])
+            return np.concatenate(
+                [
+                    self._condition(arms[i], None if rewards is None else rewards[i], noise[i])
+                    for i in np.arange(len(arms))[:, None]
+                ]
+            )
         surprises = None if rewards is None else inverse @ (rewards - self._mean[arms])
         values = self._representation.extend(inverse @ rows, surprises)
         if surprises is not None:

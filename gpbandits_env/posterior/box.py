@@ -384,7 +384,7 @@ class BoxPosterior(Posterior):
             beta[:] = 0.0
             return
         for before, own in zip((pivots - used).tolist(), noise.tolist(), strict=True):
-            self.information_gain += observed_gain(max(before, 0.0), own)
+            self.information_gain += observed_gain(before, own)
 
     def _factorized(self, count: int) -> tuple[Array, float]:
         """Compute W of the first points from their whole covariance, O(t^3).

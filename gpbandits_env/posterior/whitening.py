@@ -271,7 +271,10 @@ def root(covariance: Array) -> Array:
 
 
 def observed_gain(var: float, noise_var: float) -> float:
-    """1/2 log(1 + var / noise_var), the information of one observation; infinite without noise."""
+    """1/2 log(1 + var / noise_var), the information of one observation; infinite without noise.
+
+    A variance below 0 is rounding.
+    """
     if noise_var > 0.0:
-        return 0.5 * math.log1p(var / noise_var)
+        return 0.5 * math.log1p(max(var, 0.0) / noise_var)
     return math.inf if var > 0.0 else 0.0

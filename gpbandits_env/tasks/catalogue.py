@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from gpbandits_env.arrays import Array, Settings, finite_array, mapping, whole
 from gpbandits_env.domains import Box, two_corners
-from gpbandits_env.errors import InvalidInput, one_of, unknown
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.functions import TEST_FUNCTIONS, AnalyticProcess, Function
 from gpbandits_env.tasks.base import TASKS, Axis, Best, Task
 
@@ -98,15 +98,13 @@ def make_task(
     """
     one_of(name, [*TASKS, *TEST_FUNCTIONS], "task")
     options = mapping({} if options is None else options, "the options of a task")
-    if name in TEST_FUNCTIONS:
-        for key in options:
-            raise unknown(f"option of the test function {name!r}", key, (), "there are none")
+    analytic = name in TEST_FUNCTIONS
+    known = () if analytic else tuple(inspect.signature(TASKS[name].make).parameters)
+    for key in options:
+        one_of(key, known, f"option of the task {name!r}", "" if known else "there are none")
+    if analytic:
         size = TEST_FUNCTIONS[name].dim or dim
         return Analytic(name, dim, None if box is None else corners(box, size))
     if dim is not None or box is not None:
         raise InvalidInput(f"dim and box are for test functions; {name!r} takes task_options")
-    make = TASKS[name].make
-    known = inspect.signature(make).parameters
-    for key in options:
-        one_of(key, known, f"option of the task {name!r}")
-    return make(**options)
+    return TASKS[name].make(**options)

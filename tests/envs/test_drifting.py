@@ -198,7 +198,7 @@ def test_a_replay_plays_the_rows_in_order_and_again():
         (
             "Drifting",
             {"function": "rosenbrock", "motion": {"type": "orbit", "radius": 0.9}},
-            "leaves",
+            "outside of its box at",
         ),
         ("Drifting", {"function": "ackley", "motion": {"type": "orbit", "radius": 1.5}}, "below 1"),
         ("Replay", {"readings": np.eye(9), "columns": [9]}, "at most 8"),
