@@ -1,6 +1,7 @@
 """Rules that make the acquisition of each round, and the `Round` that they receive."""
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
 from typing import Self
 
@@ -14,7 +15,7 @@ from gpbandits_env.agents.acquisitions.functions import (
     LogEI,
     LogPI,
 )
-from gpbandits_env.agents.acquisitions.schedules import Beta, schedule_for
+from gpbandits_env.agents.acquisitions.schedules import Beta, Schedule, schedule_for
 from gpbandits_env.agents.search.base import Search
 from gpbandits_env.arrays import flag, positive
 from gpbandits_env.domains import Box
@@ -111,13 +112,17 @@ class ConfidenceBound(AcquisitionRule):
     Source: srinivas2010, eq. (6).
     """
 
+    schedule: Schedule
+
     def __init__(self, beta: Beta, *, factor: float = 1.0) -> None:
         self._beta, self._factor = beta, factor
+        self._block, self._betas = -1, [0.0]
 
     def prepared(self, problem: Problem, arms: int | None) -> Self:
-        self.schedule = schedule_for(self._beta, problem, arms)
-        self._block, self._betas = -1, [0.0]
-        return self
+        rule = copy(self)
+        rule.schedule = schedule_for(self._beta, problem, arms)
+        rule._block = -1
+        return rule
 
     def beta(self, t: int, gain: float) -> float:
         """beta_t, given the information gained before round t, in nats."""
@@ -195,11 +200,14 @@ class Improvement(AcquisitionRule):
         return float(means.max(initial=-np.inf))
 
     def at(self, now: Round) -> Acquisition:
-        level = self.level(now)
+        return self.above(self.level(now), now.posterior)
+
+    def above(self, level: float, posterior: Posterior) -> Acquisition:
+        """The acquisition under a posterior with this incumbent."""
         if level == -np.inf:
             return Indifferent()
         score = VARIANTS[self.variant](level, self.margin)
-        return Augmented(score, now.posterior.noise_var) if self.augmented else score
+        return Augmented(score, posterior.noise_var) if self.augmented else score
 
 
 def rule_named(

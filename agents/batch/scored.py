@@ -1,11 +1,10 @@
 """Batches by an acquisition: chosen one after the other, or drawn from a distribution."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from gpbandits_env.agents.acquisitions import LogEI, LogPI
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Improvement, Round
 from gpbandits_env.agents.batch.base import (
     RULES,
@@ -61,16 +60,14 @@ class KrigingBeliever(BatchRule):
     def choose(self, now: Round) -> Points:
         posterior, search = now.posterior, now.search
         assert isinstance(now.rule, Improvement)
-        acquisition = now.rule.at(now)
+        level = now.rule.level(now)
         actions = []
         with rolled_back(posterior):
             for i in range(now.m):
-                actions.append(search.best(acquisition, posterior))
+                actions.append(search.best(now.rule.above(level, posterior), posterior))
                 if i + 1 < now.m:
-                    level = float(posterior.mean_at(actions[-1])[0])
-                    if isinstance(acquisition, (LogEI, LogPI)):
-                        most = max(acquisition.incumbent, level)
-                        acquisition = replace(acquisition, incumbent=most)
+                    if level > -np.inf:
+                        level = max(level, float(posterior.mean_at(actions[-1])[0]))
                     posterior.hallucinate(actions[-1])
         return np.concatenate(actions)
 

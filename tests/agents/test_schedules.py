@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents, scenarios
+from gpbandits_env.agents import GPAgent
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import (
     RKHS,
@@ -83,6 +84,15 @@ def test_the_candidates_of_a_box_are_counted():
     assert agents.make("gp-ucb", BOX, seed=0, candidates=1024).rule.schedule == Finite(
         0.1, 0.2, 1024
     )
+
+
+def test_a_rule_may_be_shared_by_agents_of_different_problems():
+    rule = ConfidenceBound({"type": "finite"})
+    first = GPAgent(ARMS, np.random.default_rng(0), rule)
+    before = first.rule.beta(1, 0.0)
+    second = GPAgent(ARMS.replaced(domain=Arms.grid(9)), np.random.default_rng(0), rule)
+    assert (first.rule.schedule, second.rule.schedule) == (Finite(arms=35), Finite(arms=9))
+    assert first.rule.beta(1, 0.0) == before > second.rule.beta(1, 0.0)
 
 
 def test_in_a_whole_box_theorem_2_stands_in_for_theorem_1():

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
+from gpbandits_env.agents.acquisitions.functions import Augmented, LogEI
 from gpbandits_env.agents.batch import RULES, rule_for
 from gpbandits_env.agents.search import search_for
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput, UnknownName
-from gpbandits_env.kernels import Linear, Matern32
+from gpbandits_env.kernels import Linear, Matern32, SquaredExponential
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
 
@@ -145,6 +146,22 @@ def test_a_batch_of_a_drifting_world_shares_one_time(world):
     for t, (arm, reward) in enumerate(zip(dense.arms, dense.rewards, strict=True), 1):
         apart.tell([arm], [reward], t)
     assert np.abs(apart.mean(now=7) - dense.mean(now=3)).max() > 0.01
+
+
+def test_a_believed_mean_raises_the_incumbent_of_augmented_ei_too():
+    """In the middle of two good arms the mean is higher than at any observed arm."""
+    problem = Problem(Arms.grid(60), SquaredExponential(0.2), 0.01, 4)
+    agent = agents.make("qei", problem, seed=0, augmented=True)
+    agent.tell([15, 25, 35, 45], [0.0, 1.0, 1.0, 0.0])
+    posterior, level = agent.posterior, agent.posterior.mean_at_observed().max()
+    actions, means = agent.ask(), posterior.mean.copy()
+    assert means[actions[0]] > level + 0.1
+    for i, arm in enumerate(actions):
+        posterior.hallucinate(actions[:i])
+        score = Augmented(LogEI(level), 0.01).score(means, posterior.var)
+        posterior.rollback()
+        assert score[arm] == pytest.approx(score.max(), abs=1e-8)
+        level = max(level, means[arm])
 
 
 @pytest.mark.parametrize("rule", ["hallucinate", "boltzmann", "believer", "explore"])
