@@ -169,10 +169,13 @@ class TuRBO(GPAgent):
         return np.asarray(width * self.length * np.exp(logs - logs.mean()))
 
     def choose(self) -> Points:
-        if self._seen >= self._first:
+        observed = len(self.posterior.observed)
+        if observed and self._seen >= self._first:
             return super().choose()
-        # The first points depend on the region and on the number of observed and pending points.
-        done, m = len(self.posterior.conditioned), self.problem.batch_size
+        # The first points depend on the region and on the number of observed and pending points,
+        # and so do those without data, which a reset has discarded.
+        done = self._seen + len(self.posterior.conditioned) - observed
+        m = self.problem.batch_size
         points = spread(self._box, max(self._first, done + m), self._streams.at(self.regions))
         return self._box.snap(points[done : done + m])
 

@@ -150,6 +150,33 @@ def test_known_points_count_and_the_first_points_are_spread():
         agents.make("turbo", Problem(Arms.grid(5), Matern52(1.0), NOISE))
 
 
+@pytest.mark.parametrize(
+    "settings", [{"window": 2}, {"reset_every": 2}, {"epsilon": 1.0}, {"compress": 3.4}], ids=str
+)
+def test_the_first_points_differ_also_if_data_are_discarded(settings):
+    problem = Problem(Box(LOW, HIGH), Matern52(1.0), NOISE)
+    plain, agent = (agents.make("turbo", problem, seed=0, **s) for s in ({}, settings))
+    for _ in range(6):
+        points = agent.ask()
+        np.testing.assert_array_equal(points, plain.ask())
+        for each in (agent, plain):
+            each.tell(points, reward(points))
+
+
+def test_without_data_a_restored_agent_goes_on_with_points_that_are_spread():
+    problem = Problem(Box(LOW, HIGH), Matern52(1.0), NOISE, batch_size=2)
+    agent, other = (agents.make("turbo", problem, seed=0, reset_every=4) for _ in range(2))
+    for _ in range(4):
+        points = agent.ask()
+        agent.tell(points, reward(points))
+    other.restore(agent.snapshot())
+    assert agent.posterior.size == 0
+    points = agent.ask()
+    np.testing.assert_array_equal(points, other.ask())
+    unit = (points - LOW) / (HIGH - LOW)
+    assert np.abs(unit[0] - unit[1]).max() > 0.4
+
+
 def test_a_campaign_recommends_its_best_point_when_a_region_has_just_ended():
     campaign = Campaign([(0.0, 1.0)] * 2, "turbo", seed=0, n_initial=4, maximize=False)
     regions = 0
