@@ -299,7 +299,7 @@ class GPAgent(Agent):
     def _outdated(self) -> bool:
         """Whether the posterior has data that the log has discarded; see `Forgetting.advance`."""
         emptied = self.forgetting is not None and self.log.best_reward == -math.inf
-        return emptied and self.posterior.size > 0
+        return emptied and len(self.posterior.observed) > 0
 
     def prior_data(
         self,
@@ -458,8 +458,13 @@ class GPAgent(Agent):
         return Refit(learning, given, self.action_map.inner.domain)
 
     def _learn_model(self, known: int = 0) -> None:
-        """Fit the model to the log if a fit is due, and use it; see `Refit.update`."""
-        if self.refit is not None and self.refit.update(self.round, self.log, known):
+        """Fit the model to the log if a fit is due, and use it; see `Refit.update`.
+
+        A fit waits while the posterior has data that the log has discarded.
+        """
+        if self.refit is None or self._outdated:
+            return
+        if self.refit.update(self.round, self.log, known):
             self._use(self.refit.model)
 
     def _use(self, model: Model) -> None:

@@ -98,10 +98,19 @@ class SRE(GPAgent):
         given = self.problem.domain.observations(actions, rewards, observed, 1)
         super().tell(actions, rewards, observed, *more, **named)
         self._note(*given)
-        stage = min(self.round // self._per_stage, self._stages - 1)
+        stage = self._stage_after(self.round)
         if stage > self.stage:
             self.action_map = EmbeddedMap(self.problem, self._entered(stage, self._best))
             self._start_with_what_is_known()
+
+    def _stage_after(self, rounds: int) -> int:
+        return min(rounds // self._per_stage, self._stages - 1)
+
+    def _notes(self, actions: Points, context: ArrayLike | None) -> Sequence[Points | None]:
+        notes = super()._notes(actions, context)
+        # Rewards of the last round of a stage arrive in the next one, which has other points.
+        ends = self._stage_after(self.round + 1) > self.stage
+        return [None] * len(notes) if ends else notes
 
     def prior_data(self, actions: ArrayLike, rewards: ArrayLike, *more: Any, **named: Any) -> None:
         super().prior_data(actions, rewards, *more, **named)

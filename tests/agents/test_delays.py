@@ -251,6 +251,48 @@ def test_a_reset_without_pending_rewards_discards_the_data_at_once():
     assert agent.posterior.size == 0
 
 
+def test_a_reset_discards_the_data_also_if_the_dictionary_is_empty():
+    """With qbar = 0.5, a point that was pulled four times is often missing from the dictionary."""
+    empty = 0
+    for seed in range(20):
+        nystrom = {"type": "nystrom", "qbar": 0.5}
+        agent = make("gp-ucb", reset_every=4, posterior=nystrom, seed=seed)
+        for t in range(8):
+            agent.tell([5], [1.0])
+            empty += t % 4 == 3 and agent.posterior.size == 0
+            assert len(agent.posterior.observed) == (t % 4 < 3)
+    assert empty > 10
+
+
+def test_a_fit_does_not_discard_the_data_before_a_reward_of_the_new_block_arrives():
+    agent = make("r-gp-ucb", reset_every=5, learn={"every": 1, "first": 3, "starts": 1})
+    for t in range(7):
+        agent.expect([3 * t])
+        if t >= 2:
+            agent.tell_late([3 * t - 6], [np.sin(t)])
+    fits = len(agent.learned)
+    assert agent.posterior.size == 2  # the rewards of rounds 1 to 3, but the last after its block
+    agent.tell_late([15], [1.0])
+    agent.expect([1])
+    assert agent.posterior.size == 1
+    assert len(agent.learned) == fits + 1
+
+
+def test_pending_points_of_a_stage_of_sre_are_not_those_of_the_next():
+    """Points are coordinates of the embedding of their stage."""
+    box = Box(-np.ones(6), np.ones(6))
+    agent = make("sre", domain=box, d=2, stages=2, rounds=3)
+    for _ in range(3):
+        agent.expect(agent.ask())
+    assert agent.stage == 1
+    assert all(played.note is None for played in agent.pending)
+    agent.tell_late([agent.pending[-1].action], [1.0])
+    assert agent.posterior.size == 0
+    agent.expect(agent.ask())
+    agent.tell_late([agent.pending[-1].action], [1.0])
+    assert agent.posterior.size == 1
+
+
 def test_a_window_of_a_bandit_over_windows_is_longer_by_the_largest_delay():
     """A window shorter than the delay would never have data."""
     agent = make("bob-gp-ucb", max_delay=4, block=40)
