@@ -42,20 +42,12 @@ class ActionMap:
         """The arms or points of the posterior's domain for those of `shown`."""
         return points
 
-    def located(self, actions: Points) -> Points:
-        """The arms or points of `shown` for checked actions; `placed` then needs no check.
-
-        Raises:
-            InvalidInput: an action corresponds to none of them.
-        """
-        return self.points(actions)
-
     def actions(self, points: Points) -> Points:
         """The actions of arms or points of the posterior's domain, as a new array."""
         return points
 
     def points(self, actions: Points) -> Points:
-        """The arms or points of the posterior's domain for checked actions.
+        """The arms or points of `shown` for checked actions.
 
         Raises:
             InvalidInput: an action corresponds to none of them.
@@ -101,15 +93,11 @@ class ContextMap(ActionMap):
             own = np.array([self._index[row.tobytes()] for row in own], dtype=np.int64)
         return self.base.actions(own)
 
-    def located(self, actions: Points) -> Points:
+    def points(self, actions: Points) -> Points:
         return self.base.points(actions)
 
-    def points(self, actions: Points) -> Points:
-        return self.placed(self.base.points(actions))
-
     def placed(self, points: Points) -> Points:
-        if self.context is None:
-            raise InvalidInput("the context is unknown: call ask(context=...), or pass context")
+        assert self.context is not None
         if self._count is not None:
             return points * self._count + self.context
         context = self.contexts.points(self.context)

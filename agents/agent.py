@@ -261,7 +261,11 @@ class Agent(Displayed, ABC):
         """The variances of the noise of the rewards, checked; None if none is given or known."""
         if noise_var is None:
             return None
-        if not self.takes_noise or observed is not None:
+        if observed is not None:
+            raise InvalidInput(
+                "give noise_var or observed, not both: leave out actions that were not evaluated"
+            )
+        if not self.takes_noise:
             raise InvalidInput(
                 f"{type(self).__name__} with these settings takes no noise of each reward's own: "
                 "it needs an agent that keeps all data in one posterior, such as ei, gp-ucb or ts, "

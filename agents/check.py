@@ -50,9 +50,7 @@ def check_agent(
     for problem in tried:
 
         def fresh(problem: Problem = problem) -> Agent:
-            if isinstance(agent, str):
-                return make(agent, problem, seed=7, **settings)
-            return agent(problem, np.random.default_rng(7), **settings)
+            return make(agent, problem, seed=7, **settings)
 
         try:
             fresh()

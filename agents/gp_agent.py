@@ -347,12 +347,12 @@ class GPAgent(Agent):
         if self.action_map.identity:
             self.enter(context)
             return actions
-        located = self.action_map.located(actions)
+        points = self.action_map.points(actions)
         self.enter(context)
-        return self.action_map.placed(located)
+        return self.action_map.placed(points)
 
     def informative(self, actions: ArrayLike) -> NDArray[np.bool_]:
-        points = self.action_map.points(self.problem.domain.check(actions))
+        points = self._placed(self.problem.domain.check(actions), None)
         return self.compression.informative(self.posterior, points, self._pending_points())
 
     def wait(self, dt: float) -> None:

@@ -6,7 +6,7 @@ import pytest
 from gpbandits_env.agents import Agent, check_agent
 from gpbandits_env.arrays import frozen
 from gpbandits_env.domains import Arms
-from gpbandits_env.errors import InvalidInput, LawBroken
+from gpbandits_env.errors import InvalidInput, LawBroken, UnknownName
 from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
@@ -52,6 +52,16 @@ def test_problems_and_settings_may_be_given():
     check_agent(Greedy, [problem], explore=0.9)
     with pytest.raises(InvalidInput, match=r"supports none of the problems: .*box"):
         check_agent("hesbo", problem)
+
+
+def test_a_class_that_is_no_agent_or_takes_no_such_setting_breaks_no_law():
+    class HasNoAsk(Agent):
+        """Its method is missing."""
+
+    with pytest.raises(InvalidInput, match="implement all of its abstract methods"):
+        check_agent(HasNoAsk)
+    with pytest.raises(UnknownName, match="did you mean 'explore'"):
+        check_agent(Greedy, explor=0.9)
 
 
 def test_problems_with_contexts_break_no_law():

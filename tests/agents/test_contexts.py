@@ -196,6 +196,17 @@ def test_uniform_first_rounds_are_actions(domain, contexts):
     assert counts.min() > 10
 
 
+def test_what_is_informative_depends_on_a_context_that_is_unknown_after_a_reset():
+    agent = agents.make("cub", Problem(ARMS, KERNEL, NOISE, contexts=CONTEXTS), compress=0.4)
+    agent.tell([3, 3], [1.0, 1.0], context=2)
+    assert not agent.informative([3]).any()
+    agent.ask(context=0)
+    assert agent.informative([3]).all()
+    agent.reset()
+    with pytest.raises(InvalidInput, match="ask\\(context"):
+        agent.informative([3])
+
+
 def test_a_point_that_is_no_candidate_does_not_change_the_context():
     problem = Problem(LINE, KERNEL, NOISE, contexts=CONTEXTS)
     agent = agents.make("gp-ucb", problem, seed=0, candidates=16)

@@ -5,6 +5,7 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.domains import Arms, Box
+from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Matern52
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.problem import Problem
@@ -107,6 +108,14 @@ def test_noise_of_each_reward_counts_if_nothing_is_learned():
         agent.tell([1, 5, 8], [1.0, -1.0, 0.5], noise_var=[1e-4, 1e-4, 5.0])
     assert fitted.refit.learned
     assert fitted.posterior.mean == pytest.approx(fixed.posterior.mean, abs=1e-10)
+
+
+def test_noise_of_each_reward_and_a_mask_are_refused_with_what_to_do():
+    agent = agents.make("gp-ucb", PROBLEM, seed=0)
+    with pytest.raises(InvalidInput, match="leave out actions that were not evaluated"):
+        agent.tell([1, 5], [1.0, 0.0], observed=[True, False], noise_var=[0.1, 0.1])
+    with pytest.raises(InvalidInput, match="without compress"):
+        agents.make("cub", PROBLEM).tell([1], [1.0], noise_var=[0.1])
 
 
 @pytest.mark.parametrize(
