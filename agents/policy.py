@@ -1,7 +1,7 @@
 """An agent as a policy that maps observations to actions, as RL tooling expects."""
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -93,35 +93,22 @@ class Policy:
         # All copies are made first, so that no instance's stream depends on another's draws.
         while len(self._agents) < len(rewards):
             self._agents.append(self._another())
-        chosen = [
-            self._act(
-                i,
-                t,
-                None if contexts is None else contexts[i],
-                a,
-                r,
-                *(None if mask is None else mask[i] for mask in (seen, arrived)),
-            )
-            for i, (a, r, t) in enumerate(zip(actions, rewards, counts, strict=True))
-        ]
+        none = [None] * len(rewards)
+        parts = (none if part is None else part for part in (contexts, seen, arrived))
+        observed = zip(counts, actions, rewards, *parts, strict=True)
+        chosen = [self._act(*each) for each in zip(self._agents, observed, strict=False)]
         together = chosen[0] if single else np.stack(chosen)
         if seen is None:
             return together
         wanted = [agent.informative(a) for agent, a in zip(self._agents, chosen, strict=False)]
         return together, wanted[0] if single else np.stack(wanted)
 
-    def _act(
-        self,
-        instance: int,
-        round_: int,
-        context: Points | None,
-        *observed: Any,
-    ) -> Points:
-        agent = self._agents[instance]
+    def _act(self, agent: _Agent, observed: Sequence[Any]) -> Points:
+        round_, actions, rewards, context, *masks = observed
         if round_ == 0:
             agent.reset()
         elif round_ > agent.round:
-            learn(agent, *observed)
+            learn(agent, actions, rewards, *masks)
         return agent.ask() if context is None else agent.ask(context=context)
 
     def _another(self) -> _Agent:

@@ -54,18 +54,14 @@ class AcquisitionRule(ABC):
         """The acquisition of a round."""
 
 
+@dataclass(frozen=True)
 class Fixed(AcquisitionRule):
-    """The same acquisition in every round.
+    """The same acquisition in every round."""
 
-    Args:
-        acquisition: the acquisition.
-    """
-
-    def __init__(self, acquisition: Acquisition) -> None:
-        self._acquisition = acquisition
+    acquisition: Acquisition
 
     def at(self, now: "Round") -> Acquisition:
-        return self._acquisition
+        return self.acquisition
 
 
 @dataclass(slots=True)

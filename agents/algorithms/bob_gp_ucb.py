@@ -60,9 +60,8 @@ class BOBGPUCB(GPAgent):
         horizon = problem.horizon or USUAL_HORIZON
         usual = math.floor(problem.domain.dim * math.sqrt(horizon))
         length = usual if block is None else whole(block, "block")
-        rule = WindowBandit(horizon, length, rng, problem.max_delay or 0)
+        rule = WindowBandit(problem.joint, horizon, length, rng)
         super().__init__(problem, rng, ConfidenceBound(beta), None, rule, **parts)
-        rule.expect(self.action_map.inner, problem.batch_size)
 
     @property
     def window(self) -> int:
@@ -85,10 +84,10 @@ class WindowBandit(Forgetting):
     """Exp3 over the lengths of sliding windows; a block of rounds is one of its rounds.
 
     Args:
+        problem: the problem, whose prior limits the rewards; a window is longer by its `max_delay`.
         horizon: T.
         length: H, the rounds per block.
         rng: the generator.
-        late: the number of rounds whose rewards may be pending; a window is longer by them.
     Attributes:
         lengths: the lengths w_j of the windows.
         chosen: the j of the present block.
@@ -97,24 +96,21 @@ class WindowBandit(Forgetting):
 
     rounds_late = None
 
-    def __init__(self, horizon: int, length: int, rng: Generator, late: int) -> None:
+    def __init__(self, problem: Problem, horizon: int, length: int, rng: Generator) -> None:
         steps = max(1, math.ceil(math.log(length)))
-        self._late = late
-        self.length, self._horizon, self._rng, self.rounds = length, horizon, rng, length + 1
+        self._late = problem.max_delay or 0
+        self.length, self._rng, self.rounds = length, rng, length + 1
         self.lengths = [math.floor(length ** (j / steps) + 1e-9) for j in range(steps + 1)]
         effort, blocks = (steps + 1) * math.log(steps + 1), math.ceil(horizon / length)
         self._exploration = min(1.0, math.sqrt(effort / ((math.e - 1.0) * blocks)))
-        self.begin()
-
-    def expect(self, problem: Problem, batch_size: int) -> None:
-        """Take the limits of rewards from the prior."""
         self._mean = float(np.mean(problem.prior_mean))
         first = problem.domain.points(problem.domain.sample(np.random.default_rng(0), 1))
         top = 2.0 * math.sqrt(float(problem.kernel.diagonal(first)[0]))
-        length, rest = self.length, math.log(self._horizon / math.sqrt(self.length))
-        noise = math.sqrt(problem.noise_var * batch_size * length * max(0.0, rest))
+        rest, m = math.log(horizon / math.sqrt(length)), problem.batch_size
+        noise = math.sqrt(problem.noise_var * m * length * max(0.0, rest))
         # The largest sum of rewards in a block that is to be expected.
-        self._scale = 2.0 * top * length * batch_size + 4.0 * noise
+        self._scale = 2.0 * top * length * m + 4.0 * noise
+        self.begin()
 
     @property
     def probabilities(self) -> Array:

@@ -55,6 +55,8 @@ class Refit:
         InvalidInput: the noise variance is 0 and is not learned.
     """
 
+    tails: Tails | None
+
     def __init__(self, learning: Learning, given: Model, domain: Domain) -> None:
         self.learning, self.domain = learning, domain
         self._names = learnable(given.kernel, learning.of_space)
@@ -69,18 +71,14 @@ class Refit:
                 f"cannot learn {' and '.join(learning.what)} without noise: give a noise_var above "
                 "0, or learn noise_var too"
             )
-        self._given = self.model = given
+        self._given = given
         inputs = InputScaling.of(domain)
         if learning.ard is not False:  # raise an error early
             groups_of(learning.ard, given.kernel, self._names, len(inputs.low))
         priors = PRIORS[learning.prior](inputs, learning.spread)
         self._priors = priors if self._names - {"epsilon"} else None
-        self._fitted: int | None = None
-        self._known = 0  # prior observations since the last fit
-        self._seen = 0  # the observations at the last fit
-        self.tails: Tails | None = None
-        self._fresh = 0  # the observations at the last fit with several starts
         self.learned: list[Plain] = []
+        self.clear()
 
     @property
     def keeps_prior(self) -> bool:
@@ -253,8 +251,11 @@ class Refit:
 
     def clear(self) -> None:
         """Return to the given model, and drop the record of fits."""
-        self.model, self._fitted, self._known = self._given, None, 0
-        self._seen, self._fresh, self.tails = 0, 0, None
+        self.model, self.tails = self._given, None
+        self._fitted: int | None = None
+        self._known = 0  # prior observations since the last fit
+        self._seen = 0  # the observations at the last fit
+        self._fresh = 0  # the observations at the last fit with several starts
         self.learned.clear()
 
     def snapshot(self) -> State:

@@ -44,17 +44,18 @@ def search_for(
         InvalidInput: settings are given on arms, or a setting is out of range.
         UnknownName: there is no such type or setting.
     """
-    if actions is not None and not domain.finite:
-        search = search_for(domain, spec, rng, through)
-        search.fix(domain, np.full(domain.dim, np.nan))  # raises an error early
-        return PlacedArmSearch(actions) if isinstance(actions, Arms) else search
+    shown = domain if actions is None else actions
     if isinstance(spec, Search):
-        return spec
-    if isinstance(domain, Arms):
+        search = spec
+    elif isinstance(shown, Arms):
         if spec is not None:
             raise InvalidInput("search is for boxes, and all arms are scored anyway: leave it out")
-        return ArmSearch(domain.size)
-    assert isinstance(domain, Box)
-    named = {} if spec is None else {"type": spec} if isinstance(spec, str) else spec
-    given = {"type": "gradient", **mapping(named, "search", "a dict or the name of a type")}
-    return SEARCHES.from_dict(given).search(domain, rng, through)
+        return ArmSearch(domain.size) if isinstance(domain, Arms) else PlacedArmSearch(shown)
+    else:
+        assert isinstance(domain, Box)
+        named = {} if spec is None else {"type": spec} if isinstance(spec, str) else spec
+        given = {"type": "gradient", **mapping(named, "search", "a dict or the name of a type")}
+        search = SEARCHES.from_dict(given).search(domain, rng, through)
+    if actions is not None and not shown.finite:
+        search.fix(domain, np.full(domain.dim, np.nan))  # raises an error early
+    return search

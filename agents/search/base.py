@@ -116,6 +116,19 @@ class Search(ABC):
         """Samples (size, n) whose difference from the mean (n,) is multiplied by the scale."""
         return values if self.scale == 1.0 else mean + self.scale * (values - mean)
 
+    def _largest(
+        self, values: Array, points: Points, rng: np.random.Generator
+    ) -> tuple[IntArray, Array]:
+        """The index of the largest of each sample (size, n) at points, and its value."""
+        own, feasible = np.arange(len(values)), None
+        if self.feasibility is not None:
+            values, feasible = self.feasibility.drawn(rng, len(values)).ranked(values, points)
+        first = values.argmax(axis=1)
+        tops = values[own, first]
+        if feasible is not None:
+            tops[~feasible[own, first]] = -np.inf
+        return first, tops
+
 
 class ArmSearch(Search):
     """The exact search over n arms, O(n) per call.
@@ -164,19 +177,13 @@ class ArmSearch(Search):
     def sampled(
         self, posterior: ArmPosterior | NystromPosterior, rng: np.random.Generator, size: int
     ) -> tuple[IntArray, Array]:
-        values, own = self._scaled(posterior.sample(rng, size), posterior.mean), np.arange(size)
+        values = self._scaled(posterior.sample(rng, size), posterior.mean)
         if self.among is not None:
             values = values[:, self.among]
         fresh = self._fresh(None)
         if fresh is not None:
             values = np.where(fresh, values, values.min(axis=1, keepdims=True) - 1.0)
-        if self.feasibility is None:
-            arms = values.argmax(axis=1)
-            return self._arms(arms), values[own, arms]
-        slacks = self.feasibility.drawn(rng, size)
-        values, feasible = slacks.ranked(values, self._searched)
-        arms = values.argmax(axis=1)
-        tops = np.where(feasible[own, arms], values[own, arms], -np.inf)
+        arms, tops = self._largest(values, self._searched, rng)
         return self._arms(arms), tops
 
     @property

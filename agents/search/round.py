@@ -130,13 +130,7 @@ class RoundSearch(Search):
             values = posterior.paths(rng, size, scale=self.scale)(held.points)
         else:
             values = self._scaled(held.draw(rng, size), held.mean)
-        own, feasible = np.arange(size), None
-        if self.feasibility is not None:
-            values, feasible = self.feasibility.drawn(rng, size).ranked(values, held.points)
-        first = values.argmax(axis=1)
-        tops = values[own, first]
-        if feasible is not None:
-            tops[~feasible[own, first]] = -np.inf
+        first, tops = self._largest(values, held.points, rng)
         return held.points[first], tops
 
     def check_samples(self, posterior: BoxPosterior) -> None:
