@@ -56,6 +56,10 @@ class Refit:
     """
 
     tails: Tails | None
+    _fitted: int | None  # the round of the last fit
+    _known: int  # the prior observations since then
+    _seen: int  # the observations then
+    _fresh: int  # the observations at the last fit with several starts
 
     def __init__(self, learning: Learning, given: Model, domain: Domain) -> None:
         self.learning, self.domain = learning, domain
@@ -251,11 +255,8 @@ class Refit:
 
     def clear(self) -> None:
         """Return to the given model, and drop the record of fits."""
-        self.model, self.tails = self._given, None
-        self._fitted: int | None = None
-        self._known = 0  # prior observations since the last fit
-        self._seen = 0  # the observations at the last fit
-        self._fresh = 0  # the observations at the last fit with several starts
+        self.model, self.tails, self._fitted = self._given, None, None
+        self._known, self._seen, self._fresh = 0, 0, 0
         self.learned.clear()
 
     def snapshot(self) -> State:
