@@ -4,9 +4,9 @@ Paper: Qian, Hu and Yu (2016), "Derivative-Free Optimization of High-Dimensional
 Functions by Sequential Random Embeddings", Algorithm 2, as a baseline of tranthe2020.
 Assumes: all coordinates have an effect, most of them a small one.
 Departures: 1. within a stage the optimizer is GP-UCB (or any acquisition), as in tranthe2020; 2. a
-stage starts with the observed reward of its starting point; 3. a stage starts with the kernel and
-the noise variance learned in the previous stage, and refits them to its own data; 4. those of
-`GPAgent`.
+stage starts with the observed reward of its starting point; 3. all stages have the kernel of the
+first, or a stage starts with the kernel and the noise variance learned in the previous one, and
+refits them to its own data; 4. those of `GPAgent`.
 """
 
 from collections.abc import Sequence

@@ -97,7 +97,8 @@ class Search(ABC):
     def here(self, posterior: Any) -> Points | None:
         """The points whose largest posterior mean is the incumbent while coordinates are fixed.
 
-        They are the observed points, moved to the fixed coordinates. None while none are fixed.
+        They are the observed points, moved to the fixed coordinates, or on arms that `fix` has
+        restricted all of these arms. None while none are fixed.
         """
         return None
 

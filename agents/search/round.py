@@ -126,7 +126,7 @@ class RoundSearch(Search):
         self, posterior: BoxPosterior, rng: np.random.Generator, size: int
     ) -> tuple[Array, Array]:
         held = self._candidates(posterior)
-        if len(held.points) > MOST_EXACT:
+        if self.settings.candidates > MOST_EXACT:
             values = posterior.paths(rng, size, scale=self.scale)(held.points)
         else:
             values = self._scaled(held.draw(rng, size), held.mean)

@@ -5,6 +5,7 @@ import pytest
 
 from gpbandits_env import agents
 from gpbandits_env.agents.acquisitions import UCB, Mean, Variance
+from gpbandits_env.agents.search import round as round_search
 from gpbandits_env.agents.search import search_for
 from gpbandits_env.agents.search.round import (
     RoundCandidates,
@@ -15,7 +16,7 @@ from gpbandits_env.agents.search.round import (
 )
 from gpbandits_env.domains import Arms, Box
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.kernels import Matern32, Matern52, SquaredExponential
+from gpbandits_env.kernels import Linear, Matern32, Matern52, SquaredExponential
 from gpbandits_env.posterior import BoxPosterior
 from gpbandits_env.problem import Problem
 
@@ -145,6 +146,15 @@ def test_samples_do_not_outlive_the_data():
     held = finder._candidates(posterior)
     draws = held.draw(np.random.default_rng(0), 4000)
     assert draws[:, :5].std(axis=0).max() < 0.05
+
+
+def test_local_maxima_of_the_mean_do_not_change_how_samples_are_drawn(monkeypatch):
+    """What `check_samples` says when an agent is made holds in every round."""
+    monkeypatch.setattr(round_search, "MOST_EXACT", 64)
+    posterior, finder = belief(Matern32(0.5) + Linear()), search(candidates=64)
+    finder.check_samples(posterior)
+    assert len(finder.options(posterior)[0]) > 64
+    assert np.isfinite(finder.sampled(posterior, np.random.default_rng(0), 2)[1]).all()
 
 
 def test_a_few_steps_climb_a_narrow_ridge_and_stop_at_the_ends():
