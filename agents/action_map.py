@@ -125,18 +125,17 @@ def action_map_for(problem: Problem, candidates: int | None, rng: np.random.Gene
     return made if contexts is None else ContextMap(made, contexts)
 
 
-def check_own_search(agent: object, problem: Problem, candidates: int | None) -> None:
+def check_own_search(problem: Problem, candidates: int | None) -> None:
     """Raise `InvalidInput` for settings that an agent with a map of its own does not support."""
-    name = type(agent).__name__
     if problem.contexts is not None:
         raise InvalidInput(
-            f"{name} searches lines or subspaces of its own and supports no contexts: use an agent "
-            "such as gp-ucb, ei or ts"
+            "this agent searches lines or subspaces of its own and supports no contexts: use an "
+            "agent such as gp-ucb, ei or ts"
         )
     if candidates is not None:
         raise InvalidInput(
-            f"{name} searches the whole box and supports no candidates: leave out candidates, and "
-            "posterior='nystrom' and temporal, which need them"
+            "this agent searches the whole box and supports no candidates: leave out candidates, "
+            "and posterior='nystrom' and temporal, which need them"
         )
 
 

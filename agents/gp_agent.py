@@ -140,7 +140,7 @@ class GPAgent(Agent):
         self.fixes_coordinates = action_map is None and candidates is None
         self.action_map = action_map or action_map_for(problem, candidates, rng)
         if action_map is not None:
-            check_own_search(self, problem, candidates)
+            check_own_search(problem, candidates)
         inner = self.action_map.inner
         self.forgetting = forgetting_for(epsilon, reset_every, window, moving, forgetting)
         model = Model(inner.kernel, inner.noise_var, inner.prior_mean, epsilon or 0.0, moving)

@@ -13,8 +13,8 @@ from numpy.random import Generator
 
 from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import Beta
+from gpbandits_env.agents.data.forgetting import Elapse, forgetting_for
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 from gpbandits_env.temporal import WienerTime
 
@@ -28,7 +28,7 @@ class UITVBO(GPAgent):
         rate: r > 0, the growth of the prior variance per round (see `WienerTime`).
         beta: see `GPUCB`.
     Raises:
-        InvalidInput: temporal is given, or the rate is out of range.
+        InvalidInput: another way to forget is given, or the rate is out of range.
     Source: Brunzema, von Rohr and Trimpe (2022), Section IV.
     """
 
@@ -43,7 +43,7 @@ class UITVBO(GPAgent):
         beta: Beta = 2.0,
         **parts: Any,
     ) -> None:
-        if "temporal" in parts:
-            raise InvalidInput("UI-TVBO has a temporal kernel of its own: give rate, not temporal")
+        others = ("epsilon", "reset_every", "window", "temporal")
+        forgetting_for(**{name: parts.pop(name, None) for name in others}, own=Elapse())
         temporal = WienerTime(rate)
         super().__init__(problem, rng, ConfidenceBound(beta), temporal=temporal, **parts)

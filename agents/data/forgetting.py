@@ -168,8 +168,8 @@ def forgetting_for(
     if own is not None:
         if named:
             raise InvalidInput(
-                f"this agent forgets by a rule of its own: leave out {named[0]}, and do not learn "
-                "epsilon"
+                f"this agent forgets by a rule of its own: leave out {', '.join(given)}, and do "
+                "not learn epsilon"
             )
         return own
     if temporal is not None:

@@ -210,7 +210,8 @@ def test_other_ways_to_forget_are_refused(world, name):
 @pytest.mark.parametrize(
     ("name", "settings", "message"),
     [
-        ("ui-tvbo", {"temporal": {"type": "wiener", "rate": 0.1}}, "give rate"),
+        ("ui-tvbo", {"temporal": {"type": "wiener", "rate": 0.1}}, "rule of its own"),
+        ("ui-tvbo", {"window": 5}, "rule of its own"),
         ("et-gp-ucb", {"delta": 0.0}, "delta must be in"),
         ("et-gp-ucb", {"delta": 1.5}, "delta"),
         ("wgp-ucb", {"discount": 0.0}, "discount must be above 0"),

@@ -11,9 +11,10 @@ SEASON = {"type": "quasi-periodic", "period": 4.0, "harmonics": 1, "epsilon": 0.
 REFUSED = {
     "r-gp-ucb": "reset_every and temporal",
     "sw-gp-ucb": "window and temporal",
-    "ui-tvbo": "temporal kernel of its own",
     **dict.fromkeys(("random", "rexp3", "genie"), "no setting .* 'temporal'"),
-    **dict.fromkeys(("et-gp-ucb", "wgp-ucb", "bob-gp-ucb", "bma-gp-ucb"), "rule of its own"),
+    **dict.fromkeys(
+        ("et-gp-ucb", "wgp-ucb", "bob-gp-ucb", "bma-gp-ucb", "ui-tvbo"), "rule of its own"
+    ),
     **dict.fromkeys(("bkb-ucb", "bkb-ei", "bkb-mpi"), "Nystrom .* does not support temporal"),
     **dict.fromkeys(("ms-ucb", "dropout-ucb", "line-bo", "rembo"), "whole box .* temporal"),
     **dict.fromkeys(("hesbo", "sre", "turbo"), "whole box .* temporal"),

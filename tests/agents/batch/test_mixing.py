@@ -52,6 +52,7 @@ BOX_AGENTS = {
     "sre": {"d": 1, "rounds": 3, "search": QUICK},
     "turbo": {"n_initial": 2, "candidates": 12},
 }
+OWN_RULE = ("et-gp-ucb", "bob-gp-ucb", "bma-gp-ucb", "wgp-ucb", "ui-tvbo")
 ROUNDS, BATCH = 3, 2
 
 
@@ -61,7 +62,7 @@ def quick(name, place, given):
         return BOX_AGENTS[name]
     if place == "arms":
         return {}
-    needs_arms = "posterior" in given or "temporal" in given
+    needs_arms = "posterior" in given or "temporal" in given or name in OWN_RULE
     return {"candidates": 12} if needs_arms else {"search": QUICK}
 
 
@@ -157,10 +158,16 @@ def noiseless_table(reasons):
     return narrow("rule or data option", cells, [("`ei`", list(cells.values()))])
 
 
-def box_options_table(reasons):
+def agents_table(names, places, reasons):
     rows = [
-        (f"`{name}`", [reasons.cell({"box": tried(name, "box", **OPTIONS[b])}) for b in OPTIONS])
-        for name in BOX_AGENTS
+        (
+            f"`{name}`",
+            [
+                reasons.cell({p: tried(name, p, **given) for p in places})
+                for given in OPTIONS.values()
+            ],
+        )
+        for name in names
     ]
     return narrow("data option", OPTIONS, rows)
 
@@ -200,6 +207,12 @@ def page():
         "",
         *[f"- like `{name}`: {others}" for name, others in AGENTS.items() if others],
         "",
+        "## Agents that forget by a rule of their own",
+        "",
+        "They combine with batch rules like `gp-ucb`. On arms and in boxes:",
+        "",
+        *agents_table(OWN_RULE, PLACES, reasons),
+        "",
         "## Two data options at once",
         "",
         *options_table(reasons),
@@ -216,7 +229,7 @@ def page():
         "",
         "With their default rule:",
         "",
-        *box_options_table(reasons),
+        *agents_table(BOX_AGENTS, ["box"], reasons),
         "",
         "## Reasons",
         "",
