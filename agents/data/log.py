@@ -77,8 +77,8 @@ class ObservationLog:
         if self._keeps:
             if len(self._entries) == self._entries.maxlen:
                 self._start = max(0, self._start - 1)
-            own = None if noise_var is None else noise_var.copy()
-            self._entries.append(Entry(round_, points.copy(), rewards.copy(), 0.0, 0.0, own))
+            new = Entry(round_, points.copy(), rewards.copy(), 0.0, 0.0, _copied(noise_var))
+            self._entries.append(new)
 
     def append_known(self, points: Points, rewards: Array, noise_var: Array | None = None) -> None:
         """Log prior data: with the last entry if no time has passed since, as they are no round."""
@@ -260,13 +260,12 @@ class ObservationLog:
 
     def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
-        # Files of earlier versions know of no elapsed time, and of no noise.
         found = [
-            Entry(int(t), np.array(p), np.array(r), *_afterwards(*more))
-            for t, p, r, *more in state["entries"]
+            Entry(int(t), np.array(p), np.array(r), float(e), float(dt), _copied(noise_var))
+            for t, p, r, e, dt, noise_var in state["entries"]
         ]
         start, best = int(state["start"]), float(state["best_reward"])
-        self._before, self._since = float(state.get("before", 0.0)), int(state.get("since", 0))
+        self._before, self._since = float(state["before"]), int(state.get("since", 0))
         self.observations = int(state["observations"])
         self._entries.clear()
         self._entries.extend(found)
@@ -284,9 +283,5 @@ def _noise_of(entries: Collection[Entry]) -> Array | None:
     return np.concatenate(parts)
 
 
-def _afterwards(
-    faded: float, elapsed: float = 0.0, noise_var: Array | None = None
-) -> tuple[float, float, Array | None]:
-    """The last fields of an entry in a snapshot."""
-    own = None if noise_var is None else np.array(noise_var, dtype=float)
-    return float(faded), float(elapsed), own
+def _copied(noise_var: Array | None) -> Array | None:
+    return None if noise_var is None else np.array(noise_var, dtype=float)

@@ -275,9 +275,8 @@ class Refit:
         """Return to the state of a snapshot."""
         self.model = Model.from_dict(state["model"])
         self._fitted = None if state["fitted"] is None else int(state["fitted"])
-        for name in ("known", "seen", "fresh"):  # files of earlier versions do not have them
-            setattr(self, f"_{name}", int(state.get(name, 0)))
-        tails = state.get("tails")
+        self._known, self._seen = int(state["known"]), int(state["seen"])
+        self._fresh, tails = int(state["fresh"]), state["tails"]
         self.tails = None if tails is None else Tails(*map(float, tails))
         self.learned[:] = [dict(record) for record in state["learned"]]
 

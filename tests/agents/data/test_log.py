@@ -64,16 +64,6 @@ def test_time_that_passes_is_logged_for_a_temporal_kernel():
     assert log.snapshot() == ObservationLog(None).snapshot()
 
 
-def test_a_log_of_earlier_versions_has_no_elapsed_time():
-    state = logged(fading=True).snapshot()
-    old = {key: value for key, value in state.items() if key != "before"}
-    old["entries"] = [entry[:4] for entry in state["entries"]]
-    log = ObservationLog(None)
-    log.restore(old)
-    assert [entry.elapsed for entry in log.data] == [0.0, 0.0, 0.0]
-    assert [entry.faded for entry in log.data] == [entry[3] for entry in state["entries"]]
-
-
 def test_the_data_are_what_came_since_the_last_reset():
     log = logged()
     assert log.best_reward == 0.9
