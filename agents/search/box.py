@@ -211,10 +211,7 @@ class BoxSearch(Search):
         starts = y[distinct(self.box, y, values, count).ravel()]
         budget = self.settings.evaluations * count * size // max(self.settings.starts, 1)
         climbed = pulled(lambda x, rows: surface(x, rows // count), self.through)
-        if self.box.linear is not None or self.box.free is not None:
-            found, tops = self._climb(climbed, starts, budget)
-        else:
-            found, tops = climb(climbed, starts, self.box.low, self.box.high, evaluations=budget)
+        found, tops = self._climb(climbed, starts, budget)
         tops = tops.reshape(size, count)
         if self.box.free is not None:
             ends = found.reshape(size, count, -1)

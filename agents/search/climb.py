@@ -150,7 +150,7 @@ class _Climbers:
         move = _two_loops(uphill, steps, falls, rho, gamma)
         newton = (rho > 0.0).any(axis=0)
         newton &= np.einsum("ij,ij->i", move, uphill) > 0.0
-        limit = np.minimum(1.0, LONGEST_STEP / _largest(move))
+        limit = np.minimum(1.0, LONGEST_STEP / largest(move))
         move *= (self._stretch * limit)[:, None]
         if np.count_nonzero(newton) == len(newton):
             return move
@@ -158,7 +158,7 @@ class _Climbers:
 
     def _steepest(self, uphill: Array) -> Array:
         """The first steps along the gradients (b, d) of the free coordinates."""
-        return uphill * (FIRST_STEP * self._stretch / _largest(uphill))[:, None]
+        return uphill * (FIRST_STEP * self._stretch / largest(uphill))[:, None]
 
     def _shorten(self, failed: NDArray[np.bool_], f: Array, slope: Array) -> None:
         """Shorten failed steps by the parabola through the known values and the slope."""
@@ -216,7 +216,7 @@ class _Climbers:
         self._failures, self._stretch = self._failures[left], self._stretch[left]
 
 
-def _largest(rows: Array) -> Array:
+def largest(rows: Array) -> Array:
     """The largest size of an entry of each row (b, d), or a tiny number, (b,)."""
     size: Array = np.abs(rows).max(axis=1)
     return np.maximum(size, 1e-300)

@@ -24,7 +24,7 @@ from gpbandits_env.agents.acquisitions import Acquisition, Feasibility, Mean, le
 from gpbandits_env.agents.embeddings import BoxMap
 from gpbandits_env.agents.search.base import Search, Within
 from gpbandits_env.agents.search.candidates import HeldCandidates
-from gpbandits_env.agents.search.climb import surface
+from gpbandits_env.agents.search.climb import largest, surface
 from gpbandits_env.arrays import Array, positive, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
@@ -200,11 +200,11 @@ def ascend(
     at, (value, slope) = points, surface(points)
     # Coordinates are scaled to [0, 1]^d.
     slope = slope * sides
-    length = FIRST / _largest(slope)
+    length = FIRST / largest(slope)
     for _ in range(steps):
         outside = ((at <= low) & (slope < 0.0)) | ((at >= high) & (slope > 0.0))
         uphill = np.where(outside, 0.0, slope)
-        length = np.minimum(length, LONGEST / _largest(uphill))
+        length = np.minimum(length, LONGEST / largest(uphill))
         trial = np.clip(at + length[:, None] * uphill * sides, low, high)
         height, there = surface(trial)
         there = there * sides
@@ -241,8 +241,3 @@ def adam(
         better = height > value
         value, best = np.where(better, height, value), np.where(better[:, None], at, best)
     return best, value
-
-
-def _largest(slope: Array) -> Array:
-    size: Array = np.abs(slope).max(axis=1)
-    return np.maximum(size, 1e-300)

@@ -116,7 +116,7 @@ def test_agents_that_take_no_told_noise_say_so(agent, settings):
 def test_noise_variances_that_an_agent_cannot_use_are_refused(name, settings, more):
     problem = Problem(Arms.grid(5), SquaredExponential(0.2), 0.1)
     agent = agents.make(name, problem, seed=0, **settings)
-    with pytest.raises(InvalidInput, match="noise of each reward's own|leave out actions"):
+    with pytest.raises(InvalidInput, match=r"noise of each reward's own|leave out actions"):
         agent.tell([0, 1], [0.1, 0.2], noise_var=[0.1, 0.2], **more)
     assert agent.round == 0
 
