@@ -369,19 +369,20 @@ class BoxPosterior(Posterior):
         """Append the next points of the data to W, and their whitened residuals to the data."""
         data, old = self._data, self._whitening.count
         part = slice(old, old + len(gram))
-        noise, beta = data.noise[part], data.beta[part]
+        noise = data.noise[part]
         used = np.maximum(noise, self._least_noise)
         gram.flat[:: len(gram) + 1] += used
         jitter = float((used - noise).max(initial=0.0))
         try:
             left, corner, pivots = self._whitening.extend(cross, gram, 0.5 * float(used.min()))
-            beta[:] = corner @ (data.rewards[part] - self.prior_mean - left @ data.beta[:old])
+            if not self._hallucinated:
+                gaps = data.rewards[part] - self.prior_mean - left @ data.beta[:old]
+                data.beta[part] = corner @ gaps
         except np.linalg.LinAlgError:
             pivots, more = self._factorized(part.stop)
             jitter, pivots = jitter + more, pivots[part]
         self.jitter = max(self.jitter, jitter)
         if self._hallucinated:
-            beta[:] = 0.0
             return
         for before, own in zip((pivots - used).tolist(), noise.tolist(), strict=True):
             self.information_gain += observed_gain(before, own)
@@ -400,9 +401,11 @@ class BoxPosterior(Posterior):
         gram.flat[:: count + 1] += np.maximum(noise, self._least_noise)
         lower, jitter = cholesky(gram, "the covariance of the observed points")
         white = np.tril(np.linalg.inv(lower))
+        if self._hallucinated:  # `rollback` must be exact
+            white[: self._kept, : self._kept] = self._whitening.matrix[: self._kept, : self._kept]
+        else:
+            data.beta[:count] = white @ (data.rewards[:count] - self.prior_mean)
         self._whitening = Whitening(white, self._whitening.reserved)
-        n = min(count, self._n_observed)
-        data.beta[:n] = white[:n, :n] @ (data.rewards[:n] - self.prior_mean)
         return lower.diagonal() ** 2, jitter
 
     def _refactor(self) -> None:

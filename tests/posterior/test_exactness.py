@@ -221,6 +221,11 @@ def test_batches_with_hardly_any_noise(noise_var):
     np.testing.assert_allclose(together.mean, apart.mean, rtol=0, atol=1e-7)
     np.testing.assert_allclose(together.var, apart.var, rtol=0, atol=0.01 * apart.var.max())
     assert max(p.jitter for p in (together, apart, box, again)) <= 1.001e-10
+    before = box.moments(points)
+    box.hallucinate(points[chosen[:80]])
+    assert box.var_at(points).max() < 1e-8
+    box.rollback()
+    np.testing.assert_array_equal(box.moments(points), before)
 
 
 def test_all_arms_many_times_with_almost_no_noise():
