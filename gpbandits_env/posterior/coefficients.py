@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, IntArray, State
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.posterior.base import Layout
 from gpbandits_env.posterior.representation import Representation
 from gpbandits_env.posterior.whitening import root
@@ -39,7 +39,6 @@ class Coefficients(Representation):
         # A stored matrix is used directly, which saves two of a dozen calls per round.
         self._matrix = factor.matrix if isinstance(factor, MatrixFactor) else None
         self._coefficients, self._coefficient_covariance = np.zeros(rank), np.eye(rank)
-        self._surprises: list[float] = []
         self._scratch, self._outer = np.empty(rank), np.empty((rank, rank))
 
     def observe(self, arm: int, inverse_s: float, surprise: float) -> Array:
@@ -105,22 +104,11 @@ class Coefficients(Representation):
             self._root = root(covariance)
         return self.factor(rng.standard_normal((size, self.width)) @ self._root.T)
 
-    def truncate(self, count: int) -> None:
-        super().truncate(count)
-        del self._surprises[count:]
-
     def clear(self) -> None:
-        self._clear_rows()
+        super().clear()
         self._coefficients[:] = 0.0
         self._coefficient_covariance[:] = 0.0
         self._coefficient_covariance.flat[:: self.width + 1] = 1.0
-
-    def snapshot(self) -> State:
-        return {**super().snapshot(), "surprises": np.array(self._surprises)}
-
-    def restore(self, state: State) -> None:
-        super().restore(state)
-        self._surprises = state["surprises"].tolist()
 
     def _fold(self) -> None:
         """Fold the rows and their decay into the mean and the covariance.
@@ -137,8 +125,4 @@ class Coefficients(Representation):
             self._coefficients *= self.scale
             covariance *= shrink
             covariance.ravel()[:: self.width + 1] += 1.0 - shrink
-        self._clear_rows()
-
-    def _clear_rows(self) -> None:
         super().clear()
-        self._surprises.clear()

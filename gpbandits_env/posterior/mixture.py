@@ -134,13 +134,10 @@ class MixturePosterior(Posterior):
 
     def covariance(self, points: ArrayLike) -> Array:
         arms = self.arms.check(points)
-        gaps = [part.posterior.mean_at(arms) - self.mean_at(arms) for part in self.parts]
-        return self._averaged(
-            [
-                part.posterior.covariance(arms) + np.outer(gap, gap)
-                for part, gap in zip(self.parts, gaps, strict=True)
-            ]
-        )
+        inside, mean = [part.posterior for part in self.parts], self.mean_at(arms)
+        gaps = [p.mean_at(arms) - mean for p in inside]
+        spread = [p.covariance(arms) + np.outer(g, g) for p, g in zip(inside, gaps, strict=True)]
+        return self._averaged(spread)
 
     def sample(self, rng: np.random.Generator, size: int) -> Array:
         """Joint draws of f at all arms, (size, n), each of one part that is drawn by its weight."""

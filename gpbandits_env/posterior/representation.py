@@ -39,6 +39,8 @@ class Representation(Stateful, ABC):
         self.width, self.prior_var = width, prior_var
         self.block, self.births = np.empty((16, width)), np.ones(16)
         self.count, self.scale = 0, 1.0
+        # The surprise of each row, (reward - mean) / s, where the rows carry the mean too.
+        self._surprises: list[float] = []
         self._root: Array | None = None
 
     @abstractmethod
@@ -89,20 +91,28 @@ class Representation(Stateful, ABC):
     def truncate(self, count: int) -> None:
         """Keep only the first ``count`` rows."""
         self.count, self._root = count, None
+        del self._surprises[count:]
 
     def clear(self) -> None:
         """Return to the prior."""
         self.count, self.scale, self._root = 0, 1.0, None
+        self._surprises.clear()
 
     def snapshot(self) -> State:
-        rows, births = self.block[: self.count].copy(), self.births[: self.count].copy()
-        return {"representation": self.name, "rows": rows, "births": births, **super().snapshot()}
+        grown = {
+            "rows": self.block[: self.count].copy(),
+            "births": self.births[: self.count].copy(),
+            "surprises": np.array(self._surprises),
+        }
+        grown = {key: value for key, value in grown.items() if key in self.GROWN}
+        return {"representation": self.name, **grown, **super().snapshot()}
 
     def restore(self, state: State) -> None:
         """Return to the state of a checked snapshot."""
         self.clear()
         self._append(state["rows"])
         self.births[: self.count] = state["births"]
+        self._surprises = state["surprises"].tolist() if "surprises" in self.GROWN else []
         self.put(state)
 
     def _append(self, rows: Array) -> None:

@@ -53,7 +53,6 @@ class TemporalStates(Representation):
         self.factor, self.temporal, self.due = factor, temporal, FOLD_EVERY
         self._shape = size, rank
         self._states, self._state_covariance = np.zeros(self.width), np.empty((self.width,) * 2)
-        self._surprises: list[float] = []
         # The rows as coefficients of the present function, (rank,) each.
         self._present: list[Array] = []
         self._step: tuple[tuple[float, float], Array, Array] | None = None
@@ -123,7 +122,7 @@ class TemporalStates(Representation):
 
     def truncate(self, count: int) -> None:
         super().truncate(count)
-        del self._surprises[count:], self._present[count:]
+        del self._present[count:]
 
     def clear(self) -> None:
         self._clear_rows()
@@ -132,9 +131,6 @@ class TemporalStates(Representation):
         prior = self.temporal.covariance(0.0)
         self._state_covariance[:] = np.kron(prior, np.eye(self.factor.rank))
         self._look()
-
-    def snapshot(self) -> State:
-        return {**super().snapshot(), "surprises": np.array(self._surprises)}
 
     def restore(self, state: State) -> None:
         self._clear_rows()
@@ -208,5 +204,4 @@ class TemporalStates(Representation):
 
     def _clear_rows(self) -> None:
         super().clear()
-        self._surprises.clear()
         self._present.clear()

@@ -33,13 +33,13 @@ def information_gain(covariance: ArrayLike, noise_var: float) -> float:
     ``covariance`` is K_A (T, T), the prior covariance of f at the observed points.
 
     Raises:
-        InvalidInput: the matrix is not square, or a number is out of range.
+        InvalidInput: the matrix is not symmetric, or a number is out of range.
         NotPositiveDefinite: the matrix is not a covariance.
     Source: srinivas2010, Section 2.2.
     """
     matrix = finite_array(covariance, "covariance", ndim=2)
-    if matrix.shape[0] != matrix.shape[1]:
-        raise InvalidInput(f"covariance must be a square matrix, got shape {matrix.shape}")
+    if matrix.shape != matrix.T.shape or not np.allclose(matrix, matrix.T):
+        raise InvalidInput(f"covariance must be a symmetric matrix, got shape {matrix.shape}")
     scaled = np.eye(len(matrix)) + matrix / positive(noise_var, "noise_var")
     try:
         factor = np.linalg.cholesky(scaled)

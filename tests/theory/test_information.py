@@ -64,6 +64,7 @@ def test_information_gain_by_eigenvalues():
     [
         ([[1.0, 0.0]], 1.0, InvalidInput),
         ([[np.nan]], 1.0, InvalidInput),
+        ([[1.0, 0.5], [0.0, 1.0]], 1.0, InvalidInput),
         ([[1.0]], 0.0, InvalidInput),
         ([[1.0]], -1.0, InvalidInput),
         ([[1.0, 9.0], [9.0, 1.0]], 1.0, NotPositiveDefinite),
