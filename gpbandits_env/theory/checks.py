@@ -44,10 +44,11 @@ def drift(epsilon: ArrayLike) -> Array:
     return checked
 
 
-def log_tail(ratio: ArrayLike) -> Array:
-    """The logarithm of a multiple of a / delta, which must be positive."""
-    if not (np.asarray(ratio) > 1.0).all():
-        raise InvalidInput("a is too small for this delta: the bound needs a logarithm above 0")
+def log_tail(ratio: ArrayLike, a: float) -> Array:
+    """The logarithm of a multiple of a, which must be positive."""
+    least = float(np.min(ratio, initial=np.inf))
+    if not least > 1.0:
+        raise InvalidInput(f"a must be above {a / least:g} for this delta, got {a!r}")
     return np.asarray(np.log(ratio))
 
 

@@ -53,7 +53,7 @@ def beta_continuous(
     Source: srinivas2010, Theorem 2.
     """
     times, d = rounds(t), whole(dim, "dim")
-    tail = log_tail(4.0 * d * positive(a, "a") / probability(delta))
+    tail = log_tail(4.0 * d * positive(a, "a") / probability(delta), a)
     cells = times**2 * (d * positive(b, "b") * positive(r, "r") * np.sqrt(tail))
     first = 2.0 * np.log(times**2 * (2.0 * np.pi**2 / (3.0 * delta)))
     return np.asarray(first + 2.0 * d * np.log(np.maximum(cells, 1.0)))

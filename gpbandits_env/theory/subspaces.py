@@ -35,7 +35,7 @@ def beta_subspaces(
     whole_dim, d = _dims(dim, subspace_dim)
     if d == whole_dim:
         return beta_continuous(t, d, delta, a, b, SIDE)
-    times, tail = rounds(t), log_tail(6.0 * whole_dim * positive(a, "a") / probability(delta))
+    times, tail = rounds(t), log_tail(6.0 * whole_dim * positive(a, "a") / probability(delta), a)
     if d == 0:
         return np.asarray(4.0 * np.log(np.pi**2 * times**2 / (2.0 * delta)))
     cells = 2.0 * positive(b, "b") * d * np.sqrt(tail) * times**2
@@ -87,7 +87,7 @@ def covering_term(
     count = finite_array(subspaces, "subspaces")
     if not (count >= 1.0).all():
         raise InvalidInput(f"subspaces must be at least 1, got {subspaces!r}")
-    tail = log_tail(2.0 * whole_dim * positive(a, "a") / probability(delta))
+    tail = log_tail(2.0 * whole_dim * positive(a, "a") / probability(delta), a)
     rest = whole_dim - d
     if rest == 0:
         return np.zeros_like(count)

@@ -213,7 +213,7 @@ def _beta(
     t2, d = rounds(horizon) ** 2, whole(dim, "dim")
     u = t2 * np.pi**2 / (part * probability(delta))
     cells = positive(r, "r") * d * positive(b, "b") * t2
-    cells = cells * np.sqrt(log_tail(d * positive(a, "a") * u))
+    cells = cells * np.sqrt(log_tail(d * positive(a, "a") * u, a))
     return 2.0 * np.log(u) + 2.0 * d * np.log(np.maximum(cells, 1.0))
 
 

@@ -45,6 +45,13 @@ def test_betas_of_a_flat_function_have_one_cell_per_axis(beta):
     assert beta(10, 2, 0.1, b=1e-9) == beta(10, 2, 0.1, b=1e-12) > 0.0
 
 
+@pytest.mark.parametrize("beta", [tv.beta_resetting, tv.beta_time_varying])
+def test_betas_say_which_a_is_large_enough(beta):
+    with pytest.raises(InvalidInput, match=r"a must be above 0\.\d+ for this delta, got 0.001"):
+        beta(1, 1, 0.9, a=0.001)
+    assert beta([], 1, 0.9).shape == (0,)
+
+
 @pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0])
 def test_greedy_gain_is_the_log_determinant_of_its_arms(epsilon):
     x = np.linspace(0, 1, 6)
