@@ -105,6 +105,9 @@ class Stationary(Kernel):
         slope *= -self.variance
         return slope[:, :, None] * ((x[:, None, :] - z[None, :, :]) / self.scale / self.scale)
 
+    def diagonal_gradient(self, x: Array) -> Array:
+        return np.zeros(x.shape)
+
     def columns(self, z: Array, centre: Array) -> Columns:
         return _StationaryColumns(self, z, centre)
 
