@@ -71,7 +71,7 @@ def test_whole_mnist_is_read_as_its_files_say(data_folder, stand_ins):
     assert test.images.shape == (4, 784)
     want = gzip.decompress(stand_ins["train-images-idx3-ubyte.gz"])[16:]
     assert train.images.tobytes() == want
-    assert "mnist" in [s.name for s in datasets.status() if s.path]
+    assert datasets.DATASETS["mnist"].find() is not None
 
 
 def test_what_is_not_mnist_is_refused(data_folder, stand_ins):
