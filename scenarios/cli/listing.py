@@ -53,7 +53,7 @@ def _describe(scenario: Scenario) -> None:
     _section("alternatives (--agents all)", [_entry(e) for e in scenario.alternatives])
     _section("findings", [f.statement for f in scenario.findings])
     _section("choices", scenario.choices)
-    _section("departures from the paper", scenario.departures)
+    _section("departures", scenario.departures)
 
 
 def _entry(entry: AgentEntry) -> str:

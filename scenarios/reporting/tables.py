@@ -40,7 +40,7 @@ def _cell(cell: CellReport, metrics: Sequence[str], pairs: bool) -> list[str]:
         lines += ["", f"paired differences of the {title} (mean, standard error, p of a t test)"]
         lines += aligned(pairs_of(cell))
     if cell.findings:
-        lines += ["", "findings of the paper"]
+        lines += ["", "findings"]
         for check in cell.findings:
             lines.append(f"  {check.mark:>14}  {check.statement}")
             if check.numbers:

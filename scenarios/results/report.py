@@ -59,7 +59,7 @@ class PairedTest(Paired):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two agents of a cell compared by the scenario's metric, trial by trial."""
+    """Two agents of a cell compared by the scenario's metric, over the trials of both."""
 
     a: str
     b: str
@@ -178,8 +178,10 @@ def paired_test(a: Array, b: Array) -> PairedTest:
 def mean_ranks(table: Array) -> Array:
     """Mean rank of each agent, 1 for the smallest, averaged over ties: (n, trials) -> (n,).
 
-    Unknown values (NaN) are last.
+    Unknown values (NaN) are last. Without trials the ranks are NaN.
     """
+    if not table.shape[1]:
+        return np.full(len(table), np.nan)
     table = np.where(np.isnan(table), np.inf, table)
     below = (table[None] < table[:, None]).sum(axis=1)
     ties = (table[None] == table[:, None]).sum(axis=1)
@@ -205,8 +207,9 @@ def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
         for label, rank in zip(shared, ranks.tolist(), strict=True)
     )
     comparisons = tuple(
-        Comparison(a, b, paired_test(shared[a], shared[b]))
-        for a, b in itertools.combinations(cell.labels, 2)
+        Comparison(*pair, paired_test(*cell.final(metric, pair).values()))
+        for pair in itertools.combinations(cell.labels, 2)
+        if cell.common(pair)
     )
     checks = tuple(FINDINGS.from_dict(spec).look(cell) for spec in store.scenario["findings"])
     return CellReport(index, params, results, comparisons, checks)
@@ -224,21 +227,21 @@ class StoredCell(CellResults):
     def labels(self) -> tuple[str, ...]:
         return tuple(self.store.labels(self.cell))
 
-    def _common(self, labels: tuple[str, ...]) -> list[int]:
+    def common(self, labels: tuple[str, ...]) -> list[int]:
         """The trials that all of the agents have run."""
         run = [set(self.store.trials(self.cell, label)) for label in labels]
         return sorted(set.intersection(*run))
 
     def size(self, labels: tuple[str, ...]) -> tuple[int, int]:
         rounds = self.store.arrays(self.cell, labels[0], "optimum").shape[1]
-        return len(self._common(labels)), rounds
+        return len(self.common(labels)), rounds
 
     def final(self, metric: str, labels: tuple[str, ...]) -> dict[str, Array]:
-        values, common = self.finals(metric), self._common(labels)
+        values, common = self.finals(metric), self.common(labels)
         return {label: np.array([values[label][trial] for trial in common]) for label in labels}
 
     def regret(self, labels: tuple[str, ...]) -> dict[str, Array]:
-        common, found = self._common(labels), {}
+        common, found = self.common(labels), {}
         for label in labels:
             kept = np.isin(self.store.trials(self.cell, label), common)
             found[label] = self.store.arrays(self.cell, label, "regret").sum(axis=2)[kept]

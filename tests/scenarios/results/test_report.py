@@ -61,11 +61,14 @@ def test_each_cell_has_its_findings(store):
 
 def test_agents_are_compared_over_the_trials_that_both_have(run, tiny):
     run(scenario=tiny.select(["ei"], trials=3))
+    run(scenario=tiny.select(["mpi/no-margin"], trials=1))
     path = run(scenario=tiny.select(["random"], trials=2)).path
     with Store.open(path) as store:
         result = report(store)
-    assert {a.label: a.trials for a in result.cells[0].agents} == {"ei": 3, "random": 2}
-    assert result.cells[0].comparisons[0].result.trials == 2
+    trials = {a.label: a.trials for a in result.cells[0].agents}
+    assert trials == {"ei": 3, "mpi/no-margin": 1, "random": 2}
+    pairs = {(c.a, c.b): c.result.trials for c in result.cells[0].comparisons}
+    assert pairs[("ei", "random")] == 2
     assert result.cells[0].findings[0].holds is None
     assert "not run: gp-ucb" in text(result)
 

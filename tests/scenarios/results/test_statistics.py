@@ -50,5 +50,9 @@ def test_ranks_share_ties():
     assert mean_ranks(np.array([[1.0, 1.0], [1.0, 2.0], [3.0, 0.0]])).tolist() == [1.75, 2.25, 2.0]
 
 
+def test_without_a_trial_of_all_agents_there_are_no_ranks():
+    assert np.isnan(mean_ranks(np.empty((3, 0)))).all()
+
+
 def test_an_unknown_regret_is_last():
     assert mean_ranks(np.array([[np.nan], [1.0], [0.0], [np.nan]])).tolist() == [3.5, 2.0, 1.0, 3.5]
