@@ -142,15 +142,11 @@ def instance_with(made: Bandit, parameters: Parameters) -> Bandit:
         raise unknown("reset option", next(iter(parameters)), (), "this environment has none")
     bandit = made.changed(parameters)
     ours, theirs = made.problem, bandit.problem
-    if ours.domain != theirs.domain or ours.batch_size != theirs.batch_size:
+    alike = ours.domain == theirs.domain and ours.batch_size == theirs.batch_size
+    if not alike or ours.contexts != theirs.contexts:
         raise InvalidInput(
-            f"reset options cannot change the actions, as {shown(dict(parameters))} would: "
-            "make another environment"
-        )
-    if ours.contexts != theirs.contexts:
-        raise InvalidInput(
-            f"reset options cannot change the set of contexts, as {shown(dict(parameters))} would: "
-            "make another environment"
+            f"reset options cannot change the {'set of contexts' if alike else 'actions'}, as "
+            f"{shown(dict(parameters))} would: make another environment"
         )
     (low, high), (least, most) = made.reward_range(), bandit.reward_range()
     if least < low or most > high:
