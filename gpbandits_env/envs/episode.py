@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, Plain, Points, Scalar, Settings, State, mapping
+from gpbandits_env.arrays import Array, Points, Scalar, State
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.functions import Function, RewardPath
@@ -252,15 +252,6 @@ def not_fitting(error: Exception) -> InvalidInput:
     return InvalidInput(
         f"this is not a snapshot of an environment with the same arguments: {shown(error)}"
     )
-
-
-def check_options(options: Settings | None) -> Plain:
-    """The options of a reset.
-
-    Raises:
-        InvalidInput: the options are not a dict.
-    """
-    return dict(mapping({} if options is None else options, "reset options"))
 
 
 def one_arm(action: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.utils.seeding import np_random as seeded
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Array, Info, Plain, State, flag, numbers, whole
+from gpbandits_env.arrays import Array, Info, Plain, State, flag, mapping, numbers, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.envs.bandit import Bandit, Observation, Parameters, Space, drawn, instance_with
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
@@ -18,7 +18,6 @@ from gpbandits_env.envs.episode import (
     BoolArray,
     Episode,
     Noise,
-    check_options,
     generator_at,
     noisy_rewards,
     not_fitting,
@@ -198,7 +197,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
                 then.
             gymnasium.error.Error: the seed is negative or not a whole number.
         """
-        bandit, parameters, given = self._made, {}, check_options(options)
+        bandit, parameters, given = self._made, {}, mapping(options or {}, "reset options")
         if given:
             rng = copy.deepcopy(self.np_random) if seed is None else seeded(seed)[0]
             parameters = drawn(given, rng)

@@ -11,7 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import Array, Info, IntArray, Plain, Points, Settings, State, flag, whole
+from gpbandits_env.arrays import Array, Info, IntArray, Plain, Points, State, flag, mapping, whole
 from gpbandits_env.envs.bandit import Bandit, Observation, Parameters, drawn, instance_with
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.envs.episode import (
@@ -20,7 +20,6 @@ from gpbandits_env.envs.episode import (
     Episode,
     Noise,
     alike,
-    check_options,
     generator_at,
     not_fitting,
     split_action,
@@ -141,7 +140,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             InvalidInput: seeds or a mask do not fit, or as for `BanditEnv.reset`.
             UnknownName: an option is not an argument of the environment.
         """
-        given = check_options(options)
+        given = dict(mapping(options or {}, "reset options"))
         mask = mask_of(given.pop("reset_mask", None), self.num_envs)
         if not self._episodes and not mask.all():
             raise NotReset("the first reset() must reset all instances")
@@ -159,7 +158,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         return self._observation(), info
 
     def _instance(
-        self, i: int, fresh: tuple[np.random.Generator, int] | None, given: Settings
+        self, i: int, fresh: tuple[np.random.Generator, int] | None, given: Plain
     ) -> tuple[np.random.Generator, int | None, Parameters, Bandit]:
         """The generator, the seed, the parameters and the bandit with which an instance starts."""
         rng, number = fresh or (self._generator(i), self._seeds[i])
