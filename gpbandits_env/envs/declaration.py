@@ -7,15 +7,17 @@ checked, the errors for wrong arguments, and the table in the documentation.
 import inspect
 from abc import ABC, abstractmethod
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from gpbandits_env.arrays import Plain, Settings
+from gpbandits_env.arrays import Settings
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.rendering import METADATA
 from gpbandits_env.envs.single import BanditEnv
 from gpbandits_env.envs.vector import BanditVectorEnv
 from gpbandits_env.errors import InvalidInput, one_of, unknown_argument
 from gpbandits_env.specs import check_kind, kinds_of
+
+Env = TypeVar("Env", BanditEnv, BanditVectorEnv)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,16 +76,16 @@ class Maker:
             UnknownArgument: an argument that the environment does not have.
             InvalidInput: an argument is missing or wrong.
         """
-        own = _options(BanditEnv, kwargs)
-        return BanditEnv(self._bandit(kwargs, own), *args, **own)
+        return self._made(BanditEnv, args, kwargs)
 
     def vector(self, *args: Any, **kwargs: Any) -> BanditVectorEnv:
         """Make a vector environment of B instances; see `__call__`."""
-        own = _options(BanditVectorEnv, kwargs)
-        return BanditVectorEnv(self._bandit(kwargs, own), *args, **own)
+        return self._made(BanditVectorEnv, args, kwargs)
 
-    def _bandit(self, kwargs: Settings, own: Settings) -> Bandit:
-        given = {key: value for key, value in kwargs.items() if key not in own}
+    def _made(self, kind: type[Env], args: tuple[Any, ...], kwargs: Settings) -> Env:
+        names = list(inspect.signature(kind).parameters)[1:]
+        own = {key: value for key, value in kwargs.items() if key in names}
+        given = {key: value for key, value in kwargs.items() if key not in names}
         if "autoreset_mode" in given:
             raise InvalidInput(
                 "autoreset_mode is an argument of vector environments: Gymnasium's accept it in "
@@ -92,15 +94,8 @@ class Maker:
         declared = {field.name: field for field in fields(self.arguments)}
         for key in given:
             if key not in declared:
-                names = [*declared, *list(inspect.signature(BanditEnv).parameters)[1:]]
-                raise unknown_argument(key, names)
+                raise unknown_argument(key, [*declared, *names])
         for name, field in declared.items():
             if name not in given and field.default is MISSING:
                 raise InvalidInput(f"this environment needs the argument {name!r}")
-        return self.arguments(**given).changed({})
-
-
-def _options(environment: type, kwargs: Settings) -> Plain:
-    """The arguments that every environment has."""
-    names = list(inspect.signature(environment).parameters)[1:]
-    return {key: value for key, value in kwargs.items() if key in names}
+        return kind(self.arguments(**given).changed({}), *args, **own)

@@ -42,8 +42,13 @@ FINE = 400  # points of a curve in a box
 def picture(scene: Scene) -> NDArray[np.uint8]:
     """A scene as pixels (450, 800, 3)."""
     figure = Figure(**FIGURE)
-    canvas = FigureCanvasAgg(figure)
     draw(figure, scene)
+    return pixels(figure)
+
+
+def pixels(figure: Figure) -> NDArray[np.uint8]:
+    """A figure as pixels (height, width, 3)."""
+    canvas = FigureCanvasAgg(figure)
     canvas.draw()  # type: ignore[no-untyped-call]
     pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
     return pixels[:, :, :3].copy()

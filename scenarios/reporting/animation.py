@@ -195,6 +195,8 @@ def frames(
         label: the label of the agent.
         colour: the colour of the agent's belief.
     """
+    from gpbandits_env.envs.pictures import pixels
+
     order = np.argsort(x)
     history = np.stack([moment.values[order] for moment in moments])
     low, high = _range(moments)
@@ -207,7 +209,7 @@ def frames(
             figure.text(0.075, 0.955, f"round {t}", fontsize=12, color=INK)
             said = f"average regret {average:.2f}"
             figure.text(0.985, 0.955, said, fontsize=12, color=INK, ha="right")
-            picture = _pixels(figure)
+            picture = pixels(figure)
         yield picture  # when the style is no longer in force
 
 
@@ -271,12 +273,3 @@ def _draw_past(axes: "Axes", past: Sequence[Moment], x: Array, history: Array) -
     for t, moment in zip(rounds, past, strict=True):
         at = np.full(len(moment.actions), t)
         axes.scatter(x[moment.actions], at, s=8, color=VERMILION, linewidth=0, zorder=3)
-
-
-def _pixels(figure: "Figure") -> NDArray[np.uint8]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    canvas = FigureCanvasAgg(figure)
-    canvas.draw()  # type: ignore[no-untyped-call]
-    pixels = np.asarray(canvas.buffer_rgba())  # type: ignore[no-untyped-call]
-    return pixels[:, :, :3].copy()
