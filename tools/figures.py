@@ -83,7 +83,7 @@ def _cells(store: Store, stem: Path, suffixes: Sequence[str], *, bounds: bool) -
         if not bounds:
             row[0].set_ylim(0.0, max(_top(axes) for axes in row))
         entitle(figure, _title(scenario))
-        share_legend(figure, row[0], 3 if bounds else 5)
+        share_legend(figure, 3 if bounds else 5)
         return write(figure, stem, suffixes)
 
 
@@ -166,7 +166,7 @@ def _batches(store: Store, stem: Path, suffixes: Sequence[str]) -> list[Path]:
         for axes in grid.ravel()[len(cells_of) :]:
             axes.set_axis_off()
         entitle(figure, _title(scenario, ", band: s.e."))
-        share_legend(figure, grid[0][0], len(points))
+        share_legend(figure, len(points))
         return write(figure, stem, suffixes)
 
 

@@ -51,7 +51,7 @@ def figure(suite: Suite, agents: Mapping[str, str] | None = None) -> "Figure":
         _scores(scores, suite, styles)
         _profiles(profiles, suite, styles)
         _improvement(wins, suite)
-        share_legend(figure, profiles, 6)
+        share_legend(figure, 6)
     return figure
 
 

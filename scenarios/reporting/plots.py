@@ -94,7 +94,7 @@ def figure(
         trials = max(len(store.trials(c, a)) for c in cells for a in store.labels(c))
         about = f"{counted(trials, 'trial')}, band: {BANDS[drawn[0].band]}"
         entitle(figure, f"{scenario['id']}: {scenario['title']} ({about})")
-        share_legend(figure, grid[0][0], min(len(scenario["agents"]) + bounds, 6))
+        share_legend(figure, min(len(scenario["agents"]) + bounds, 6))
     return figure
 
 

@@ -258,18 +258,25 @@ def entitle(figure: "Figure", title: str) -> None:
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, color=INK, wrap=True)
 
 
-def share_legend(figure: "Figure", axes: "Axes", columns: int) -> None:
-    """Draw one legend for all panels below them, in rows of about equal length."""
-    count = len(axes.get_legend_handles_labels()[0])
-    rows = math.ceil(count / columns) or 1
-    legend_below(figure, axes, math.ceil(count / rows) or columns, handlelength=2.6)
+def share_legend(figure: "Figure", columns: int) -> None:
+    """Draw one legend of all panels below them, in rows of about equal length."""
+    shown = [axes.get_legend_handles_labels() for axes in figure.axes]
+    named = {k: handle for both in shown for handle, k in zip(*both, strict=True)}
+    rows = math.ceil(len(named) / columns) or 1
+    _legend(figure, named, math.ceil(len(named) / rows) or columns, handlelength=2.6)
 
 
-def legend_below(figure: "Figure", axes: "Axes", columns: int, **looks: Any) -> None:
-    """Draw the legend of one panel below all panels, in so many columns or as many as fit."""
+def legend_below(figure: "Figure", axes: "Axes", columns: int) -> None:
+    """Draw the legend of one panel below all panels."""
     handles, labels = axes.get_legend_handles_labels()
+    _legend(figure, dict(zip(labels, handles, strict=True)), columns)
+
+
+def _legend(figure: "Figure", named: Plain, columns: int, **looks: Any) -> None:
+    """Draw a legend in so many columns, or as many as fit."""
     for ncols in range(columns, 0, -1):
-        legend = figure.legend(handles, labels, loc="outside lower center", ncols=ncols, **looks)
+        place: Plain = {"loc": "outside lower center", "ncols": ncols, **looks}
+        legend = figure.legend(list(named.values()), list(named), **place)
         if ncols == 1 or legend.get_window_extent().width <= figure.bbox.width:
             return
         legend.remove()
