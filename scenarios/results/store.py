@@ -126,11 +126,7 @@ class Store(Displayed):
 
     @staticmethod
     def remove(path: Path) -> None:
-        """Delete a results file, even a damaged one or one of another format.
-
-        Raises:
-            StoreError: it is not a results file, or cannot be deleted.
-        """
+        """Delete a results file, even a damaged one; StoreError for any other file."""
         with clear_errors(path):
             check_regular(path)
             with closing(connect(path, "rw")) as db:
@@ -328,10 +324,7 @@ class Store(Displayed):
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Keep other writers out, and write everything at the end or, after an error, nothing.
-
-        Within another transaction it is a part of that.
-        """
+        """Keep other writers out, and write all or nothing; a part of an outer transaction."""
         if self._db.in_transaction:
             yield self._db
             return
