@@ -390,9 +390,9 @@ def _decimal(cell: str) -> str:
     return cell.replace(",", ".") if DECIMAL_COMMA.fullmatch(cell) else cell
 
 
-def _kind(stamp: Stamp) -> tuple[bool, bool]:
-    """Whether a time is a date, and whether that is in UTC."""
-    return isinstance(stamp, datetime), getattr(stamp, "tzinfo", None) is not None
+def _kind(stamp: Stamp) -> object:
+    """Equal for two numbers, two dates without an offset, and two dates with one."""
+    return stamp.tzinfo if isinstance(stamp, datetime) else float
 
 
 def _date(cell: str) -> datetime | None:

@@ -6,6 +6,7 @@ checked, the errors for wrong arguments, and the table in the documentation.
 
 import inspect
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, TypeVar
 
@@ -17,7 +18,7 @@ from gpbandits_env.envs.vector import BanditVectorEnv
 from gpbandits_env.errors import InvalidInput, one_of, unknown_argument
 from gpbandits_env.specs import check_kind, kinds_of
 
-Env = TypeVar("Env", BanditEnv, BanditVectorEnv)
+Env = TypeVar("Env")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +83,7 @@ class Maker:
         """Make a vector environment of B instances; see `__call__`."""
         return self._made(BanditVectorEnv, args, kwargs)
 
-    def _made(self, kind: type[Env], args: tuple[Any, ...], kwargs: Settings) -> Env:
+    def _made(self, kind: Callable[..., Env], args: tuple[Any, ...], kwargs: Settings) -> Env:
         names = list(inspect.signature(kind).parameters)[1:]
         own = {key: value for key, value in kwargs.items() if key in names}
         given = {key: value for key, value in kwargs.items() if key not in names}

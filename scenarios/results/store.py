@@ -114,8 +114,7 @@ class Store(Displayed):
             store = cls(path, connect(path, "rw") if write else copied(path))
             store._patience = PATIENCE if write else 0.0
             try:
-                # Another run may add trials: none in between.
-                with store.transaction() as db:
+                with store.transaction() as db:  # other runs add no trials meanwhile
                     check_format(db, path)
                     check_sound(db, path)
                     check_keys(db, path, store.scenario)

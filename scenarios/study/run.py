@@ -142,10 +142,9 @@ def _open(path: Path, meta: Settings, fresh: bool) -> Store:
     if _absent(path):
         try:
             return Store.create(path, meta)
-        except StoreError:
+        except StoreError:  # another run may have created it in the meantime
             if _absent(path):
                 raise
-            # Another run has created it in the meantime.
     store = Store.open(path, write=True)
     try:
         with store.transaction():  # so that of two runs that add agents none loses its own
