@@ -180,7 +180,8 @@ def _cheapest(arms: Arms, kernel: Kernel, tolerance: float) -> Sampler:
         raise InvalidInput(
             f"{arms.size} arms are too many to factorize the kernel {kernel.type_name!r} in full "
             f"(more than {MOST_DENSE}); use an evenly spaced grid and a stationary kernel, or "
-            f"fewer arms, or sampler='dense' if you have {16e-9 * arms.size**2:.2g} GB of memory"
+            "fewer arms; in an environment also sampler='dense', if you have "
+            f"{16e-9 * arms.size**2:.2g} GB of memory"
         )
     return dense_factor(arms, kernel)
 
