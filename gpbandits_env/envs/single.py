@@ -197,7 +197,8 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
                 then.
             gymnasium.error.Error: the seed is negative or not a whole number.
         """
-        bandit, parameters, given = self._made, {}, mapping(options or {}, "reset options")
+        bandit, parameters = self._made, {}
+        given = mapping({} if options is None else options, "reset options")
         if given:
             rng = copy.deepcopy(self.np_random) if seed is None else seeded(seed)[0]
             parameters = drawn(given, rng)

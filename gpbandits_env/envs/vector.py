@@ -140,7 +140,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             InvalidInput: seeds or a mask do not fit, or as for `BanditEnv.reset`.
             UnknownName: an option is not an argument of the environment.
         """
-        given = dict(mapping(options or {}, "reset options"))
+        given = dict(mapping({} if options is None else options, "reset options"))
         mask = mask_of(given.pop("reset_mask", None), self.num_envs)
         if not self._episodes and not mask.all():
             raise NotReset("the first reset() must reset all instances")

@@ -198,9 +198,8 @@ class ArmPosterior(Posterior):
         check_state(state, entries, n=self._n, w=inside.width)
         inside.restore(state)
         self.put(state)
-        if (
-            not self._static or self._counts.sum() > self.size
-        ):  # some rewards may have had less noise
+        # Some rewards may have had less noise than the others.
+        if not self._static or self._counts.sum() > self.size:
             self._positive_for = 0.0
 
     def drift(self, epsilon: float, dt: float) -> None:
