@@ -237,8 +237,7 @@ class SpaceAgent:
 
     def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
-        # Files of earlier versions have no entry for pending actions.
-        self.agent.restore({"pending": [], **state["state"]})
+        self.agent.restore(state["state"])
         domain = self.agent.action_map.inner.domain
         self._points = {
             whole(id, "id", 0): (whole(of, "fingerprint", 0), domain.check(point, 1))
