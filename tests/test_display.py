@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import Arms, Box, agents
+from gpbandits_env.agents.optimize import Campaign, Choice
 from gpbandits_env.display import counted, html_table, in_short
 
 
@@ -42,6 +43,12 @@ def test_long_values_are_short():
     assert in_short(np.arange(9.0)) == "9 numbers from 0 to 8"
     problem = agents.make("ei", gym.make("gpbandits/Table-v0")).problem
     assert len(repr(problem)) < 400
+
+
+def test_a_space_and_the_agent_of_a_campaign_are_short():
+    campaign = Campaign({f"c{i}": Choice(("a", "b", "c")) for i in range(9)})
+    assert repr(campaign.space).startswith("Space(c0=Choice(options=('a', 'b', 'c')), c1=")
+    assert repr(campaign.agent).startswith("EI(domain=Cube(dim=27, low=0, high=1), kernel=")
 
 
 def test_html_is_escaped():

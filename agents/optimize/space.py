@@ -19,6 +19,7 @@ from gpbandits_env.agents.optimize.dimensions import (
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.agents.search.linear import LinearLimits
 from gpbandits_env.arrays import Array, Plain, Settings, finite_array, listed, mapping, whole
+from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, UnknownName, one_of, shown
 from gpbandits_env.seeding import stream
@@ -27,7 +28,7 @@ from gpbandits_env.seeding import stream
 MOST_ARMS = 4096
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cube(Box):
     """A unit cube in which only some points represent values, unless all dimensions are real.
 
@@ -86,7 +87,7 @@ class Cube(Box):
         return exchanged if self.limits is None else exchanged[self.limits.proposable(exchanged)]
 
 
-class Space:
+class Space(Displayed):
     """Named dimensions, and the map between their values and points of [0, 1]^d.
 
     Args:
@@ -140,6 +141,9 @@ class Space:
             if not len(points):
                 raise InvalidInput("no combination of values satisfies all linear constraints")
             self.domain = Arms(points)
+
+    def _facts(self) -> Settings:
+        return {"constraints": len(self.linear) or None, **self.dimensions}
 
     def check(self, params: Params) -> Plain:
         """The named values, unchanged, in the order of the dimensions.
