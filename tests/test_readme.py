@@ -16,7 +16,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 def test_the_scripts_of_the_readme_run(capsys):
     scripts = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    assert len(scripts) == 3
+    assert len(scripts) == 4
     names: dict[str, object] = {}
     for script in scripts:
         exec(script, names)
