@@ -5,10 +5,10 @@ import shutil
 
 import pytest
 
-GUIDES = ("index", "getting-started", "drifting-scenario", "adding-an-agent")
+GUIDES = ("index", "getting-started", "drift", "adding-an-agent")
 PAGES = (
     *GUIDES,
-    *("agents", "architecture", "delayed-rewards", "drift", "environments", "errors"),
+    *("agents", "architecture", "delayed-rewards", "environments", "errors"),
     *("own-environment", "own-kernel", "studies", "time"),
 )
 # What they show needs the extras: tests/integrations/test_pages.py runs these.
@@ -33,9 +33,10 @@ def test_its_scripts_run_and_its_files_declare_scenarios(reader, root, page):
         found = regrets(said)
         assert found["tv-gp-ucb"] < found["gp-ucb"]
         assert "mine.toml 3 agents" in said
-    if page == "drifting-scenario":
-        assert said.count("{'noise_var'") == 3
+    if page == "drift":
         assert "pace.toml 2 agents" in said
+    if page == "studies":
+        assert said.count("{'noise_var'") == 3
 
 
 def test_no_page_with_a_script_is_left_out(root):

@@ -23,15 +23,14 @@ from mkdocs.structure.pages import Page
 # The order of what stands in docs/; a page that is named nowhere here goes to the last section.
 SECTIONS = {
     "Environments": (
-        *("environments.md", "contexts.md", "drifting-scenario.md", "drift.md", "time.md"),
+        *("environments.md", "drift.md", "time.md", "contexts.md", "delayed-rewards.md", "rl.md"),
         *("own-environment.md", "own-kernel.md"),
     ),
-    "Agents": ("agents.md", "mixing.md", "adding-an-agent.md", "architecture.md"),
+    "Agents": ("agents.md", "mixing.md", "adding-an-agent.md"),
     "Studies": ("studies.md", "scenarios.md", "findings.md", "differences.md", "benchmarks.md"),
-    "Practice": ("optimize.md", "delayed-rewards.md", "rl.md", "limits.md"),
 }
-FRONT = ("index.md", "getting-started.md")
-LAST = ("bibliography.md", "api/index.md")
+FRONT = ("index.md", "getting-started.md", "optimize.md")
+LAST = ("errors.md", "limits.md", "bibliography.md", "architecture.md", "api/index.md")
 # Pages whose marker is replaced by a list that is written now.
 MARKED = {
     "scenarios.md": scenario_pages.overview,
@@ -76,13 +75,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     ]
     placed = {p for names in (*SECTIONS.values(), FRONT, LAST) for p in names}
     rest = sorted(s for s in sources if s not in placed and not s.startswith("results/"))
-    own["Practice"] += rest
     config.nav = [
         {"Home": FRONT[0]},
-        *FRONT[1:],
+        FRONT[1],
         {"Notebooks": list(notebooks)},
+        {"Optimize": FRONT[2]},
         *({title: entries} for title, entries in own.items() if entries),
-        {"Reference": [*LAST, "changelog.md", *api]},
+        {"Reference": [*rest, *LAST, "changelog.md", *api]},
     ]
     return files
 
