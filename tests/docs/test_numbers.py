@@ -186,15 +186,11 @@ def test_what_is_said_of_literal_readings(root):
     assert {name for name, checks in held.items() if checks[1]} == {"camelback-50"}
 
 
-@pytest.mark.parametrize("rivals", [False, True])
-def test_the_tables_of_drift_of_unknown_rate(root, rivals):
+def test_the_table_of_drift_of_unknown_rate(root):
     page = (root / "docs" / "time.md").read_text("utf-8")
     names = ("change", "slow", "fast", "season", "static")
-    if rivals:
-        cells = references.load("time/unknown-rivals", root / "scenarios")["cells"]
-    else:
-        kept = (references.load(f"time/unknown-{n}", root / "scenarios") for n in names)
-        cells = [found["cells"][0] for found in kept]
+    kept = (references.load(f"time/unknown-{n}", root / "scenarios") for n in names)
+    cells = [found["cells"][0] for found in kept]
     for label in cells[0]["agents"]:
         means = (cell["agents"][label]["average_regret"][0] for cell in cells)
         assert f"| {' | '.join(f'{mean:.3f}' for mean in means)} |" in page, label
