@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gpbandits_env.agents.agent import Agent
+from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.registry import make
 from gpbandits_env.arrays import Array, Points
 from gpbandits_env.domains import Arms, Box
@@ -15,6 +16,8 @@ from gpbandits_env.kernels import SquaredExponential
 from gpbandits_env.problem import Problem
 
 ROUNDS = 5
+# The step of central differences.
+STEP = 1e-6
 # Makes a new agent, always with the same seed.
 Fresh: TypeAlias = Callable[[], Agent]
 
@@ -26,10 +29,10 @@ def check_agent(
 ) -> None:
     """Check that an agent keeps all laws on some problems; this takes about a second.
 
-    The laws: actions have the right shape and lie in the domain; the same seed gives the same
-    actions; `ask` changes only the generator; invalid input raises an error and changes nothing;
-    rewards that were not observed have no effect; prior data count as no round; late rewards are
-    learned; snapshots, pickles and resets work.
+    The laws: actions have the right shape and lie in the domain; the gradient of an acquisition is
+    right; the same seed gives the same actions; `ask` changes only the generator; invalid input
+    raises an error and changes nothing; rewards that were not observed have no effect; prior data
+    count as no round; late rewards are learned; snapshots, pickles and resets work.
 
     Args:
         agent: a class, "module:Class", or the name of a registered agent.
@@ -60,11 +63,12 @@ def check_agent(
         for law in LAWS:
             try:
                 law(fresh)
-            except GPBanditsError as broken:
+            except Exception as broken:  # the agent may raise anything
                 where = "arms" if problem.domain.finite else "a box"
+                found = broken if isinstance(broken, GPBanditsError) else repr(broken)
                 raise LawBroken(
                     f"the agent {named} breaks the law {law.__name__} on {where}, with batch size "
-                    f"{problem.batch_size}: {broken}"
+                    f"{problem.batch_size}: {found}"
                 ) from broken
     if len(refused) == len(tried) and refused:
         raise InvalidInput(f"the agent {named} supports none of the problems: {refused[0]}")
@@ -92,6 +96,24 @@ def actions_in_the_domain(fresh: Fresh) -> None:
     _expect(new, f"ask must return a new array, got {actions!r}")
     actions[:] = 0
     _expect(agent.ask() in space, "overwriting the array that ask returned changed the agent")
+
+
+def gradients_of_the_acquisition(fresh: Fresh) -> None:
+    """The gradient of an acquisition, which a box needs, agrees with differences of its score."""
+    agent = fresh()
+    if not isinstance(agent, GPAgent) or agent.rule is None:
+        return
+    trial(agent, 2)
+    acquisition, rng = agent.acquisition(), np.random.default_rng(0)
+    mean, var = rng.uniform(-1.0, 1.0, 20), rng.uniform(0.1, 1.0, 20)
+    slopes = acquisition.gradient(mean, var)
+    steps = {"mean": (STEP, 0.0), "variance": (0.0, STEP)}
+    for (name, (a, b)), slope in zip(steps.items(), slopes, strict=True):
+        rise = acquisition.score(mean + a, var + b) - acquisition.score(mean - a, var - b)
+        _expect(
+            np.allclose(slope, rise / (2 * STEP), rtol=1e-4, atol=1e-4),
+            f"the derivative by the {name} is not that of the score",
+        )
 
 
 def the_seed_decides(fresh: Fresh) -> None:
@@ -227,6 +249,7 @@ def reset_forgets(fresh: Fresh) -> None:
 
 LAWS = (
     actions_in_the_domain,
+    gradients_of_the_acquisition,
     the_seed_decides,
     asking_teaches_nothing,
     mistakes_change_nothing,

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from gpbandits_env.agents import Agent, check_agent
+from gpbandits_env.agents import Agent, GPAgent, check_agent
+from gpbandits_env.agents.acquisitions import UCB
 from gpbandits_env.arrays import frozen
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, LawBroken, UnknownName
@@ -160,6 +161,30 @@ class Remembers(Greedy):
 def test_the_law_that_is_broken_is_named(broken, law):
     with pytest.raises(LawBroken, match=f"{broken.__name__} breaks the law {law}"):
         check_agent(broken)
+
+
+class Steeper(UCB):
+    def gradient(self, mean, var):
+        in_mean, in_var = super().gradient(mean, var)
+        return in_mean, 2.0 * in_var
+
+
+class WrongSlope(GPAgent):
+    def __init__(self, problem, rng, **parts):
+        super().__init__(problem, rng, Steeper(2.0), **parts)
+
+
+def test_a_wrong_gradient_of_an_acquisition_breaks_a_law():
+    with pytest.raises(LawBroken, match=r"gradients_of_the_acquisition .* by the variance"):
+        check_agent(WrongSlope)
+
+
+def test_any_error_of_an_agent_names_the_law():
+    class Local(Greedy):
+        """It cannot be pickled."""
+
+    with pytest.raises(LawBroken, match=r"pickles_resume on arms, .* local object"):
+        check_agent(Local)
 
 
 def test_an_agent_that_cannot_be_asked_breaks_a_law():
