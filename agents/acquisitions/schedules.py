@@ -48,16 +48,17 @@ class Schedule(ABC):
     .. math:: \mu_{t-1}(x) + \sqrt{\beta_t} \, \sigma_{t-1}(x)
 
     A schedule is called with one or several rounds t = 1, 2, ... and the information gained
-    before, in nats. Constants that the problem states may be left out; `filled` adds them.
+    before, in nats. Constants that the problem states may be left out; `filled` adds them. A
+    schedule of your own is a frozen dataclass with the method `__call__`.
     """
 
     needs_gain: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if value is not None or field.default is not None:  # None: taken from the problem
-                CHECKS[field.name](value, field.name)
+            value, check = getattr(self, field.name), CHECKS.get(field.name)
+            if check and (value is not None or field.default is not None):  # None: the problem's
+                check(value, field.name)
 
     @abstractmethod
     def __call__(self, t: ArrayLike, gain: float = 0.0) -> Array:
@@ -285,7 +286,7 @@ def schedule_for(spec: Beta, problem: Problem, arms: int | None) -> Schedule:
     """
     if is_number(spec):
         spec = Constant(positive(spec, "beta", zero=True))  # type: ignore[arg-type]
-    schedule = SCHEDULES.from_dict(spec)  # type: ignore[arg-type]
+    schedule = spec if isinstance(spec, Schedule) else SCHEDULES.from_dict(spec)  # type: ignore[arg-type]
     schedule = schedule.filled(problem, arms)
     schedule(1)
     return schedule
@@ -297,5 +298,7 @@ def _longest_side(domain: Domain) -> float:
 
 def _known(value: T | None, name: str) -> T:
     if value is None:
-        raise InvalidInput(f"the beta schedule needs {name!r}: give it, or call filled(problem)")
+        raise InvalidInput(
+            f"the beta schedule needs {name!r}, which its problem does not state: add it as a field"
+        )
     return value

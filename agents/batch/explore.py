@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, ConfidenceBound, Round
-from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, rolled_back
+from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, rolled_back, rule_for
 from gpbandits_env.agents.search import Search
 from gpbandits_env.agents.search.base import Region
 from gpbandits_env.arrays import Array, Points, positive, whole
@@ -42,7 +42,7 @@ class Initialised(BatchRule):
 
     Args:
         rounds: the number of first rounds, at least 0.
-        then: the other rule, as a dict.
+        then: the other rule, by name or as a dict.
         first: "variance" or "uniform".
     Source: ren2024, Appendix B; Desautels et al. (2014), Algorithm 3.
     """
@@ -54,8 +54,7 @@ class Initialised(BatchRule):
     def __post_init__(self) -> None:
         whole(self.rounds, "rounds", 0)
         one_of(self.first, ("variance", "uniform"), "kind of first rounds")
-        if not isinstance(self.then, BatchRule):
-            raise InvalidInput(f"then must be a batch rule, given as a dict, got {self.then!r}")
+        object.__setattr__(self, "then", rule_for(self.then))
 
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         self.then.check(rule, problem)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from gpbandits_env.agents.acquisitions.schedules import (
     Continuous,
     Finite,
     LogTime,
+    Schedule,
     SubspaceBeta,
     schedule_for,
 )
@@ -128,6 +130,7 @@ def test_logarithms_are_clipped_at_0():
         ({"type": "constant", "value": -1.0}, ARMS, "value"),
         ({"type": "log", "c2": 0.0}, ARMS, "c2"),
         ({"delta": 0.1}, ARMS, "needs a 'type'"),
+        ({"type": "finite"}, BOX, "needs 'arms', which its problem does not state"),
         (-2.0, ARMS, "beta must be finite"),
         ("finite", ARMS, "a dict with a 'type'"),
         (True, ARMS, "a dict with a 'type'"),
@@ -148,6 +151,18 @@ def test_unknown_names():
 def test_a_schedule_without_a_problem_says_what_it_lacks():
     with pytest.raises(InvalidInput, match="'arms'"):
         Finite()(1)
+
+
+def test_a_schedule_of_your_own():
+    @dataclass(frozen=True)
+    class Rising(Schedule):
+        slope: float
+
+        def __call__(self, t, gain=0.0):
+            return self.slope * np.asarray(t, dtype=np.float64)
+
+    agent = agents.make("ucbpe", ARMS, seed=0, beta=Rising(0.5))
+    assert [agent.rule.beta(t, 0.0) for t in (1, 4)] == [0.5, 2.0]
 
 
 def test_every_type_is_known_from_the_start():

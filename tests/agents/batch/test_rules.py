@@ -85,6 +85,7 @@ def test_neither_is_one_of_a_box_with_many_dimensions(name, settings):
         "max-variance",
         {"type": "explore", "width": 1.0, "region": False},
         {"type": "initialised", "rounds": 2, "then": {"type": "dpp", "steps": 3}},
+        {"type": "initialised", "rounds": 2, "then": "thompson"},
     ],
 )
 def test_rules_are_declarations(spec):
@@ -180,7 +181,7 @@ def test_what_makes_no_sense_is_refused_with_the_reason(world):
             {"batch": {**two_rounds, "then": {"type": "believer"}}},
             "incumbent",
         ),
-        ({"batch": {**two_rounds, "then": "thompson"}}, "as a dict"),
+        ({"batch": {**two_rounds, "then": 3}}, "a batch rule must be"),
         ({"batch": {"type": "dpp", "steps": -1}}, "steps"),
         ({"batch": {"type": "boltzmann", "scale": 0.0}}, "scale"),
         ({"batch": {"type": "boltzmann", "earlier": -1}}, "earlier"),
