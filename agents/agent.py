@@ -41,7 +41,8 @@ class Agent(Displayed, ABC):
         rng: the agent's generator.
 
     Raises:
-        InvalidInput: the problem has contexts, and the agent does not use them.
+        InvalidInput: an argument has another type, or the problem has contexts, and the agent does
+            not use them.
 
     Attributes:
         uses_contexts: whether the agent accepts problems with contexts.
@@ -56,6 +57,11 @@ class Agent(Displayed, ABC):
     uses_contexts: ClassVar[bool] = False
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
+        if not (isinstance(problem, Problem) and isinstance(rng, np.random.Generator)):
+            raise InvalidInput(
+                f"an agent needs a Problem and a generator, got {type(problem).__name__} and "
+                f"{type(rng).__name__}: agents.make also takes an environment and a seed"
+            )
         if problem.contexts is not None and not self.uses_contexts:
             raise InvalidInput(
                 f"{type(self).__name__} does not use contexts, and the problem has them: use an "

@@ -171,8 +171,11 @@ class GPAgent(Agent):
         return ObservationLog(kept and kept + len(self._history))
 
     def _facts(self) -> Plain:
-        model = {} if self.refit is None else {"kernel": self.refit.model.kernel}
-        return {**super()._facts(), **model, "n_observations": self.posterior.size}
+        facts = {**super()._facts(), "n_observations": self.posterior.size}
+        if self.refit is not None:
+            model = self.refit.model
+            facts |= {"kernel": model.kernel, "noise_var": model.noise_var}
+        return facts
 
     def check(self) -> None:
         now = self.next_round()

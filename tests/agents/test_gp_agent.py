@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from gpbandits_env import agents
+from gpbandits_env.agents import GPAgent
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Matern52
@@ -20,6 +21,18 @@ def test_belief_is_the_posterior_fresh(world):
     assert sd == pytest.approx(np.sqrt(dense.var()), abs=1e-10)
     mean[:] = sd[:] = 7.0
     assert agent.belief()[0] == pytest.approx(dense.mean(), abs=1e-10)
+
+
+def test_the_repr_shows_the_learned_model(world):
+    agent = agents.make("gp-ucb", world.problem(), standardize=True)
+    agent.tell(np.arange(20), 100.0 * world.rewards(np.arange(20)))
+    assert agent.posterior.noise_var > 100.0 * world.problem().noise_var
+    assert f"noise_var={agent.posterior.noise_var:.6g}, " in repr(agent)
+
+
+def test_an_agent_made_by_its_class_needs_a_problem_and_a_generator(world):
+    with pytest.raises(InvalidInput, match=r"got dict and int: agents\.make also takes"):
+        GPAgent({}, 0, None)
 
 
 def test_information_gain_is_that_of_what_was_told(world):
