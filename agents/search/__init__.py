@@ -6,7 +6,7 @@ import numpy as np
 
 from gpbandits_env.agents.embeddings import BoxMap
 from gpbandits_env.agents.search.base import ArmSearch, PlacedArmSearch, Search, Within
-from gpbandits_env.agents.search.box import Drawn, Gradient
+from gpbandits_env.agents.search.box import Gradient
 from gpbandits_env.agents.search.round import RoundCandidates
 from gpbandits_env.arrays import Settings, mapping
 from gpbandits_env.domains import Arms, Box, Domain
@@ -15,11 +15,10 @@ from gpbandits_env.specs import Family
 
 __all__ = ["SEARCHES", "ArmSearch", "Search", "SearchSpec", "Within", "search_for"]
 
-SEARCHES: Family[Gradient | Drawn | RoundCandidates] = Family("search")
+SEARCHES: Family[Gradient | RoundCandidates] = Family("search")
 # A search, its settings as a dict, or its name; None means the default.
 SearchSpec: TypeAlias = Settings | Search | str | None
 SEARCHES.register("gradient")(Gradient)
-SEARCHES.register("candidates")(Drawn)
 SEARCHES.register("round")(RoundCandidates)
 
 
@@ -34,8 +33,8 @@ def search_for(
 
     Args:
         domain: arms or a box.
-        spec: for a box, a search, a type of `SEARCHES` ("gradient", "candidates", "round"), or a
-            dict of a type and its settings. A dict without a type, or None, means "gradient".
+        spec: for a box, a search, a type of `SEARCHES` ("gradient" or "round"), or a dict of a type
+            and its settings. A dict without a type, or None, means "gradient".
         rng: the agent's generator, which draws candidates.
         through: if given, only the image of this map in the box is searched.
         actions: the domain of the actions, if that of the posterior has a context's coordinates

@@ -91,7 +91,7 @@ class Search(ABC):
         """
         raise InvalidInput(
             f"{type(self).__name__} cannot fix coordinates, such as those of a context: use the "
-            "search 'gradient' or 'candidates'"
+            "search 'gradient'"
         )
 
     def here(self, posterior: Any) -> Points | None:

@@ -76,28 +76,6 @@ class Gradient:
         return BoxSearch(box, rng, through=through, **vars(self))
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """Takes the best of points that are drawn in each round.
-
-    Args:
-        count: the number of points spread over the box, at least 1. Points near the best observed
-            ones are added.
-    Raises:
-        InvalidInput: count is out of range.
-    """
-
-    count: int = 1024
-
-    def __post_init__(self) -> None:
-        whole(self.count, "count")
-
-    def search(self, box: Box, rng: np.random.Generator, through: BoxMap | None) -> "BoxSearch":
-        """That search of a box, or of the image of a map in it."""
-        none = {"starts": 0, "sample_starts": 0}
-        return BoxSearch(box, rng, through=through, candidates=self.count, **none)
-
-
 class BoxSearch(Search):
     """A local search from many starts.
 

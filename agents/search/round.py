@@ -75,8 +75,7 @@ class RoundCandidates:
         """The search of a box with these settings; a map is not supported."""
         if through is not None:
             raise InvalidInput(
-                "search='round' does not support lines and embeddings: leave it out, or use "
-                "'gradient' or 'candidates'"
+                "search='round' does not support lines and embeddings: leave it out"
             )
         return RoundSearch(box, rng, self)
 

@@ -180,7 +180,7 @@ def test_what_does_not_work_with_contexts_says_why(settings, why):
     with pytest.raises(InvalidInput, match=why):
         agents.make("ei", problem, **settings)
     with pytest.raises(InvalidInput, match="search is for boxes"):
-        agents.make("ei", Problem(ARMS, KERNEL, NOISE, contexts=LINE), search="candidates")
+        agents.make("ei", Problem(ARMS, KERNEL, NOISE, contexts=LINE), search="gradient")
     with pytest.raises(InvalidInput, match="no contexts"):
         agents.make("ei", Problem(ARMS, SquaredExponential(0.2), NOISE)).ask(context=0)
 

@@ -117,7 +117,7 @@ RULE_SPECS = (
 )
 SEARCH_SPECS = (
     {"type": "gradient", "starts": 2, "candidates": 8, "evaluations": 20, "sample_starts": 1},
-    {"type": "candidates", "count": 8},
+    {"type": "gradient", "starts": 0, "sample_starts": 0, "candidates": 8},
     {"type": "round", "candidates": 8, "refine": 1, "rate": 0.01, "tops": 2, "climb": 1},
 )
 DRIFT_SPECS = (
