@@ -179,7 +179,8 @@ class GPAgent(Agent):
 
     def check(self) -> None:
         now = self.next_round()
-        self.batch.check_search(now.search, now.posterior)
+        if self.batch.draws_samples:
+            now.search.check_samples(now.posterior)
 
     def next_round(self) -> Round:
         """The next round, as a batch rule receives it."""

@@ -9,7 +9,6 @@ import numpy as np
 
 from gpbandits_env.agents.acquisitions import Acquisition
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
-from gpbandits_env.agents.search import Search
 from gpbandits_env.arrays import Points, Settings
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.posterior import Posterior
@@ -18,7 +17,13 @@ from gpbandits_env.specs import Family
 
 
 class BatchRule(ABC):
-    """Chooses the m actions of a round; a declaration without state."""
+    """Chooses the m actions of a round; a declaration without state.
+
+    Attributes:
+        draws_samples: whether it draws posterior samples, which not every search can do.
+    """
+
+    draws_samples: bool = False
 
     @abstractmethod
     def choose(self, now: Round) -> Points:
@@ -38,17 +43,6 @@ class BatchRule(ABC):
             problem: the agent's problem.
         Raises:
             InvalidInput: the rule does not support the agent; the message says why.
-        """
-        return
-
-    def check_search(self, search: Search, posterior: Posterior) -> None:
-        """Raise an error if the rule needs what a search cannot do; by default it needs nothing.
-
-        Args:
-            search: the agent's search.
-            posterior: the agent's posterior.
-        Raises:
-            InvalidInput: the search cannot do it; the message says why.
         """
         return
 

@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.acquisitions import LCB, UCB, Variance
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, ConfidenceBound, Round
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn, rolled_back, rule_for
-from gpbandits_env.agents.search import Search
 from gpbandits_env.agents.search.base import Region
 from gpbandits_env.arrays import Array, Points, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
-from gpbandits_env.posterior import Posterior
 from gpbandits_env.problem import Problem
 
 
@@ -55,12 +53,10 @@ class Initialised(BatchRule):
         whole(self.rounds, "rounds", 0)
         one_of(self.first, ("variance", "uniform"), "kind of first rounds")
         object.__setattr__(self, "then", rule_for(self.then))
+        object.__setattr__(self, "draws_samples", self.then.draws_samples)
 
     def check(self, rule: AcquisitionRule | None, problem: Problem) -> None:
         self.then.check(rule, problem)
-
-    def check_search(self, search: Search, posterior: Posterior) -> None:
-        self.then.check_search(search, posterior)
 
     def choose(self, now: Round) -> Points:
         if now.t > self.rounds:

@@ -8,10 +8,8 @@ from numpy.typing import NDArray
 from gpbandits_env.agents.acquisitions import RegretToSigma
 from gpbandits_env.agents.acquisitions.rules import AcquisitionRule, Round
 from gpbandits_env.agents.batch.base import RULES, BatchRule, in_turn
-from gpbandits_env.agents.search import Search
 from gpbandits_env.arrays import Array, Points, whole
 from gpbandits_env.errors import InvalidInput
-from gpbandits_env.posterior import Posterior
 from gpbandits_env.problem import Problem
 
 
@@ -23,8 +21,7 @@ class Thompson(BatchRule):
     Source: Kandasamy et al. (2018), Algorithm 1 (synchronous).
     """
 
-    def check_search(self, search: Search, posterior: Posterior) -> None:
-        search.check_samples(posterior)
+    draws_samples = True
 
     def choose(self, now: Round) -> Points:
         return now.search.sampled(now.posterior, now.rng, now.m)[0]
@@ -49,6 +46,7 @@ class DeterminantalThompson(BatchRule):
     Source: Nava, Mutny & Krause (2022), Algorithm 1.
     """
 
+    draws_samples = True
     steps: int = 50
 
     def __post_init__(self) -> None:
@@ -60,9 +58,6 @@ class DeterminantalThompson(BatchRule):
                 "the rule 'dpp' divides the covariance of a batch by noise_var: give a noise_var "
                 "above 0"
             )
-
-    def check_search(self, search: Search, posterior: Posterior) -> None:
-        search.check_samples(posterior)
 
     def choose(self, now: Round) -> Points:
         m, rng = now.m, now.rng
@@ -101,13 +96,11 @@ class RegretToSigmaRatio(BatchRule):
     Source: ren2024, Algorithm 1 and Appendix C.
     """
 
+    draws_samples = True
     redraws: int = 10
 
     def __post_init__(self) -> None:
         whole(self.redraws, "redraws", 0)
-
-    def check_search(self, search: Search, posterior: Posterior) -> None:
-        search.check_samples(posterior)
 
     def choose(self, now: Round) -> Points:
         maxima = self.maxima(now)

@@ -74,9 +74,7 @@ class RoundCandidates:
     def search(self, box: Box, rng: np.random.Generator, through: BoxMap | None) -> "RoundSearch":
         """The search of a box with these settings; a map is not supported."""
         if through is not None:
-            raise InvalidInput(
-                "search='round' does not support lines and embeddings: leave it out"
-            )
+            raise InvalidInput("search='round' does not support lines and embeddings: leave it out")
         return RoundSearch(box, rng, self)
 
 
