@@ -12,11 +12,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from gpbandits_env.arrays import Array, IntArray, finite_array
+from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.domains import Box
-from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Kernel, Radial
 from gpbandits_env.kernels.columns import Pulled
 from gpbandits_env.kernels.stationary import contraction, squares
@@ -39,34 +38,24 @@ class Subspaces:
     and nothing otherwise.
 
     Memory: the fixed parts need 4 S (D - d) bytes in single precision, and the distances 8 S t
-    bytes. In single precision, the fixed parts are rounded when they are added, and stay in the
-    box. The moments at the rounded points are exact.
+    bytes. The fixed parts are rounded when they are added, and stay in the box. The moments at the
+    rounded points are exact.
 
     Args:
         box: the whole box.
         active: (d,) the active coordinates, 0 <= d <= D, all distinct.
-        single: whether fixed parts are stored in single precision.
 
     Attributes:
         posterior: the posterior of the last call of `follow`, whose moments are returned.
-    Raises:
-        InvalidInput: a coordinate is out of range or repeated.
     """
 
     posterior: BoxPosterior
     _kernel: Kernel
 
-    def __init__(self, box: Box, active: ArrayLike, *, single: bool = True) -> None:
-        self._box, chosen = box, np.asarray(active)
-        whole = chosen.size == 0 or (chosen.ndim == 1 and chosen.dtype.kind in "iu")
-        if not whole or not {*chosen.ravel().tolist()} <= {*range(box.dim)}:
-            raise InvalidInput(f"active must list coordinates in 0..{box.dim - 1}, got {active!r}")
-        if len(np.unique(chosen)) < len(chosen):
-            raise InvalidInput(f"active coordinates must be distinct, got {chosen.tolist()}")
-        self.active: IntArray = chosen.astype(np.int64).ravel()
-        self.inactive: IntArray = np.setdiff1d(np.arange(box.dim), self.active)
-        kind = np.dtype(np.float32 if single else np.float64)
-        self._fixed = FixedParts(box.low[self.inactive], box.high[self.inactive], kind)
+    def __init__(self, box: Box, active: IntArray) -> None:
+        self._box, self.active = box, active
+        self.inactive: IntArray = np.setdiff1d(np.arange(box.dim), active)
+        self._fixed = FixedParts(box.low[self.inactive], box.high[self.inactive])
         self._distances = Distances(self._fixed)
         self._seen = np.empty((0, box.dim))
         self._version = -1
@@ -76,18 +65,9 @@ class Subspaces:
         """The number S of subspaces."""
         return self._fixed.count
 
-    @property
-    def nbytes(self) -> int:
-        """The memory in use."""
-        return self._fixed.nbytes + self._distances.nbytes
-
-    def add(self, fixed: ArrayLike) -> None:
-        """Append subspaces of fixed coordinates (N, D - d), in the order of ``inactive``.
-
-        Raises:
-            InvalidInput: the shape is wrong, or a part lies outside the box. Nothing is changed.
-        """
-        rows = self._fixed.extend(finite_array(fixed, "fixed parts", ndim=2))
+    def add(self, fixed: Array) -> None:
+        """Append subspaces of fixed coordinates (N, D - d) in the box, ordered as ``inactive``."""
+        rows = self._fixed.extend(fixed)
         with OneThread():
             self._distances.add_rows(rows)
 
@@ -193,38 +173,25 @@ class Subspaces:
 
 
 class FixedParts:
-    """Points (S, width) between two corners, as float32 or float64; points can only be added."""
+    """Points (S, width) between two corners in single precision; points can only be added."""
 
-    def __init__(self, low: Array, high: Array, kind: np.dtype[Any]) -> None:
-        self._low, self._high, self._kind = low, high, kind
+    def __init__(self, low: Array, high: Array) -> None:
+        self._low, self._high = low, high
         self.width = len(low)
         self._rows = max(64, BLOCK // max(self.width, 1))
         self._blocks: list[NDArray[Any]] = []
         self.count = 0
 
-    @property
-    def nbytes(self) -> int:
-        """The memory of the stored points."""
-        return self.count * self.width * self._kind.itemsize
-
     def extend(self, z: Array) -> slice:
-        """Append points, rounded to the precision within the box; return their rows.
-
-        Raises:
-            InvalidInput: the width is wrong, or a point lies outside.
-        """
-        if z.shape[1] != self.width:
-            raise InvalidInput(f"fixed parts must have shape (N, {self.width}), got {z.shape}")
-        if (z < self._low).any() or (z > self._high).any():
-            raise InvalidInput("fixed parts must lie in the box")
-        rounded = z.astype(self._kind)
+        """Append points, rounded within the box; return their rows."""
+        rounded = z.astype(np.float32)
         # The comparison is in double precision; otherwise the bounds would be rounded too.
-        exact, limit = rounded.astype(np.float64), self._kind.type(np.inf)
+        exact, limit = rounded.astype(np.float64), np.float32(np.inf)
         for outside, inward in ((exact > self._high, -limit), (exact < self._low, limit)):
             rounded[outside] = np.nextafter(rounded[outside], inward)
         start, self.count = self.count, self.count + len(z)
         while len(self._blocks) * self._rows < self.count:
-            self._blocks.append(np.empty((self._rows, self.width), self._kind))
+            self._blocks.append(np.empty((self._rows, self.width), np.float32))
         for part, rows in self._parts(start, self.count, self._rows):
             part[:] = rounded[rows.start - start : rows.stop - start]
         return slice(start, self.count)
@@ -260,11 +227,6 @@ class Distances:
         self._fixed, self._table = fixed, np.empty((0, 16))
         self._data, self._inverse = np.empty((0, fixed.width)), np.ones(fixed.width)
         self.set_units(np.zeros(fixed.width), self._inverse)
-
-    @property
-    def nbytes(self) -> int:
-        """The memory in use."""
-        return self._table.nbytes + self._data.nbytes
 
     @property
     def columns(self) -> int:

@@ -38,7 +38,6 @@ from gpbandits_env.theory.information import gain_order_linear as gain_order_lin
 from gpbandits_env.theory.information import gain_order_matern as gain_order_matern
 from gpbandits_env.theory.information import gain_order_se as gain_order_se
 from gpbandits_env.theory.information import greedy_design as greedy_design
-from gpbandits_env.theory.information import greedy_information_gain as greedy_information_gain
 from gpbandits_env.theory.information import information_gain as information_gain
 from gpbandits_env.theory.information import information_gain_bound as information_gain_bound
 from gpbandits_env.theory.information import running_information_gain as running_information_gain

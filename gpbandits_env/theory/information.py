@@ -70,10 +70,11 @@ def greedy_design(
     Ties go to the lowest index. Cost: ``horizon`` posterior updates.
 
     Returns:
-        The observed arms (T,), and the information gain after each observation (T,).
+        The observed arms (T,), and the information gain after each observation (T,), which is at
+        least (1 - 1/e) gamma_T.
     Raises:
         InvalidInput: a number is out of range, or the kernel does not accept the arms.
-    Source: srinivas2010, eq. (4).
+    Source: srinivas2010, eqs. (4)-(5).
     """
     positive(noise_var, "noise_var")
     posterior = posterior_on(arms, kernel, noise_var, horizon=whole(horizon, "horizon"))
@@ -85,20 +86,12 @@ def greedy_design(
     return read, running_information_gain(variances, noise_var)
 
 
-def greedy_information_gain(arms: Arms, kernel: Kernel, noise_var: float, horizon: int) -> Array:
-    """The information gain of `greedy_design`: a curve (T,), at least (1 - 1/e) gamma_T.
-
-    Source: srinivas2010, eqs. (4)-(5).
-    """
-    return greedy_design(arms, kernel, noise_var, horizon)[1]
-
-
 def information_gain_bound(arms: Arms, kernel: Kernel, noise_var: float, horizon: int) -> Array:
     """An upper bound on gamma_1, ..., gamma_T: the greedy gain divided by (1 - 1/e), (T,).
 
     Source: srinivas2010, Section 5.1.
     """
-    return greedy_information_gain(arms, kernel, noise_var, horizon) / GREEDY
+    return greedy_design(arms, kernel, noise_var, horizon)[1] / GREEDY
 
 
 def spectral_bound(eigenvalues: ArrayLike, noise_var: float, horizon: int) -> Array:

@@ -152,7 +152,7 @@ def rho_bound(gain: ArrayLike, batch_size: int) -> Array:
     """A bound on rho_m after T_init observations of largest variance: exp(m gamma_T_init / T_init).
 
     The bound falls to 1 if the gain grows more slowly than the number of observations. It also
-    holds with the gain of the design itself (`greedy_information_gain`), which is at most gamma.
+    holds with the gain of the design itself (`greedy_design`), which is at most gamma.
 
     Returns:
         The curve (T,) for T_init = 1, 2, ...; infinite where it overflows.

@@ -111,7 +111,7 @@ def test_the_regret_of_cei_is_below_bound_3_6(epsilon):
     """In functions drawn from the kernel; R is read off the course of the trial."""
     kernel, noise_var, rounds = SquaredExponential(0.2), 0.01, 100
     root = np.linalg.cholesky(kernel(ARMS.coordinates) + 1e-10 * np.eye(40))
-    gain = theory.greedy_information_gain(ARMS, kernel, noise_var, rounds) / (1 - math.exp(-1))
+    gain = theory.greedy_design(ARMS, kernel, noise_var, rounds)[1] / (1 - math.exp(-1))
     for seed in range(10):
         rng = np.random.default_rng(seed)
         function = root @ rng.standard_normal(40)
@@ -150,7 +150,7 @@ ARMS = Arms.grid(40)
 @pytest.mark.parametrize("name", ["cub", "cei", "cmpi"])
 def test_no_compressed_agent_exceeds_the_model_order_bound_by_gain(name, epsilon):
     kernel, noise_var = SquaredExponential(0.2), 0.01
-    gain = theory.greedy_information_gain(ARMS, kernel, noise_var, 400) / (1 - math.exp(-1))
+    gain = theory.greedy_design(ARMS, kernel, noise_var, 400)[1] / (1 - math.exp(-1))
     limit = theory.model_order_bound_by_gain(gain, epsilon)
     assert limit < 400
     agent = agents.make(name, Problem(ARMS, kernel, noise_var), seed=0, compress=epsilon)
@@ -166,7 +166,7 @@ def test_the_regret_of_cub_is_below_bound_3_2():
     """In functions drawn from the kernel, all of 20, at a delta of 0.1; with a margin of tens."""
     kernel, noise_var, epsilon, rounds = SquaredExponential(0.2), 0.01, 0.05, 150
     root = np.linalg.cholesky(kernel(ARMS.coordinates) + 1e-10 * np.eye(40))
-    gain = theory.greedy_information_gain(ARMS, kernel, noise_var, rounds) / (1 - math.exp(-1))
+    gain = theory.greedy_design(ARMS, kernel, noise_var, rounds)[1] / (1 - math.exp(-1))
     for seed in range(20):
         rng = np.random.default_rng(seed)
         function = root @ rng.standard_normal(40)
