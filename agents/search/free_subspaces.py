@@ -16,7 +16,6 @@ from gpbandits_env.domains import Box
 from gpbandits_env.errors import one_of
 from gpbandits_env.posterior import BoxPosterior, Subspaces
 from gpbandits_env.seeding import Streams
-from gpbandits_env.theory import new_subspaces
 
 # The names of the streams of a round; `SubspaceSearch` has 0 to 2.
 COORDINATES, SEGMENT = 3, 4
@@ -37,8 +36,8 @@ class Freedom:
         UnknownName: there is no such kind of coordinates.
     """
 
-    rays: int = 0
-    coordinates: str = "last"
+    rays: int
+    coordinates: str
 
     def __post_init__(self) -> None:
         whole(self.rays, "rays", 0)
@@ -73,12 +72,9 @@ class FreeSubspaceSearch(SubspaceSearch):
         """Go to round t >= 1, with the subspaces of that round for the data of the posterior."""
         if t < self.round:
             self.restart()
-        box, growth = self._box, self._growth
         for now in range(self.round + 1, t + 1):
-            count = int(new_subspaces(now, growth.n0, growth.alpha))
-            if growth.cap is not None:
-                count = min(count, growth.cap - len(self._uniform))
-            drawn = box.sample(self._streams.at(now, 0), count)
+            count = self._growth.added(now, len(self._uniform))
+            drawn = self._box.sample(self._streams.at(now, 0), count)
             self._uniform = np.concatenate([self._uniform, drawn])
         self.round = t
         if posterior is None:

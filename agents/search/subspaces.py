@@ -31,25 +31,18 @@ LEADERS = 8
 
 @dataclass(frozen=True)
 class Growth:
-    """The number of subspaces and the effort of their search.
+    """The number of subspaces and the effort of their search: settings of `MSUCB`.
 
-    Args:
-        n0: N_0, at least 1.
-        alpha: the growth exponent, at least 0; N_0 t^alpha subspaces are added in round t.
-        cap: the largest |Z_t|; None for no limit.
-        candidates: the number of points screened per round over all subspaces, at least 2 in each.
-        refine: K, the number of screened points from which an ascent starts.
-        evaluations: the budget of acquisition evaluations for all ascents of a round together.
     Raises:
         InvalidInput: a setting is out of range.
     """
 
-    n0: int = 1
-    alpha: float = 0.0
-    cap: int | None = None
-    candidates: int = 1024
-    refine: int = 16
-    evaluations: int = 800
+    n0: int
+    alpha: float
+    cap: int | None
+    candidates: int
+    refine: int
+    evaluations: int
 
     def __post_init__(self) -> None:
         for name in ("n0", "candidates", "refine", "evaluations"):
@@ -57,6 +50,11 @@ class Growth:
         positive(self.alpha, "alpha", zero=True)
         if self.cap is not None:
             whole(self.cap, "cap")
+
+    def added(self, t: int, present: int) -> int:
+        """The number of subspaces that round t adds to those present: Algorithm 1, line 3."""
+        count = int(new_subspaces(t, self.n0, self.alpha))
+        return count if self.cap is None else min(count, self.cap - present)
 
 
 class SubspaceSearch(Search):
@@ -88,19 +86,17 @@ class SubspaceSearch(Search):
         self.reach(1)
 
     def reach(self, t: int, posterior: BoxPosterior | None = None) -> None:
-        """Go to round t >= 1, with the subspaces of all rounds up to t: Algorithm 1, line 3."""
+        """Go to round t >= 1, with the subspaces of all rounds up to t."""
         if t < self.round:
             self.restart()
         if posterior is not None:
             self.subspaces.follow(posterior)
-        inactive, growth = self.subspaces.inactive, self._growth
+        inactive = self.subspaces.inactive
         low, high = self._box.low[inactive], self._box.high[inactive]
         step = max(1, STRIP // max(len(inactive), 1))
         for now in range(self.round + 1, t + 1):
             rng = self._streams.at(now, 0)
-            count = int(new_subspaces(now, growth.n0, growth.alpha))
-            if growth.cap is not None:
-                count = min(count, growth.cap - self.size)
+            count = self._growth.added(now, self.size)
             for start in range(0, count, step):
                 drawn = (min(step, count - start), len(inactive))
                 self.subspaces.add(rng.uniform(low, high, drawn))

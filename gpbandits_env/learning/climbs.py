@@ -11,7 +11,7 @@ from gpbandits_env.arrays import Array
 from gpbandits_env.learning.likelihood import Likelihood, PointLikelihood, SeriesLikelihood
 from gpbandits_env.learning.priors import LogNormal
 
-MAX_EPSILON = 0.999
+MOST_EPSILON = 0.999
 # Starts from slow to fast drift: the likelihood in epsilon may have a maximum at either end.
 EPSILON_STARTS = (0.003, 0.03, 0.3)
 # Under priors, the starts after the first are these factors times the centers of the priors: smooth
@@ -30,7 +30,8 @@ USUAL = {"lengthscale", "variance", "noise_var"}
 MULTIPLES = np.linspace(-np.log(2.0), np.log(2.0), 41)
 # The largest number of evaluations of a search, and of one that improves on the last model.
 LONG, SHORT = 60, 16
-# Without priors, a logarithm may move this far from its start, which keeps fits to few data sane.
+# Without priors, a logarithm may move this far from its start (a factor of 3000), which keeps fits
+# to few data sane.
 REACH = 8.0
 
 
@@ -128,7 +129,7 @@ class Climbs:
     def _climb(self, first: Array, most: int = LONG) -> tuple[Array, float, int]:
         """The end of a search, its objective and the number of evaluations."""
         free = np.array([self.drifts, *(p.free for p in self.parameters)])
-        limits = np.array([(0.0, MAX_EPSILON**0.5), *(p.limits for p in self.parameters)])[free]
+        limits = np.array([(0.0, MOST_EPSILON**0.5), *(p.limits for p in self.parameters)])[free]
         groups: dict[LogNormal, list[int]] = {}
         for i, p in enumerate(self.parameters, 1):
             if p.free and p.prior:

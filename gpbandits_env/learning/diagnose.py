@@ -16,16 +16,12 @@ from gpbandits_env.arrays import LARGEST, Array, Plain, finite_array, numbers, p
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.kernels import Empirical
+from gpbandits_env.learning.climbs import MOST_EPSILON
 from gpbandits_env.learning.data import Series
 from gpbandits_env.learning.fit import epsilon_interval, epsilon_per, fit, usual_gap
 from gpbandits_env.learning.likelihood import log_marginal_likelihood
 from gpbandits_env.learning.time import TimeFit
-from gpbandits_env.learning.unknown_moments import (
-    MOST_EPSILON,
-    MomentsSearch,
-    epsilon_profiles,
-    markov_basis,
-)
+from gpbandits_env.learning.unknown_moments import MomentsSearch, epsilon_profiles, markov_basis
 from gpbandits_env.model import Model
 from gpbandits_env.posterior import posterior_on
 from gpbandits_env.temporal import (

@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from gpbandits_env.arrays import Array, IntArray, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.kernels import Kernel
-from gpbandits_env.learning.climbs import MAX_EPSILON, Climbed, Climbs, LearnedParameter
+from gpbandits_env.learning.climbs import MOST_EPSILON, Climbed, Climbs, LearnedParameter
 from gpbandits_env.learning.data import Observations, Series
 from gpbandits_env.learning.likelihood import (
     Covariances,
@@ -160,7 +160,7 @@ def fit(
     if "epsilon" in names and (unit := usual_gap(_times(data))) > 2.0:
         # The starts of epsilon suit times of which one unit passes from one to the next. (After
         # rounding this may be a little above 1.)
-        given = replace(model, epsilon=min(epsilon_per(unit, model.epsilon), MAX_EPSILON))
+        given = replace(model, epsilon=min(epsilon_per(unit, model.epsilon), MOST_EPSILON))
         rows = _with_unit(data, unit)
         again = fit(given, rows, learn=learn, priors=priors, ard=ard, starts=starts)
         epsilon = epsilon_per(1.0 / unit, again.model.epsilon)
@@ -225,7 +225,7 @@ def epsilon_interval(
         return log_likelihood(eps) - floor
 
     low = 0.0 if above(0.0) >= 0 else float(brentq(above, 0.0, epsilon, xtol=1e-7))
-    top = MAX_EPSILON
+    top = MOST_EPSILON
     high = top if above(top) >= 0 else float(brentq(above, epsilon, top, xtol=1e-7))
     return low, high
 

@@ -18,16 +18,17 @@ from scipy.optimize import minimize
 
 from gpbandits_env.arrays import Array
 from gpbandits_env.errors import InvalidInput, one_of
+from gpbandits_env.learning.climbs import MOST_EPSILON, REACH
 from gpbandits_env.learning.data import Observations, Series
 from gpbandits_env.learning.likelihood import one_mean, rotated
 from gpbandits_env.model import Model
 from gpbandits_env.temporal import TemporalKernel
 
-# The largest epsilon, and the smallest one from which a search starts.
-MOST, LEAST = 0.999, 1e-5
-# How far a logarithm may move from its start: a factor of 3000, but 1.5 for a period, whose
-# likelihood has a maximum at each alias.
-REACH, PERIOD_REACH = 8.0, 0.4
+# The smallest epsilon from which a search starts.
+LEAST = 1e-5
+# How far the logarithm of a period may move from its start: a factor of 1.5, because the likelihood
+# has a maximum at each alias.
+PERIOD_REACH = 0.4
 STEP = 1e-5
 
 
@@ -172,10 +173,10 @@ class TimeFit:
         known = {f"temporal.{name}": v for name, v in self._temporal.parameters().items()}
         start = np.array([(known | {"noise_var": model.noise_var})[name] for name in self.names])
         rates = np.array([_is(name, "epsilon") for name in self.names])
-        self._start = np.log(np.where(rates, np.clip(start, LEAST, MOST), start))
+        self._start = np.log(np.where(rates, np.clip(start, LEAST, MOST_EPSILON), start))
         periods = np.array([_is(name, "period") for name in self.names])
         reach = np.where(periods, PERIOD_REACH, REACH)
-        top = np.where(rates, np.log(MOST), np.inf)
+        top = np.where(rates, np.log(MOST_EPSILON), np.inf)
         self._bounds = np.stack([self._start - reach, np.minimum(self._start + reach, top)], axis=1)
         self._weights = np.zeros(len(start))
         if prior_sd is not None:

@@ -35,10 +35,10 @@ from scipy.linalg import eigh_tridiagonal
 
 from gpbandits_env.arrays import Array, IntArray
 from gpbandits_env.kernels import Empirical
+from gpbandits_env.learning.climbs import MOST_EPSILON
 from gpbandits_env.learning.fit import CHI2_95
 from gpbandits_env.model import Model
 
-MOST_EPSILON = 0.999
 # The longest part of a series; the number of values of epsilon, and of those around the best one
 # (even, so that none is there twice); the steps of a search, and the gain at which it ends.
 LONGEST, RATES, FINE, STEPS, ENOUGH = 1500, 24, 8, 100, 1e-3

@@ -1,24 +1,13 @@
 """Gaussian-process posteriors given observations, and draws from them."""
 
-from gpbandits_env.posterior.arms import ArmPosterior
-from gpbandits_env.posterior.base import Posterior
-from gpbandits_env.posterior.box import BoxPosterior
-from gpbandits_env.posterior.choose import posterior_for, posterior_kind, posterior_on
-from gpbandits_env.posterior.mixture import MixturePosterior, Part
-from gpbandits_env.posterior.nystrom import NystromPosterior
-from gpbandits_env.posterior.paths import Paths
-from gpbandits_env.posterior.subspaces import Subspaces
-
-__all__ = [
-    "ArmPosterior",
-    "BoxPosterior",
-    "MixturePosterior",
-    "NystromPosterior",
-    "Part",
-    "Paths",
-    "Posterior",
-    "Subspaces",
-    "posterior_for",
-    "posterior_kind",
-    "posterior_on",
-]
+from gpbandits_env.posterior.arms import ArmPosterior as ArmPosterior
+from gpbandits_env.posterior.base import Posterior as Posterior
+from gpbandits_env.posterior.box import BoxPosterior as BoxPosterior
+from gpbandits_env.posterior.choose import posterior_for as posterior_for
+from gpbandits_env.posterior.choose import posterior_kind as posterior_kind
+from gpbandits_env.posterior.choose import posterior_on as posterior_on
+from gpbandits_env.posterior.mixture import MixturePosterior as MixturePosterior
+from gpbandits_env.posterior.mixture import Part as Part
+from gpbandits_env.posterior.nystrom import NystromPosterior as NystromPosterior
+from gpbandits_env.posterior.paths import Paths as Paths
+from gpbandits_env.posterior.subspaces import Subspaces as Subspaces
