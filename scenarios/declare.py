@@ -4,13 +4,14 @@ The types of the fields determine the checks in Python, the keys and checks of a
 file, the JSON that a results file keeps, and the errors about all of these.
 """
 
+import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_origin
 
 from gpbandits_env.arrays import Settings, mapping
-from gpbandits_env.errors import GPBanditsError, InvalidInput, shown, unknown
-from gpbandits_env.specs import check_kind, kinds_of
+from gpbandits_env.errors import GPBanditsError, InvalidInput, one_of, shown
+from gpbandits_env.specs import check_kind, described, kinds_of
 
 T = TypeVar("T")
 
@@ -42,7 +43,7 @@ def read(
     table = mapping(table, where or "a scenario", "a table")
     start = f"{where}." if where else ""
     known = {field.name: field for field in fields(cls)}  # type: ignore[arg-type]
-    check_keys(table, known, start)
+    check_keys(table, known, where)
     for name, field in known.items():
         if name not in table and field.default is MISSING and field.default_factory is MISSING:
             raise InvalidInput(f"{start}{name} is missing")
@@ -64,13 +65,27 @@ def read(
         raise InvalidInput(f"{where}{joint}{error}" if where else str(error)) from None
 
 
+def as_json(value: Any, **options: Any) -> str:
+    """A value of a declaration as JSON: kernels, findings, ... as their dicts, arrays as lists.
+
+    Raises:
+        InvalidInput: it contains something that JSON cannot express.
+    """
+    return json.dumps(value, default=_as_plain, **options)
+
+
 def plain(value: Any) -> Any:
-    """A value of a declaration as plain JSON data."""
+    """A value of a declaration as plain JSON data; see `as_json`."""
+    return json.loads(as_json(value))
+
+
+def _as_plain(value: Any) -> Any:
+    found = described(value)
+    if found is not value:
+        return found
     if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return dict(value)
-    return [plain(item) for item in value] if isinstance(value, (tuple, list)) else value
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    raise InvalidInput(f"{shown(value)} cannot be written as JSON")
 
 
 def put(target: Any, path: str, value: Any) -> Any:
@@ -101,11 +116,10 @@ def _put(target: Any, parts: list[str], value: Any, path: str) -> Any:
     return {**table, key: _put(table.get(key), rest, value, path)}
 
 
-def check_keys(table: Settings, known: Collection[str], start: str = "") -> None:
+def check_keys(table: Settings, known: Collection[str], where: str = "") -> None:
     """Raise UnknownName, with the nearest known key, if a table has an unknown key."""
     for key in table:
-        if key not in known:
-            raise unknown("key", f"{start}{key}", [f"{start}{name}" for name in known])
+        one_of(key, known, f"key of {where}" if where else "key")
 
 
 def check_names(table: Any, name: str) -> None:

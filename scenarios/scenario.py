@@ -16,7 +16,7 @@ from gpbandits_env.scenarios.declare import (
     plain,
     put,
 )
-from gpbandits_env.scenarios.findings import FINDINGS, Finding
+from gpbandits_env.scenarios.findings import Finding
 from gpbandits_env.scenarios.metrics import Panel, metric_named
 
 # A larger number of environment instances is taken for a typing error.
@@ -135,10 +135,15 @@ class Scenario:
         metric_named(self.metric)
         _check_grid(self.grid)
         if whole(self.initial, "initial", 0) == 0 and self.initial_counts:
-            raise InvalidInput(f"{self.id}: initial_counts needs initial points")
+            raise InvalidInput("initial_counts needs initial points")
         labels = [e.label for e in (*self.agents, *self.alternatives)]
-        if not self.agents or len(set(labels)) != len(labels):
-            raise InvalidInput(f"{self.id}: the labels of the agents must differ, got {labels}")
+        if not self.agents:
+            raise InvalidInput("agents: give at least one")
+        if len(set(labels)) != len(labels):
+            raise InvalidInput(
+                f"the labels of the agents must differ, got {', '.join(labels)}; "
+                "give each a label of its own"
+            )
 
     def points(self) -> tuple[Plain, ...]:
         """The points of the grid in declared order; a single empty point if there is no grid."""
@@ -256,10 +261,9 @@ class Scenario:
                 found["seed"] = seed
         if "initial" in found:
             found["initial"] = {"points": self.initial, "counts": self.initial_counts}
-        found["agents"] = {e.label: plain(e) for e in self.agents}
-        found["findings"] = [FINDINGS.to_dict(f) for f in self.findings]
+        found["agents"] = {e.label: e for e in self.agents}
         hidden = ("grid", "initial_counts", "alternatives")
-        result = {key: plain(value) for key, value in found.items() if key not in hidden}
+        result: Plain = plain({key: found[key] for key in found if key not in hidden})
         for entry in result["agents"].values():
             del entry["label"]
         return result

@@ -72,8 +72,7 @@ def load(path: Path) -> Scenario:
         raise InvalidInput(f"{path}: nested too deeply to be read") from None
     except (OSError, ValueError) as error:  # not text, not TOML, or an invalid date or number
         raise InvalidInput(f"{path}: {error}") from None
-    if not user_code_is_refused():
-        look_in(str(path.resolve().parent))
+    _look_for_modules(path.parent)
     try:
         scenario = read(_placed(declared, path.resolve().parent), path.stem)
         for cell in scenario.cells():
@@ -106,12 +105,23 @@ def _full(folder: Path, readings: Any) -> Any:
 def find(name: str) -> Scenario | Picture:
     """The scenario of an id, or of a file whose name ends in .toml.
 
+    Modules of the user's own are also looked for in the folder of the file, or else in the current
+    one.
+
     Raises:
         UnknownName: there is no such id.
         MissingData: there is no such file.
         InvalidInput: the file declares no valid scenario; see `load`.
     """
-    return load(Path(name)) if name.endswith(".toml") else registry.get(name)
+    if name.endswith(".toml"):
+        return load(Path(name))
+    _look_for_modules(Path())
+    return registry.get(name)
+
+
+def _look_for_modules(folder: Path) -> None:
+    if not user_code_is_refused():
+        look_in(str(folder.resolve()))
 
 
 def read(declared: Any, name: str = "scenario") -> Scenario:
@@ -132,9 +142,26 @@ def read(declared: Any, name: str = "scenario") -> Scenario:
     for kind in ("agents", "alternatives"):
         if isinstance(entries := table.get(kind), list):
             table[kind] = [_entry(entry, f"{kind}[{i}]") for i, entry in enumerate(entries)]
-    if (agents := table.get("agents")) is None or (isinstance(agents, list) and not agents):
-        raise InvalidInput("agents: at least one [[agents]] table is needed")
-    return read_table(Scenario, table, readers={Finding: FINDINGS.from_dict})
+    if isinstance(table.get("grid"), Mapping):
+        table["grid"] = _joined(table["grid"])
+    scenario = read_table(Scenario, table, readers={Finding: FINDINGS.from_dict})
+    labels = [entry.label for entry in (*scenario.agents, *scenario.alternatives)]
+    for i, finding in enumerate(scenario.findings):
+        for label in finding.labels:
+            one_of(label, labels, f"agent of findings[{i}]")
+    return scenario
+
+
+def _joined(grid: Settings) -> Plain:
+    """A grid whose names have dots; TOML reads such names without quotes as tables in tables."""
+    found, left = Plain(), list(grid.items())
+    while left:
+        name, values = left.pop(0)
+        if isinstance(values, Mapping):
+            left[:0] = [(f"{name}.{key}", inner) for key, inner in values.items()]
+        else:
+            found[name] = values
+    return found
 
 
 def _entry(entry: Any, where: str) -> Any:
@@ -240,7 +267,7 @@ def _without(grid: Any, settings: Settings) -> Any:
 
 def as_toml(scenario: Scenario, file: str) -> str:
     """The text of a file of that name that declares the scenario."""
-    entries = _normal(_entries(scenario))
+    entries = plain(_entries(scenario))
     lines, tables = [HEAD.format(id=scenario.id, file=shlex.quote(file))], list[str]()
     for name, value in entries.items():
         if isinstance(value, dict):
@@ -254,23 +281,20 @@ def as_toml(scenario: Scenario, file: str) -> str:
 
 def differences(scenario: Scenario, text: str) -> list[str]:
     """The names of entries that determine the results and differ in the file."""
-    back = _normal(read(tomllib.loads(text)).to_dict())
-    here = _normal(scenario.to_dict())
+    back, here = read(tomllib.loads(text)).to_dict(), scenario.to_dict()
     keys = (*IDENTITY, "agents", "trials", "metric")
     return [key for key in keys if here.get(key) != back.get(key)]
 
 
 def _entries(scenario: Scenario) -> Plain:
-    """The keys of the file: the fields that are not at their defaults, as plain data."""
+    """The keys of the file: the fields that are not at their defaults."""
     found: Plain = {}
     for field in fields(scenario):
         value = getattr(scenario, field.name)
         if field.name == "env":
             found["environment"] = {"id": value, **scenario.env_kwargs}
-        elif field.name == "findings":
-            found["findings"] = [FINDINGS.to_dict(finding) for finding in value]
         elif field.name != "env_kwargs" and (field.default is MISSING or value != field.default):
-            found[field.name] = plain(value)
+            found[field.name] = value
     return {name: value for name, value in found.items() if value not in ((), [], {})}
 
 
@@ -299,15 +323,3 @@ def _value(value: Any, depth: int) -> str:
 
 def _key(name: str) -> str:
     return name if BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
-
-
-def _normal(value: Any) -> Any:
-    """Plain JSON data."""
-
-    def plain_form(item: Any) -> Any:
-        for way in ("to_dict", "tolist"):
-            if hasattr(item, way):
-                return getattr(item, way)()
-        raise InvalidInput(f"a scenario file cannot hold a {type(item).__name__}")
-
-    return json.loads(json.dumps(value, default=plain_form))

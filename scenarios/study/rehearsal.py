@@ -13,11 +13,13 @@ import gymnasium as gym
 import numpy as np
 
 from gpbandits_env import agents
+from gpbandits_env.agents.registry import agent_class
 from gpbandits_env.arrays import Plain
 from gpbandits_env.drift import as_drift
 from gpbandits_env.errors import GPBanditsError, InvalidInput
 from gpbandits_env.kernels import kernel_from_dict
 from gpbandits_env.problem import Problem
+from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.scenario import Cell, Scenario
 from gpbandits_env.scenarios.study.runner import lent, make_agent
@@ -36,12 +38,15 @@ def rehearse(cell: Cell) -> Problem:
     at = f" (at {dict(cell.params)})" if cell.params else ""
     with _environment(cell, at) as env:
         for place, entry in enumerate(cell.scenario.agents):
+            part = "agent"
             try:
+                agent_class(entry.agent)
+                part = "settings"
                 make_agent(entry, env, 0)
             except GPBanditsError as error:
                 said = str(error).partition(" (known")[0].partition("; did you mean")[0]
-                named = next((f".{key}" for key in entry.settings if key in said), "")
-                raise _at(f"agents[{place}].settings{named}{at}", error) from None
+                named = (f".{key}" for key in entry.settings if part == "settings" and key in said)
+                raise _at(f"agents[{place}].{part}{next(named, '')}{at}", error) from None
         return env.unwrapped.problem  # type: ignore[attr-defined]
 
 
@@ -74,14 +79,14 @@ def resolved(scenario: Scenario, seed: int = 0) -> Plain:
     Raises:
         InvalidInput: a keyword of the environment or a setting of an agent is not JSON-able.
     """
-    plain = scenario.to_dict(seed)
-    for entry in plain["agents"].values():
-        # The default settings of an agent determine the results as well.
-        known = agents.settings_of(entry["agent"])
-        entry["defaults"] = {name: _plain(value) for name, value in known.items()}
-    plain["bounds"] = [BOUNDS.to_dict(BOUNDS.from_dict(spec)) for spec in scenario.bounds]
+    bounds = [BOUNDS.from_dict(spec) for spec in scenario.bounds]
     try:
-        result: Plain = json.loads(json.dumps(plain, allow_nan=False))
+        plain = scenario.to_dict(seed)
+        for entry in plain["agents"].values():
+            # The default settings of an agent determine the results as well.
+            known = agents.settings_of(entry["agent"])
+            entry["defaults"] = {name: _plain(value) for name, value in known.items()}
+        result: Plain = json.loads(as_json(plain | {"bounds": bounds}, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(f"{scenario.id}: a scenario must be JSON-able: {error}") from None
     return result

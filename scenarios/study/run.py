@@ -13,7 +13,7 @@ from tqdm.auto import tqdm
 
 from gpbandits_env.arrays import Plain, Settings, whole
 from gpbandits_env.display import Displayed
-from gpbandits_env.errors import ClusterLost, StoreError
+from gpbandits_env.errors import ClusterLost, InvalidInput, StoreError, shown
 from gpbandits_env.problem import Problem
 from gpbandits_env.scenarios.findings.bounds import BOUNDS
 from gpbandits_env.scenarios.results.export import to_dataframe
@@ -95,6 +95,12 @@ def run_study(
         ClusterLost: the connection to the cluster is lost; finished trials are kept.
         InvalidInput, UnknownName, MissingData: the scenario cannot be run; no trial was run.
     """
+    if not isinstance(scenario, Scenario):
+        raise InvalidInput(
+            f"a study runs a Scenario, such as get('srinivas2010/se-1d'), got {shown(scenario)}"
+        )
+    if not isinstance(engine, engines.Engine):
+        raise InvalidInput(f"engine must be an Engine, such as Engine('dask'), got {shown(engine)}")
     jobs = int(joblib.cpu_count()) if jobs is None else whole(jobs, "jobs")
     whole(seed, "seed", 0, None)
     cells = scenario.cells()

@@ -17,11 +17,12 @@ from joblib.externals.loky.cloudpickle_wrapper import dumps
 from numpy.typing import NDArray
 
 from gpbandits_env import agents
-from gpbandits_env.arrays import Plain, Settings
-from gpbandits_env.errors import GPBanditsError, InvalidInput
+from gpbandits_env.arrays import Plain, Settings, whole
+from gpbandits_env.errors import GPBanditsError, InvalidInput, one_of
 from gpbandits_env.posterior.threads import one_blas_thread
 from gpbandits_env.registration import register_all
 from gpbandits_env.regret import instantaneous
+from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.results.records import (
     MOST_ACTIONS,
     Rounds,
@@ -78,7 +79,7 @@ class PlannedTrial:
         that the grid sweeps, face the same environment instance and the same initial points.
         """
         params = self.cell.params if label else self.cell.instance_params
-        named = json.dumps(dict(params), sort_keys=True)
+        named = as_json(params, sort_keys=True)
         labels = (label,) if label else ()
         return seed_for(self.cell.scenario.id, named, purpose, *labels, self.key.trial, self.seed)
 
@@ -103,8 +104,8 @@ def main_members(cell: Cell) -> tuple[tuple[str, str, Any], ...]:
 def _text(cell: Cell) -> str:
     """The environment and the agents of a cell, as JSON."""
     here = cell.scenario
-    entries = [[entry.agent, dict(entry.settings)] for entry in here.agents]
-    return json.dumps([entries, dict(here.env_kwargs)], default=str)
+    entries = [[entry.agent, entry.settings] for entry in here.agents]
+    return as_json([entries, here.env_kwargs])
 
 
 def check_sendable(cells: Sequence[Cell]) -> None:
@@ -161,7 +162,7 @@ def lent(env: str, kwargs: Settings, horizon: int) -> Iterator[gym.Env[Any, Any]
     Raises:
         InvalidInput: see `make_env`.
     """
-    plain = json.dumps(dict(kwargs), sort_keys=True)
+    plain = as_json(kwargs, sort_keys=True)
     key = (env, plain, horizon)
     free = _free()
     found = free.pop(key, None)
@@ -312,7 +313,16 @@ def died(task: PlannedTrial, why: object) -> TrialFailure:
 
 
 def run_trial(scenario: Scenario, label: str, trial: int, seed: int = 0) -> TrialRecord:
-    """Run a single trial of a scenario without a grid; its exceptions are not caught."""
+    """Run a single trial of a scenario, at the first point of its grid.
+
+    The exceptions of environment and agent are not caught.
+
+    Raises:
+        UnknownName: the scenario has no agent of this label.
+        InvalidInput: the number of the trial is below 0.
+    """
+    one_of(label, [entry.label for entry in scenario.agents], "agent in the scenario")
+    whole(trial, "trial", 0)
     cell = scenario.cells()[0]
     with one_blas_thread():
         return _run(PlannedTrial(cell, TrialKey(cell.index, label, trial), seed))

@@ -1,11 +1,16 @@
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from gpbandits_env.agents.acquisitions.schedules import SCHEDULES, Constant
 from gpbandits_env.errors import InvalidInput, UnknownName
+from gpbandits_env.kernels import Matern52
+from gpbandits_env.kernels.base import KERNELS
 from gpbandits_env.scenarios import AgentEntry, Scenario, get, scenarios
 from gpbandits_env.scenarios.findings import FINDINGS
+from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.study.rehearsal import resolved
 
 
@@ -72,6 +77,21 @@ def test_resolved_is_plain_json_and_has_everything(tiny):
     assert plain["points"] == [{"noise_var": 0.01}, {"noise_var": 0.1}]
     assert plain["agents"]["gp-ucb"]["settings"]["beta"]["delta"] == 0.1
     assert FINDINGS.from_dict(plain["findings"][1]) == tiny.findings[1]
+
+
+def test_kernels_schedules_and_arrays_are_as_good_as_their_dicts(tiny):
+    kernel, beta = Matern52(0.2), Constant(4.0)
+
+    def made(kernel, beta, noise_var):
+        agents = (AgentEntry("gp-ucb", "gp-ucb", {"beta": beta}),)
+        kwargs = {"grid": [30], "kernel": kernel}
+        return replace(tiny, env_kwargs=kwargs, agents=agents, grid={"noise_var": noise_var})
+
+    objects = made(kernel, beta, list(np.array([1, 2])))
+    plain = made(KERNELS.to_dict(kernel), SCHEDULES.to_dict(beta), [1, 2])
+    assert resolved(objects) == resolved(plain)
+    ours, theirs = (run_trial(s, "gp-ucb", 0).rounds["regret"] for s in (objects, plain))
+    assert np.array_equal(ours, theirs)
 
 
 def test_what_is_not_json_is_refused(tiny):

@@ -81,6 +81,15 @@ def test_every_agent_runs_in_a_scenario_of_ones_own(tmp_path, box, unplotted):
 def test_a_grid_is_swept(tmp_path):
     text = SMALL + '\n[grid]\nepsilon = [0.1, 0.2]\n"agents.slow.epsilon" = [0.0, 0.5]\n'
     assert len(load(written(tmp_path, text)).cells()) == 4
+    unquoted = SMALL + '\n[grid]\nepsilon = [0.1, 0.2]\nagents.slow.epsilon = [0.0, 0.5]\n'
+    assert load(written(tmp_path, unquoted)).cells() == load(written(tmp_path, text)).cells()
+
+
+def test_a_finding_names_agents_of_the_file(tmp_path):
+    finding = '[[findings]]\ntype = "below"\na = "slow"\nb = "tv-gp-ucb"\n'
+    assert load(written(tmp_path, SMALL + finding)).findings[0].labels == ("slow", "tv-gp-ucb")
+    with pytest.raises(InvalidInput, match=r"agent of findings\[0\].* did you mean 'slow'"):
+        load(written(tmp_path, SMALL + finding.replace("slow", "slwo")))
 
 
 @pytest.mark.parametrize(
@@ -101,6 +110,9 @@ def test_a_grid_is_swept(tmp_path):
         ('agent = "tv-gp-ucb"\n[[', 'agent = "tv-gp-ucp"\n[[', r"agents\[0\].agent.*tv-gp-ucb"),
         ("grid = [5]", "grid = [5", "mine.toml"),
         ("epsilon = 0.1", 'kernel = { type = "see" }', "environment.kernel.*'se'"),
+        ("epsilon = 0.1", "epsilon = 2026-01-01", "environment.*cannot be written as JSON"),
+        ('label = "slow"', "beta = 2.0", r"no key of agents\[1\] named 'beta' \(known: .*settings"),
+        ('label = "slow"\n', "", "tv-gp-ucb; give each a label of its own"),
     ],
 )
 def test_errors_name_the_file_and_the_key(tmp_path, old, new, says):

@@ -75,6 +75,13 @@ def test_they_are_added_to_a_scenario_by_name(tmp_path, unplotted):
     played(path, tmp_path / "added.sqlite", *names)
 
 
+def test_they_are_found_in_the_current_folder(tmp_path, unplotted, monkeypatch):
+    declared(tmp_path, "own_here")
+    monkeypatch.chdir(tmp_path)
+    small = ["--agents", "own_here:Cautious", "--trials", "1", "--horizon", "3", "--jobs", "1"]
+    played("srinivas2010/se-1d", tmp_path / "here.sqlite", *small)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -94,6 +94,13 @@ def test_a_single_trial_equals_the_stored_one(run, tiny):
             assert store.array(record.key, name).dtype == array.dtype
 
 
+def test_a_single_trial_that_there_is_not(tiny):
+    with pytest.raises(UnknownName, match="did you mean 'gp-ucb'"):
+        run_trial(tiny, "gpucb", 0)
+    with pytest.raises(InvalidInput, match="trial must be at least 0"):
+        run_trial(tiny, "gp-ucb", -1)
+
+
 def test_a_record_is_consistent_with_itself(tiny):
     rounds = run_trial(tiny, "gp-ucb", 0).rounds
     assert np.allclose(rounds["regret"], rounds["optimum"][:, None] - rounds["values"])
@@ -151,8 +158,12 @@ def test_fresh_never_deletes_what_is_not_a_store(run, tmp_path):
 def test_what_cannot_be_played_is_told_before_anything_is_written(run, tiny, tmp_path):
     with pytest.raises(InvalidInput, match="noise_var"):
         run(scenario=replace(tiny, grid={"noise_var": (0.1, -1.0)}))
-    with pytest.raises(UnknownName, match="did you mean 'gp-ucb'"):
+    with pytest.raises(UnknownName, match=r"agents\[0\]\.agent .*did you mean 'gp-ucb'"):
         run(scenario=replace(tiny, agents=(AgentEntry("x", "gp-ucbb"),)))
+    with pytest.raises(InvalidInput, match="a study runs a Scenario, .* got 'srinivas2010/se-1d'"):
+        run(scenario="srinivas2010/se-1d")
+    with pytest.raises(InvalidInput, match="engine must be an Engine, .* got 'dask'"):
+        run(engine="dask")
     with pytest.raises(InvalidInput, match="environment"):
         run(scenario=replace(tiny, env="gpbandits/StaticGPP-v0"))
     with pytest.raises(InvalidInput, match="jobs"):
