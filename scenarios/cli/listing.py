@@ -1,5 +1,7 @@
 """`gpbandits list`."""
 
+from collections.abc import Iterable
+
 import click
 
 from gpbandits_env.display import counted
@@ -10,15 +12,16 @@ from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
 @click.command("list")
 @click.argument("scenario", required=False)
 def list_scenarios(scenario: str | None) -> None:
-    """List all scenarios, or show everything about one.
+    """List all scenarios or those of one paper, or show everything about one.
 
     \b
     Examples:
       gpbandits list
+      gpbandits list srinivas2010
       gpbandits list srinivas2010/se-1d
     """
-    if scenario is None:
-        _overview()
+    if scenario is None or scenario in registry.GROUPS:
+        _overview(registry.GROUPS if scenario is None else [scenario])
         return
     found = registry.get(scenario)
     click.echo(f"{found.id}: {found.title}\n{found.source}")
@@ -26,11 +29,11 @@ def list_scenarios(scenario: str | None) -> None:
         _describe(found)
 
 
-def _overview() -> None:
-    """All scenarios, by paper and topic."""
+def _overview(groups: Iterable[str]) -> None:
+    """The scenarios of papers and topics."""
     width = max(map(len, registry.scenarios()))
-    for paper, authors in registry.GROUPS.items():
-        click.echo(f"{paper}: {authors}")
+    for paper in groups:
+        click.echo(f"{paper}: {registry.GROUPS[paper]}")
         own = [s for id, s in registry.scenarios().items() if id.startswith(f"{paper}/")]
         for found in own:
             size = "figure"

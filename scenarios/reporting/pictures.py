@@ -52,17 +52,12 @@ PAIRS = 400
 def save(
     picture: Picture, path: Path, seed: int = 0, suffixes: Sequence[str] = (".png", ".svg")
 ) -> list[Path]:
-    """Draw a picture to one file per suffix; the suffix of ``path`` itself is ignored.
-
-    Raises:
-        InvalidInput: the path is a folder, or a file would replace one that is no such picture.
-        StoreError: a file cannot be written.
-    """
+    """Draw a picture to one file per suffix; see `style.write`."""
     with new_figure(11.0, 3.6) as figure:
         module, _, name = picture.draw.partition(":")
         getattr(import_module(module), name)(figure, seed)
         entitle(figure, f"{picture.source}: {picture.title}")
-        return write(figure, path.parent / path.stem, suffixes)
+        return write(figure, path, suffixes)
 
 
 # -- srinivas2010 ---------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpbandits_env.arrays import Array, IntArray, Plain, Settings
 from gpbandits_env.display import counted
-from gpbandits_env.errors import StoreError
+from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios.declare import read
 from gpbandits_env.scenarios.findings.rounds import resets
 from gpbandits_env.scenarios.metrics import BANDS, BRIEF, METRICS, Panel, X, Y, shown
@@ -51,13 +51,14 @@ def plot(
         store: an open results file.
         stem: the path of the files, with or without suffix; by default next to the results file.
         log: whether all regret is drawn on a logarithmic axis.
-        bounds: whether the theory curves are drawn too.
+        bounds: whether the scenario's theory curves are drawn too.
         suffixes: the kinds of file.
         panels: other panels; by default those of the scenario, or the metrics against rounds
             (without simple regret where the optimum moves).
     Returns:
         The files.
     Raises:
+        InvalidInput: the scenario has no theory curves, or the path cannot be that of a picture.
         StoreError: there is nothing to plot, or a file cannot be written.
     """
     drawn = figure(store, log=log, bounds=bounds, panels=panels)
@@ -73,6 +74,8 @@ def figure(
         StoreError: there is nothing to plot.
     """
     scenario = store.scenario
+    if bounds and not scenario["bounds"]:
+        raise InvalidInput(f"{scenario['id']} has no theory curves: it declares no bounds")
     cells = [i for i in range(len(scenario["points"])) if store.labels(i)]
     if not cells:
         raise StoreError(f"{store.path} holds no finished trial yet; 'gpbandits run' resumes it")

@@ -129,6 +129,7 @@ def _shade(colour: str, index: int, count: int) -> str:
 
 
 SUFFIXES = (".png", ".svg")
+OTHER_SUFFIXES = (".pdf", ".jpg", ".jpeg", ".eps", ".ps", ".tif", ".tiff", ".webp")
 # Letters that the first font does not have are taken from the next that is installed.
 LATIN = "DejaVu Sans"
 EAST_ASIAN = (
@@ -245,8 +246,11 @@ def files_of(stem: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
     """The files that `write` writes; a suffix of pictures that the name already has is replaced.
 
     Raises:
-        InvalidInput: the path is a folder such as "." and has no name.
+        InvalidInput: the path is a folder such as "." and has no name, or it ends as another kind
+            of picture.
     """
+    if stem.suffix.lower() in OTHER_SUFFIXES:
+        raise InvalidInput(f"{stem}: pictures are written as .png and .svg; leave out the suffix")
     name = stem.stem if stem.suffix in SUFFIXES else stem.name
     if name in ("", ".."):
         raise InvalidInput(f"{stem} is a folder; give the name of a picture")

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from scipy import stats
 
-from gpbandits_env.arrays import Array, Plain, Settings
+from gpbandits_env.arrays import Array, Plain, Settings, listed
 from gpbandits_env.errors import InvalidInput, StoreError, one_of
 from gpbandits_env.scenarios.metrics import metric_named
 from gpbandits_env.scenarios.results.report import final, mean_ranks
@@ -116,7 +116,8 @@ def gather(
         InvalidInput: the files share fewer than two agents; or an agent or a file is given twice.
     """
     metric_named(metric)
-    for what, given in (("file", [Path(p).resolve() for p in paths]), ("agent", agents or [])):
+    files = [Path(path).resolve() for path in listed(paths, "paths")]
+    for what, given in (("file", files), ("agent", agents or [])):
         twice = [item for i, item in enumerate(given) if item in given[:i]]
         if twice:
             raise InvalidInput(f"the {what} {twice[0]} is given twice")

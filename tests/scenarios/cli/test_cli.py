@@ -71,9 +71,13 @@ def test_some_agents_are_drawn(cli, store, tmp_path):
     drawn = (tmp_path / "deep" / "x.svg").read_text()
     assert "<!-- gp-ucb -->" in drawn
     assert "<!-- mpi -->" not in drawn
-    wrong = cli("plot", store, "--agents", "gp-ucv")
-    assert wrong.exit_code == 2
-    assert "did you mean 'gp-ucb'" in wrong.output
+    for words, said in (
+        (("--agents", "gp-ucv"), "did you mean 'gp-ucb'"),
+        (("--out", "x.pdf"), "x.pdf: pictures are written as .png and .svg"),
+    ):
+        wrong = cli("plot", store, *words)
+        assert wrong.exit_code == 2
+        assert said in wrong.output
 
 
 def test_export(cli, store, tmp_path):
@@ -103,6 +107,7 @@ def test_the_list_is_grouped_by_paper_and_aligned(cli):
     for block, paper in zip(blocks[:-1], registry.GROUPS, strict=True):
         head, *rows = block.splitlines()
         assert head == f"{paper}: {registry.GROUPS[paper]}"
+        assert cli("list", paper).output.startswith(f"{block}\n\n")
         assert all(row.startswith(f"  {paper}/") for row in rows)
         titles = [registry.get(row.split()[0]).title for row in rows]
         starts |= {row.rindex(title) for row, title in zip(rows, titles, strict=True)}

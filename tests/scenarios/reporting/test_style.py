@@ -70,6 +70,12 @@ def test_a_folder_is_no_name_of_a_picture(folder):
         files_of(Path(folder))
 
 
+@pytest.mark.parametrize("name", ["a.pdf", "a.JPG"])
+def test_a_picture_of_another_kind_is_refused(name):
+    with pytest.raises(InvalidInput, match="leave out the suffix"):
+        files_of(Path(name))
+
+
 def test_figures_of_several_threads_leave_the_style_as_it_was():
     """Two styles that end in the order in which they began would leave the second one's."""
     before = dict(mpl.rcParams)

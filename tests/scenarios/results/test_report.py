@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpbandits_env.errors import MissingExtra, StoreError, UnknownName
+from gpbandits_env.errors import InvalidInput, MissingExtra, StoreError, UnknownName
 from gpbandits_env.scenarios.findings.bounds import Theorem1
 from gpbandits_env.scenarios.reporting.plots import figure, plot
 from gpbandits_env.scenarios.reporting.tables import text
@@ -102,6 +102,11 @@ def test_plots_are_pictures_and_the_same_each_time(run, tiny, tmp_path):
     assert [f.name for f in files] == ["a.png", "a.svg"]
     assert files[0].read_bytes()[:4] == b"\x89PNG"
     assert again[1].read_bytes() == files[1].read_bytes()
+
+
+def test_bounds_that_there_are_not_cannot_be_drawn(stored):
+    with Store.open(stored) as store, pytest.raises(InvalidInput, match="has no theory curves"):
+        figure(store, bounds=True)
 
 
 def test_bounds_are_kept_and_drawn(run, tiny):
