@@ -160,9 +160,9 @@ def test_what_cannot_be_played_is_told_before_anything_is_written(run, tiny, tmp
         run(scenario=replace(tiny, grid={"noise_var": (0.1, -1.0)}))
     with pytest.raises(UnknownName, match=r"agents\[0\]\.agent .*did you mean 'gp-ucb'"):
         run(scenario=replace(tiny, agents=(AgentEntry("x", "gp-ucbb"),)))
-    with pytest.raises(InvalidInput, match="a study runs a Scenario, .* got 'srinivas2010/se-1d'"):
+    with pytest.raises(InvalidInput, match=r"a study runs a Scenario, .* got 'srinivas2010/se-1d'"):
         run(scenario="srinivas2010/se-1d")
-    with pytest.raises(InvalidInput, match="engine must be an Engine, .* got 'dask'"):
+    with pytest.raises(InvalidInput, match=r"engine must be an Engine, .* got 'dask'"):
         run(engine="dask")
     with pytest.raises(InvalidInput, match="environment"):
         run(scenario=replace(tiny, env="gpbandits/StaticGPP-v0"))
