@@ -16,7 +16,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from gpbandits_env.arrays import Array, Plain
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.files import writing
 
 if TYPE_CHECKING:
@@ -249,6 +249,8 @@ def files_of(stem: Path, suffixes: Sequence[str] = SUFFIXES) -> list[Path]:
         InvalidInput: the path is a folder such as "." and has no name, or it ends as another kind
             of picture.
     """
+    for suffix in suffixes:
+        one_of(suffix, SUFFIXES, "kind of picture")
     if stem.suffix.lower() in OTHER_SUFFIXES:
         raise InvalidInput(f"{stem}: pictures are written as .png and .svg; leave out the suffix")
     name = stem.stem if stem.suffix in SUFFIXES else stem.name

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Sequence
 
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios.metrics import KNOWN
-from gpbandits_env.scenarios.results.report import CellReport, Report
+from gpbandits_env.scenarios.results.report import CellReport, PairedTest, Report
 
 
 def text(report: Report, pairs: bool = True) -> str:
@@ -81,11 +81,12 @@ def rows_of(cell: CellReport, metrics: Sequence[str]) -> tuple[list[str], list[l
 
 def pairs_of(cell: CellReport) -> list[list[str]]:
     """The paired comparisons of a cell: the difference, its standard error, and p of a t test."""
-    return [
-        [f"{c.a} - {c.b}", f"{r.difference:+.4g}", f"{r.se:.2g}", f"{r.p:.2g}"]
-        for c in cell.comparisons
-        for r in [c.result]
-    ]
+
+    def row(a: str, b: str, r: PairedTest) -> list[str]:
+        p = f"{r.p:.2g}" if r.se else "identical trials"
+        return [f"{a} - {b}", f"{r.difference:+.4g}", f"{r.se:.2g}", p]
+
+    return [row(c.a, c.b, c.result) for c in cell.comparisons]
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

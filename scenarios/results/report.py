@@ -52,7 +52,11 @@ class AgentResult:
 
 @dataclass(frozen=True)
 class PairedTest(Paired):
-    """Two agents compared, with the two-sided p-value of Student's t test (1 if all are equal)."""
+    """Two agents compared, with the two-sided p-value of Student's t test.
+
+    It is NaN where differences have no spread: there is one trial, or all trials repeat the same
+    environment instance.
+    """
 
     p: float
 
@@ -168,11 +172,8 @@ def report(store: Store, metric: str | None = None) -> Report:
 def paired_test(a: Array, b: Array) -> PairedTest:
     """Compare two agents trial by trial; see `paired`."""
     found = paired(a, b)
-    if found.se == 0.0:  # there is no spread apart from rounding
-        p = 1.0 if found.difference == 0.0 else 0.0
-    else:
-        p = float(2.0 * stdtr(found.trials - 1, -abs(found.difference / found.se)))
-    return PairedTest(**asdict(found), p=p)
+    t = found.difference / (found.se or np.nan)
+    return PairedTest(**asdict(found), p=float(2.0 * stdtr(found.trials - 1, -abs(t))))
 
 
 def mean_ranks(table: Array) -> Array:
@@ -209,7 +210,7 @@ def _cell(store: Store, index: int, params: Plain, metric: str) -> CellReport:
     comparisons = tuple(
         Comparison(*pair, paired_test(*cell.final(metric, pair).values()))
         for pair in itertools.combinations(cell.labels, 2)
-        if cell.common(pair)
+        if len(cell.common(pair)) > 1
     )
     checks = tuple(FINDINGS.from_dict(spec).look(cell) for spec in store.scenario["findings"])
     return CellReport(index, params, results, comparisons, checks)

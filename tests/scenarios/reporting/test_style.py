@@ -4,7 +4,7 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.scenarios.reporting.style import (
     entitle,
     files_of,
@@ -74,6 +74,8 @@ def test_a_folder_is_no_name_of_a_picture(folder):
 def test_a_picture_of_another_kind_is_refused(name):
     with pytest.raises(InvalidInput, match="leave out the suffix"):
         files_of(Path(name))
+    with pytest.raises(UnknownName, match="kind of picture"):
+        files_of(Path("a"), [Path(name).suffix])
 
 
 def test_figures_of_several_threads_leave_the_style_as_it_was():

@@ -77,7 +77,7 @@ def test_json_has_no_nan(run, tiny):
     path = run(scenario=tiny.select(trials=1)).path
     with Store.open(path) as store:
         plain = json.loads(json.dumps(report(store).to_dict(), allow_nan=False))
-        shown = text(report(store), pairs=False)
+        shown = text(report(store))
     assert "; 1 trial of 12 rounds" in shown
     assert "nan" not in shown
     assert plain["cells"][0]["agents"][0]["se"]["average_regret"] is None
