@@ -132,7 +132,8 @@ class Scenario:
         check(self)
         whole(self.horizon, "horizon")
         whole(self.trials, "trials", maximum=MOST_TRIALS)
-        metric_named(self.metric)
+        for judged in (self, *self.findings):
+            metric_named(getattr(judged, "metric", self.metric))
         _check_grid(self.grid)
         if whole(self.initial, "initial", 0) == 0 and self.initial_counts:
             raise InvalidInput("initial_counts needs initial points")

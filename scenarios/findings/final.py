@@ -15,16 +15,12 @@ from gpbandits_env.scenarios.findings.finding import (
     one_instance,
     paired,
 )
-from gpbandits_env.scenarios.metrics import metric_named
 
 
 class FinalFinding(Finding):
     """A claim about the last round, by the metric that ``metric`` names."""
 
     metric: str
-
-    def __post_init__(self) -> None:
-        metric_named(self.metric)
 
     @property
     def measured(self) -> str:
@@ -90,7 +86,6 @@ class Level(FinalFinding):
     agent_fields = ("a", "b", "scale")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         labels = listed(self.scale, "scale")
         if len(labels) < 2 or not all(isinstance(label, str) for label in labels):
             raise InvalidInput(
@@ -148,7 +143,6 @@ class WithinPublished(FinalFinding):
     agent_fields = ("agent",)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         positive(self.published, "published")
         positive(self.factor, "factor")
 
@@ -179,7 +173,6 @@ class NearlyBest(FinalFinding):
     agent_fields = ("agent", "rivals")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         object.__setattr__(self, "rivals", tuple(self.rivals))
         if not self.rivals or self.agent in self.rivals:
             raise InvalidInput(f"{self.agent!r} needs rivals other than itself")
