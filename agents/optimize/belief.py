@@ -4,16 +4,15 @@ Source: Saltelli et al. (2010), "Variance based sensitivity analysis of model ou
 and (f), for the Sobol indices.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import Array, IntArray, Plain, listed
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.learning.scaling import binary_unit
 from gpbandits_env.samplers import sobol
 
@@ -28,17 +27,33 @@ def params_of(space: Space, points: object) -> list[Plain]:
         InvalidInput: a point has another number of values, or lies outside the space.
         UnknownName: there is no dimension of some name.
     """
-    return [space.check(by_name(space, point)) for point in points_of(space, points)]
+    points = by_label([] if points is None else points, space.dimensions)
+    given = [points] if isinstance(points, Mapping) else rows(points, "points")
+    if given and all(map(is_value, given)):  # one point, or several if there is one dimension
+        given = [[value] for value in given] if len(space.dimensions) == 1 else [given]
+    checked = []
+    for i, point in enumerate(given):
+        try:
+            checked.append(space.check(by_label(point, space.dimensions)))
+        except (InvalidInput, UnknownName) as error:
+            which = f"point {i}: " if len(given) > 1 else ""
+            raise type(error)(f"{which}{error}") from None
+    return checked
 
 
-def points_of(space: Space, points: object) -> list[Any]:
-    """Points in any form as a list: none, one or several."""
-    if points is None or isinstance(points, Mapping):
-        return [] if points is None else [points]
-    given = rows(points, "points")
-    if not all(map(is_value, given)):
-        return list(given)
-    return [[row] for row in given] if len(space.dimensions) == 1 else [given] if given else []
+def by_label(given: Any, names: Iterable[str]) -> Any:
+    """A table as a list of dicts, and a row of one as a dict; anything else as it is.
+
+    So is a table whose columns, or a row whose labels, have none of the names.
+    """
+    table = hasattr(given, "columns")
+    labels = list(given.columns if table else getattr(given, "keys", list)())
+    if isinstance(given, Mapping) or not set(names) & set(labels):
+        return given
+    if not table:
+        return dict(given)
+    columns = [np.asarray(given[name]).tolist() for name in labels]
+    return [dict(zip(labels, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
 def rows(given: object, name: str) -> tuple[Any, ...]:
@@ -51,18 +66,6 @@ def rows(given: object, name: str) -> tuple[Any, ...]:
 def is_value(item: ArrayLike) -> bool:
     """Whether an item is one value, and not a point of several values."""
     return not isinstance(item, Mapping) and (isinstance(item, str) or np.ndim(item) == 0)
-
-
-def by_name(space: Space, point: object) -> Params:
-    """A point as values by name."""
-    if isinstance(point, Mapping):
-        return point
-    try:
-        return dict(zip(space.dimensions, listed(point, "a point"), strict=True))
-    except ValueError:
-        raise InvalidInput(
-            f"a point must have {len(space.dimensions)} values, or be a dict by name, got {point}"
-        ) from None
 
 
 def importance(space: Space, mean: Callable[[Array], Array], total: bool) -> dict[str, float]:

@@ -5,7 +5,7 @@ known in advance, and time may be clock time. Parameters may be integers or choi
 file survives the end of the process.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import LinearConstraint
 
 from gpbandits_env.agents.agent import BROKEN
-from gpbandits_env.agents.optimize.belief import importance, params_of
+from gpbandits_env.agents.optimize.belief import by_label, importance, params_of, rows
 from gpbandits_env.agents.optimize.constraints import linear_to_dict, split
 from gpbandits_env.agents.optimize.dimensions import Params
 from gpbandits_env.agents.optimize.file import FORMAT, CampaignFile
@@ -24,9 +24,9 @@ from gpbandits_env.agents.optimize.noise import NoiseSearch
 from gpbandits_env.agents.optimize.records import CampaignLog, Limits, Record, Suggestion
 from gpbandits_env.agents.optimize.space import Space, SpaceSpec, n_initial_for, spread_params
 from gpbandits_env.agents.optimize.space_agent import agent_for
-from gpbandits_env.arrays import Array, Plain, Settings, State, flag, listed, whole
+from gpbandits_env.arrays import Array, Plain, Settings, State, flag, whole
 from gpbandits_env.display import Displayed
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.errors import InvalidInput, shown
 from gpbandits_env.specs import described, no_user_code
 
 # Spread points that are tried until one is not recorded yet.
@@ -203,7 +203,7 @@ class Campaign(Displayed):
 
     def observe(
         self,
-        params: Params,
+        params: Params | Sequence[Any],
         value: float,
         *,
         noise: float | None = None,
@@ -213,7 +213,8 @@ class Campaign(Displayed):
         """Report a value that was not suggested, for example one known in advance.
 
         Args:
-            params: the parameters by name, which are kept exactly.
+            params: the parameters by name, or in the order of the dimensions. They are kept
+                exactly.
             value: as in `tell`.
             noise: as in `tell`.
             constraints: as in `tell`.
@@ -226,34 +227,35 @@ class Campaign(Displayed):
 
     def observe_all(
         self,
-        params: Sequence[Params],
-        values: Sequence[float],
-        constraints: Sequence[Mapping[str, float] | Sequence[float]] | None = None,
-        noise: Sequence[float | None] | None = None,
+        params: Any,
+        values: Any,
+        constraints: Any = None,
+        noise: Any = None,
     ) -> list[Record]:
         """Report many values that were not suggested; faster than one call of `observe` for each.
 
         Args:
-            params: the parameters by name, for each evaluation.
+            params: the points, as in `predict`.
             values: one value per evaluation, as in `tell`; no time passes.
-            constraints: the values of the constraints for each evaluation, as in `tell`.
+            constraints: the values of the constraints for each evaluation, as in `tell`; or a
+                table with a column for each.
             noise: the standard deviation of the noise of each value, as in `tell`; None or NaN
                 where it is unknown.
         Raises:
             InvalidInput: the numbers of params, values, constraints and noise differ, or as in
                 `observe`. The campaign is unchanged.
         """
-        given, told = listed(params, "params"), listed(values, "values")
+        given, told = params_of(self.space, params), rows(values, "values")
         if len(given) != len(told):
             raise InvalidInput(
                 f"observe_all needs one value per evaluation, got {len(told)} for {len(given)}"
             )
         start = len(self.records)
-        limits = self._one_each(constraints, "constraints", len(told))
+        limits = self._one_each(by_label(constraints, self._bounds), "constraints", len(told))
         sds = self._one_each(noise, "noise", len(told))
         records: list[Record] = []
         for one, value, limit, sd in zip(given, told, limits, sds, strict=True):
-            record = Record(start + len(records), self.space.check(one), time=self.now)
+            record = Record(start + len(records), one, time=self.now)
             records.append(self._measured(record, value, limit, sd))
         if done := [record for record in records if record.value is not None]:
             self._models.tell_known(done, self._log)
@@ -299,9 +301,11 @@ class Campaign(Displayed):
         self._save()
         return found
 
-    def expect(self, params: Params) -> Suggestion:
+    def expect(self, params: Params | Sequence[Any]) -> Suggestion:
         """Register an evaluation in progress that was not suggested; it is pending from now on.
 
+        Args:
+            params: as in `observe`.
         Raises:
             InvalidInput: params lie outside the space.
         """
@@ -354,7 +358,8 @@ class Campaign(Displayed):
         """What the agent believes of the function, in the units of its values.
 
         Args:
-            points: n points, each a dict by name or a list of values, or one such point.
+            points: n points, each a dict by name or a list of values, or one such point; or a table
+                of pandas or polars with a column for each dimension.
         Returns:
             The posterior mean and the standard deviation of the function (n,); those of a measured
             value include the noise.
@@ -417,22 +422,23 @@ class Campaign(Displayed):
         Raises:
             InvalidInput: the snapshot is invalid. The campaign is unchanged.
         """
-        log = CampaignLog(self.space, self.maximize, self._bounds)
         try:
-            declared = self._declared.items()
-            other = [key for key, own in declared if described(state[key]) != described(own)]
-            if other:
-                raise InvalidInput(
-                    f"it is of a campaign with other arguments: {' and '.join(other)} differ"
-                )
-            for key in ("space", "constraints"):  # equal dicts may have different orders
-                if list(state[key]) != list(self._declared[key]):
-                    order = ", ".join(state[key])
-                    raise InvalidInput(f"the order differs: give its {key} in the order {order}")
-            log.restore(state)
-            self._models.restore(state, log)
+            self._restore(state)
         except BROKEN as error:
             raise InvalidInput(f"not a snapshot of this campaign: {error}") from error
+
+    def _restore(self, state: State) -> None:
+        """As `restore`, but the error is one of `BROKEN`."""
+        for key, own in self._declared.items():
+            if described(state[key]) != described(own):
+                raise InvalidInput(f"its {key} is {shown(state[key])}, not {shown(own)}")
+        for key in ("space", "constraints"):  # equal dicts may have different orders
+            if list(state[key]) != list(self._declared[key]):
+                order = ", ".join(state[key])
+                raise InvalidInput(f"the order differs: give its {key} in the order {order}")
+        log = CampaignLog(self.space, self.maximize, self._bounds)
+        log.restore(state)
+        self._models.restore(state, log)
         self._log = log
 
     def save(self, file: str | Path) -> None:
@@ -469,7 +475,7 @@ class Campaign(Displayed):
                 constraints = [state["constraints"], *linear]
                 given = {key: state[key] for key in keys} | state["settings"]
                 campaign = cls(**given, constraints=constraints)
-                campaign.restore(state)
+                campaign._restore(state)
         except BROKEN as error:
             raise InvalidInput(f"{source.path} holds no campaign: {error}") from error
         campaign._file = source
@@ -499,8 +505,8 @@ class Campaign(Displayed):
                 arguments[key] = state.get(key)
         campaign = cls(space, agent, **arguments)
         try:
-            campaign.restore(state)
-        except InvalidInput as error:
+            campaign._restore(state)
+        except BROKEN as error:
             raise InvalidInput(f"{source.path} holds another campaign: {error}") from error
         campaign._file = source
         return campaign
@@ -579,7 +585,7 @@ class Campaign(Displayed):
     @staticmethod
     def _one_each(given: Any, name: str, n: int) -> list[Any]:
         """A list of one entry per evaluation, of None if nothing is given."""
-        found = [None] * n if given is None else list(listed(given, name))
+        found = [None] * n if given is None else list(rows(given, name))
         if len(found) != n:
             raise InvalidInput(
                 f"{name} must have one entry per evaluation, got {len(found)} for {n}"

@@ -28,6 +28,7 @@ ELSEWHERE = {
     **dict.fromkeys(("dimensions", "pbounds", "space"), "bounds"),
     **dict.fromkeys(("func", "objective"), "fun"),
     "callbacks": "callback",
+    "batch_size": "batch",
 }
 # `minimize` and `maximize` spell out their many arguments so that editors and `help` show them.
 
@@ -218,7 +219,7 @@ def _check_arguments(call: str, agent: str, settings: Settings) -> None:
     if "maximize" in settings:
         raise InvalidInput("leave out maximize: call `minimize` or `maximize`")
     own = list(inspect.signature(minimize).parameters)[:-1]
-    known = {*settings_of(agent), *OVERRIDES}
+    known = {*settings_of(agent), *OVERRIDES} - {"batch_size"}
     for key in settings:
         if key not in known:
             hint = f"arguments: {', '.join(own)}; settings of {agent!r}: {', '.join(sorted(known))}"

@@ -236,8 +236,10 @@ class CampaignLog:
         index = whole(id, "id", 0)
         if index >= len(self.records) or self.records[index].status != "pending":
             known = [record.id for record in self.of("pending")]
+            ended = index < len(self.records)
             raise InvalidInput(
                 f"no evaluation with id {index} is pending; the pending ids are {shown(known)}"
+                f"{f'; correct({index}, value) replaces a value' if ended else ''}"
             )
         return self.records[index]
 
@@ -379,7 +381,8 @@ class CampaignLog:
             }
             for record in self.records
         ]
-        return optional("pandas", "pandas").DataFrame(table)
+        columns = ["id", *own.values(), *limits.values(), *rest]
+        return optional("pandas", "pandas").DataFrame(table, columns=columns)
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""

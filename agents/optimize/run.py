@@ -149,7 +149,7 @@ class _Guarded:
         try:
             return self.fun(x)
         except Exception as error:
-            return _Failure(f"{type(error).__name__}: {shown(error)}")
+            return _Failure(shown(error))
 
 
 def _in_turn(fun: Callable[[Any], object], points: Iterable[object]) -> Iterable[object]:
@@ -205,8 +205,10 @@ class Run:
             called.append(("parallel", parallel))
         for name, one in called:
             if not callable(one):
-                kind = "a dict or a function" if name == "context" else "a function"
-                raise InvalidInput(f"{name} must be {kind}, got {shown(one)}")
+                kind = {"context": "a dict or ", "parallel": "a number, an executor or "}
+                raise InvalidInput(
+                    f"{name} must be {kind.get(name, '')}a function, got {shown(one)}"
+                )
 
     def finish(self, campaign: Campaign, named: bool, waiting: Sequence[Params]) -> Found:
         """Make all calls; an exception that ends them carries the result so far.

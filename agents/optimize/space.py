@@ -12,13 +12,15 @@ from scipy.optimize import Bounds, LinearConstraint
 
 from gpbandits_env.agents.optimize.dimensions import (
     DIMENSIONS,
+    Choice,
     Dimension,
     NumberRange,
     Params,
+    Real,
 )
 from gpbandits_env.agents.search.candidates import spread
 from gpbandits_env.agents.search.linear import LinearLimits
-from gpbandits_env.arrays import Array, Plain, Settings, finite_array, listed, mapping, whole
+from gpbandits_env.arrays import Array, Plain, Settings, finite_array, is_number, listed, whole
 from gpbandits_env.display import Displayed
 from gpbandits_env.domains import Arms, Box, Domain
 from gpbandits_env.errors import InvalidInput, UnknownName, one_of, shown
@@ -145,14 +147,24 @@ class Space(Displayed):
     def _facts(self) -> Settings:
         return {"constraints": len(self.linear) or None, **self.dimensions}
 
-    def check(self, params: Params) -> Plain:
+    def check(self, params: Params | Sequence[Any]) -> Plain:
         """The named values, unchanged, in the order of the dimensions.
 
+        Args:
+            params: a dict by name, or a list in the order of the dimensions.
         Raises:
-            InvalidInput: a name is missing, or a value is outside its dimension.
+            InvalidInput: a value is missing or outside its dimension, or there are too many.
             UnknownName: there is no dimension of that name.
         """
-        for name in mapping(params, "parameters", "a dict of values by name"):
+        if not isinstance(params, Mapping):
+            values = listed(params, "a point that is no dict of values by name")
+            if len(values) != len(self.dimensions):
+                raise InvalidInput(
+                    f"a point must have {len(self.dimensions)} values, or be a dict by name, got "
+                    f"{shown(values)}"
+                )
+            params = dict(zip(self.dimensions, values, strict=True))
+        for name in params:
             one_of(name, self.dimensions, "dimension")
         checked = {}
         for name in self.dimensions:
@@ -233,8 +245,13 @@ class Space(Displayed):
         return self.decode(self.domain.points(np.array([action]))[0])
 
     def to_dict(self) -> Plain:
-        """A plain dict by name that the constructor accepts."""
-        return {name: DIMENSIONS.to_dict(d) for name, d in self.dimensions.items()}
+        """A dict by name that the constructor accepts; options stay as they are."""
+        return {
+            name: {"type": "choice", "options": list(d.options)}
+            if isinstance(d, Choice)
+            else DIMENSIONS.to_dict(d)
+            for name, d in self.dimensions.items()
+        }
 
 
 # What a space is made of; see `Space`.
@@ -260,19 +277,20 @@ def _named(given: object) -> dict[str, Dimension]:
 def _dimension(name: str, spec: object) -> Dimension:
     if isinstance(spec, Dimension):
         return spec
-    if not isinstance(spec, Mapping):
-        try:
-            low, high = listed(spec, "ends")
-        except ValueError:
-            raise InvalidInput(
-                f"dimension {name!r} must be Real, Integer, Choice or (low, high), got "
-                f"{shown(spec)}"
-            ) from None
-        spec = {"type": "real", "low": low, "high": high}
+    ends = listed(spec, "ends") if isinstance(spec, (list, tuple, np.ndarray)) else ()
     try:
-        return DIMENSIONS.from_dict(spec)
+        if [is_number(end) for end in ends] == [True, True]:
+            return Real(*ends)
+        if isinstance(spec, Mapping):
+            if spec.get("type") == "choice" and len(spec) == 2 and "options" in spec:
+                return Choice(spec["options"])  # `from_dict` would change lists and dicts in it
+            return DIMENSIONS.from_dict(spec)
     except (InvalidInput, UnknownName) as error:
         raise type(error)(f"dimension {name!r}: {error}") from None
+    raise InvalidInput(
+        f"dimension {name!r} must be Real(...), Integer(...), Choice((...)) or (low, high), got "
+        f"{shown(spec)}"
+    )
 
 
 def _limits(

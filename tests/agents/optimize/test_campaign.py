@@ -3,8 +3,10 @@
 import json
 
 import numpy as np
+import pandas
 import pytest
 
+from gpbandits_env import agents
 from gpbandits_env.agents.optimize import Campaign, Choice, Integer, Real, Space
 from gpbandits_env.domains import Arms
 from gpbandits_env.errors import InvalidInput, UnknownName
@@ -65,7 +67,9 @@ def test_bad_tells_change_nothing(begun):
     campaign = begun()
     (suggestion,) = campaign.ask()
     before = json.dumps(campaign.snapshot(), default=repr)
-    wrong = [(suggestion.id, np.inf), (99, 0.5), (0, 0.5), (suggestion.id, "much"), (-1, 0.5)]
+    with pytest.raises(InvalidInput, match=r"pending ids are \[6\]; correct\(0, value\)"):
+        campaign.tell(0, 0.5)
+    wrong = [(suggestion.id, np.inf), (99, 0.5), (suggestion.id, "much"), (-1, 0.5)]
     for id_, value in [*wrong, (suggestion.id, [1.0]), (True, 0.5)]:
         with pytest.raises(InvalidInput):
             campaign.tell(id_, value)
@@ -336,26 +340,48 @@ def test_noise_is_in_the_units_of_the_values():
 
 def test_a_table_has_one_row_per_evaluation():
     campaign = Campaign({"x": (0.0, 1.0), "value": Choice(("a", "b"))}, seed=0)
+    columns = ["id", "x", "params.value", "value", "noise", "status", "time", "reason"]
+    assert list(campaign.to_dataframe().columns) == columns
     campaign.observe({"x": 0.25, "value": "b"}, 2.0)
     campaign.fail(campaign.ask()[0].id, "lost")
     table = campaign.to_dataframe()
-    assert list(table.columns) == [
-        "id",
-        "x",
-        "params.value",
-        "value",
-        "noise",
-        "status",
-        "time",
-        "reason",
-    ]
-    assert table.loc[0, ["x", "params.value", "value", "status"]].tolist() == [
-        0.25,
-        "b",
-        2.0,
-        "done",
-    ]
+    assert list(table.columns) == columns
+    first = table.loc[0, ["x", "params.value", "value", "status"]].tolist()
+    assert first == [0.25, "b", 2.0, "done"]
     assert table.loc[1, "reason"] == "lost"
+
+
+def test_tables_are_read_by_the_names_of_their_columns():
+    space = {"x": (0.0, 1.0), "n": Integer(1, 9)}
+    table = pandas.DataFrame({"n": [3, 8], "x": [0.25, 0.75], "d": [7.0, 8.0], "c": [0.5, 0.6]})
+    table.index = ["one", "two"]
+    campaign = Campaign(space, seed=0, constraints={"c": 1.0, "d": 9.0})
+    campaign.observe_all(
+        table[["n", "x"]], table["c"], constraints=table[["d", "c"]], noise=table["c"]
+    )
+    known = campaign.to_dataframe()
+    assert known[["x", "n", "c", "d"]].to_numpy().tolist() == [[0.25, 3, 0.5, 7], [0.75, 8, 0.6, 8]]
+    assert known["noise"].tolist() == known["value"].tolist() == [0.5, 0.6]
+    mean = campaign.predict(known[["x", "n"]].to_numpy())[0]
+    assert campaign.predict(table[["n", "x"]])[0].tolist() == mean.tolist()
+    assert campaign.predict(table.iloc[0][["n", "x"]])[0] == pytest.approx(mean[:1])
+    with pytest.raises(InvalidInput, match="point 1: dimension 'x'"):
+        campaign.predict(table[["n", "x"]] * 2)
+    with pytest.raises(UnknownName, match="no dimension named 'd'"):
+        campaign.predict(table)
+    unnamed = agents.minimize(
+        lambda x: x[0], [(0, 1), (0, 1)], n_calls=1, seed=0, x0=table[["x", "c"]], y0=table["d"]
+    )
+    assert [x.tolist() for x in unnamed.x_iters[:2]] == [[0.25, 0.5], [0.75, 0.6]]
+
+
+def test_a_point_may_be_a_list_in_the_order_of_the_dimensions():
+    campaign = Campaign({"x": (0.0, 1.0), "n": Integer(1, 9)}, seed=0)
+    assert campaign.expect(np.array([0.25, 3.0])).params == {"x": 0.25, "n": 3}
+    assert campaign.observe([0.25, 3], 1.0).params == {"x": 0.25, "n": 3}
+    for wrong in ([0.25], [0.25, 3.5], "xn", 0.25):
+        with pytest.raises(InvalidInput):
+            campaign.observe(wrong, 1.0)
 
 
 @pytest.mark.parametrize("size", [1e-200, 1e-165])

@@ -99,7 +99,7 @@ def test_a_kernel_object_is_saved_as_its_dict(tmp_path):
     resumed = Campaign.resume(file)
     assert resumed.agent.problem.kernel == kernel
     assert Campaign.open(file, {"x": (0.0, 1.0)}, kernel=kernel).records == resumed.records
-    with pytest.raises(InvalidInput, match="settings differ"):
+    with pytest.raises(InvalidInput, match="its settings is"):
         Campaign.open(file, {"x": (0.0, 1.0)}, kernel=SquaredExponential(0.3))
 
 
@@ -250,7 +250,7 @@ def test_open_starts_and_continues_a_campaign(tmp_path):
     for changed in ({"noise": 0.2}, {"seed": 5}, {"maximize": False}, {"margin": 0.1}):
         with pytest.raises((InvalidInput, UnknownName)):
             Campaign.open(file, space, "ts", **{"noise": 0.1, **changed})
-    with pytest.raises(InvalidInput, match="agent differ"):
+    with pytest.raises(InvalidInput, match="its agent is 'ts', not 'ei'"):
         Campaign.open(file, space, "ei", noise=0.1)
 
 
@@ -274,7 +274,7 @@ def test_open_continues_a_campaign_with_an_array_in_its_settings(tmp_path):
     first = opened(0.3, 0.2)
     first.tell(first.ask()[0].id, 1.0)
     assert opened(0.3, 0.2).records == first.records
-    with pytest.raises(InvalidInput, match="settings differ"):
+    with pytest.raises(InvalidInput, match="its settings is"):
         opened(0.3, 0.1)
 
 
@@ -282,6 +282,24 @@ def test_open_continues_a_campaign_with_options_of_numpy(tmp_path):
     space = {"n": Choice(np.arange(3)), "kind": Choice(np.array(["u", "v"])), "x": (0.0, 1.0)}
     first = Campaign.open(tmp_path / "c.json", space)
     first.tell(first.ask()[0].id, 1.0)
+    assert Campaign.open(tmp_path / "c.json", space).records == first.records
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ([64], [64, 64]),
+        ((1,), (2,)),
+        ({"type": "adam"}, {"type": "sgd"}),
+        ({"l": (1,)}, {"l": [1]}),
+    ],
+)
+def test_options_of_several_parts_are_resumed_as_they_are(options, tmp_path):
+    space = {"net": Choice(options), "x": (0.0, 1.0)}
+    first = Campaign.open(tmp_path / "c.json", space, seed=0)
+    for _ in range(4):
+        first.tell(first.ask()[0].id, 1.0)
+    assert Campaign.resume(tmp_path / "c.json").space.dimensions == first.space.dimensions
     assert Campaign.open(tmp_path / "c.json", space).records == first.records
 
 

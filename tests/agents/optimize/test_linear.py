@@ -187,7 +187,7 @@ def test_linear_and_black_box_constraints_together(tmp_path):
     for _ in range(3):
         assert step(again) == step(straight)
     assert 0.5 < -again.best.value <= 0.7
-    with pytest.raises(InvalidInput, match="linear differ"):
+    with pytest.raises(InvalidInput, match="its linear is"):
         Campaign.open(
             tmp_path / "c.json",
             [(0.0, 1.0)] * 2,

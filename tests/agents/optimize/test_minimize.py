@@ -156,6 +156,7 @@ def test_one_point_is_a_point(given, points):
         ({"acq_func": "EI"}, "did you mean 'agent'[?]"),
         ({"agent": "EI"}, "did you mean 'ei'[?]"),
         ({"margn": 0.1}, "did you mean 'margin'"),
+        ({"batch_size": 2}, "did you mean 'batch'[?]"),
     ],
 )
 def test_names_of_other_libraries_are_understood(given, meant):
@@ -273,7 +274,7 @@ def test_an_exception_may_count_as_a_failed_call_from_other_threads_too():
         )
     assert found.nfev == 12
     assert 0 < len(found.campaign.failed) < 12
-    assert found.campaign.failed[0].reason == "Broken: Broken('no plasma')"
+    assert found.campaign.failed[0].reason == "Broken('no plasma')"
     assert found.x[0] <= 2
     with pytest.raises(KeyboardInterrupt):
         agents.minimize(interrupted, BRANIN, n_calls=3, on_error="fail")

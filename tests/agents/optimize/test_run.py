@@ -75,7 +75,7 @@ def test_a_worker_process_that_raises_or_dies_is_a_failed_call():
         fun, UNIT, n_calls=5, seed=0, parallel=1, on_error="fail", x0=[[0.9], [0.65], [0.2]]
     )
     reasons = [record.reason for record in found.campaign.failed]
-    assert "too hot" in reasons[0]
+    assert reasons[0] == "RuntimeError('too hot')"
     assert "died" in reasons[1]
     assert len(reasons) == 2
     assert found.nfev == 5
@@ -188,7 +188,7 @@ def test_the_same_call_on_the_same_file_goes_on(tmp_path):
     np.testing.assert_array_equal(again.func_vals, whole.func_vals)
     assert run(9, tmp_path / "c.json").nfev == 9
     assert len(calls) == 9
-    with pytest.raises(InvalidInput, match=r"another campaign.* maximize differ"):
+    with pytest.raises(InvalidInput, match=r"another campaign.* its maximize is False, not True"):
         agents.maximize(fun, UNIT, n_calls=9, seed=3, file=tmp_path / "c.json")
     for x0, y0 in (([[0.9], [0.4]], [0.36, 0.04]), ([[0.9], [0.5]], [0.36, 0.05])):
         with pytest.raises(InvalidInput, match="other known points x0 or values y0"):

@@ -17,7 +17,7 @@ from gpbandits_env.errors import InvalidInput, UnknownName
     ids=repr,
 )  # fmt: skip
 def test_ends_that_are_no_numbers_are_refused(wrong):
-    with pytest.raises(InvalidInput, match="dimension"):
+    with pytest.raises(InvalidInput, match=r"dimension 'x1'.*(Choice|finite)"):
         Space([(0, 1), wrong])
 
 
