@@ -341,6 +341,14 @@ class Campaign(Displayed):
         """
         return self._models.best(self._log)
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether each of finitely many points was suggested, and repeats would return the same."""
+        domain, noise, log = self.space.domain, self._models.noise, self._log
+        if not domain.finite or log.n_points < len(domain.span):
+            return False
+        return noise.is_absent(log) and not noise.is_present(log)
+
     def feasible(self, record: Record) -> bool:
         """Whether an evaluation has a value and its measured constraints hold."""
         return record.status == "done" and self._models.slacks.hold(record)

@@ -322,7 +322,12 @@ class CampaignLog:
     @property
     def repeats(self) -> bool:
         """Whether some parameters were suggested or observed again."""
-        return len(self._at) < len(self.records)
+        return self.n_points < len(self.records)
+
+    @property
+    def n_points(self) -> int:
+        """The number of different parameters."""
+        return len(self._at)
 
     def has(self, params: Params) -> bool:
         """Whether these parameters were suggested or observed."""

@@ -24,7 +24,7 @@ from gpbandits_env.agents.optimize.records import (
     pair_of,
 )
 from gpbandits_env.agents.optimize.space import Space
-from gpbandits_env.arrays import Array, Plain, flag, positive, whole
+from gpbandits_env.arrays import Array, flag, positive, whole
 from gpbandits_env.display import in_short
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
@@ -63,13 +63,18 @@ class Found(OptimizeResult):
         )
 
     @property
-    def recommended(self) -> Plain | None:
-        """The evaluated point with the best posterior mean, by name; see `Campaign`."""
-        return self["campaign"].recommended
+    def recommended(self) -> Any:
+        """The evaluated point with the best posterior mean, in the form of x; see `Campaign`."""
+        params = self["campaign"].recommended
+        return None if params is None else self._shaped(params)
 
-    def recommend(self, context: Params) -> Plain:
-        """The values with the best posterior mean in a context, by name; see `Campaign`."""
-        return self["campaign"].recommend(context)
+    def recommend(self, context: Params) -> Any:
+        """The point with the best posterior mean in a context, in the form of x; see `Campaign`."""
+        return self._shaped(self["campaign"].recommend(context))
+
+    def _shaped(self, params: Params) -> object:
+        named = any(isinstance(point, dict) for point in self["x_iters"])
+        return shaped(self["campaign"].space, params, named=named)
 
     def predict(self, points: object) -> tuple[Array, Array]:
         """Posterior mean and standard deviation at points; see `Campaign.predict`."""
@@ -243,7 +248,9 @@ class Run:
             )
             wrong = isinstance(error, InvalidInput)  # a value, which ends the run in any case
             if self.on_error == "raise" and isinstance(error, Exception) and not wrong:
-                error.add_note("With on_error='fail' the run continues after exceptions.")
+                error.add_note(
+                    "With on_error='fail' an exception in the function is a failed call."
+                )
             raise
         return self._result(self._stopped or self._count())
 
@@ -317,6 +324,9 @@ class Run:
         """Whether a further call may begin after so many."""
         if self._end is not None and not self._stopped and time.monotonic() >= self._end:
             self._stopped = f"the time budget of {self.timeout:g} s was used"
+        open_ = self._begun or self._waiting or self.context is not None or self._stopped
+        if not open_ and self.campaign.exhausted:
+            self._stopped = "all combinations were called, and the values have no noise"
         return not self._stopped and begun < self.n_calls
 
     def _next(self, count: int) -> list[Suggestion]:

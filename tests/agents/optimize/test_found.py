@@ -49,7 +49,8 @@ def test_predictions_learn_the_function():
     mean, sd = found.predict([[-0.5], [1.0]])
     assert (np.abs(mean - [7.25, 8.0]) < np.maximum(4 * sd, 0.02)).all()
     assert (sd < 0.2).all()
-    assert found.recommended == found.campaign.recommended
+    assert found.recommended.tolist() == list(found.campaign.recommended.values())
+    assert found.fun == 7.0 + found.x[0] ** 2 <= 7.0 + found.recommended[0] ** 2  # as x
 
 
 @pytest.mark.parametrize("agent", ["rembo", "line-bo", "ts-rsr"])

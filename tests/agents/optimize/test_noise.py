@@ -133,7 +133,7 @@ def test_a_function_may_return_its_noise():
     found = agents.minimize(run, [(-1.0, 1.0)], n_calls=20, seed=0, noise="returned")
     done = [record for record in found.campaign.records if record.status == "done"]
     assert {record.noise for record in done} == {0.01, 1.0}
-    assert abs(found.recommended["x0"] - 0.3) < 0.15
+    assert abs(found.recommended[0] - 0.3) < 0.15
     with pytest.raises(InvalidInput, match="pair of its value and the standard deviation"):
         agents.minimize(lambda x: x[0], [(0.0, 1.0)], n_calls=3, noise="returned")
     with pytest.raises(UnknownName, match="did you mean 'returned'"):

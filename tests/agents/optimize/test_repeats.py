@@ -54,6 +54,20 @@ def test_without_noise_known_points_are_not_suggested_again(kind):
     assert len(points_of(campaign.records)) == 20
 
 
+def test_a_run_without_noise_ends_when_all_combinations_are_known():
+    def run(fun=lambda x: x[0] ** 2.0, **options):
+        return agents.minimize(fun, [Integer(0, 3)], n_calls=30, seed=0, **options)
+
+    assert run(noise=0.0).nfev == 4
+    assert "all combinations" in run(noise=0.0).message
+    assert run(noise=0.0, x0=[[1], [1], [2], [3], [0], [0]]).nfev == 6  # as they are given
+    assert run(noise=0.0, x0=[[1], [2]], y0=[1.0, 4.0]).nfev == 2
+    assert run().nfev == 5  # one repeated evaluation shows that there is no noise
+    assert run(noise=0.1).nfev == 30
+    rng = np.random.default_rng(0)
+    assert run(lambda x: x[0] + 0.1 * rng.standard_normal()).nfev == 30
+
+
 @pytest.mark.parametrize("failing", [True, False])
 def test_the_first_points_on_arms_differ(failing):
     options = Choice(("a", "b", "c"))
