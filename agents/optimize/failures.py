@@ -30,44 +30,74 @@ from gpbandits_env.posterior import Posterior, posterior_for
 EVERY, GROWTH = 3, 0.05
 
 
-class SuccessModel:
+class Failures:
     """The posterior of a function that is positive where evaluations succeed.
 
-    Cost: O(n^2) per evaluation, and O(n^3) per fit.
+    There is none before the first failure. Cost: O(n^2) per evaluation, and O(n^3) per fit.
+
+    Args:
+        space: the space of the campaign.
+        agent: the agent whose choices are to succeed; if it searches subspaces or embeddings of the
+            space, nothing is learned.
     """
 
-    def __init__(self, space: Space) -> None:
-        self._space, self._due = space, 0
+    def __init__(self, space: Space, agent: GPAgent) -> None:
+        self._space, self._supported = space, True
+        try:
+            check_search(space, agent, "a model of failures", ArmSearch, BoxSearch, RoundSearch)
+        except InvalidInput:
+            self._supported = False
+        self._forget()
+
+    def _forget(self) -> None:
         self._labels: Array = np.empty(0)
         self._points: Points = np.empty(0)
-        self._learned = SignModel.prior(space.groups)
-        self.posterior = self._prior()
+        self._due = 0
+        self._learned = SignModel.prior(self._space.groups)
+        self._posterior: Posterior  # from the first fit on
 
-    def tell(self, records: Sequence[Record]) -> None:
-        """Observe which of some evaluations succeeded."""
-        new = np.array([self._space.action(record.params) for record in records])
-        labels = np.array([1.0 if record.status == "done" else -1.0 for record in records])
-        self._points = np.concatenate([self._points, new]) if len(self._points) else new
+    def tell(self, new: Sequence[Record], records: Sequence[Record]) -> None:
+        """Observe which of the new evaluations failed; ``records`` are all of the campaign."""
+        if not len(self._labels):
+            if not self._supported or all(record.status != "failed" for record in records):
+                return
+            new = records
+        closed = [record for record in new if record.status != "pending"]
+        if not closed:
+            return
+        points = np.array([self._space.action(record.params) for record in closed])
+        labels = np.array([1.0 if record.status == "done" else -1.0 for record in closed])
+        self._points = np.concatenate([self._points, points]) if len(self._labels) else points
         self._labels = np.append(self._labels, labels)
         if (n := len(self._labels)) >= self._due:
             self._fit()
             self._due = n + max(EVERY, int(GROWTH * n))
             return
-        for at, label in zip(new, labels, strict=True):
-            moments = self.posterior.moments(at[None])
-            self.posterior.condition(at[None], *site(*moments, np.array([label])))
+        for at, label in zip(points, labels, strict=True):
+            moments = self._posterior.moments(at[None])
+            self._posterior.condition(at[None], *site(*moments, np.array([label])))
+
+    def learn_anew(self, records: Sequence[Record]) -> None:
+        """Forget all evaluations, and observe these."""
+        self._forget()
+        self.tell(records, records)
 
     @property
-    def failed(self) -> Points:
-        """The points where evaluations failed, a new array."""
-        return self._points[self._labels < 0.0]
+    def success(self) -> Posterior | None:
+        """The posterior of success, if some evaluations failed and some did not."""
+        return self._posterior if (self._labels > 0.0).any() else None
+
+    @property
+    def points(self) -> Points | None:
+        """The points where evaluations failed, (n,) arms or (n, d) points; None without a model."""
+        return self._points[self._labels < 0.0] if len(self._labels) else None
 
     def _fit(self) -> None:
         points = self._points
         unit = self._space.domain.points(points)
         self._learned = self._learned.fitted(unit, self._labels)
-        self.posterior = self._prior()
-        self.posterior.condition(points, *self._learned.targets(unit, self._labels))
+        self._posterior = self._prior()
+        self._posterior.condition(points, *self._learned.targets(unit, self._labels))
 
     def _prior(self) -> Posterior:
         learned = self._learned
@@ -75,17 +105,22 @@ class SuccessModel:
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
+        if not len(self._labels):
+            return {}
         learned = self._learned
         return {
             "model": np.array([*learned.lengthscales, learned.variance, learned.mean]),
             "points": self._points.copy(),
             "labels": self._labels.copy(),
             "due": self._due,
-            "posterior": self.posterior.snapshot(),
+            "posterior": self._posterior.snapshot(),
         }
 
     def restore(self, state: State) -> None:
         """Return to the state of a snapshot."""
+        self._forget()
+        if not state:
+            return
         *scales, variance, mean = finite_array(state["model"], "model", 1).tolist()
         self._learned = replace(
             self._learned, lengthscales=tuple(scales), variance=variance, mean=mean
@@ -93,64 +128,7 @@ class SuccessModel:
         self._labels = np.array(finite_array(state["labels"], "labels", 1))
         self._points = np.array(self._space.domain.check(state["points"]))
         self._due = whole(state["due"], "due", 0)
-        self.posterior = self._prior()
-        self.posterior.restore(state["posterior"])
+        self._posterior = self._prior()
+        self._posterior.restore(state["posterior"])
         if len(self._points) != len(self._labels):
             raise InvalidInput("the model of failures must have one label per evaluation")
-
-
-class Failures:
-    """A model of success, made at the first failure.
-
-    Args:
-        space: the space of the campaign.
-        agent: the agent whose choices are to succeed; if it searches subspaces or embeddings of the
-            space, there is no model.
-    """
-
-    def __init__(self, space: Space, agent: GPAgent) -> None:
-        self._space, self._supported = space, True
-        self._model: SuccessModel | None = None
-        try:
-            check_search(space, agent, "a model of failures", ArmSearch, BoxSearch, RoundSearch)
-        except InvalidInput:
-            self._supported = False
-
-    def tell(self, new: Sequence[Record], records: Sequence[Record]) -> None:
-        """Observe which of the new evaluations failed; ``records`` are all of the campaign."""
-        if not self._supported:
-            return
-        if self._model is None:
-            if all(record.status != "failed" for record in records):
-                return
-            self._model = SuccessModel(self._space)
-            new = records
-        closed = [record for record in new if record.status != "pending"]
-        if closed:
-            self._model.tell(closed)
-
-    def learn_anew(self, records: Sequence[Record]) -> None:
-        """Forget all evaluations, and observe these."""
-        self._model = None
-        self.tell(records, records)
-
-    def success(self, records: Sequence[Record]) -> Posterior | None:
-        """The posterior of success, if some evaluations failed and some did not."""
-        if self._model is None or all(record.status != "done" for record in records):
-            return None
-        return self._model.posterior
-
-    @property
-    def points(self) -> Points | None:
-        """The points where evaluations failed, (n,) arms or (n, d) points; None without a model."""
-        return None if self._model is None else self._model.failed
-
-    def snapshot(self) -> State:
-        """The state, as a copy in plain data."""
-        return {} if self._model is None else self._model.snapshot()
-
-    def restore(self, state: State) -> None:
-        """Return to the state of a snapshot."""
-        self._model = SuccessModel(self._space) if state else None
-        if self._model is not None:
-            self._model.restore(state)

@@ -52,7 +52,7 @@ class Models:
             return dict(best.params)
         self.noise.use(log)
         pending, failed = log.of("pending"), log.of("failed")
-        slacks, success = self.slacks.posteriors, self.failures.success(log.records)
+        slacks, success = self.slacks.posteriors, self.failures.success
         around = [*pending, *(failed if success is None else failed[-LAST_FAILED:])]
         unsure = slacks or success is not None
         feasibility = Feasibility(slacks, success, self.failures.points) if unsure else None

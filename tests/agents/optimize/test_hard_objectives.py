@@ -35,7 +35,7 @@ def test_agents_learn_where_evaluations_fail(agent):
     played(campaign, 18, failing)
     assert sum(record.status == "failed" for record in campaign.records[6:]) <= 5
     assert campaign.best.value < 0.155  # 0.125 at the boundary
-    slack = campaign._models.failures.success(campaign.records)
+    slack = campaign._models.failures.success
     done = np.array([list(r.params.values()) for r in campaign.records if r.status == "done"])
     failed = np.array([list(r.params.values()) for r in campaign.failed])
     assert slack.mean_at(done).mean() > 0.5 > 0.0 > slack.mean_at(failed).mean()
@@ -70,21 +70,21 @@ def test_a_corrected_failure_is_learned_anew():
     played(campaign, 6, failing)
     for record in campaign.failed:
         campaign.correct(record.id, 1.0)
-    assert campaign._models.failures.success(campaign.records) is None
+    assert campaign._models.failures.success is None
 
 
 def test_without_any_value_nothing_is_concluded_from_failures():
     campaign = Campaign(SQUARE, seed=0, n_initial=2)
     played(campaign, 5, lambda p: np.nan)
     assert len({tuple(r.params.values()) for r in campaign.records}) == 5
-    assert campaign._models.failures.success(campaign.records) is None
+    assert campaign._models.failures.success is None
 
 
 def test_agents_with_an_embedding_take_failures_without_a_model():
     campaign = Campaign({**SQUARE, "z": (0.0, 1.0)}, "rembo", seed=0, n_initial=2, d=2)
     played(campaign, 5, lambda p: np.nan if p["x"] > 0.5 else p["y"])
     assert campaign.failed
-    assert campaign._models.failures.success(campaign.records) is None
+    assert campaign._models.failures.success is None
 
 
 def test_a_flat_objective_is_covered_and_what_differs_is_climbed():
