@@ -98,10 +98,9 @@ class Campaign(Displayed):
         self.maximize = flag(maximize, "maximize")
         self.agent = agent_for(self.space, agent, self._seed, settings, noise, robust=True)
         self.n_initial = n_initial_for(self.space, n_initial)
-        search = NoiseSearch(self.agent, agent, noise, settings, self.n_initial)
-        self._models = Models(self.space, self.agent, bounds, search)
-        self._bounds = bounds
         self._log = CampaignLog(self.space, self.maximize, bounds)
+        search = NoiseSearch(self.agent, agent, noise, settings, self.n_initial, self._log)
+        self._models = Models(self.space, self.agent, self._log, search)
         self._declared: Plain = {
             "space": self.space.to_dict(),
             "agent": agent,
@@ -251,14 +250,14 @@ class Campaign(Displayed):
                 f"observe_all needs one value per evaluation, got {len(told)} for {len(given)}"
             )
         start = len(self.records)
-        limits = self._one_each(by_label(constraints, self._bounds), "constraints", len(told))
+        limits = self._one_each(by_label(constraints, self._log.bounds), "constraints", len(told))
         sds = self._one_each(noise, "noise", len(told))
         records: list[Record] = []
         for one, value, limit, sd in zip(given, told, limits, sds, strict=True):
             record = Record(start + len(records), one, time=self.now)
             records.append(self._measured(record, value, limit, sd))
         if done := [record for record in records if record.value is not None]:
-            self._models.tell_known(done, self._log)
+            self._models.tell_known(done)
         for record in records:
             self._log.put(record)
             if record.status == "done":
@@ -297,7 +296,7 @@ class Campaign(Displayed):
         noise = old.noise if noise is None else noise
         found = self._measured(replace(old, value=None, reason=""), value, constraints, noise)
         self._log.correct(found)
-        self._models.learn_anew(self._log)
+        self._models.learn_anew()
         self._save()
         return found
 
@@ -339,19 +338,18 @@ class Campaign(Displayed):
         With constraints, it is the best of those whose measured constraints hold; None if there is
         none.
         """
-        return self._models.best(self._log)
+        return self._log.best
 
     @property
     def exhausted(self) -> bool:
         """Whether each of finitely many points was suggested, and repeats would return the same."""
-        domain, noise, log = self.space.domain, self._models.noise, self._log
-        if not domain.finite or log.n_points < len(domain.span):
-            return False
-        return noise.is_absent(log) and not noise.is_present(log)
+        domain, noise = self.space.domain, self._models.noise
+        every = domain.finite and self._log.n_points >= len(domain.span)
+        return every and noise.is_absent and not noise.is_present
 
     def feasible(self, record: Record) -> bool:
         """Whether an evaluation has a value and its measured constraints hold."""
-        return record.status == "done" and self._models.slacks.hold(record)
+        return self._log.feasible(record)
 
     @property
     def recommended(self) -> Plain | None:
@@ -359,7 +357,7 @@ class Campaign(Displayed):
 
         If there are none, as when the agent has discarded its data, they are those of `best`.
         """
-        found = self._models.recommended(self._log)
+        found = self._models.recommended()
         return None if found is None else dict(found.params)
 
     def predict(self, points: Any) -> tuple[Array, Array]:
@@ -430,13 +428,15 @@ class Campaign(Displayed):
         Raises:
             InvalidInput: the snapshot is invalid. The campaign is unchanged.
         """
+        before = self.snapshot()
         try:
             self._restore(state)
         except BROKEN as error:
+            self._restore(before)
             raise InvalidInput(f"not a snapshot of this campaign: {error}") from error
 
     def _restore(self, state: State) -> None:
-        """As `restore`, but the error is one of `BROKEN`."""
+        """As `restore`, but after an error, one of `BROKEN`, the campaign is of no use."""
         for key, own in self._declared.items():
             if described(state[key]) != described(own):
                 raise InvalidInput(f"its {key} is {shown(state[key])}, not {shown(own)}")
@@ -444,10 +444,8 @@ class Campaign(Displayed):
             if list(state[key]) != list(self._declared[key]):
                 order = ", ".join(state[key])
                 raise InvalidInput(f"the order differs: give its {key} in the order {order}")
-        log = CampaignLog(self.space, self.maximize, self._bounds)
-        log.restore(state)
-        self._models.restore(state, log)
-        self._log = log
+        self._log.restore(state)
+        self._models.restore(state)
 
     def save(self, file: str | Path) -> None:
         """Write the campaign to a JSON file atomically: a kill leaves the old file or the new one.
@@ -528,7 +526,7 @@ class Campaign(Displayed):
             InvalidInput: as in `ask`, or the campaign has black-box constraints.
             UnknownName: there is no dimension of that name.
         """
-        if self._bounds:
+        if self._log.bounds:
             raise InvalidInput(
                 "recommend(context) does not consider black-box constraints: use ask(context=...), "
                 "which does, or predict"
@@ -554,7 +552,7 @@ class Campaign(Displayed):
         spread = self._log.flat and not self.space.domain.finite
         chosen = None
         if not spread and len(self.records) >= self.n_initial:
-            chosen = self._models.next(self._log, context)
+            chosen = self._models.next(context)
         return chosen or self._spread(context or {})
 
     def _spread(self, context: Params) -> Plain:
@@ -578,7 +576,7 @@ class Campaign(Displayed):
         """Check what was told, and record it; the models learn it unless the evaluation failed."""
         closed = self._measured(record, *told)
         if closed.value is not None:
-            self._models.tell(closed, self._log, time, counts)
+            self._models.tell(closed, time, counts)
         return self._put(replace(closed, time=self.now))
 
     def _measured(self, record: Record, value: Any, constraints: Any, noise: Any) -> Record:

@@ -109,10 +109,6 @@ class Slacks:
             model.agent.reset()
         self.tell(records)
 
-    def hold(self, record: Record) -> bool:
-        """Whether the measured values of a record satisfy all constraints."""
-        return all(record.constraints[name] <= bound for name, bound in self.bounds.items())
-
     @property
     def feasibility(self) -> Feasibility | None:
         """The probability of feasibility; None without constraints or before any value."""

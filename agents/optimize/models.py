@@ -1,9 +1,8 @@
 """What a campaign learns from its evaluations."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from gpbandits_env.agents.acquisitions import Feasibility
-from gpbandits_env.agents.agent import BROKEN
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.optimize.constraints import Slacks
 from gpbandits_env.agents.optimize.dimensions import Params
@@ -26,7 +25,7 @@ class Models:
     Args:
         space: the space of the campaign.
         agent: its agent.
-        bounds: the upper bounds of the black-box constraints by name.
+        log: its evaluations.
         noise: what finds out whether there is noise.
 
     Attributes:
@@ -35,22 +34,20 @@ class Models:
         failures: the model of success.
     """
 
-    def __init__(
-        self, space: Space, agent: GPAgent, bounds: Mapping[str, float], noise: NoiseSearch
-    ) -> None:
-        self.in_space = SpaceAgent(space, agent)
-        self.slacks, self.failures = Slacks(space, agent, bounds), Failures(space, agent)
+    def __init__(self, space: Space, agent: GPAgent, log: CampaignLog, noise: NoiseSearch) -> None:
+        self._log, self.in_space = log, SpaceAgent(space, agent)
+        self.slacks, self.failures = Slacks(space, agent, log.bounds), Failures(space, agent)
         self.noise = noise
 
-    def next(self, log: CampaignLog, context: Params | None) -> Plain | None:
+    def next(self, context: Params | None) -> Plain | None:
         """The agent's choice of the next evaluation, given the pending and failed points.
 
         None if it would be a point of a box whose value is known or pending.
         """
-        best = self.best(log)
-        if context is None and best is not None and self.noise.is_due(log):
+        log, best = self._log, self._log.best
+        if context is None and best is not None and self.noise.is_due:
             return dict(best.params)
-        self.noise.use(log)
+        self.noise.use()
         pending, failed = log.of("pending"), log.of("failed")
         slacks, success = self.slacks.posteriors, self.failures.success
         around = [*pending, *(failed if success is None else failed[-LAST_FAILED:])]
@@ -60,20 +57,20 @@ class Models:
             len(log.records),
             around,
             feasibility,
-            not self.noise.is_absent(log),
+            not self.noise.is_absent,
             context,
-            again=self.noise.is_present(log),
+            again=self.noise.is_present,
         )
 
-    def tell(self, record: Record, log: CampaignLog, time: float | None, counts: bool) -> None:
+    def tell(self, record: Record, time: float | None, counts: bool) -> None:
         """Observe a value, which may count as a round, and let time pass in the log.
 
         Raises:
             InvalidInput: the time is before the present. Nothing has changed.
         """
-        reward = log.reward(record)
+        log, reward = self._log, self._log.reward(record)
         if time is None:
-            if not self.noise.is_known(log, record):
+            if not self.noise.is_known(record):
                 self.in_space.tell(record, reward, counts=counts)
             log.told_at(record.id, log.now, counts=counts)
         else:
@@ -82,49 +79,36 @@ class Models:
             log.told_at(record.id, when)
         self.slacks.tell([record])
 
-    def tell_known(self, records: Sequence[Record], log: CampaignLog) -> None:
+    def tell_known(self, records: Sequence[Record]) -> None:
         """Observe values that were known in advance; no time passes."""
-        self.in_space.tell_known(records, [log.reward(record) for record in records])
+        self.in_space.tell_known(records, [self._log.reward(record) for record in records])
         self.slacks.tell(records)
 
-    def learn_anew(self, log: CampaignLog) -> None:
+    def learn_anew(self) -> None:
         """Forget all data, and observe those of the log with their times."""
-        told = [entry for entry in log.observed() if not self.noise.is_known(log, entry[0])]
+        told = [entry for entry in self._log.observed() if not self.noise.is_known(entry[0])]
         self.in_space.learn_anew(told)
         self.slacks.learn_anew([record for record, _, _ in told if record is not None])
-        self.failures.learn_anew(log.records)
+        self.failures.learn_anew(self._log.records)
 
-    def best(self, log: CampaignLog) -> Record | None:
-        """The record with the best value among those whose measured constraints hold."""
-        done = [record for record in log.of("done") if self.slacks.hold(record)]
-        return max(done, key=log.reward, default=None)
-
-    def recommended(self, log: CampaignLog) -> Record | None:
-        """The record with the best posterior mean where constraints likely hold, or the `best`."""
-        found = self.in_space.recommended(log.of("done"), self.slacks.feasibility)
-        return found or self.best(log)
+    def recommended(self) -> Record | None:
+        """The record with the best posterior mean where constraints likely hold, or the best."""
+        found = self.in_space.recommended(self._log.of("done"), self.slacks.feasibility)
+        return found or self._log.best
 
     def snapshot(self) -> State:
         """The state, as a copy in plain data."""
         own = {"slacks": self.slacks.snapshot(), "failures": self.failures.snapshot()}
         return own | self.in_space.snapshot()
 
-    def restore(self, state: State, log: CampaignLog) -> None:
+    def restore(self, state: State) -> None:
         """Return to the state of a snapshot, which belongs to the log.
 
         Raises:
-            One of `BROKEN`: the snapshot is invalid. The models are unchanged.
+            One of `BROKEN`: the snapshot is invalid.
         """
-        before = self.snapshot()
-        try:
-            self._restore(state)
-            if len(self.in_space.agent.posterior.observed) > len(log.of("done")):
-                raise InvalidInput("records are missing: the agent has more observations")
-        except BROKEN:
-            self._restore(before)
-            raise
-
-    def _restore(self, state: State) -> None:
         self.in_space.restore(state)
         self.slacks.restore(state["slacks"])
         self.failures.restore(state["failures"])
+        if len(self.in_space.agent.posterior.observed) > len(self._log.of("done")):
+            raise InvalidInput("records are missing: the agent has more observations")

@@ -41,6 +41,7 @@ class NoiseSearch:
         noise: the standard deviation of the noise; None if it is unknown.
         settings: the settings of the agent that the user gave.
         n_initial: the number of spread suggestions.
+        log: the evaluations of the campaign.
     """
 
     def __init__(
@@ -50,8 +51,9 @@ class NoiseSearch:
         noise: float | None,
         settings: Settings,
         n_initial: int,
+        log: CampaignLog,
     ) -> None:
-        self._agent, self._noise, self._n_initial = agent, noise, n_initial
+        self._agent, self._noise, self._n_initial, self._log = agent, noise, n_initial, log
         own = settings.keys() & {"augmented", "incumbent", "scale", "noise_var", "learn", "kernel"}
         known = noise is not None or bool(own) or agent.forgetting is not None
         closer = agent.search.scale < sample_scale(agent.problem.domain.dim, noisy=True)
@@ -59,9 +61,10 @@ class NoiseSearch:
         self._active = not known and (self._draws or "augmented" in settings_of(name))
         self._on_arms = agent.problem.domain.finite
 
-    def is_due(self, log: CampaignLog) -> bool:
+    @property
+    def is_due(self) -> bool:
         """Whether the best point should be evaluated again now."""
-        refit = self._agent.refit
+        refit, log = self._agent.refit, self._log
         if not self._active or self._on_arms or log.repeats or log.noisy or refit is None:
             return False
         rewards = [log.reward(record) for record in log.of("done")]
@@ -70,17 +73,18 @@ class NoiseSearch:
         part = DOUBTFUL if len(rewards) < 3 * self._n_initial else LATER
         return refit.model.noise_var > part * float(np.var(rewards))
 
-    def use(self, log: CampaignLog) -> None:
+    def use(self) -> None:
         """Let the agent choose as it should with noise, if there is noise."""
         if not self._active:
             return
         if isinstance(rule := self._agent.rule, Improvement):
-            incumbent = "sampled" if log.noisy else "posterior-mean"
-            self._agent.rule = replace(rule, augmented=log.noisy, incumbent=incumbent)
+            incumbent = "sampled" if self._log.noisy else "posterior-mean"
+            self._agent.rule = replace(rule, augmented=self._log.noisy, incumbent=incumbent)
         if self._draws:
-            self._agent.search.scale = sample_scale(self._agent.problem.domain.dim, log.noisy)
+            dim = self._agent.problem.domain.dim
+            self._agent.search.scale = sample_scale(dim, self._log.noisy)
 
-    def is_known(self, log: CampaignLog, record: Record | None) -> bool:
+    def is_known(self, record: Record | None) -> bool:
         """Whether a repeated evaluation returned the same value, so that there is no noise.
 
         The agent does not learn such a value: with it, it would no longer learn any noise, but the
@@ -88,16 +92,18 @@ class NoiseSearch:
         """
         if record is None or not self._active or self._on_arms or record.noise is not None:
             return False
-        return record.value in log.earlier_values(record)
+        return record.value in self._log.earlier_values(record)
 
-    def is_present(self, log: CampaignLog) -> bool:
+    @property
+    def is_present(self) -> bool:
         """Whether a repeated evaluation would return another value."""
-        return log.noisy if self._noise is None else self._noise > 0.0
+        return self._log.noisy if self._noise is None else self._noise > 0.0
 
-    def is_absent(self, log: CampaignLog) -> bool:
+    @property
+    def is_absent(self) -> bool:
         """Whether a repeated evaluation would return the value that is known.
 
         So it is without noise, and with an agent that does not forget if all evaluations that were
         repeated did so.
         """
-        return self._agent.forgetting is None and (self._noise == 0.0 or log.repeats_itself)
+        return self._agent.forgetting is None and (self._noise == 0.0 or self._log.repeats_itself)

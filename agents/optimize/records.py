@@ -202,6 +202,7 @@ class CampaignLog:
         bounds: the upper bounds of the black-box constraints by name.
 
     Attributes:
+        bounds: the same.
         records: all evaluations; the index is the id.
         now: the present time.
         told: the ids of the values in the order in which the agent observed them, each with the
@@ -209,7 +210,7 @@ class CampaignLog:
     """
 
     def __init__(self, space: Space, maximize: bool, bounds: Mapping[str, float]) -> None:
-        self._space, self._bounds = space, bounds
+        self._space, self.bounds = space, dict(bounds)
         self.sign = 1.0 if maximize else -1.0
         self.records: list[Record] = []
         self._at: dict[str, list[int]] = {}
@@ -260,13 +261,23 @@ class CampaignLog:
         record = replace(record, constraints={}, noise=None)
         found = measured(value, worst=-self.sign * np.inf)
         if not np.isnan(found):
-            limits = measured_constraints(self._bounds, constraints)
+            limits = measured_constraints(self.bounds, constraints)
             if limits is not None:
                 return replace(record, status="done", value=found, constraints=limits, noise=own)
             return replace(record, status="failed", reason="the value of a constraint was NaN")
         missing = np.ma.is_masked(value) or np.isnan(value)
         reason = "the value was NaN" if missing else "the value was infinite"
         return replace(record, status="failed", reason=reason)
+
+    def feasible(self, record: Record) -> bool:
+        """Whether an evaluation has a value and its measured constraints hold."""
+        limits = self.bounds.items()
+        return record.status == "done" and all(record.constraints[n] <= b for n, b in limits)
+
+    @property
+    def best(self) -> Record | None:
+        """The feasible record with the best value."""
+        return max(filter(self.feasible, self.records), key=self.reward, default=None)
 
     def reward(self, record: Record) -> float:
         """The value of a record that is done, as a reward to be maximized."""
@@ -372,9 +383,9 @@ class CampaignLog:
         """All records as a table; see `Campaign.to_dataframe`."""
         rest = ("value", "noise", "status", "time", "reason")
         fixed = ("id", *rest)
-        limits = {name: f"constraints.{name}" if name in fixed else name for name in self._bounds}
+        limits = {name: f"constraints.{name}" if name in fixed else name for name in self.bounds}
         own = {
-            name: f"params.{name}" if name in (*fixed, *self._bounds) else name
+            name: f"params.{name}" if name in (*fixed, *self.bounds) else name
             for name in self._space.dimensions
         }
         table = [
@@ -398,7 +409,7 @@ class CampaignLog:
         """Return to the state of a snapshot; raises `InvalidInput` if it is invalid."""
         now = positive(state["now"], "now", zero=True)
         records = [
-            Record.restored(fields, index, self._space, now, self._bounds)
+            Record.restored(fields, index, self._space, now, self.bounds)
             for index, fields in enumerate(listed(state["records"], "records"))
         ]
         told = []
