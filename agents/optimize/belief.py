@@ -28,7 +28,7 @@ def params_of(space: Space, points: object) -> list[Plain]:
         UnknownName: there is no dimension of some name.
     """
     points = by_label([] if points is None else points, space.dimensions)
-    given = [points] if isinstance(points, Mapping) else rows(points, "points")
+    given: Any = [points] if isinstance(points, Mapping) else rows(points, "points")
     if given and all(map(is_value, given)):  # one point, or several if there is one dimension
         given = [[value] for value in given] if len(space.dimensions) == 1 else [given]
     checked = []

@@ -159,7 +159,7 @@ class Integer(NumberRange):
     def size(self) -> int:
         return self.high - self.low + 1
 
-    def check(self, value: float) -> int:
+    def check(self, value: Any) -> int:
         if isinstance(value, (float, np.floating)) and float(value).is_integer():
             value = int(value)  # as in a row of a table
         return whole(value, "a value of an integer dimension", self.low, self.high)
