@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from gpbandits_env.arrays import Array, all_of, listed, positive, share, whole, wholes
-from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, Memory
+from gpbandits_env.arrays import Array, listed, positive, share, whole, wholes
+from gpbandits_env.drift.base import DRIFTS, Drift, Fresh, Memory, as_drift
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.linalg import symmetric_root
 from gpbandits_env.temporal import TemporalKernel, temporal_from_dict
@@ -260,7 +260,7 @@ class Blend(Drift):
     weights: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        parts = all_of(Drift, self.drifts, "drifts", "drifts")
+        parts = tuple(map(as_drift, listed(self.drifts, "drifts")))
         weights = listed(self.weights, "weights") or (1.0,) * len(parts)
         weights = tuple(positive(w, "weights") for w in weights)
         if len(parts) < 2 or len(weights) != len(parts):
@@ -302,7 +302,7 @@ class Then(Drift):
     drifts: tuple[Drift, ...]
 
     def __post_init__(self) -> None:
-        parts = all_of(Drift, self.drifts, "drifts", "drifts")
+        parts = tuple(map(as_drift, listed(self.drifts, "drifts")))
         if len(parts) < 2:
             raise InvalidInput("then needs at least 2 drifts")
         for d in parts:

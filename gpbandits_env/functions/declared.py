@@ -124,8 +124,9 @@ def add_test_function(name: str, function: TestFunction) -> None:
     Worker processes must import the module that calls this. A lambda cannot be pickled.
 
     Raises:
-        InvalidInput: the name is taken, the formula does not return one value per point, or its
-            value at ``best`` is not ``maximum``.
+        InvalidInput: the name is taken; the formula does not return one finite value per point; its
+            value at ``best`` is not ``maximum``; or one at 256 points of the box is beyond the
+            stated bounds.
     """
     if name in TEST_FUNCTIONS or name == "gp":
         raise InvalidInput(f"a function named {name!r} exists already; use another name")
@@ -137,8 +138,18 @@ def add_test_function(name: str, function: TestFunction) -> None:
             f"returned the shape {values.shape}"
         )
     top, stated = float(values[0]), function.peak(dim)
-    if not abs(top - stated) <= ROUNDING * max(1.0, abs(stated)):
+    slack = ROUNDING * max(1.0, abs(stated))
+    if not abs(top - stated) <= slack:
         raise InvalidInput(f"{name!r} is {top!r} at its maximizer, but its maximum is {stated!r}")
+    box = function.box(dim)
+    points = box.sample(np.random.default_rng(0), 256)
+    least = function.least(dim, float(np.abs(box.span).max()))
+    for point, value in zip(points.tolist(), function.formula(points).tolist(), strict=True):
+        if not least - slack <= value <= stated + slack:
+            raise InvalidInput(
+                f"{name!r} is {value!r} at {point}, but it is stated to lie between {least!r} and "
+                f"{stated!r}; negate a function that is minimized"
+            )
     TEST_FUNCTIONS[name] = function
 
 

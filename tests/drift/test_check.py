@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from gpbandits_env.drift import DRIFTS, Drift, MarkovDrift, as_drift, check_drift
+from gpbandits_env.drift import DRIFTS, Blend, Drift, MarkovDrift, as_drift, check_drift
 from gpbandits_env.drift.check import LAWS
 from gpbandits_env.errors import InvalidInput, LawBroken, UnknownName
 
@@ -98,6 +98,20 @@ class Shrinks(Half):
         return (0.9 * memory[0],)
 
 
+class Grows(Half):
+    """A slow drift whose variance grows."""
+
+    def step(self, memory, fresh, t, rng):
+        return (memory[0] + 0.1 * fresh(),)
+
+
+class AddsInPlace(Half):
+    def step(self, memory, fresh, t, rng):
+        f = memory[0]
+        f += fresh()
+        return (f,)
+
+
 class Sorted(Half):
     """Keeps the covariance, not the mean."""
 
@@ -116,8 +130,8 @@ BROKEN = {
     "shape": (ListMemory, Shorter, Infinite),
     "the_seed": (GlobalChance, Constant),
     "the_same_path_for_all_agents": (Remembers, Counts),
-    "no_change_in_place": (InPlace,),
-    "the_marginal": (Shrinks, Sorted),
+    "no_change_in_place": (InPlace, AddsInPlace),
+    "the_marginal": (Shrinks, Sorted, Grows),
     "linearity": (Flipped,),
 }
 
@@ -151,6 +165,7 @@ def test_what_keeps_the_laws_passes():
     check_drift({"type": "markov", "epsilon": 0.2})
     check_drift(lambda f, fresh, t, rng: fresh() if t % 3 == 0 else f)
     check_drift(lambda f, fresh, t, rng: np.tanh(f))  # which claims nothing
+    check_drift(Blend((Half(), MarkovDrift(0.2))))  # which cannot be written as JSON
     assert as_drift(MarkovDrift(0.1)).keeps_marginal
 
 

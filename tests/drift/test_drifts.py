@@ -271,6 +271,20 @@ def test_a_users_function_is_a_drift():
     assert not as_drift(shrink).keeps_marginal
 
 
+def test_functions_and_dicts_are_parts_of_blends_and_chains():
+    def shrink(f, fresh, t, rng):
+        return 0.5 * f
+
+    for both in (Blend, Then):
+        drift = both((shrink, {"type": "markov", "epsilon": 0.1}))
+        assert drift.drifts[1] == MarkovDrift(0.1)
+        assert not drift.keeps_marginal
+        assert not as_drift({"type": drift.type_name, "drifts": [shrink, shrink]}).keeps_marginal
+    path = path_of(Then((shrink, shrink)), 0)
+    first = path.values
+    np.testing.assert_array_equal(path.advance(), 0.25 * first)
+
+
 def test_a_users_class_is_a_drift():
     class Flip(Drift):
         def step(self, memory, fresh, t, rng):

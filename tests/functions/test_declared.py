@@ -204,3 +204,17 @@ def test_a_function_of_your_own(monkeypatch):
         add_test_function("column", column)
     with pytest.raises(UnknownName, match="ackley"):
         function_named("akley")
+
+
+@pytest.mark.parametrize(
+    ("formula", "best", "maximum", "least"),
+    [
+        (lambda x: (x**2).sum(axis=1), 0.0, 0.0, lambda d, b: -1.0),  # to be minimized
+        (lambda x: -(x**2).sum(axis=1), 1.0, -2.0, lambda d, b: -d * b**2),  # not the maximum
+        (lambda x: -(x**2).sum(axis=1), 0.0, 0.0, lambda d, b: -0.1),
+        (lambda x: np.where(x[:, 0] < -0.5, np.nan, 0.0), 0.0, 0.0, lambda d, b: -1.0),
+    ],
+)
+def test_wrong_bounds_of_your_own_function_are_refused(formula, best, maximum, least):
+    with pytest.raises(InvalidInput, match=r"'wrong' is \S+ at \[.*stated to lie between"):
+        add_test_function("wrong", TestFunction(formula, -1.0, 1.0, best, maximum, least))
