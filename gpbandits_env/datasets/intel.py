@@ -20,11 +20,6 @@ from gpbandits_env.datasets.dataset import Dataset
 from gpbandits_env.datasets.tables import Readings, interpolated
 from gpbandits_env.errors import InvalidInput
 
-SOURCE = (
-    "Intel Berkeley Research Lab: Peter Bodik, Wei Hong, Carlos Guestrin, Sam Madden, Mark Paskin "
-    "and Romain Thibaux"
-)
-LICENCE = "free to use and reproduce in any format; acknowledgement requested"
 SENSORS, DAYS, MINUTES = 46, 5, 24 * 60
 # The motes without data, among the lab's motes 1..54.
 ABSENT = frozenset({5, 6, 13, 15, 17, 20, 30, 32})
@@ -63,16 +58,9 @@ def load_intel(every: int = 1) -> Readings:
     if abs(data[row, column] - around.mean()) > 5.0:
         data[row, column] = around.mean()
     days = [data[d * (MINUTES + 1) :][:MINUTES:every] for d in range(DAYS)]
-    return Readings(
-        "intel-berkeley",
-        np.concatenate(days),
-        np.repeat(np.arange(DAYS), MINUTES // every),
-        LABELS,
-        "°C",
-        SOURCE,
-        LICENCE,
-        np.array(struct.coords, dtype=np.float64),
-    )
+    numbers = np.repeat(np.arange(DAYS), MINUTES // every)
+    places = np.array(struct.coords, dtype=np.float64)
+    return Readings(np.concatenate(days), LABELS, "°C", places, numbers)
 
 
 def _read() -> Any:
@@ -145,16 +133,7 @@ def from_lines(
         )
     tally["filled"] = int(sum(np.isnan(day).sum() for day in kept))
     values = np.concatenate([interpolated(day, "a day") for day in kept])
-    readings = Readings(
-        "intel-berkeley-raw",
-        values,
-        np.repeat(np.arange(len(kept)), slots),
-        LABELS,
-        "°C",
-        SOURCE,
-        LICENCE,
-    )
-    return readings, tally
+    return Readings(values, LABELS, "°C", days=np.repeat(np.arange(len(kept)), slots)), tally
 
 
 def _binned(lines: Iterable[str], every: int, tally: Tally) -> Array:

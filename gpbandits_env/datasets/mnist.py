@@ -1,6 +1,6 @@
 """Handwritten digits, 28 x 28 pixels: 5,000 of them in a package, or all 70,000 of MNIST.
 
-Source: LeCun and Cortes (2010). bedi2022 uses them to tune a logistic regression.
+Source: LeCun and Cortes (2010), CC BY-SA 3.0. bedi2022 uses them to tune a logistic regression.
 """
 
 import gzip
@@ -17,8 +17,6 @@ from gpbandits_env.datasets.dataset import Dataset, fetch, packaged_table
 from gpbandits_env.errors import InvalidInput, one_of
 
 PIXELS, CLASSES = 784, 10
-SOURCE = "MNIST: Yann LeCun and Corinna Cortes, MNIST handwritten digit database (2010)"
-LICENCE = "CC BY-SA 3.0"
 ADDRESSES = (
     "https://ossci-datasets.s3.amazonaws.com/mnist/",
     "https://storage.googleapis.com/cvdf-datasets/mnist/",
@@ -48,8 +46,6 @@ class Digits:
         name: the name of the selection.
         images: (n, 784) uint8, row by row, where 0 is paper and 255 is ink; read-only.
         labels: (n,) 0 to 9; read-only.
-        source: who made it, to be named in what is published.
-        licence: the terms of use.
     Raises:
         InvalidInput: the shapes or labels are not those of digits.
     """
@@ -57,8 +53,6 @@ class Digits:
     name: str
     images: NDArray[np.uint8]
     labels: IntArray
-    source: str = SOURCE
-    licence: str = LICENCE
 
     def __post_init__(self) -> None:
         n = len(self.labels)

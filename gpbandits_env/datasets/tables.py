@@ -5,7 +5,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -14,8 +14,8 @@ from typing import TextIO, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gpbandits_env.arrays import LARGEST, Array, IntArray, flag, frozen, numbers
-from gpbandits_env.errors import InvalidInput, MissingData, one_of, unknown
+from gpbandits_env.arrays import LARGEST, Array, IntArray, flag, frozen, listed, numbers, whole
+from gpbandits_env.errors import InvalidInput, MissingData, one_of, shown, unknown
 from gpbandits_env.files import check_regular
 
 # Larger tables do not fit the memory of most machines.
@@ -41,45 +41,53 @@ class Readings:
     """A table of readings, with one row per time and one column per sensor.
 
     Args:
-        name: the name of the data set.
         values: (rows, n) finite readings, in time order; kept read-only.
-        days: (rows,) the day number of each row, from 0, in increasing order.
-        labels: (n,) the sensors' names.
+        names: (n,) of the columns; () if they have none.
         unit: of a reading.
-        source: who measured it, to be named in what is published.
-        licence: the terms of use.
         locations: (n, 2) east and north in one unit of length, if known.
+        days: (rows,) the day number of each row, from 0, in increasing order, if known.
     Raises:
         InvalidInput: a reading that is not finite (the error says where), or shapes that differ.
     """
 
-    name: str
     values: Array
-    days: IntArray
-    labels: tuple[str, ...]
-    unit: str
-    source: str
-    licence: str
+    names: tuple[str, ...] = ()
+    unit: str = ""
     locations: Array | None = None
+    days: IntArray | None = None
 
     def __post_init__(self) -> None:
-        values = check_table(self.values, self.name)
+        values = np.array(check_table(self.values, "readings"))
         rows, n = values.shape
-        if self.days.shape != (rows,) or len(self.labels) != n:
-            raise InvalidInput(
-                f"{self.name}: {rows} x {n} readings need {rows} days and {n} labels, "
-                f"got {self.days.shape} and {len(self.labels)}"
-            )
-        if self.locations is not None and self.locations.shape != (n, 2):
-            raise InvalidInput(f"{self.name}: locations must have shape ({n}, 2)")
-        object.__setattr__(self, "values", frozen(np.array(values)))
-        object.__setattr__(self, "days", frozen(np.array(self.days, dtype=np.int64)))
-        if self.locations is not None:
-            object.__setattr__(self, "locations", frozen(np.array(self.locations, np.float64)))
+        object.__setattr__(self, "values", frozen(values))
+        if self.names and len(self.names) != n:
+            raise InvalidInput(f"{n} columns of readings need {n} names, got {len(self.names)}")
+        for name, shape in (("locations", (n, 2)), ("days", (rows,))):
+            given = getattr(self, name)
+            if given is not None and np.shape(given) != shape:
+                raise InvalidInput(f"{name} must have shape {shape}, got {np.shape(given)}")
 
-    def rows(self, keep: "IntArray | slice") -> "Readings":
-        """The readings of some rows only (indices, a mask or a slice)."""
-        return replace(self, values=self.values[keep], days=self.days[keep])
+    def places(self, columns: Sequence[int | str]) -> list[int]:
+        """The indices of columns that are given by index or name.
+
+        Raises:
+            InvalidInput: a column does not exist or is given twice, or it is not a list.
+            UnknownName: there is no column of that name.
+        """
+        given = listed(columns, "columns")
+        named = [column for column in given if isinstance(column, str)]
+        if named and not self.names:
+            raise unknown("column", named[0], (), "these readings have no names: use indices")
+        last = self.values.shape[1] - 1
+        found = [
+            place_of(column, self.names)
+            if isinstance(column, str)
+            else whole(column, "a column", 0, last)
+            for column in given
+        ]
+        if len(set(found)) < len(found):
+            raise InvalidInput(f"columns must not contain a column twice, got {shown(columns)}")
+        return found
 
 
 def check_table(table: ArrayLike, name: str) -> Array:

@@ -4,6 +4,9 @@ srinivas2010 and bogunovic2016 used 357 sensors on the I-880 South on working da
 to 11 AM. These data came from the PeMS of the California Department of Transportation and are not
 public: METR-LA and PEMS-BAY replace them, and users who have them must provide them in the layout
 of `I880`.
+
+Source of METR-LA and PEMS-BAY: Jagadish et al. (2014); Li et al. (2018), DCRNN;
+https://zenodo.org/records/5724362, CC BY 4.0.
 """
 
 from pathlib import Path
@@ -18,9 +21,6 @@ from gpbandits_env.errors import InvalidInput
 
 MAP = "graph_sensor_locations.csv"
 ZENODO = "https://zenodo.org/records/5724362/files/"
-SOURCE = (
-    "METR-LA: Jagadish et al. (2014); Li et al. (2018), DCRNN; https://zenodo.org/records/5724362"
-)
 START = np.datetime64("2012-03-01T00:00", "m")
 KILOMETERS_PER_DEGREE = 111.195  # of latitude, on a sphere of radius 6371 km
 FIVE_MINUTES = np.timedelta64(5, "m")
@@ -42,8 +42,7 @@ def load_metr_la(mornings: bool = False, working_days: bool = False) -> Readings
     path = WEEK.locate()
     table = read_table(path, header=True)
     times = START + FIVE_MINUTES * np.arange(len(table.values))
-    labels = list(table.names or ())
-    return _readings(path, table.values, times, labels, (mornings, working_days), "metr-la")
+    return _readings(path, table.values, times, table.names or (), (mornings, working_days))
 
 
 def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
@@ -65,12 +64,12 @@ def load_bay(mornings: bool = False, working_days: bool = False) -> Readings:
 
 
 def _timed(dataset: Dataset, keep: tuple[bool, bool]) -> Readings:
-    path, name = dataset.locate(), dataset.name
+    path = dataset.locate()
     table = read_table(path, header=True)
     if table.times is None or table.times.dtype.kind != "M":
         raise InvalidInput(f"{path}: each row must begin with a date, followed by speeds")
-    times, labels = table.times.astype("datetime64[m]"), list(table.names or ())
-    return _readings(path, without_zeros(table.values, name), times, labels, keep, name)
+    values, times = without_zeros(table.values, dataset.name), table.times.astype("datetime64[m]")
+    return _readings(path, values, times, table.names or (), keep)
 
 
 def without_zeros(values: Array, name: str) -> Array:
@@ -83,33 +82,31 @@ def without_zeros(values: Array, name: str) -> Array:
 
 
 def _readings(
-    path: Path, values: Array, times: Times, labels: list[str], keep: tuple[bool, bool], name: str
+    path: Path, values: Array, times: Times, names: tuple[str, ...], keep: tuple[bool, bool]
 ) -> Readings:
     """The readings of all times, or of mornings or working days only, as ``keep`` says."""
     dates = times.astype("datetime64[D]")
     minutes = (times - dates.astype("datetime64[m]")).astype(np.int64)
-    days = (dates - dates[0]).astype(np.int64)
-    places = _locations(path.parent / MAP, labels)
-    readings = Readings(name, values, days, tuple(labels), "mph", SOURCE, "CC BY 4.0", places)
     rows = np.ones(len(times), dtype=np.bool_)
     if keep[0]:
         rows &= (minutes >= 6 * 60) & (minutes < 11 * 60)
     if keep[1]:
         rows &= np.is_busday(dates)
-    return readings.rows(np.flatnonzero(rows))
+    days = (dates - dates[0]).astype(np.int64)[rows]
+    return Readings(values[rows], names, "mph", _locations(path.parent / MAP, names), days)
 
 
-def _locations(path: Path, labels: list[str]) -> Array | None:
+def _locations(path: Path, names: tuple[str, ...]) -> Array | None:
     """Kilometers of the sensors to the east and north of their mean; None unless all are known."""
     if not path.is_file():
         return None
     table = read_table(path, header=True)
     columns = dict(zip(table.names or (), table.values.T, strict=True))
     rows = {str(int(sensor)): i for i, sensor in enumerate(columns["sensor_id"])}
-    if not all(label in rows for label in labels):
+    if not all(name in rows for name in names):
         return None
     degrees = np.stack([columns["longitude"], columns["latitude"]], axis=1)
-    degrees = degrees[[rows[label] for label in labels]]
+    degrees = degrees[[rows[name] for name in names]]
     middle = degrees.mean(axis=0)
     # A degree of longitude is shorter than one of latitude.
     shares = np.array([np.cos(np.radians(middle[1])), 1.0])
@@ -157,19 +154,16 @@ def load_i880() -> Readings:
     """
     path = I880.locate()
     table = read_table(path)
-    values = table.values
-    labels = list(table.names or map(str, range(values.shape[1])))
+    values, names = table.values, table.names or tuple(map(str, range(table.values.shape[1])))
     days = np.zeros(len(values), dtype=np.int64)
-    if labels[0].lower() == "day":
+    if names[0].lower() == "day":
         days = np.unique(values[:, 0], return_inverse=True)[1]
         if (np.diff(days) < 0).any():
             raise InvalidInput(f"{path}: the days must not decrease from one row to the next")
-        values, labels = values[:, 1:], labels[1:]
+        values, names = values[:, 1:], names[1:]
     if values.shape[1] != SENSORS:
         raise InvalidInput(f"{path}: there must be {SENSORS} sensors, got {values.shape[1]}")
-    return Readings(
-        "i880", values, days, tuple(labels), "mph", "Caltrans PeMS, I-880 South", "the provider's"
-    )
+    return Readings(values, names, "mph", days=days)
 
 
 I880 = Dataset(

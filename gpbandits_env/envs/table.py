@@ -1,5 +1,6 @@
 """Recorded readings: Table-v0 and Replay-v0."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gpbandits_env import datasets
-from gpbandits_env.arrays import Array, Points, Settings, frozen, listed, mapping, positive, whole
-from gpbandits_env.datasets import Readings, check_table, is_file_name, place_of, read_table
+from gpbandits_env.arrays import Array, Points, Settings, listed, mapping, numbers, positive, whole
+from gpbandits_env.datasets import Readings, is_file_name, read_table
 from gpbandits_env.domains import Arms, Box, clock
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
@@ -30,6 +31,8 @@ from gpbandits_env.seeding import stream
 # bogunovic2016, Section 5.2: the noise variance is 5% of that of the signal.
 NOISE_SHARE = 0.05
 FILE_OPTIONS = ("header", "time_column", "gaps")
+# From so many rows on, a column that always rises is not one by chance.
+MANY = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +48,7 @@ class TableArguments(Arguments):
     Args:
         readings: (rows, n) numbers; or the path of a .csv, .csv.gz, .npy or .npz file (see
             `datasets.read_table`); or the name of a data set ("intel-berkeley", "metr-la", ...);
-            or `Readings`. The default, `example_readings`, is for trying things out.
+            or `Readings`; or a data frame. The default, `example_readings`, is an invented table.
         dataset_options: options of the data set. Those of a file are "header", "time_column" (which
             is not an arm) and "gaps": {"time_column": "hour", "gaps": "interpolate"}.
         train_fraction: the share of rows for the covariance, between 0 and 1.
@@ -165,43 +168,6 @@ class ReplayArguments(TableArguments):
         return ReplayProcess(arms, rows, listed(self.starts, "starts"), contexts)
 
 
-class NamedReadings(NamedTuple):
-    """A table of readings.
-
-    Args:
-        values: (rows, n).
-        names: (n,) of the columns; () if they have none.
-        unit: of a reading.
-        locations: (n, 2) of the columns, if known.
-    """
-
-    values: Array
-    names: tuple[str, ...] = ()
-    unit: str = ""
-    locations: Array | None = None
-
-    def places(self, columns: Sequence[int | str]) -> list[int]:
-        """The indices of columns that are given by index or name.
-
-        Raises:
-            InvalidInput: a column does not exist or is given twice, or it is not a list.
-            UnknownName: there is no column of that name.
-        """
-        last = self.values.shape[1] - 1
-        named = [column for column in listed(columns, "columns") if isinstance(column, str)]
-        if named and not self.names:
-            raise unknown("column", named[0], (), "these readings have no names: use indices")
-        found = [
-            place_of(column, self.names)
-            if isinstance(column, str)
-            else whole(column, "a column", 0, last)
-            for column in listed(columns, "columns")
-        ]
-        if len(set(found)) < len(found):
-            raise InvalidInput(f"columns must not contain a column twice, got {shown(columns)}")
-        return found
-
-
 class ObservedContexts(NamedTuple):
     """The contexts of a table.
 
@@ -218,7 +184,7 @@ class ObservedContexts(NamedTuple):
     columns: Sequence[int] = ()
 
 
-def observed_contexts(spec: Settings, table: NamedReadings) -> ObservedContexts:
+def observed_contexts(spec: Settings, table: Readings) -> ObservedContexts:
     """The contexts for the argument ``contexts`` of `TableArguments`.
 
     Args:
@@ -285,7 +251,7 @@ def _columns(values: Array, locations: Array | None, kept: list[int]) -> tuple[A
     return values[:, kept], None if locations is None else locations[kept]
 
 
-def _table(readings: ArrayLike | Path | Readings | None, options: Settings | None) -> NamedReadings:
+def _table(readings: ArrayLike | Path | Readings | None, options: Settings | None) -> Readings:
     if readings is None:
         readings = example_readings()
     if isinstance(readings, str) and readings in datasets.DATASETS:
@@ -295,11 +261,13 @@ def _table(readings: ArrayLike | Path | Readings | None, options: Settings | Non
     if options:
         raise InvalidInput("dataset_options belong to a named data set or a file")
     if isinstance(readings, Readings):
-        return NamedReadings(readings.values, readings.labels, readings.unit, readings.locations)
-    return NamedReadings(frozen(np.array(check_table(readings, "readings"))))
+        return readings
+    # A data frame of pandas or polars has names.
+    names = tuple(map(str, getattr(readings, "columns", ())))
+    return Readings(numbers(readings, "readings"), names)
 
 
-def _file(path: str | Path, options: Settings | None) -> NamedReadings:
+def _file(path: str | Path, options: Settings | None) -> Readings:
     text = str(path)
     if not is_file_name(text) and not Path(text).exists():
         raise unknown("data set", text, datasets.DATASETS)
@@ -310,7 +278,15 @@ def _file(path: str | Path, options: Settings | None) -> NamedReadings:
         raise InvalidInput(
             f"{path} has gaps: an environment needs them to be dropped or interpolated"
         )
-    return NamedReadings(frozen(table.values), table.names or ())
+    rises = (np.diff(table.values, axis=0) > 0.0).all(axis=0)
+    if table.times is None and len(table.values) >= MANY and rises[0] and not rises[1:].any():
+        warnings.warn(
+            f"{path}: the first column is an arm, but it rises in every row, as no other one does; "
+            "leave it out if it numbers the rows, and if it is the time, name it and set "
+            "dataset_options={'time_column': its name}",
+            stacklevel=2,
+        )
+    return Readings(table.values, table.names or ())
 
 
 Table = Maker(TableArguments)

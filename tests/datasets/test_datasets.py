@@ -49,7 +49,7 @@ def test_i880_in_the_documented_layout(data_folder):
     readings = datasets.load("i880")
     assert np.allclose(readings.values, speeds)
     assert readings.days.tolist() == [0, 0, 1, 2]
-    assert readings.labels[:2] == ("s0", "s1")
+    assert readings.names[:2] == ("s0", "s1")
     (data_folder / "i880").mkdir()
     (data_folder / "i880.csv").rename(data_folder / "i880" / "i880.csv")
     assert np.allclose(datasets.load("i880").values, speeds)
@@ -91,7 +91,7 @@ def test_a_long_series_with_times_and_missing_readings(data_folder):
     ]
     (data_folder / "METR-LA.csv").write_text("\n".join([",7,9", *rows]) + "\n")
     readings = datasets.load("metr-la-full")
-    assert readings.labels == ("7", "9")
+    assert readings.names == ("7", "9")
     assert np.allclose(readings.values[:, 0], speeds[:, 0])
     assert readings.values[0, 1] == pytest.approx(speeds[1, 1])
     assert readings.days[[0, 217, 218]].tolist() == [0, 0, 1]
@@ -143,12 +143,11 @@ def test_a_download_lands_where_it_is_looked_for(data_folder, monkeypatch, tmp_p
 
 
 def test_readings_check_themselves():
-    good = {"days": np.zeros(2, int), "labels": ("a", "b"), "unit": "", "source": "", "licence": ""}
     values = np.ones((2, 2))
     with pytest.raises(InvalidInput, match="row 1, column 0"):
-        datasets.Readings("x", np.array([[1.0, 2.0], [np.nan, 1.0]]), **good)
-    with pytest.raises(InvalidInput, match="3 labels"):
-        datasets.Readings("x", np.ones((2, 3)), **good)
-    with pytest.raises(InvalidInput, match="locations"):
-        datasets.Readings("x", values, **good, locations=np.zeros((3, 2)))
-    assert datasets.Readings("x", values, **good).rows(slice(1)).values.shape == (1, 2)
+        datasets.Readings(np.array([[1.0, 2.0], [np.nan, 1.0]]))
+    with pytest.raises(InvalidInput, match="3 columns of readings need 3 names, got 2"):
+        datasets.Readings(np.ones((2, 3)), ("a", "b"))
+    for wrong in ({"locations": np.zeros((3, 2))}, {"days": np.zeros(3, int)}):
+        with pytest.raises(InvalidInput, match=f"{next(iter(wrong))} must have shape"):
+            datasets.Readings(values, **wrong)

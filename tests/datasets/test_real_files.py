@@ -34,7 +34,7 @@ def test_intel_sensors_stand_where_the_map_says(real_data):
     readings = datasets.load("intel-berkeley", {"every": 10})
     table = np.loadtxt(real_data / "intel_berkeley_46" / "mote_locs_54.txt")
     where = {str(int(i)): (x, y) for i, x, y in table}
-    assert [where[i] for i in readings.labels] == [tuple(p) for p in readings.locations]
+    assert [where[i] for i in readings.names] == [tuple(p) for p in readings.locations]
 
 
 def test_the_map_of_metr_la_has_true_distances(real_data):
@@ -44,7 +44,7 @@ def test_the_map_of_metr_la_has_true_distances(real_data):
         real_data / "metr_la_week" / "graph_sensor_locations.csv", delimiter=",", skiprows=1
     )
     where = {str(int(sensor)): np.radians((north, east)) for _, sensor, north, east in table}
-    points = np.array([where[label] for label in week.labels])
+    points = np.array([where[label] for label in week.names])
     assert np.degrees(points[0]).tolist() == pytest.approx([34.15497, -118.31829])
     north, east = points[1:].T
     half = np.sin((north - points[0, 0]) / 2) ** 2
@@ -58,7 +58,7 @@ def test_metr_la_week_and_its_mornings(real_data):
     week = datasets.load("metr-la")
     assert week.values.shape == (2016, 207)
     assert week.values[0, :3].tolist() == [64.375, 67.625, 67.125]
-    assert week.labels[:2] == ("773869", "767541")
+    assert week.names[:2] == ("773869", "767541")
     mornings = datasets.load("metr-la", {"mornings": True})
     rows = np.concatenate([288 * d + np.arange(72, 132) for d in range(7)])
     assert np.array_equal(mornings.values, week.values[rows])

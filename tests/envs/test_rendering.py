@@ -13,16 +13,7 @@ from gpbandits_env.envs.rendering import METADATA, RECENT
 from gpbandits_env.errors import InvalidInput, NotReset, UnknownName
 
 ROWS = np.random.default_rng(0).normal(size=(30, 12))
-ON_MAP = Readings(
-    "r",
-    ROWS,
-    np.zeros(30, int),
-    tuple(map(str, range(12))),
-    "mph",
-    "",
-    "",
-    np.random.default_rng(1).random((12, 2)),
-)
+ON_MAP = Readings(ROWS, unit="mph", locations=np.random.default_rng(1).random((12, 2)))
 SCENES = {
     "curve": ("StaticGP", {"grid": 60}),
     "line in a box": ("StaticGP", {"box": [[0.0], [2.0]]}),

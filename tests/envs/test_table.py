@@ -53,7 +53,7 @@ def test_minimising_negates_everything():
 def test_files_and_readings(tmp_path):
     path = tmp_path / "rows.csv"
     np.savetxt(path, ROWS, delimiter=",", header="a,b,c,d", comments="", fmt="%.17g")
-    readings = Readings("r", ROWS, np.zeros(30, int), tuple("abcd"), "mph", "", "")
+    readings = Readings(ROWS, unit="mph")
     expected = Table(readings=ROWS).problem.prior_mean
     for given in (str(path), path, readings):
         assert np.array_equal(Table(readings=given).problem.prior_mean, expected)
@@ -97,6 +97,29 @@ def test_a_file_with_times_and_gaps(tmp_path):
 def test_mistakes_are_said_plainly(readings, kwargs, error, says):
     with pytest.raises(error, match=says):
         Table(readings=readings, **kwargs)
+
+
+@pytest.mark.parametrize("header", ["", ",a,b\n", "hour,a,b\n"])
+def test_a_file_whose_first_column_may_be_the_time_is_warned_about(tmp_path, header):
+    """A data frame that is written with its index has a first column without a name."""
+    path, rows = tmp_path / "rows.csv", ROWS[:12].copy()
+    rows[:, 0] = np.arange(12.0)
+    path.write_text(header + "\n".join(f"{r[0]:g},{r[1]},{r[2]}" for r in rows))
+    with pytest.warns(UserWarning, match="the first column is an arm, but it rises in every row"):
+        Table(readings=path)
+    if "hour" in header:
+        assert (
+            Table(readings=path, dataset_options={"time_column": "hour"}).problem.domain.size == 2
+        )
+
+
+def test_the_columns_of_a_data_frame_have_names():
+    frame = pytest.importorskip("pandas").DataFrame(ROWS, columns=list("abcd"))
+    named, numbered = (
+        Replay(readings=table, columns=columns).problem.prior_mean
+        for table, columns in ((frame, ["d", "b"]), (ROWS, [3, 1]))
+    )
+    assert np.array_equal(named, numbered)
 
 
 def test_one_column_is_a_table_too():

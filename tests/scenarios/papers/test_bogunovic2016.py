@@ -156,7 +156,7 @@ def drifting_readings(epsilon=0.1, days=6, rows=60, arms=6):
         path.append(np.sqrt(1 - epsilon) * path[-1] + np.sqrt(epsilon) * rng.normal(size=arms))
     values = np.array(path) + np.arange(arms) + 0.1 * rng.normal(size=(days * rows, arms))
     numbers = np.repeat(np.arange(days), rows)
-    return Readings("made up", values, numbers, tuple("abcdef"), "", "", "")
+    return Readings(values, days=numbers)
 
 
 def replayed(readings, **more):

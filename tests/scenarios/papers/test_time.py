@@ -24,7 +24,7 @@ def readings(seed=0):
     hours, rng = np.arange(PERIOD * DAYS), np.random.default_rng(seed)
     phases = 2 * np.pi * (hours[:, None] / PERIOD - np.arange(SENSORS) / SENSORS)
     values = 3.0 * np.sin(phases) + 0.3 * rng.standard_normal(phases.shape)
-    return Readings("made up", values, hours // PERIOD, tuple("abcd"), "", "", "")
+    return Readings(values, days=hours // PERIOD)
 
 
 def replayed(given):
