@@ -26,4 +26,6 @@ def register_all() -> None:
                 entry_point=f"gpbandits_env.envs.{maker}",
                 vector_entry_point=f"gpbandits_env.envs.{maker}Vector",
                 max_episode_steps=HORIZON,
+                # Gymnasium's checker (1.4) fails in every step after a first reset that is refused.
+                disable_env_checker=True,
             )

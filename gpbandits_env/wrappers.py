@@ -12,7 +12,7 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.utils.seeding import np_random as seeded
 from numpy.typing import ArrayLike
 
-from gpbandits_env.arrays import Info, Plain, Settings, finite_array, mapping, whole
+from gpbandits_env.arrays import Info, Plain, Settings, all_of, finite_array, mapping, whole
 from gpbandits_env.envs.bandit import Observation, Space
 from gpbandits_env.envs.delays import DelaySpec, Mail, delays_for
 from gpbandits_env.errors import InvalidInput, NotReset, shown
@@ -193,9 +193,7 @@ class Mixture(gym.Env[ObsType, ActType]):
     def __init__(
         self, members: Sequence[gym.Env[ObsType, ActType]], weights: ArrayLike | None = None
     ) -> None:
-        self.members = tuple(members)
-        if not self.members or not all(isinstance(env, gym.Env) for env in self.members):
-            raise InvalidInput(f"a mixture needs environments, got {shown(members)}")
+        self.members = all_of(gym.Env, members, "the members of a mixture", "environments")
         shares = np.ones(len(self.members)) if weights is None else finite_array(weights, "weights")
         if shares.shape != (len(self.members),) or (shares < 0).any() or not shares.any():
             raise InvalidInput(

@@ -184,9 +184,9 @@ def read_table(
         MissingData: there is no such file.
         InvalidInput: not a table of numbers; the message names the line and the column. Or several
             columns have the name of the time column.
-        UnknownName: no such time column, or no such way with gaps.
+        UnknownName: no such time column, or no such treatment of gaps.
     """
-    one_of(gaps, GAPS, "way with gaps")
+    one_of(gaps, GAPS, "treatment of gaps")
     file = Path(path).expanduser()
     kind = next((s for s in SUFFIXES if file.name.lower().endswith(s)), None)
     if kind is None:

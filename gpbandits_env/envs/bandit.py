@@ -31,6 +31,9 @@ class Bandit:
         unit: the unit of a reward, for pictures; "" if it has none.
         locations: (n, 2) positions of the arms on a map, for pictures.
         changed: a function that makes the bandit with some arguments changed, or None.
+    Raises:
+        InvalidInput: the noise variance is negative, or the problem and the process have different
+            domains.
     """
 
     problem: Problem
@@ -42,6 +45,11 @@ class Bandit:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "noise_var", positive(self.noise_var, "noise_var", zero=True))
+        if self.problem.domain != self.process.domain:
+            raise InvalidInput(
+                "the problem and the reward process must have one domain, got "
+                f"{self.problem.domain} and {self.process.domain}"
+            )
 
     @cached_property
     def noise_sd(self) -> float:

@@ -74,7 +74,7 @@ def delays_for(spec: DelaySpec) -> Delays | None:
     if spec is None or isinstance(spec, Delays):
         return spec
     if not isinstance(spec, Mapping):
-        return Delays(least=whole(spec, "delay", 0, LONGEST))
+        return Delays(least=whole(spec, "a delay that is not a dict", 0, LONGEST))
     for key in spec:
         one_of(key, ("least", "most", "lost"), "field of the argument 'delay'")
     if "least" not in spec:

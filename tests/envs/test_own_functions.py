@@ -140,6 +140,11 @@ def test_a_function_returns_one_value_per_action(selective):
         env.step((actions, [0, 0, 1]) if selective else actions)
 
 
+def test_the_problem_and_the_process_have_one_domain():
+    with pytest.raises(InvalidInput, match=r"one domain, got Arms.* and Box"):
+        Bandit(Problem(ARMS, SquaredExponential(0.5), 0.01), Own(Slope, BOX), 0.01)
+
+
 class Rising(RewardPath):
     """The slope t in round t."""
 

@@ -43,6 +43,13 @@ def test_a_parameter_is_fixed_for_one_episode(env):
     assert best(env) == moving
 
 
+def test_a_refused_first_reset_leaves_the_environment_usable(env):
+    with pytest.raises(UnknownName, match="did you mean 'epsilon'"):
+        env.reset(options={"epsilonn": 0.1})
+    env.reset(seed=0)
+    assert env.step([0])[0]["round"] == [1]
+
+
 def test_the_noise_is_that_of_the_instance(env):
     env.reset(seed=1, options={"noise_var": 0.0})
     observation, *_, info = env.step([3])

@@ -167,8 +167,8 @@ def test_a_mixture_is_used_after_a_reset():
 @pytest.mark.parametrize(
     ("members", "weights", "says"),
     [
-        ([], None, "needs environments"),
-        (["gpbandits/StaticGP-v0"], None, "needs environments"),
+        ([], None, "one or more environments"),
+        (["gpbandits/StaticGP-v0"], None, "one or more environments"),
         ([{}, {"grid": [8]}], None, "equal action spaces"),
         ([{}, {"selective": True}], None, "equal action spaces"),
         ([{}], [1, 2], "weights"),
@@ -180,5 +180,7 @@ def test_what_is_no_mixture_is_refused(members, weights, says):
     made = [static(**m) if isinstance(m, dict) else m for m in members]
     with pytest.raises(InvalidInput, match=says):
         Mixture(made, weights)
+    with pytest.raises(InvalidInput, match="must be a list"):
+        Mixture(static())
     with pytest.raises(InvalidInput, match="same form"):
         Mixture([static(), FlattenObservation(static())])
