@@ -5,38 +5,26 @@ here for that reason only. One of its columns, 1000 (B - 0.63)^2, is a reason no
 anything else.
 """
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
-import numpy as np
-
-from gpbandits_env.arrays import Array, finite_array, frozen
+from gpbandits_env.arrays import Array, frozen
 from gpbandits_env.datasets.dataset import packaged_table
 from gpbandits_env.errors import InvalidInput
 
 ROWS, PROPERTIES = 506, 13
 
 
-@dataclass(frozen=True, eq=False)
-class Housing:
-    """The districts of Boston.
+class Housing(NamedTuple):
+    """The districts of Boston; both arrays are read-only.
 
     Args:
-        properties: (506, 13), in the units of the source; read-only.
-        values: (506,) the median value of a home, in 1000 dollars; read-only.
-    Raises:
-        InvalidInput: the shapes are wrong, or a number is not finite.
+        properties: (506, 13), in the units of the source.
+        values: (506,) the median value of a home, in 1000 dollars.
     """
 
     properties: Array
     values: Array
-
-    def __post_init__(self) -> None:
-        properties, values = finite_array(self.properties, "boston"), finite_array(self.values, "")
-        if properties.shape != (ROWS, PROPERTIES) or values.shape != (ROWS,):
-            raise InvalidInput(f"boston must be a table of 506 x 14 numbers, got {values.shape}")
-        object.__setattr__(self, "properties", frozen(np.array(properties)))
-        object.__setattr__(self, "values", frozen(np.array(values)))
 
 
 @cache
@@ -47,5 +35,7 @@ def load_boston() -> Housing:
         MissingExtra: the package mlxtend is not installed.
         InvalidInput: the file has other content.
     """
-    table = packaged_table("boston_housing.csv", "boston")
+    table = frozen(packaged_table("boston_housing.csv", "boston"))
+    if table.shape != (ROWS, PROPERTIES + 1):
+        raise InvalidInput(f"boston must be a table of 506 x 14 numbers, got {table.shape}")
     return Housing(table[:, :PROPERTIES], table[:, -1])
