@@ -57,17 +57,9 @@ def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
     table = read_table(path, header=True)
     if table.times is None or table.times.dtype.kind != "M":
         raise InvalidInput(f"{path}: each row must begin with a date, followed by speeds")
-    values, times = without_zeros(table.values, WHOLE.name), table.times.astype("datetime64[m]")
+    values = interpolated(np.where(table.values == 0.0, np.nan, table.values), WHOLE.name)
+    times = table.times.astype("datetime64[m]")
     return _readings(path, values, times, table.names or (), (mornings, working_days))
-
-
-def without_zeros(values: Array, name: str) -> Array:
-    """The readings (rows, n) with each 0 replaced by linear interpolation down its column.
-
-    Raises:
-        InvalidInput: a column has no reading.
-    """
-    return interpolated(np.where(values == 0.0, np.nan, values), name)
 
 
 def _readings(

@@ -44,11 +44,11 @@ class ModelArguments(Arguments):
     batch_size: int = 1
 
     def modelled(
-        self, process: RewardProcess, box: Box, default: Kernel, epsilon: float | None = None
+        self, process: RewardProcess, default: Kernel, epsilon: float | None = None
     ) -> Bandit:
-        """The bandit of a process. The kernel must have the dimension of the box."""
+        """The bandit of a process. The kernel must have the dimension of its domain."""
         kernel = default if self.kernel is None else kernel_from_dict(self.kernel)
-        kernel.check_points(box.span)
+        kernel.check_points(process.domain.span)
         noise_var = self.noise_var if self.model_noise_var is None else self.model_noise_var
         problem = Problem(
             process.domain,
@@ -99,7 +99,7 @@ class TaskArguments(ModelArguments):
         task.prepare()
         whole = task.coordinates.cube if self.scaled else task.coordinates.box
         arms = None if self.grid is None else grid_of(whole, self.grid)
-        return self.modelled(TaskProcess(task, self.scaled, arms), whole, default_kernel(whole))
+        return self.modelled(TaskProcess(task, self.scaled, arms), default_kernel(whole))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,8 +152,7 @@ class HighDimArguments(ModelArguments):
             shift=self.shift,
         )
         default = Matern52(LENGTHSCALE * float(np.sqrt(process.domain.dim)))
-        cube = Box(-np.ones(process.domain.dim), np.ones(process.domain.dim))
-        return self.modelled(process, cube, default, self.epsilon)
+        return self.modelled(process, default, self.epsilon)
 
 
 def grid_of(box: Box, shape: int | Sequence[int]) -> Arms:

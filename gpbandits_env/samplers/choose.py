@@ -44,10 +44,15 @@ class SamplerCache:
     def __init__(self, most_bytes: int, most_entries: int) -> None:
         self.most_bytes, self.most_entries = most_bytes, most_entries
         self._lock = Lock()
-        self.clear()
+        self._kept: OrderedDict[Hashable, Sampler | None] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._kept)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory of all samplers, in bytes."""
+        return sum(map(_size, self._kept.values()))
 
     def get(self, key: Hashable, make: Callable[[], S]) -> S:
         """The sampler of the key, made now if it is not cached; errors of ``make`` propagate."""
@@ -57,18 +62,11 @@ class SamplerCache:
                 return self._kept[key]  # type: ignore[return-value]
         made = make()
         with self._lock:
-            if key not in self._kept and _size(made) <= self.most_bytes:
-                self._kept[key] = made
-                self.nbytes += _size(made)
-            while self.nbytes > self.most_bytes or len(self._kept) > self.most_entries:
-                self.nbytes -= _size(self._kept.popitem(last=False)[1])
+            if _size(made) <= self.most_bytes:
+                self._kept.setdefault(key, made)
+            while self.nbytes > self.most_bytes or len(self) > self.most_entries:
+                self._kept.popitem(last=False)
         return made
-
-    def clear(self) -> None:
-        """Remove all samplers."""
-        with self._lock:
-            self._kept: OrderedDict[Hashable, Sampler | None] = OrderedDict()
-            self.nbytes = 0
 
 
 def _size(sampler: Sampler | None) -> int:

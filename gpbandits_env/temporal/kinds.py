@@ -18,13 +18,9 @@ MOST_HARMONICS = 64
 MOST_STATES = 256
 
 
-@TEMPORAL.register("static")
 @dataclass(frozen=True)
-class StaticTime(TemporalKernel):
-    """T(t, s) = 1: the function does not change. It is for the lasting part of a sum."""
-
-    def __call__(self, t: Array, s: Array) -> Array:
-        return np.ones((len(t), len(s)))
+class _OneState(TemporalKernel):
+    """A kernel whose state is the function itself, by default one that does not change."""
 
     def transition(self, dt: float) -> Array:
         return ONE
@@ -36,9 +32,18 @@ class StaticTime(TemporalKernel):
         return np.ones(1)
 
 
+@TEMPORAL.register("static")
+@dataclass(frozen=True)
+class StaticTime(_OneState):
+    """T(t, s) = 1: the function does not change. It is for the lasting part of a sum."""
+
+    def __call__(self, t: Array, s: Array) -> Array:
+        return np.ones((len(t), len(s)))
+
+
 @TEMPORAL.register("markov")
 @dataclass(frozen=True)
-class MarkovTime(TemporalKernel):
+class MarkovTime(_OneState):
     r"""The time-varying GP of bogunovic2016, with one state.
 
     .. math:: T(t, s) = (1 - \epsilon)^{|t - s| / 2}
@@ -58,12 +63,6 @@ class MarkovTime(TemporalKernel):
 
     def transition(self, dt: float) -> Array:
         return np.array([[(1.0 - self.epsilon) ** (0.5 * dt)]])
-
-    def covariance(self, t: float) -> Array:
-        return ONE
-
-    def row(self, t: float) -> Array:
-        return np.ones(1)
 
 
 @dataclass(frozen=True)
@@ -149,7 +148,7 @@ class Matern52Time(MaternTime):
 
 @TEMPORAL.register("wiener")
 @dataclass(frozen=True)
-class WienerTime(TemporalKernel):
+class WienerTime(_OneState):
     r"""A random walk, which does not return to the prior mean: uncertainty injection.
 
     .. math:: T(t, s) = 1 + r \min(t, s)
@@ -171,14 +170,8 @@ class WienerTime(TemporalKernel):
     def __call__(self, t: Array, s: Array) -> Array:
         return np.asarray(1.0 + self.rate * np.minimum.outer(t, s))
 
-    def transition(self, dt: float) -> Array:
-        return ONE
-
     def covariance(self, t: float) -> Array:
         return np.array([[1.0 + self.rate * t]])
-
-    def row(self, t: float) -> Array:
-        return np.ones(1)
 
     @property
     def stationary(self) -> bool:

@@ -5,7 +5,6 @@ import pytest
 from scipy.io import savemat
 
 from gpbandits_env import datasets
-from gpbandits_env.datasets.traffic import without_zeros
 from gpbandits_env.errors import InvalidInput, MissingData, MissingExtra, UnknownName
 
 
@@ -104,9 +103,10 @@ def test_a_long_series_with_times_and_missing_readings(data_folder):
     assert np.unique(kept.days).tolist() == [0, 3, 4]
 
 
-def test_a_sensor_without_a_reading_is_refused():
-    with pytest.raises(InvalidInput, match="no reading"):
-        without_zeros(np.zeros((3, 1)), "speeds")
+def test_a_sensor_without_a_reading_is_refused(data_folder):
+    (data_folder / "METR-LA.csv").write_text(",7\n2012-03-02 05:50:00,0\n")
+    with pytest.raises(InvalidInput, match="has no reading"):
+        datasets.load("metr-la-full")
 
 
 def test_downloads_need_an_address_and_pooch(data_folder, monkeypatch):

@@ -61,13 +61,6 @@ def test_an_error_keeps_nothing(cache):
     assert cache.get("a", lambda: factor(2)).size == 2
 
 
-def test_clear_forgets_all(cache):
-    a = cache.get("a", lambda: factor(1))
-    cache.clear()
-    assert (len(cache), cache.nbytes) == (0, 0)
-    assert cache.get("a", lambda: factor(1)) is not a
-
-
 def test_many_threads_leave_a_sound_count(cache):
     def work(i):
         return cache.get(i % 7, lambda: factor(30)).size
