@@ -7,9 +7,9 @@ features can be made here from the same digits by the procedure of the challenge
 
 import hashlib
 import zipfile
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,25 +38,16 @@ FOUR, NINE = 4, 9
 EACH = 3000  # at most this many patterns per class, as in the training set of the challenge
 
 
-@dataclass(frozen=True, eq=False)
-class Patterns:
+class Patterns(NamedTuple):
     """Patterns of two classes.
 
     Args:
-        features: (n, 5000) float32 in [0, 1], multiples of 1/999; read-only.
-        labels: (n,) +1 or -1, float32; read-only.
-    Raises:
-        InvalidInput: the shapes or labels are wrong.
+        features: (n, 5000) float32 in [0, 1], multiples of 1/999.
+        labels: (n,) +1 or -1, float32.
     """
 
     features: NDArray[np.float32]
     labels: NDArray[np.float32]
-
-    def __post_init__(self) -> None:
-        n = len(self.labels)
-        if self.features.shape != (n, FEATURES) or not np.isin(self.labels, (-1, 1)).all():
-            raise InvalidInput(f"gisette: {n} labels of +-1 need features of shape ({n}, 5000)")
-        frozen(self.features), frozen(self.labels)
 
 
 PARTS = ("made", "made-train", "train", "valid")
@@ -77,13 +68,14 @@ def load_gisette(part: str = "made") -> Patterns:
         InvalidInput: a file has other content.
     """
     if one_of(part, PARTS, "part of gisette") in ("train", "valid"):
-        levels = _numbers(f"gisette_{part}.data").reshape(-1, FEATURES)
-        return Patterns(levels / np.float32(LEVELS), _numbers(f"gisette_{part}.labels"))
+        features = _numbers(f"gisette_{part}.data").reshape(-1, FEATURES) / np.float32(LEVELS)
+        return Patterns(frozen(features), frozen(_numbers(f"gisette_{part}.labels")))
     digits = load_digits("small" if part == "made" else "train")
     classes = [np.flatnonzero(digits.labels == digit)[:EACH] for digit in (FOUR, NINE)]
     chosen = np.sort(np.concatenate(classes))
     labels = np.where(digits.labels[chosen] == FOUR, 1.0, -1.0).astype(np.float32)
-    return Patterns(made(digits.images[chosen], stream("datasets/gisette", part)), labels)
+    features = made(digits.images[chosen], stream("datasets/gisette", part))
+    return Patterns(frozen(features), frozen(labels))
 
 
 def made(images: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.float32]:

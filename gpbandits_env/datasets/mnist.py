@@ -5,9 +5,9 @@ Source: LeCun and Cortes (2010), CC BY-SA 3.0. bedi2022 uses them to tune a logi
 
 import gzip
 import hashlib
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,33 +38,16 @@ CHECKSUMS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class Digits:
+class Digits(NamedTuple):
     """Pictures of digits and their labels.
 
     Args:
-        name: the name of the selection.
-        images: (n, 784) uint8, row by row, where 0 is paper and 255 is ink; read-only.
-        labels: (n,) 0 to 9; read-only.
-    Raises:
-        InvalidInput: the shapes or labels are not those of digits.
+        images: (n, 784) uint8, row by row, where 0 is paper and 255 is ink.
+        labels: (n,) 0 to 9.
     """
 
-    name: str
     images: NDArray[np.uint8]
     labels: IntArray
-
-    def __post_init__(self) -> None:
-        n = len(self.labels)
-        if self.images.shape != (n, PIXELS) or not n:
-            raise InvalidInput(
-                f"{self.name}: {n} labels need images of shape ({n}, {PIXELS}), "
-                f"got {self.images.shape}"
-            )
-        if self.labels.min() < 0 or self.labels.max() >= CLASSES:
-            raise InvalidInput(f"{self.name}: labels must be 0 to 9")
-        object.__setattr__(self, "images", frozen(self.images.astype(np.uint8)))
-        object.__setattr__(self, "labels", frozen(self.labels.astype(np.int64)))
 
 
 SELECTIONS = ("small", "train", "test")
@@ -86,10 +69,16 @@ def load_digits(selection: str = "small") -> Digits:
     if one_of(selection, SELECTIONS, "selection of digits") == "small":
         # One row per digit: 784 pixels, then the label.
         rows = packaged_table("mnist_5k.csv.gz", MNIST.subfolder)
-        return Digits("mnist small", rows[:, :-1].astype(np.uint8), rows[:, -1].astype(np.int64))
-    stem = "train" if selection == "train" else "t10k"
-    images, labels = (_idx(f"{stem}-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1"))
-    return Digits(f"mnist {selection}", images.reshape(len(images), -1), labels.astype(np.int64))
+        if rows.shape[1] != PIXELS + 1 or not np.isin(rows[:, -1], range(CLASSES)).all():
+            raise InvalidInput("mnist_5k.csv.gz must have rows of 784 pixels and a label of 0 to 9")
+        images, labels = rows[:, :-1].astype(np.uint8), rows[:, -1]
+    else:
+        stem = "train" if selection == "train" else "t10k"
+        images, labels = (
+            _idx(f"{stem}-{kind}-ubyte.gz") for kind in ("images-idx3", "labels-idx1")
+        )
+    images = frozen(images.reshape(len(images), -1))
+    return Digits(images, frozen(labels.astype(np.int64)))
 
 
 def download_mnist(folder: Path) -> Path:

@@ -83,7 +83,7 @@ def split_of(digits: str) -> Images:
     all_ = load_digits("small")
     order = np.random.default_rng(SEED).permutation(len(all_.labels))
     parts = order[:-HELD_OUT], order[-HELD_OUT:]
-    return _split(*(Digits(all_.name, all_.images[p], all_.labels[p]) for p in parts))
+    return _split(*(Digits(all_.images[p], all_.labels[p]) for p in parts))
 
 
 def _split(train: Digits, held_out: Digits) -> Images:

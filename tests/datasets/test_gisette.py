@@ -87,8 +87,6 @@ def test_other_files_are_refused(fresh, data_folder, files):
         datasets.load_gisette("valid")
     with pytest.raises(UnknownName, match="did you mean 'made'"):
         datasets.load_gisette("mad")
-    with pytest.raises(InvalidInput, match="5000"):
-        gisette.Patterns(np.zeros((2, 5000), np.float32), np.zeros(2, np.float32))
 
 
 def test_a_download_is_unpacked_and_checked(fresh, data_folder, files, monkeypatch):

@@ -14,7 +14,7 @@ MIDDLE = [0.1, 64.0, 0.2, 1e-4]
 def lesson(n=12, classes=10, seed=0):
     rng = np.random.default_rng(seed)
     images = rng.integers(0, 256, size=(n, 784)).astype(np.uint8)
-    digits = Digits("made up", images, rng.integers(0, classes, size=n))
+    digits = Digits(images, rng.integers(0, classes, size=n))
     return logistic._split(digits, digits)
 
 
@@ -40,7 +40,7 @@ def test_one_step_goes_down_the_gradient_of_the_loss():
 
 def test_dropout_keeps_the_expected_input_and_never_drops_the_ones():
     """From 0 the weights are the mean of input times error, so linear in the mask."""
-    white = Digits("white", np.full((500, 784), 255, np.uint8), np.zeros(500, int))
+    white = Digits(np.full((500, 784), 255, np.uint8), np.zeros(500, int))
     one = logistic._split(white, white)
     dropped, kept = (
         logistic.train(one, 0.1, 500, dropout, 0.0, epochs=1).astype(np.float64)
@@ -103,7 +103,7 @@ def test_hundreds_of_points_do_not_beat_the_optimum():
 
 
 def test_all_of_mnist_counts_against_what_cannot_be_exceeded(monkeypatch):
-    parts = {k: Digits(k, np.zeros((4, 784), np.uint8), np.arange(4)) for k in ("train", "test")}
+    parts = {k: Digits(np.zeros((4, 784), np.uint8), np.arange(4)) for k in ("train", "test")}
     monkeypatch.setattr(logistic, "load_digits", parts.__getitem__)
     logistic.split_of.cache_clear()
     try:
