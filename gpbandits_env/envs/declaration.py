@@ -7,7 +7,7 @@ checked, the errors for wrong arguments, and the table in the documentation.
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 from gpbandits_env.arrays import Settings
@@ -75,7 +75,7 @@ class Maker:
 
         Raises:
             UnknownArgument: an argument that the environment does not have.
-            InvalidInput: an argument is missing or wrong.
+            InvalidInput: an argument is wrong.
         """
         return self._made(BanditEnv, args, kwargs)
 
@@ -92,11 +92,8 @@ class Maker:
                 "autoreset_mode is an argument of vector environments: Gymnasium's accept it in "
                 "vector_kwargs={'autoreset_mode': gymnasium.vector.AutoresetMode.SAME_STEP}"
             )
-        declared = {field.name: field for field in fields(self.arguments)}
+        declared = [field.name for field in fields(self.arguments)]
         for key in given:
             if key not in declared:
                 raise unknown_argument(key, [*declared, *names])
-        for name, field in declared.items():
-            if name not in given and field.default is MISSING:
-                raise InvalidInput(f"this environment needs the argument {name!r}")
         return kind(self.arguments(**given).changed({}), *args, **own)

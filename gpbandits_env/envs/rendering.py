@@ -81,14 +81,6 @@ class Viewer:
         if self.window is not None:
             self.window.close()
 
-    def snapshot(self) -> list[Seen]:
-        """The readings so far, which are immutable."""
-        return list(self.seen)
-
-    def restore(self, state: list[Seen]) -> None:
-        """Continue from a snapshot; an empty one starts an episode."""
-        self.seen = list(state)
-
 
 class Display:
     """A window of matplotlib's current backend, opened when it first shows something.

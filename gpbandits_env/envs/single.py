@@ -214,7 +214,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             self._mail.begin(0, child(self.np_random))
         self._round, self._cumulative, self._simple = 0, 0.0, float("inf")
         if self._viewer is not None:
-            self._viewer.restore([])
+            self._viewer.seen = []
             self._follow()
         info = {"parameters": copy.deepcopy(parameters)} if parameters else {}
         first = self.bandit.first_observation(self.selective, self._slots)
@@ -332,7 +332,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
             "mail": None if self._mail is None else self._mail.snapshot(),
             "round": self._round,
             "regret": (self._cumulative, self._simple),
-            "seen": None if self._viewer is None else self._viewer.snapshot(),
+            "seen": None if self._viewer is None else list(self._viewer.seen),
         }
 
     def restore(self, state: State) -> None:
@@ -362,7 +362,7 @@ class BanditEnv(Displayed, gym.Env[Observation, Any]):
         self._episode, self._noise, self._mail = episode, noise, mail
         self._round, self._cumulative, self._simple = round_, cumulative, simple
         if self._viewer is not None:
-            self._viewer.restore(seen)
+            self._viewer.seen = seen
 
     def _turn_to(self, bandit: Bandit, parameters: Parameters) -> None:
         """Simulate another bandit from now on; ``parameters`` say how it differs."""

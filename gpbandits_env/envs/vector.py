@@ -269,7 +269,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
             "noise": self._noise.snapshot(),
             "mail": None if self._mail is None else self._mail.snapshot(),
             "arrays": tuple(array.copy() for array in self._arrays()),
-            "seen": [viewer.snapshot() for viewer in self._viewers],
+            "seen": [list(viewer.seen) for viewer in self._viewers],
         }
 
     def restore(self, state: State) -> None:
@@ -308,7 +308,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._cumulative, self._simple, self._round, self._over = arrays[:4]
         self._actions, self._rewards, self._observed = arrays[4:]
         for viewer, batches in zip(self._viewers, seen, strict=False):
-            viewer.restore(batches)
+            viewer.seen = batches
 
     def _arrays(self) -> tuple[NDArray[Any], ...]:
         return (
@@ -384,7 +384,7 @@ class BanditVectorEnv(VectorEnv[Observation, Any, NDArray[Any]]):
         self._cumulative[i], self._simple[i], self._round[i] = 0.0, np.inf, 0
         self._actions[i], self._rewards[i], self._observed[i] = self._first, 0.0, False
         if self._viewers:
-            self._viewers[i].restore([])
+            self._viewers[i].seen = []
 
     def _turn_to(self, i: int, bandit: Bandit, parameters: Parameters, episode: Episode) -> None:
         """Set what an instance simulates from now on."""

@@ -22,7 +22,7 @@ class Analytic(Task):
     Args:
         name: the name of the function.
         dim: the number of coordinates, for functions of any dimension.
-        box: the two corners, numbers or (d,) each; the usual box by default.
+        box: the usual box by default.
     Raises:
         UnknownName: there is no such function.
         InvalidInput: the function does not have this dimension, or the box excludes the maximum.
@@ -30,15 +30,14 @@ class Analytic(Task):
 
     name: str
     dim: int | None = None
-    box: tuple[tuple[float, ...], tuple[float, ...]] | None = None
+    box: Box | None = None
 
     def __post_init__(self) -> None:
         _ = self._process  # raises an error for invalid arguments
 
     @cached_property
     def _process(self) -> AnalyticProcess:
-        given = None if self.box is None else Box(np.array(self.box[0]), np.array(self.box[1]))
-        return AnalyticProcess(self.name, given, self.dim)
+        return AnalyticProcess(self.name, self.box, self.dim)
 
     @cached_property
     def _function(self) -> Function:
@@ -60,22 +59,6 @@ class Analytic(Task):
 
     def bounds(self) -> tuple[float, float]:
         return self._process.bounds()
-
-
-def corners(
-    box: Sequence[ArrayLike] | Box, dim: int | None
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Two corners from (low, high), each a number for every coordinate or one per coordinate.
-
-    Raises:
-        InvalidInput: there are not two corners, or they do not determine the dimension.
-    """
-    if isinstance(box, Box):
-        return tuple(box.low.tolist()), tuple(box.high.tolist())
-    low, high = (finite_array(corner, "box") for corner in two_corners(box))
-    size = max(low.size, high.size, 1 if dim is None else whole(dim, "dim"))
-    given = Box(*(np.full(size, c) if c.ndim == 0 else c for c in (low, high)))
-    return tuple(given.low.tolist()), tuple(given.high.tolist())
 
 
 def make_task(
@@ -103,8 +86,11 @@ def make_task(
     for key in options:
         one_of(key, known, f"option of the task {name!r}", "" if known else "there are none")
     if analytic:
-        size = TEST_FUNCTIONS[name].dim or dim
-        return Analytic(name, dim, None if box is None else corners(box, size))
+        if box is not None and not isinstance(box, Box):
+            low, high = (finite_array(corner, "box") for corner in two_corners(box))
+            size = whole(TEST_FUNCTIONS[name].dim or dim or high.size, "dim")
+            box = Box(low if low.ndim else np.full(size, low), high)
+        return Analytic(name, dim, box)
     if dim is not None or box is not None:
         raise InvalidInput(f"dim and box are for test functions; {name!r} takes task_options")
     return TASKS[name].make(**options)

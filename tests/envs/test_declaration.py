@@ -1,7 +1,7 @@
 """What follows from the declaration of an environment's arguments."""
 
 import inspect
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 import gymnasium as gym
 import numpy as np
@@ -10,8 +10,7 @@ from gymnasium.envs.registration import load_env_creator
 from gymnasium.utils.env_checker import check_env
 
 import gpbandits_env  # noqa: F401 (registers the environments)
-from gpbandits_env.envs import BanditEnv, BanditVectorEnv, Maker
-from gpbandits_env.envs.gp import StaticGPArguments
+from gpbandits_env.envs import BanditEnv, BanditVectorEnv
 from gpbandits_env.envs.table import example_readings
 from gpbandits_env.errors import InvalidInput, UnknownArgument, UnknownName
 
@@ -49,15 +48,6 @@ def test_gymnasium_adds_no_arguments_to_the_message():
 def test_types_are_checked(maker):
     with pytest.raises(InvalidInput, match="noise_var must be a number, got '1'"):
         maker(noise_var="1")
-
-
-def test_what_is_missing_is_named():
-    @dataclass(frozen=True, kw_only=True)
-    class Needy(StaticGPArguments):
-        shape: int
-
-    with pytest.raises(InvalidInput, match="needs the argument 'shape'"):
-        Maker(Needy)(grid=4)
 
 
 @pytest.mark.parametrize("id", IDS)
