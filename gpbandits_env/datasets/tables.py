@@ -5,7 +5,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
@@ -45,7 +45,7 @@ class Readings:
         names: (n,) of the columns; () if they have none.
         unit: of a reading.
         locations: (n, 2) east and north in one unit of length, if known.
-        days: (rows,) the day number of each row, from 0, in increasing order, if known.
+        days: (rows,) the day number of each row, from 0, in increasing order; by default all 0.
     Raises:
         InvalidInput: a reading that is not finite (the error says where), or shapes that differ.
     """
@@ -54,7 +54,7 @@ class Readings:
     names: tuple[str, ...] = ()
     unit: str = ""
     locations: Array | None = None
-    days: IntArray | None = None
+    days: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
 
     def __post_init__(self) -> None:
         values = np.array(check_table(self.values, "readings"))
@@ -62,6 +62,8 @@ class Readings:
         object.__setattr__(self, "values", frozen(values))
         if self.names and len(self.names) != n:
             raise InvalidInput(f"{n} columns of readings need {n} names, got {len(self.names)}")
+        if not len(self.days):
+            object.__setattr__(self, "days", np.zeros(rows, np.int64))
         for name, shape in (("locations", (n, 2)), ("days", (rows,))):
             given = getattr(self, name)
             if given is not None and np.shape(given) != shape:

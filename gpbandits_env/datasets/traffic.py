@@ -126,7 +126,7 @@ def load_i880() -> Readings:
     path = I880.locate()
     table = read_table(path)
     values, names = table.values, table.names or tuple(map(str, range(table.values.shape[1])))
-    days = np.zeros(len(values), dtype=np.int64)
+    days = np.zeros(0, dtype=np.int64)
     if names[0].lower() == "day":
         days = np.unique(values[:, 0], return_inverse=True)[1]
         if (np.diff(days) < 0).any():

@@ -278,7 +278,7 @@ def _file(path: str | Path, options: Settings | None) -> Readings:
         raise InvalidInput(
             f"{path} has gaps: an environment needs them to be dropped or interpolated"
         )
-    rises = (np.diff(table.values, axis=0) > 0.0).all(axis=0)
+    rises = np.all(np.diff(table.values, axis=0) > 0.0, axis=0)
     if table.times is None and len(table.values) >= MANY and rises[0] and not rises[1:].any():
         warnings.warn(
             f"{path}: the first column is an arm, but it rises in every row, as no other one does; "
