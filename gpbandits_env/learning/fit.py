@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import brentq
 
-from gpbandits_env.arrays import Array, IntArray, positive, whole
+from gpbandits_env.arrays import Array, IntArray, listed, positive, whole
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.kernels import Kernel
 from gpbandits_env.learning.climbs import MOST_EPSILON, Climbed, Climbs, LearnedParameter
@@ -140,12 +140,13 @@ def fit(
 
     Source: Rasmussen & Williams (2006), Section 5.4.1; bogunovic2016, Appendix B and Section 5.2.
     """
-    listed = isinstance(data, Sequence) and data and all(isinstance(s, Series) for s in data)
-    if not isinstance(data, Observations) and not listed:
+    series = isinstance(data, Sequence) and data and all(isinstance(s, Series) for s in data)
+    if not isinstance(data, Observations) and not series:
         raise InvalidInput(
             "data must be Observations, or a list of one or more Series of the same arms, got "
             f"{type(data).__name__}"
         )
+    learn = listed(learn, "learn")
     if model.temporal is not None:
         if priors is not None or ard:
             raise InvalidInput("a temporal kernel is learned without priors and without ard")
@@ -155,6 +156,11 @@ def fit(
     names = learnable(model.kernel, learn)
     if not names:
         raise InvalidInput("there is nothing to learn: name some of kernel, noise_var, epsilon")
+    if ard is not False and priors is None and names & model.kernel.parameters().keys():
+        raise InvalidInput(
+            "ard needs priors, such as HyperPriors.default(InputScaling.of(box)): without them, "
+            "give the kernel one lengthscale per coordinate"
+        )
     positive(model.noise_var, "noise_var", zero=priors is not None and "noise_var" in names)
     below_one(model.epsilon)
     if "epsilon" in names and (unit := usual_gap(_times(data))) > 2.0:

@@ -435,6 +435,12 @@ def test_bad_input_is_refused():
         learn(Matern52(1.0), 0.1, x, y, inputs=cube(2), what=[])
     with pytest.raises(InvalidInput, match="noise_var"):
         learn(Matern52(1.0), 0.0, x, y, inputs=cube(2), what=["lengthscale"])
+    one, two = Model(Matern52(1.0), 0.1), Model(Matern52((1.0, 1.0)), 0.1)
+    with pytest.raises(InvalidInput, match="learn must be a list, got 'lengthscale'"):
+        fit(one, Observations(x, y), learn="lengthscale")
+    with pytest.raises(InvalidInput, match="ard needs priors"):
+        fit(one, Observations(x, y), ard=True)
+    assert np.ptp(fit(two, Observations(x, y)).model.kernel.lengthscale) > 0.0
     for data in (np.ones((5, 2)), Series(np.ones((5, 2)))):
         with pytest.raises(InvalidInput, match="or a list of one or more Series of the same arms"):
             fit(Model(Empirical(np.eye(2)), 0.1), data, learn=["epsilon"])
