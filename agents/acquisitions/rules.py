@@ -28,9 +28,7 @@ INCUMBENTS = ("posterior-mean", "observed", "max-mean", "sampled")
 # A sampled incumbent is the largest of a sample at this many points, whose means are largest.
 MOST_SAMPLED = 512
 VARIANTS: dict[str, type[LogEI] | type[LogPI]] = {"improvement": LogEI, "probability": LogPI}
-# The default margin of each variant, in units of the reward.
-MARGINS = {"ei": ("improvement", 0.0), "mpi": ("probability", 0.01)}
-NAMES = ("ucb", *MARGINS, "ts")
+NAMES = ("ucb", "ei", "mpi", "ts")
 # beta_t is computed for this many rounds at once: a single value would cost half a round.
 BLOCK = 1024
 
@@ -206,28 +204,23 @@ class Improvement(AcquisitionRule):
         return Augmented(score, posterior.noise_var) if self.augmented else score
 
 
-def rule_named(
-    name: str, margin: float | None, beta: Beta | None, searched: Box
-) -> AcquisitionRule | None:
+def rule_named(name: str, beta: Beta | None, searched: Box) -> AcquisitionRule | None:
     """The acquisition rule for a name.
 
     Args:
         name: "ucb"; "ei" or "mpi", with the largest posterior mean at an observed point as the
-            incumbent; or "ts", for which the rule is None because the agent draws posterior
-            samples.
-        margin: the margin of "ei" (default 0) and "mpi" (default 0.01), in units of the reward.
+            incumbent and a margin of 0 or 0.01; or "ts", for which the rule is None because the
+            agent draws posterior samples.
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the searched box.
         searched: the box that is searched.
     Raises:
         UnknownName: there is no acquisition of that name.
-        InvalidInput: the margin is negative.
     """
     one_of(name, NAMES, "acquisition")
-    if margin is not None:
-        positive(margin, "margin", zero=True)
-    if name in MARGINS:
-        variant, usual = MARGINS[name]
-        return Improvement(variant, margin=usual if margin is None else margin)
+    if name == "ei":
+        return Improvement("improvement")
+    if name == "mpi":
+        return Improvement("probability", margin=0.01)
     if name == "ts":
         return None
     side = float((searched.high - searched.low).max())

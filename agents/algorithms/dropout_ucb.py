@@ -46,7 +46,6 @@ class DropoutUCB(GPAgent):
             them otherwise, separately for each action. Before any data they are random.
         p: the probability of "mix".
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
-        margin: the margin of "ei" and "mpi".
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the box [-1, 1]^d.
         epsilon: not supported, because the posterior is rebuilt in each round.
         search: the search over the d coordinates; see `GPAgent`.
@@ -66,7 +65,6 @@ class DropoutUCB(GPAgent):
         fill: str = "mix",
         p: float = 0.1,
         acquisition: str = "ucb",
-        margin: float | None = None,
         beta: Beta | None = None,
         epsilon: float | None = None,
         search: SearchSpec = None,
@@ -86,7 +84,7 @@ class DropoutUCB(GPAgent):
         self._streams, self._search_spec = Streams(rng), search
         self._cube = Box(-np.ones(low_dim), np.ones(low_dim))
         self._scaling = InputScaling.of(self._box)
-        rule = rule_named(acquisition, margin, beta, self._cube)
+        rule = rule_named(acquisition, beta, self._cube)
         super().__init__(problem, rng, rule, ActionMap(problem, self._streams.fingerprint), **parts)
 
     def coordinates(self, t: int) -> IntArray:

@@ -31,7 +31,6 @@ class HeSBO(GPAgent):
     Args:
         d: the dimension of y.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
-        margin: the margin of "ei" and "mpi".
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
     """
 
@@ -42,12 +41,11 @@ class HeSBO(GPAgent):
         *,
         d: int = 5,
         acquisition: str = "ucb",
-        margin: float | None = None,
         beta: Beta | None = None,
         **parts: Any,
     ) -> None:
         box = box_of(problem, self)
         self.embedding = HashEmbedding(box.dim, whole(d, "d"), child(rng))
         through = BoxMap(self.embedding, box)
-        rule = rule_named(acquisition, margin, beta, through.small)
+        rule = rule_named(acquisition, beta, through.small)
         super().__init__(problem, rng, rule, EmbeddedMap(problem, through), **parts)

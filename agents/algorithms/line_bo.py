@@ -42,7 +42,6 @@ class LineBO(GPAgent):
             the gradient of the posterior mean.
         rounds_per_line: the number of rounds before the next line is drawn.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
-        margin: the margin of "ei" and "mpi".
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for [-1, 1].
         search: the search of the line; see `GPAgent`.
 
@@ -62,7 +61,6 @@ class LineBO(GPAgent):
         directions: str = "random",
         rounds_per_line: int = 1,
         acquisition: str = "ucb",
-        margin: float | None = None,
         beta: Beta | None = None,
         search: SearchSpec = None,
         **parts: Any,
@@ -78,7 +76,7 @@ class LineBO(GPAgent):
         super().__init__(
             problem,
             rng,
-            rule_named(acquisition, margin, beta, through.small),
+            rule_named(acquisition, beta, through.small),
             ActionMap(problem, self._streams.fingerprint),
             search=search_for(box, search, rng, through),
             **parts,

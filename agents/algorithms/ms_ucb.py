@@ -58,7 +58,6 @@ class MSUCB(GPAgent):
         coordinates: "last" as in the paper, or "random" to search d other coordinates in each
             round. With either of the two a round costs O(S t D).
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
-        margin: the margin of "ei" and "mpi".
         beta: beta_t of "ucb"; by default that of Section 4 over 5.
         search: for d = D only; see `GPAgent`. It replaces candidates, refine and evaluations.
     Source: tranthe2020, Algorithm 1.
@@ -82,7 +81,6 @@ class MSUCB(GPAgent):
         rays: int = 0,
         coordinates: str = "last",
         acquisition: str = "ucb",
-        margin: float | None = None,
         beta: Beta | None = None,
         search: SearchSpec = None,
         **parts: Any,
@@ -107,7 +105,7 @@ class MSUCB(GPAgent):
             )
         if beta is None:
             beta = {"type": "subspaces", "subspace_dim": low_dim, "scale": 0.2}
-        rule = rule_named(acquisition, margin, beta, box)
+        rule = rule_named(acquisition, beta, box)
         super().__init__(problem, rng, rule, mapped, search=search, **parts)
 
     def next_round(self) -> Round:

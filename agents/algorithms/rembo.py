@@ -38,7 +38,6 @@ class REMBO(GPAgent):
             kernel. A reward observed outside the embedding then counts at the point where it was
             observed, and two y with the same clipped point are one point.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
-        margin: the margin of "ei" and "mpi".
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
         search: the search of the small box; see `GPAgent`.
     """
@@ -51,7 +50,6 @@ class REMBO(GPAgent):
         d: int = 5,
         kernel_on: str = "y",
         acquisition: str = "ucb",
-        margin: float | None = None,
         beta: Beta | None = None,
         search: SearchSpec = None,
         **parts: Any,
@@ -60,7 +58,7 @@ class REMBO(GPAgent):
         one_of(kernel_on, ("y", "x"), "kernel_on of rembo")
         self.embedding = gaussian_embedding(box.dim, whole(d, "d"), child(rng))
         through = BoxMap(self.embedding, box)
-        rule = rule_named(acquisition, margin, beta, through.small)
+        rule = rule_named(acquisition, beta, through.small)
         mapped: ActionMap = EmbeddedMap(problem, through)
         if kernel_on == "x":
             mapped = ActionMap(problem, through.fingerprint)

@@ -43,7 +43,6 @@ class SRE(GPAgent):
         stages: the number m of stages.
         rounds: the number of rounds per stage; by default the horizon divided by m.
         acquisition: "ucb", "ei", "mpi" or "ts"; see `rule_named`.
-        margin: the margin of "ei" and "mpi".
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5, for the small box.
 
     Attributes:
@@ -62,7 +61,6 @@ class SRE(GPAgent):
         stages: int = 5,
         rounds: int | None = None,
         acquisition: str = "ucb",
-        margin: float | None = None,
         beta: Beta | None = None,
         **parts: Any,
     ) -> None:
@@ -78,7 +76,7 @@ class SRE(GPAgent):
         child(rng)  # unused; it keeps the results of earlier versions for the same seed
         self._best, self._best_reward = np.zeros(self._box.dim), -np.inf
         through = self._entered(0, self._best)
-        rule = rule_named(acquisition, margin, beta, through.small)
+        rule = rule_named(acquisition, beta, through.small)
         super().__init__(problem, rng, rule, EmbeddedMap(problem, through), **parts)
 
     def _entered(self, stage: int, anchor: Array) -> BoxMap:

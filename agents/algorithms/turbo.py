@@ -101,7 +101,6 @@ class TuRBO(GPAgent):
             data count. By default 2 d.
         candidates: the number of points in the region that are scored; by default min(100 d, 5000).
         acquisition: "ts", "ei", "mpi" or "ucb"; see `rule_named`.
-        margin: the margin of "ei" and "mpi".
         beta: beta_t of "ucb"; by default srinivas2010, Theorem 2, over 5.
         search: not supported; the region is searched among candidates.
 
@@ -121,7 +120,6 @@ class TuRBO(GPAgent):
         n_initial: int | None = None,
         candidates: int | None = None,
         acquisition: str = "ts",
-        margin: float | None = None,
         beta: Beta | None = None,
         search: SearchSpec = None,
         **parts: Any,
@@ -137,7 +135,7 @@ class TuRBO(GPAgent):
         super().__init__(
             problem,
             rng,
-            rule_named(acquisition, margin, beta, box),
+            rule_named(acquisition, beta, box),
             ActionMap(problem, self._streams.fingerprint),
             **parts,
         )

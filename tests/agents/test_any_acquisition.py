@@ -25,13 +25,8 @@ def test_improvement_is_on_the_largest_posterior_mean_observed(told):
     if told:
         gram = np.exp(-((X[:, None] - X) ** 2).sum(-1) / (2 * 0.7**2))
         level += (gram @ np.linalg.solve(gram + 0.5 * np.eye(3), Y - 0.3)).max()
-    for kind, settings, margin in [
-        ("ei", {}, 0.0),
-        ("ei", {"margin": 0.2}, 0.2),
-        ("mpi", {}, 0.01),
-        ("mpi", {"margin": 0.0}, 0.0),
-    ]:
-        agent = made(acquisition=kind, **settings)
+    for kind, margin in [("ei", 0.0), ("mpi", 0.01)]:
+        agent = made(acquisition=kind)
         if told:
             agent.tell(X, Y)
         found = agent.acquisition()
