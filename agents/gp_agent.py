@@ -417,7 +417,7 @@ class GPAgent(Agent):
 
         Args:
             points: (n, d) points of a box. On arms or candidates leave it out; the result is then
-                for all of them.
+                for all of them. An embedding takes the points of its image that are nearest.
         Returns:
             None if points are needed and were not given.
         Raises:
@@ -433,7 +433,7 @@ class GPAgent(Agent):
         elif points is None:
             return None
         else:
-            at = domain.check(points)
+            at = self.action_map.points(self.problem.domain.check(points))
         mean, var = self.posterior.moments(self.action_map.placed(at))
         return mean, np.sqrt(var)
 

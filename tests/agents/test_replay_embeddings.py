@@ -56,6 +56,17 @@ def test_replays_gp_ucb_in_the_small_box(name):
         assert bound(mine, told, y, ell)[0] >= best - 0.01 * abs(best)
 
 
+@pytest.mark.parametrize("name", ["rembo", "hesbo", "sre"])
+@pytest.mark.parametrize("dim", [2, D])  # the small box may have as many coordinates
+def test_the_belief_is_about_points_of_the_large_box(name, dim):
+    *_, (agent, _, x, _) = played(name, d=dim, **({"rounds": 20} if name == "sre" else {}))
+    mean, sd = agent.belief(x)
+    expected = agent.posterior.moments(agent.action_map.points(x))
+    np.testing.assert_array_equal([mean, sd**2], [expected[0], np.sqrt(expected[1]) ** 2])
+    with pytest.raises(InvalidInput, match=rf"shape \(m, {D}\)"):
+        agent.belief(x[:, 1:])
+
+
 @pytest.mark.parametrize("fill", ["copy", "random"])
 def test_replays_dropout(fill):
     rng = np.random.default_rng(0)

@@ -273,7 +273,7 @@ def test_where_all_has_faded_away_agents_play_as_if_nothing_had_been_told(name, 
         agent.tell(actions, rng.standard_normal(2))
     agent.ask()
     agent.posterior.advance(0.02, 1e9)
-    at = None if where == "arms" else agent.action_map.inner.domain.sample(rng, 5)
+    at = None if where == "arms" else problem.domain.sample(rng, 5)
     mean, sd = agent.belief(at)
     assert mean == pytest.approx(0.0, abs=1e-12)
     assert sd == pytest.approx(1.0, abs=1e-12)

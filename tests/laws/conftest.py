@@ -242,7 +242,7 @@ class Laws:
         """At all arms, or at some points of the box; None of an agent without."""
         belief = agent.belief()
         if belief is None and isinstance(agent, agents.GPAgent):
-            belief = agent.belief(agent.action_map.inner.domain.sample(np.random.default_rng(0), 9))
+            belief = agent.belief(agent.problem.domain.sample(np.random.default_rng(0), 9))
         return belief
 
 

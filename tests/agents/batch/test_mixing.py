@@ -80,7 +80,7 @@ def tried(name, place, contexts=0, **given):
         actions = agent.ask(context=t) if contexts else agent.ask()
         assert actions in space, (name, place, given)
         agent.tell(actions, np.sin(np.asarray(actions, float).reshape(BATCH, -1).sum(axis=1)))
-    points = agent.action_map.shown.sample(np.random.default_rng(0), 4)
+    points = agent.problem.domain.sample(np.random.default_rng(0), 4)
     moments = agent.belief() or agent.belief(points)
     assert all(np.isfinite(part).all() for part in moments), (name, place, given)
     return ""
