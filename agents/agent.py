@@ -220,7 +220,10 @@ class Agent(Displayed, ABC):
         self.pending = [p for i, p in enumerate(self.pending) if i not in found]
 
     def observe(self, observation: Mapping[str, ArrayLike]) -> None:
-        """Learn from the observation of a step of an environment: what was played, what arrived.
+        """Learn from an observation of an environment: what was played, what arrived.
+
+        The observation of `reset` has nothing to learn. If the problem has contexts, that of the
+        next round is taken from the observation.
 
         Args:
             observation: the dict of one instance, not of a vector environment.
@@ -228,11 +231,16 @@ class Agent(Displayed, ABC):
             InvalidInput: as in `tell` and `tell_late`.
         """
         check_form(observation)
-        actions = np.asarray(observation["actions"])
-        rewards = finite_array(observation["rewards"], "rewards", ndim=1)
-        played = rewards[: self.batch_size].shape
-        observed = mask_in(observation, "observed", played)
-        learn(self, actions, rewards, observed, mask_in(observation, "arrived", rewards.shape))
+        upcoming = None
+        if self.problem.contexts is not None and "context" in observation:
+            upcoming = self.checked_context(observation["context"])
+        if np.any(observation["round"]):
+            actions = np.asarray(observation["actions"])
+            rewards = finite_array(observation["rewards"], "rewards", ndim=1)
+            played = rewards[: self.batch_size].shape
+            observed = mask_in(observation, "observed", played)
+            learn(self, actions, rewards, observed, mask_in(observation, "arrived", rewards.shape))
+        self.enter(upcoming)
 
     def prior_data(
         self,

@@ -221,7 +221,9 @@ class GPAgent(Agent):
         mapped, search, entered = self.action_map, self.search, self.context
         assert isinstance(mapped, ContextMap)
         if entered is None:
-            raise InvalidInput("the problem has contexts: call ask(context=...)")
+            raise InvalidInput(
+                "the problem has contexts: give one by ask(context=...) or tell(..., context=...)"
+            )
         mapped.context, contexts = entered, mapped.contexts
         if isinstance(search, ArmSearch) and isinstance(contexts, Arms):
             search.among = slice(entered.item(), None, contexts.size)

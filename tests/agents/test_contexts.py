@@ -142,6 +142,14 @@ def test_predict_and_observe_follow_the_context_of_the_observation():
         assert np.array_equal(actions, policy.predict(observation)[0])
         observation, *_ = env.step(actions)
         agent.observe(observation)
+    follower = agents.make("gp-ucb", env, seed=0)
+    observation, _ = env.reset(seed=0)
+    for t in range(8):
+        follower.observe(observation)
+        assert follower.round == t
+        assert np.array_equal(follower.context, observation["context"])
+        observation, *_ = env.step(follower.ask())
+    assert follower.posterior.size + len(follower.pending) == 14
     envs = gym.make_vec("gpbandits/Contextual-v0", 2, **settings)
     together = agents.make("gp-ucb", envs, seed=0)
     observation, _ = envs.reset(seed=0)
