@@ -17,7 +17,7 @@ from gpbandits_env.agents.acquisitions.rules import ConfidenceBound
 from gpbandits_env.agents.acquisitions.schedules import Beta
 from gpbandits_env.agents.data.forgetting import Elapse
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import Array, listed, positive, share
+from gpbandits_env.arrays import Array, listed
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.model import Model
 from gpbandits_env.posterior import ArmPosterior, MixturePosterior, Part, Posterior
@@ -63,11 +63,8 @@ class BMAGPUCB(GPAgent):
         candidates: int = 1024,
         **parts: Any,
     ) -> None:
-        self.epsilons = tuple(
-            share(epsilon, "epsilons") for epsilon in listed(epsilons, "epsilons")
-        )
-        self._switching = share(switching, "switching")
-        self._trigger = positive(trigger, "trigger")
+        self.epsilons = listed(epsilons, "epsilons")
+        self._switching, self._trigger = switching, trigger
         rule = ConfidenceBound(beta)
         super().__init__(problem, rng, rule, None, Elapse(), candidates=candidates, **parts)
 

@@ -22,7 +22,7 @@ from gpbandits_env.agents.data.refit import Refit
 from gpbandits_env.agents.embeddings import BoxMap, Coordinates, kernel_on_y
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.agents.search import SearchSpec, search_for
-from gpbandits_env.arrays import Array, IntArray, Points, positive, whole
+from gpbandits_env.arrays import Array, IntArray, Points, share, whole
 from gpbandits_env.domains import Box
 from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.learning import InputScaling
@@ -71,15 +71,13 @@ class DropoutUCB(GPAgent):
         **parts: Any,
     ) -> None:
         self._box = box_of(problem, self)
-        if positive(p, "p", zero=True) > 1.0:
-            raise InvalidInput(f"p is a probability and must be at most 1, got {p!r}")
         if epsilon is not None:
             raise InvalidInput(
                 "dropout-ucb rebuilds its posterior in each round and does not support epsilon: "
                 "leave it out (window and reset_every are supported)"
             )
         low_dim = min(whole(d, "d"), self._box.dim)
-        chances = {"random": 1.0, "copy": 0.0, "mix": p}
+        chances = {"random": 1.0, "copy": 0.0, "mix": share(p, "p")}
         self._chance = chances[one_of(fill, chances, "fill of dropout-ucb")]
         self._streams, self._search_spec = Streams(rng), search
         self._cube = Box(-np.ones(low_dim), np.ones(low_dim))

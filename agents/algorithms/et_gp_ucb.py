@@ -19,10 +19,10 @@ from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
 from gpbandits_env.agents.data.forgetting import Forgetting
 from gpbandits_env.agents.data.log import ObservationLog
 from gpbandits_env.agents.gp_agent import GPAgent
-from gpbandits_env.arrays import Array, Points, State, share
-from gpbandits_env.errors import InvalidInput
+from gpbandits_env.arrays import Array, Points, State
 from gpbandits_env.posterior import Posterior
 from gpbandits_env.problem import Problem
+from gpbandits_env.theory.checks import probability
 
 
 class ETGPUCB(GPAgent):
@@ -92,9 +92,7 @@ class EventTrigger(Forgetting):
     rounds = rounds_late = None
 
     def __init__(self, delta: float) -> None:
-        self.delta = share(delta, "delta")
-        if not 0.0 < self.delta < 1.0:
-            raise InvalidInput(f"delta must be in (0, 1), got {delta!r}")
+        self.delta = probability(delta)
         self.events, self._fired = 0, False
 
     def look(

@@ -18,7 +18,6 @@ from gpbandits_env.agents.acquisitions.schedules import LOG_TIME, Beta
 from gpbandits_env.agents.data.forgetting import Elapse
 from gpbandits_env.agents.gp_agent import GPAgent
 from gpbandits_env.arrays import share
-from gpbandits_env.errors import InvalidInput
 from gpbandits_env.problem import Problem
 
 
@@ -55,7 +54,5 @@ class WGPUCB(GPAgent):
         **parts: Any,
     ) -> None:
         self.discount = share(discount, "discount")
-        if self.discount == 0.0:
-            raise InvalidInput("discount must be above 0")
         rule = ConfidenceBound(beta)
         super().__init__(problem, rng, rule, None, Elapse(), candidates=candidates, **parts)
