@@ -141,12 +141,12 @@ class TableFile:
 
     Attributes:
         values: (rows, n) readings; NaN only if gaps are kept.
-        names: (n,) of the columns; None if the file has no line of names.
+        names: (n,) of the columns; () if the file has no line of names.
         times: (rows,) time stamps, numbers or datetime64[us]; None if the file has none.
     """
 
     values: Array
-    names: tuple[str, ...] | None = None
+    names: tuple[str, ...] = ()
     times: Times | None = None
 
 
@@ -250,7 +250,7 @@ class _Text:
             flag(header, "header")
         else:
             header = any(_number(cell) is None and _date(cell) is None for cell in first)
-        self.names = first if header else None
+        self.names = first if header else []
         self.width = len(first)
         start = next(lines, None) if header else (line, cells)
         if start is None or not first:
@@ -262,7 +262,7 @@ class _Text:
         """Where the time column is, given its name and the first cell of the first row."""
         if name is None:
             return 0 if _number(cell) is None and _date(cell) is not None else None
-        return place_of(name, self.names or ())
+        return place_of(name, self.names)
 
     def table(self, gaps: str) -> TableFile:
         rows, stamps, last = [], [], None
@@ -287,8 +287,8 @@ class _Text:
             times = np.array(dates, "datetime64[us]") if dates else np.array(stamps, np.float64)
         if gaps == "interpolate":
             values = interpolated(values, self.path, None if times is None else hours(times))
-        names = self.names and tuple(n for i, n in enumerate(self.names) if i != self.time)
-        return TableFile(values, names or None, times)
+        names = tuple(n for i, n in enumerate(self.names) if i != self.time)
+        return TableFile(values, names, times)
 
     def _row(self, line: int, cells: list[str], gaps: str) -> Array | None:
         """The numbers of a line; None if it is dropped."""
@@ -327,7 +327,7 @@ class _Text:
         return self._where(line, i if self.time is None or i < self.time else i + 1)
 
     def _where(self, line: int, column: int) -> str:
-        name = column + 1 if self.names is None else repr(self.names[column])
+        name = repr(self.names[column]) if self.names else column + 1
         return f"{self.path}: line {line}, column {name}"
 
     def _stamp(self, line: int, cell: str, before: Stamp | None) -> Stamp:

@@ -40,7 +40,7 @@ def load_metr_la(mornings: bool = False, working_days: bool = False) -> Readings
     path = WEEK.locate()
     table = read_table(path, header=True)
     times = START + FIVE_MINUTES * np.arange(len(table.values))
-    return _readings(path, table.values, times, table.names or (), (mornings, working_days))
+    return _readings(path, table.values, times, table.names, (mornings, working_days))
 
 
 def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
@@ -59,7 +59,7 @@ def load_full(mornings: bool = False, working_days: bool = False) -> Readings:
         raise InvalidInput(f"{path}: each row must begin with a date, followed by speeds")
     values = interpolated(np.where(table.values == 0.0, np.nan, table.values), WHOLE.name)
     times = table.times.astype("datetime64[m]")
-    return _readings(path, values, times, table.names or (), (mornings, working_days))
+    return _readings(path, values, times, table.names, (mornings, working_days))
 
 
 def _readings(
@@ -82,7 +82,7 @@ def _locations(path: Path, names: tuple[str, ...]) -> Array | None:
     if not path.is_file():
         return None
     table = read_table(path, header=True)
-    columns = dict(zip(table.names or (), table.values.T, strict=True))
+    columns = dict(zip(table.names, table.values.T, strict=True))
     rows = {str(int(sensor)): i for i, sensor in enumerate(columns["sensor_id"])}
     if not all(name in rows for name in names):
         return None

@@ -286,7 +286,7 @@ def _file(path: str | Path, options: Settings | None) -> Readings:
             "dataset_options={'time_column': its name}",
             stacklevel=2,
         )
-    return Readings(table.values, table.names or ())
+    return Readings(table.values, table.names)
 
 
 Table = Maker(TableArguments)

@@ -18,7 +18,7 @@ def seeds_of(seed: int | Sequence[int | None] | None, count: int) -> list[int | 
     if isinstance(seed, (int, np.integer)):
         return [int(seed) + i for i in range(count)]
     if not isinstance(seed, Sequence) or len(seed) != count:
-        raise InvalidInput(f"seed must be one per instance ({count}), got {shown(seed)}")
+        raise InvalidInput(f"seed must be a number or a list of {count}, got {shown(seed)}")
     return list(seed)
 
 

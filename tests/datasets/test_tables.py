@@ -22,7 +22,7 @@ def test_every_kind_of_file_gives_the_same_table(tmp_path, name):
     writers[name]()
     found = read_table(path)
     assert np.array_equal(found.values, TABLE)
-    assert found.names is None
+    assert found.names == ()
     assert found.times is None
 
 

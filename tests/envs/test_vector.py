@@ -72,7 +72,7 @@ def test_bad_resets_change_nothing(env):
     for mask in ([True], np.zeros(3, bool), np.ones(3, int), np.ones((3, 1), bool)):
         with pytest.raises(InvalidInput, match="reset_mask"):
             env.reset(options={"reset_mask": mask})
-    with pytest.raises(InvalidInput, match="one per instance"):
+    with pytest.raises(InvalidInput, match="a number or a list of 3"):
         env.reset(seed=[1, 2])
     with pytest.raises(gym.error.Error):
         env.reset(seed=[1, 2, -3])
