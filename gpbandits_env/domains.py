@@ -285,10 +285,7 @@ class Box(Domain):
     high: Array
 
     def __post_init__(self) -> None:
-        low, high = finite_array(self.low, "low"), finite_array(self.high, "high")
-        if (dim := max(low.size, high.size)) == 0:
-            raise InvalidInput("a box needs at least one coordinate, got low and high without any")
-        low, high = _bounds(low, high, dim)
+        low, high = _bounds(self.low, self.high)
         object.__setattr__(self, "low", frozen(low + 0.0))
         object.__setattr__(self, "high", frozen(high + 0.0))
 
@@ -421,8 +418,12 @@ def _observed(known: Points, rewards: ArrayLike, observed: ArrayLike) -> tuple[P
     return known[mask], finite_array(values[mask], "rewards")
 
 
-def _bounds(low: ArrayLike, high: ArrayLike, dim: int) -> tuple[Array, Array]:
+def _bounds(low: ArrayLike, high: ArrayLike, dim: int | None = None) -> tuple[Array, Array]:
+    """The two ends, (dim,) each; as many as are given if there is no ``dim``."""
     a, b = finite_array(low, "low"), finite_array(high, "high")
+    dim = max(a.size, b.size) if dim is None else dim
+    if not dim:
+        raise InvalidInput("a box needs at least one coordinate, got low and high without any")
     try:
         a, b = np.broadcast_to(a, (dim,)), np.broadcast_to(b, (dim,))
     except ValueError:

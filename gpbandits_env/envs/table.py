@@ -103,7 +103,9 @@ class TableArguments(Arguments):
             kept = [j for j in given if j not in seen.columns]
         values, locations = table.values, table.locations
         if kept is not None:
-            values, locations = _columns(values, locations, kept)
+            if not kept:
+                raise InvalidInput("columns must contain at least one arm")
+            values, locations = values[:, kept], None if locations is None else locations[kept]
         train, test = split(-values if self.minimise else values, self.train_fraction)
         covariance = np.cov(train, rowvar=False).reshape(train.shape[1], -1)
         model_noise_var = self.model_noise_var
@@ -243,12 +245,6 @@ def split(values: Array, train_fraction: float) -> tuple[Array, Array]:
             f"covariance and {len(values) - rows} for the test; at least 2 and 1 are needed"
         )
     return values[:rows], values[rows:]
-
-
-def _columns(values: Array, locations: Array | None, kept: list[int]) -> tuple[Array, Array | None]:
-    if not kept:
-        raise InvalidInput("columns must contain at least one arm")
-    return values[:, kept], None if locations is None else locations[kept]
 
 
 def _table(readings: ArrayLike | Path | Readings | None, options: Settings | None) -> Readings:

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.spatial import cKDTree
 
 from gpbandits_env.arrays import Array, IntArray, Points, State, finite_array, frozen
-from gpbandits_env.domains import Arms, Box, Domain
+from gpbandits_env.domains import Arms, Box
 from gpbandits_env.drift import Drift, Path
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.functions.function import ArmFunction, Function
@@ -26,7 +26,17 @@ ANYTHING = 1e100
 KEPT = 16 * 2**20
 
 
-class GPOnArms(StaticProcess):
+class _GPDraws(StaticProcess):
+    """Draws of GP(0, k) on arms or in a box."""
+
+    kernel: Kernel
+
+    def bounds(self) -> tuple[float, float]:
+        limit = NEVER_BEYOND * float(np.sqrt(self.kernel.diagonal(self.domain.span).max()))
+        return -limit, limit
+
+
+class GPOnArms(_GPDraws):
     """Draws f = Phi xi of GP(0, k) on arms, with white xi, exact to the stated sampler error.
 
     Args:
@@ -51,9 +61,6 @@ class GPOnArms(StaticProcess):
     def function_of(self, vector: Array) -> ArmFunction:
         """The function of a vector; weighted sums of vectors give weighted sums of functions."""
         return ArmFunction(vector)
-
-    def bounds(self) -> tuple[float, float]:
-        return forty_sd(self.kernel, self.domain)
 
 
 class BoxFunction(Function):
@@ -165,7 +172,7 @@ class BoxMaximum:
         return np.clip(top, self._low, self._low + self._width)
 
 
-class GPOnBox(StaticProcess):
+class GPOnBox(_GPDraws):
     """Draws of a GP in a box, by exact product features or random Fourier features.
 
     Random features are drawn once, from a separate random stream. All functions therefore have the
@@ -210,9 +217,6 @@ class GPOnBox(StaticProcess):
         best = self.domain.check(np.array(state["best"])[None])[0].copy()
         return BoxFunction(self.sampler, coefficients, best, self._maximum.accuracy(coefficients))
 
-    def bounds(self) -> tuple[float, float]:
-        return forty_sd(self.kernel, self.domain)
-
 
 class DriftPath(RewardPath):
     """A path of GP draws, as reward functions."""
@@ -253,12 +257,6 @@ class DriftProcess(RewardProcess):
     def bounds(self) -> tuple[float, float]:
         """The bounds of a draw, or wide bounds if the drift does not keep the marginal law."""
         return self.draws.bounds() if self.drift.keeps_marginal else (-ANYTHING, ANYTHING)
-
-
-def forty_sd(kernel: Kernel, domain: Domain) -> tuple[float, float]:
-    """Bounds on all values of a draw."""
-    limit = NEVER_BEYOND * float(np.sqrt(kernel.diagonal(domain.span).max()))
-    return -limit, limit
 
 
 def gp_on(
