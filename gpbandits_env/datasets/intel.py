@@ -7,10 +7,9 @@ sending, and a mote with a weak battery reports wrong temperatures (122 degrees)
 """
 
 import gzip
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import Any, TextIO, TypeAlias
+from typing import Any, TextIO
 
 import numpy as np
 from scipy.io import loadmat
@@ -21,19 +20,14 @@ from gpbandits_env.datasets.tables import Readings, interpolated
 from gpbandits_env.errors import InvalidInput
 
 SENSORS, DAYS, MINUTES = 46, 5, 24 * 60
-# The motes without data, among the lab's motes 1..54.
-ABSENT = frozenset({5, 6, 13, 15, 17, 20, 30, 32})
-LABELS = tuple(str(i) for i in range(1, 55) if i not in ABSENT)
+# The lab's motes 1..54, but those without data.
+LABELS = tuple(str(i) for i in range(1, 55) if i not in {5, 6, 13, 15, 17, 20, 30, 32})
 OUTLIER = (4278, 6)
 URL = "https://db.csail.mit.edu/labdata/data.txt.gz"
 # Below this voltage the readings of a mote drift; the lab rooms were never beyond these degrees.
 LEAST_VOLTAGE = 2.3
 COLDEST, WARMEST = 5.0, 50.0
 COLUMN = {int(label): i for i, label in enumerate(LABELS)}
-# Counts of lines: "used" in the table; "malformed" ones, without eight fields of the right kind;
-# those of "other motes", which are left out or do not exist; "weak" ones, with a voltage below 2.3;
-# "absurd" ones, below 5 or above 50 degrees; and of the cells "filled" by interpolation.
-Tally: TypeAlias = Counter[str]
 
 
 def load_intel(every: int = 1) -> Readings:
@@ -107,44 +101,40 @@ def load_intel_raw(every: int = 10, days: int | None = None, longest_gap: int = 
     opened: Callable[..., TextIO] = gzip.open if path.suffix == ".gz" else open
     try:
         with opened(path, "rt", encoding="ascii", errors="replace") as lines:
-            return from_lines(lines, every, days, longest_gap)[0]
+            return from_lines(lines, every, days, longest_gap)
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path} cannot be read: {error}") from None
 
 
 def from_lines(
     lines: Iterable[str], every: int = 10, days: int | None = None, longest_gap: int = 120
-) -> tuple[Readings, Tally]:
-    """The table made from such lines, and the counts of lines; see `load_intel_raw`."""
+) -> Readings:
+    """The table made from such lines; see `load_intel_raw`."""
     if MINUTES % whole(every, "every"):
         raise InvalidInput(f"every must divide a day of {MINUTES} minutes, got {every}")
     positive(longest_gap, "longest_gap")
-    tally: Tally = Counter()
-    table = _binned(lines, every, tally)
     slots = MINUTES // every
-    kept = [
-        day for day in table.reshape(-1, slots, len(LABELS)) if _fits(day, longest_gap // every)
-    ]
+    table = _binned(lines, every).reshape(-1, slots, len(LABELS))
+    kept = [day for day in table if _fits(day, longest_gap // every)]
     kept = kept if days is None else kept[: whole(days, "days")]
     if not kept:
         raise InvalidInput(
-            f"no day has all 46 motes without a gap above {longest_gap} minutes (lines: "
-            f"{dict(tally)}); allow a larger longest_gap, or check that the file is complete"
+            f"no day has all 46 motes without a gap above {longest_gap} minutes; allow a larger "
+            "longest_gap, or check that the file is complete"
         )
-    tally["filled"] = int(sum(np.isnan(day).sum() for day in kept))
     values = np.concatenate([interpolated(day, "a day") for day in kept])
-    return Readings(values, LABELS, "°C", days=np.repeat(np.arange(len(kept)), slots)), tally
+    return Readings(values, LABELS, "°C", days=np.repeat(np.arange(len(kept)), slots))
 
 
-def _binned(lines: Iterable[str], every: int, tally: Tally) -> Array:
+def _binned(lines: Iterable[str], every: int) -> Array:
     """Means by (slot since the first midnight, mote), NaN where a mote has no reading."""
     sums: dict[tuple[int, int], list[float]] = {}
-    for day, minute, mote, temperature in _good(lines, tally):
+    for day, minute, mote, temperature in _valid(lines):
         cell = sums.setdefault((day * (MINUTES // every) + minute // every, mote), [0.0, 0.0])
         cell[0] += temperature
         cell[1] += 1.0
     if not sums:
-        raise InvalidInput(f"the file has no valid reading (lines: {dict(tally)})")
+        raise InvalidInput("the file has no valid reading")
     first = min(slot for slot, _ in sums) // (MINUTES // every)
     last = max(slot for slot, _ in sums) // (MINUTES // every)
     table = np.full(((last - first + 1) * (MINUTES // every), len(LABELS)), np.nan)
@@ -153,7 +143,7 @@ def _binned(lines: Iterable[str], every: int, tally: Tally) -> Array:
     return table
 
 
-def _good(lines: Iterable[str], tally: Tally) -> Iterator[tuple[int, int, int, float]]:
+def _valid(lines: Iterable[str]) -> Iterator[tuple[int, int, int, float]]:
     """The (day number, minute of the day, column, temperature) of each valid line."""
     for line in lines:
         fields = line.split()
@@ -161,16 +151,8 @@ def _good(lines: Iterable[str], tally: Tally) -> Iterator[tuple[int, int, int, f
             when = datetime.fromisoformat(f"{fields[0]} {fields[1][:8]}")
             mote, temperature, voltage = int(fields[3]), float(fields[4]), float(fields[7])
         except (IndexError, ValueError):
-            tally["malformed"] += bool(fields)
             continue
-        if mote in ABSENT or mote not in COLUMN:
-            tally["other motes"] += 1
-        elif not voltage >= LEAST_VOLTAGE:
-            tally["weak"] += 1
-        elif not COLDEST <= temperature <= WARMEST:
-            tally["absurd"] += 1
-        else:
-            tally["used"] += 1
+        if mote in COLUMN and voltage >= LEAST_VOLTAGE and COLDEST <= temperature <= WARMEST:
             yield when.toordinal(), when.hour * 60 + when.minute, COLUMN[mote], temperature
 
 
