@@ -206,29 +206,20 @@ class ObservationLog:
         """All entries kept, oldest first."""
         return list(self._entries)
 
-    def last(self, observations: int) -> tuple[Points, Array]:
-        """The points and rewards of the last observations; the log must not be empty."""
-        chosen: list[Entry] = []
-        count = 0
-        for entry in reversed(self._entries):
-            if count >= observations:
-                break
-            chosen.append(entry)
-            count += len(entry.rewards)
-        points = np.concatenate([entry.points for entry in reversed(chosen)])
-        rewards = np.concatenate([entry.rewards for entry in reversed(chosen)])
-        return points[-observations:], rewards[-observations:]
+    def gathered(self) -> tuple[Points, Array, Array, Array | None]:
+        """All points, rewards, times and noise variances; the log must not be empty.
 
-    def noise_var(self, observations: int) -> Array | None:
-        """The noise variances of the last observations, NaN where unknown; None if all are."""
-        noise_var = _noise_of(self._entries)
-        return None if noise_var is None else noise_var[-observations:]
-
-    def times(self, observations: int) -> Array:
-        """The times of the last observations, in rounds from the start, where data age."""
-        ends = np.cumsum([self._before, *(entry.elapsed for entry in self._entries)])[:-1]
-        counts = [len(entry.rewards) for entry in self._entries]
-        return np.repeat(ends, counts)[-observations:]
+        The times are in rounds from the start, where data age. The variances are NaN where unknown,
+        and None if all are.
+        """
+        entries = list(self._entries)
+        ends = np.cumsum([self._before, *(entry.elapsed for entry in entries)])[:-1]
+        return (
+            np.concatenate([entry.points for entry in entries]),
+            np.concatenate([entry.rewards for entry in entries]),
+            np.repeat(ends, [len(entry.rewards) for entry in entries]),
+            _noise_of(entries),
+        )
 
     def replay(self, posterior: Posterior) -> None:
         """Condition an empty posterior, of any model, on the data; in one call without decay."""

@@ -102,10 +102,7 @@ class Refit:
         if not self.learning.drifts:
             due = self.due(round_, log.observations)
             if due:
-                last = self.learning.last
-                times = log.times(last) if self.learning.of_time else None
-                noise = log.noise_var(last)
-                self.fit(round_, *log.last(last), times, starts=self._starts(log), noise_var=noise)
+                self.fit(round_, *log.gathered(), self._starts(log))
                 self._seen = log.observations
             return due
         ends = np.cumsum([0.0, *(entry.elapsed for entry in log.entries)]).tolist()
@@ -149,10 +146,12 @@ class Refit:
         points: Points,
         rewards: Array,
         times: Array | None = None,
-        starts: int | None = None,
         noise_var: Array | None = None,
+        starts: int | None = None,
     ) -> Model:
         """Fit `model` to these data, and record it as the model of a round.
+
+        Unless epsilon is learned, only the ``last`` observations are used.
 
         The model is kept, and nothing is recorded, if the new one has a number above the limit of a
         posterior (1e150).
@@ -161,16 +160,16 @@ class Refit:
             now: the round.
             points: (n,) arms or (n, d) points of the domain.
             rewards: (n,).
-            times: (n,) if epsilon or a temporal kernel is learned; otherwise only the ``last``
-                observations are used.
-            starts: the number of starts; by default that of `Learning`.
+            times: (n,) if epsilon or a temporal kernel is learned.
             noise_var: (n,) the variances of the noise where they are known, NaN elsewhere; None if
                 none is. If all are known, that of the model is their median.
+            starts: the number of starts; by default that of `Learning`.
         """
-        if times is None:
-            points, rewards = points[-self.learning.last :], rewards[-self.learning.last :]
-            noise_var = None if noise_var is None else noise_var[-self.learning.last :]
-            times = np.zeros(len(rewards))
+        times = np.zeros(len(rewards)) if times is None else times
+        if not self.learning.drifts:
+            last = slice(-self.learning.last, None)
+            points, rewards, times = points[last], rewards[last], times[last]
+            noise_var = None if noise_var is None else noise_var[last]
         self._fitted, self._known = now, 0
         try:
             with np.errstate(over="ignore", invalid="ignore"):

@@ -143,7 +143,7 @@ def test_standardised_model_is_the_model_of_standardised_rewards():
     """The same posterior, in other units."""
     refit, host = build(ARMS, what=(), standardize=True, every=100, first=16)
     play(refit, host, 8)
-    arms, y = host.log.last(100)
+    arms, y, *_ = host.log.gathered()
     ours = posterior_on(ARMS, *host.models[-1])
     ours.condition(arms, y)
     plain = posterior_on(ARMS, Matern52(1.0), 0.1)

@@ -72,10 +72,9 @@ def test_the_data_are_what_came_since_the_last_reset():
     log.append(4, np.array([5]), np.array([0.1]))
     assert [entry.round for entry in log.data] == [4]
     assert log.best_reward == 0.1
-    points, rewards = log.last(4)
-    assert points.tolist() == [1, 3, 2, 5]
-    assert rewards.tolist() == [0.9, 0.6, 0.3, 0.1]
-    assert log.last(2)[0].tolist() == [2, 5]
+    points, rewards, *_ = log.gathered()
+    assert points[-4:].tolist() == [1, 3, 2, 5]
+    assert rewards[-4:].tolist() == [0.9, 0.6, 0.3, 0.1]
     assert log.observations == 6
 
 
@@ -133,12 +132,12 @@ def test_what_nobody_needs_is_dropped():
         assert short.best_reward == whole.best_reward
         assert [e.round for e in short.data] == [e.round for e in whole.data]
         if t > 5:
-            for ours, all_of_them in zip(short.last(5), whole.last(5), strict=True):
-                assert np.array_equal(ours, all_of_them)
+            for ours, all_of_them in zip(short.gathered()[:2], whole.gathered()[:2], strict=True):
+                assert np.array_equal(ours[-5:], all_of_them[-5:])
     assert len(whole.entries) == 100
     assert len(short.entries) < 20
     short.forget()
-    assert short.last(5)[0].tolist() == whole.last(5)[0].tolist()
+    assert short.gathered()[0][-5:].tolist() == whole.gathered()[0][-5:].tolist()
 
 
 def test_an_agent_logs_how_its_data_fade():
