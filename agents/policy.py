@@ -44,9 +44,6 @@ class Policy:
     "observed"), the policy returns the pair (actions, observe), which skips the actions that are
     not informative. In a vector environment each instance has its own agent: the first is the given
     agent, and the others are copies whose generators are spawned from its generator.
-
-    Args:
-        agent: the agent that acts.
     """
 
     def __init__(self, agent: _Agent) -> None:

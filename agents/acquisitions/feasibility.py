@@ -119,15 +119,7 @@ def coincident(points: Points, others: Points) -> NDArray[np.bool_]:
 
 
 class DrawnSlacks:
-    """Samples of slacks, for ``size`` samples of the function.
-
-    Args:
-        slacks: the posteriors of the slacks.
-        rng: the generator.
-        size: the number of samples.
-        success: the slack whose mean is to be positive too, if any.
-        failed: points that are never feasible, if any.
-    """
+    """Samples of slacks, for ``size`` samples of the function; see `Feasibility`."""
 
     def __init__(
         self,

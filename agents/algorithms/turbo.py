@@ -40,12 +40,7 @@ CHANGED = 20
 
 
 class TrustRegionSearch(RoundSearch):
-    """The best of candidates in a box around a center; they are drawn anew in each round.
-
-    Args:
-        box: the box of the posterior.
-        rng: the generator of the candidates.
-        count: the number of candidates.
+    """The best of ``count`` candidates in a box around a center, drawn anew in each round.
 
     Attributes:
         low: (d,) the lower corner of the region.

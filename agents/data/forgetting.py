@@ -152,12 +152,8 @@ def forgetting_for(
 ) -> Forgetting | None:
     """The rule for these settings, of which at most one may be given; None keeps all data.
 
-    Args:
-        epsilon: see `Fade`.
-        reset_every: see `Restart`.
-        window: see `Window`.
-        temporal: see `Elapse`.
-        own: the rule of an algorithm that has one of its own, and accepts none of the settings.
+    An algorithm with a rule of its own accepts none of them.
+
     Raises:
         InvalidInput: two of them are given, or a number is out of range.
     """
