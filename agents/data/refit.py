@@ -52,7 +52,7 @@ class Refit:
         tails: how rewards are drawn in; None if they are not, or before the first fit.
     Raises:
         UnknownName: the model does not have a hyperparameter that is to be learned.
-        InvalidInput: the noise variance is 0 and is not learned.
+        InvalidInput: the noise variance is 0 and is not learned, or the kernel cannot be scaled.
     """
 
     tails: Tails | None
@@ -77,7 +77,9 @@ class Refit:
             )
         self._given = given
         inputs = InputScaling.of(domain)
-        if learning.ard is not False:  # raise an error early
+        # Errors that every fit would raise.
+        given.kernel.scaled(1.0)
+        if learning.ard is not False:
             groups_of(learning.ard, given.kernel, self._names, len(inputs.low))
         priors = PRIORS[learning.prior](inputs, learning.spread)
         self._priors = priors if self._names - {"epsilon"} else None

@@ -170,6 +170,27 @@ def test_its_own_hyper_parameters_are_learned(name, own):
     assert record[own] < kernel.parameters()[own]
 
 
+@pytest.mark.parametrize("learn", [True, ["epsilon"]])
+def test_a_kernel_that_cannot_be_scaled_is_not_learned_and_says_why(learn):
+    """Every fit would fail, and the agent would keep its model."""
+
+    @dataclass(frozen=True)
+    class Manhattan(Kernel):
+        scale: float = 1.0
+
+        def __call__(self, x, z=None):
+            z = x if z is None else z
+            return np.exp(-np.abs(x[:, None] - z).sum(axis=-1) / self.scale)
+
+        def diagonal(self, x):
+            return np.ones(len(x))
+
+    problem = Problem(Arms.grid((5, 5)), Manhattan(0.5), 0.1)
+    agents.make("gp-ucb", problem, seed=0).ask()
+    with pytest.raises(InvalidInput, match="no field 'variance' to multiply: give it one"):
+        agents.make("gp-ucb", problem, seed=0, learn=learn)
+
+
 @pytest.mark.parametrize("kind", ["dense", "lowrank", "kronecker", "circulant"])
 @pytest.mark.parametrize("name", ["rational quadratic", "periodic", "quadratic"])
 def test_grids_use_what_it_says(name, kind):
