@@ -12,6 +12,7 @@ from gpbandits_env.domains import Arms, Box, clock, two_corners
 from gpbandits_env.drift import Drift, DriftSpec, MarkovDrift, TemporalDrift, as_drift
 from gpbandits_env.envs.bandit import Bandit
 from gpbandits_env.envs.declaration import Arguments, Maker
+from gpbandits_env.envs.task import default_kernel
 from gpbandits_env.errors import InvalidInput, one_of, shown
 from gpbandits_env.functions import (
     MOTIONS,
@@ -63,8 +64,8 @@ class GPArguments(Arguments):
         """The kernel."""
         return kernel_from_dict(DEFAULT_KERNEL if self.kernel is None else self.kernel)
 
-    def domain(self) -> Arms | Box:
-        """The domain. More than one of grid, arms and box is an error."""
+    def domain(self, low: ArrayLike = 0.0, high: ArrayLike = 1.0) -> Arms | Box:
+        """The domain, with default ends of a grid. Two of grid, arms and box are an error."""
         given = [name for name in ("grid", "arms", "box") if getattr(self, name) is not None]
         if len(given) > 1:
             raise InvalidInput(f"give only one of grid, arms and box, got {' and '.join(given)}")
@@ -80,7 +81,7 @@ class GPArguments(Arguments):
         if arms is not None:
             return Arms(finite_array(arms, "arms"))
         shape = DEFAULT_GRID if grid is None else grid
-        low, high = 0.0 if self.low is None else self.low, 1.0 if self.high is None else self.high
+        low, high = low if self.low is None else self.low, high if self.high is None else self.high
         return Arms.grid(shape, low, high)
 
     def draws(self, drift: Drift | None = None, epsilon: float | None = None) -> Bandit:
@@ -142,8 +143,9 @@ class DriftingArguments(GPArguments):
         gym.make("gpbandits/Drifting-v0", drift={"type": "change-points", "times": [100, 200]})
         gym.make("gpbandits/Drifting-v0", function="ackley", motion={"type": "orbit"})
 
-    The domain of a test function is its usual box unless another domain is given. The kernel is
-    then the agents' model of the function.
+    The domain of a test function is its usual box, or a grid over it, unless another domain is
+    given. The kernel is then the agents' model of the function, by default Matern 3/2 with a
+    lengthscale of a fifth of each side of the box.
 
     Args:
         drift: the drift of a GP draw: a dict with a "type" (markov, varying-markov, change-points,
@@ -173,11 +175,14 @@ class DriftingArguments(GPArguments):
         if self.drift is not None:
             raise InvalidInput(f"drift belongs to function='gp'; use motion for {self.function!r}")
         somewhere = any(part is not None for part in (self.grid, self.arms, self.box))
-        domain = self.domain() if somewhere else None
+        usual = TEST_FUNCTIONS[self.function]
+        domain = self.domain(usual.low, usual.high) if somewhere else None
         motion = None if self.motion is None else MOTIONS.from_dict(self.motion)
         process = AnalyticProcess(self.function, domain, self.dim, motion)
+        kernel = default_kernel(process.box) if self.kernel is None else self.covariance()
+        kernel.check_points(process.domain.span)
         problem = Problem(
-            process.domain, self.covariance(), self.noise_var, self.batch_size, epsilon=self.epsilon
+            process.domain, kernel, self.noise_var, self.batch_size, epsilon=self.epsilon
         )
         return Bandit(problem, process, self.noise_var)
 
@@ -227,10 +232,10 @@ class ContextualArguments(GPArguments):
         )
         return Bandit(problem, process, self.noise_var)
 
-    def domain(self) -> Arms | Box:
+    def domain(self, low: ArrayLike = 0.0, high: ArrayLike = 1.0) -> Arms | Box:
         if self.grid is None and self.arms is None and self.box is None:
             return replace(self, grid=50).domain()
-        return super().domain()
+        return super().domain(low, high)
 
     def _rows(self, contexts: Arms | Box) -> ArrayLike | None:
         """The contexts in order; None if they are drawn."""

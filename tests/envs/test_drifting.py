@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import gpbandits_env  # noqa: F401 (registers the environments)
+from gpbandits_env.domains import Arms
 from gpbandits_env.drift import Drift
-from gpbandits_env.errors import GPBanditsError
+from gpbandits_env.errors import GPBanditsError, InvalidInput
 from gpbandits_env.functions import MOTIONS, TEST_FUNCTIONS
-from gpbandits_env.kernels import Matern52, SquaredExponential
+from gpbandits_env.kernels import Matern32, Matern52, SquaredExponential
 
 SAMPLERS = [
     ({"grid": [4, 3], "kernel": {"type": "se", "lengthscale": 0.5}, "sampler": s}, s)
@@ -171,6 +172,18 @@ def test_a_function_moves_on_arms(function):
     assert path.max() <= TEST_FUNCTIONS[function].peak(dim)
     assert not np.isclose(path[0], path[5]).all()
     np.testing.assert_allclose(path[12], path[0], rtol=1e-9, atol=1e-6)
+
+
+def test_the_grid_of_a_function_covers_its_usual_box():
+    def made(**more):
+        env = gym.make("gpbandits/Drifting-v0", function="camelback", grid=(7, 5), **more)
+        return env.unwrapped.problem
+
+    assert made().domain == Arms.grid((7, 5), [-3.0, -2.0], [3.0, 2.0])
+    assert made(low=0.0, high=1.0).domain == Arms.grid((7, 5))
+    assert made().kernel == Matern32((0.2 * 6.0, 0.2 * 4.0))
+    with pytest.raises(InvalidInput, match="3 lengthscales"):
+        made(kernel={"type": "se", "lengthscale": [1.0, 1.0, 1.0]})
 
 
 def test_a_replay_plays_the_rows_in_order_and_again():
