@@ -81,8 +81,8 @@ def _study(path: Path, metric: str | None) -> Plain:
             "agents": agents_of(found.scenario),
             # To stand in a page, without the XML declaration and document type.
             "plot": picture[picture.index("<svg") :],
-            "versions": store.described("versions"),
-            "processor": store.described("machine").get("processor", ""),
+            "versions": store.meta("versions"),
+            "processor": store.meta("machine").get("processor", ""),
         }
 
 

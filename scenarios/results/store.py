@@ -24,9 +24,7 @@ from gpbandits_env.files import check_regular
 from gpbandits_env.scenarios.results.records import TrialFailure, TrialKey, TrialRecord
 from gpbandits_env.scenarios.results.store_check import (
     check_format,
-    check_keys,
     check_ours,
-    check_resolved,
     check_sound,
     checksum,
     clear_errors,
@@ -117,7 +115,6 @@ class Store(Displayed):
                 with store.transaction() as db:  # other runs add no trials meanwhile
                     check_format(db, path)
                     check_sound(db, path)
-                    check_keys(db, path, store.scenario)
             except BaseException:
                 store.close()
                 raise
@@ -163,20 +160,7 @@ class Store(Displayed):
         """An entry of the meta table; None if it is missing."""
         with clear_errors(self.path):
             text = self._one("SELECT value FROM meta WHERE key = ?", key)
-            try:
-                return None if text is None else json.loads(text)
-            except (RecursionError, TypeError):
-                raise damaged(self.path, f"its {key} cannot be read") from None
-
-    def described(self, key: str) -> Plain:
-        """An entry of the meta table that is a dict: "versions" or "machine".
-
-        Raises:
-            StoreError: the entry is missing or not a dict.
-        """
-        if not isinstance(found := self.meta(key), dict):
-            raise damaged(self.path, f"its {key} are missing")
-        return found
+        return None if text is None else json.loads(text)
 
     def set_meta(self, entries: Settings) -> None:
         """Replace entries of the meta table, in one transaction."""
@@ -185,12 +169,9 @@ class Store(Displayed):
 
     @property
     def scenario(self) -> Plain:
-        """The resolved scenario.
-
-        Raises:
-            StoreError: the file is damaged.
-        """
-        return check_resolved(self.meta("scenario"), self.path)
+        """The resolved scenario."""
+        found: Plain = self.meta("scenario")
+        return found
 
     def add(self, records: Iterable[TrialRecord | TrialFailure]) -> None:
         """Add trials, either all of them or none.
@@ -224,8 +205,7 @@ class Store(Displayed):
     def bounds(self, cell: int) -> dict[str, tuple[str, Array]]:
         """The theory curves of a cell."""
         rows = self._all(f"{FLOATS}, name, metric FROM bounds WHERE cell = ? ORDER BY name", cell)
-        with decoding(self.path):
-            return {name: (metric, unpack(*array)) for *array, name, metric in rows}
+        return {name: (metric, unpack(*array)) for *array, name, metric in rows}
 
     def done(self) -> set[TrialKey]:
         """The trials that are stored."""
@@ -282,8 +262,7 @@ class Store(Displayed):
     def forms(self, name: str) -> set[tuple[str, tuple[int, ...]]]:
         """Each type (NumPy's notation) and shape that an array of this name has in some trial."""
         rows = self._all("SELECT DISTINCT dtype, shape FROM arrays WHERE name = ?", name)
-        with decoding(self.path):
-            return {(dtype, tuple(json.loads(shape))) for dtype, shape in rows}
+        return {(dtype, tuple(json.loads(shape))) for dtype, shape in rows}
 
     def seconds(self, cell: int, agent: str, name: str) -> Array:
         """Wall-clock seconds per round, (trials, T) (see `records.SECONDS_FIELDS`).
@@ -311,14 +290,13 @@ class Store(Displayed):
     def digest(self) -> str:
         """SHA-256 of everything except times: equal results have equal digests."""
         total = hashlib.sha256()
-        with decoding(self.path):
-            total.update(to_json(self.meta("scenario")).encode())
-            for cell, name, metric, data in self._each("SELECT * FROM bounds ORDER BY cell, name"):
-                total.update(to_json([cell, name, metric]).encode() + inflate(data))
-            for row in self._each("SELECT * FROM trials ORDER BY cell, agent, trial"):
-                total.update(to_json(list(row)).encode())
-            for *head, data in self._each("SELECT * FROM arrays ORDER BY cell, agent, trial, name"):
-                total.update(to_json(head).encode() + inflate(data))
+        total.update(to_json(self.meta("scenario")).encode())
+        for cell, name, metric, data in self._each("SELECT * FROM bounds ORDER BY cell, name"):
+            total.update(to_json([cell, name, metric]).encode() + inflate(data))
+        for row in self._each("SELECT * FROM trials ORDER BY cell, agent, trial"):
+            total.update(to_json(list(row)).encode())
+        for *head, data in self._each("SELECT * FROM arrays ORDER BY cell, agent, trial, name"):
+            total.update(to_json(head).encode() + inflate(data))
         return total.hexdigest()
 
     @contextmanager

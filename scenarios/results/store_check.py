@@ -1,4 +1,4 @@
-"""Checks that a results file is undamaged: checksums, and consistency of its trials.
+"""Checks that a results file is undamaged, by checksums.
 
 A checksum covers an item as a whole: a trial with its key, its seeds, and the names, types, shapes
 and data of its arrays; its clock times; a theory curve; an entry of the meta table. So a changed
@@ -11,77 +11,25 @@ import json
 import re
 import sqlite3
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any
 
-from gpbandits_env.arrays import Plain, Settings
-from gpbandits_env.errors import InvalidInput, StoreError, shown
+from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios.results.store_format import (
     APPLICATION_ID,
     FORMAT,
     STATEMENTS,
     to_json,
 )
-from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
-from gpbandits_env.specs import kinds_of
 
 # The exceptions that reading damaged data may raise, besides that of zlib.
 UNREADABLE = (ValueError, TypeError, OverflowError, MemoryError, RecursionError)
-_JSON = {str: str, int: int, bool: bool, Mapping: dict, tuple: list}
 KEY = "cell, agent, trial"
 TRIAL = f"{KEY}, world_seed, agent_seed, rounds"
 ARRAYS = f"SELECT {KEY}, name, dtype, shape, data FROM arrays ORDER BY cell, agent, name, trial"
 SECONDS = f"SELECT {KEY}, name, data FROM seconds ORDER BY cell, agent, name, trial"
-
-
-def _json_kinds(cls: Any) -> dict[str, type[Any]]:
-    """The JSON types of the fields of a declaration, except those of unions."""
-    kinds = {name: _JSON.get(get_origin(kind) or kind) for name, kind in kinds_of(cls).items()}
-    return {name: kind for name, kind in kinds.items() if kind is not None}
-
-
-# The entries of the scenario in a results file, and their types.
-SCENARIO = _json_kinds(Scenario) | {"points": list, "seed": int, "agents": dict, "initial": dict}
-OPTIONAL = {f.name for f in fields(Scenario) if f.metadata.get("later")}
-# The entries that contain dicts, and what each dict contains.
-HOLDING: dict[str, dict[str, type[Any]]] = {
-    "points": {},
-    "agents": {name: kind for name, kind in _json_kinds(AgentEntry).items() if name != "label"},
-    "findings": {"type": str},
-    "bounds": {"type": str},
-}
-
-
-def check_resolved(plain: Any, path: Path) -> Plain:
-    """The scenario of a results file, checked.
-
-    Raises:
-        StoreError: an entry is missing or has another type.
-    """
-    if not isinstance(plain, dict):
-        raise damaged(path, "it does not say what was run")
-    required = {key: kind for key, kind in SCENARIO.items() if key in plain or key not in OPTIONAL}
-    _check(plain, required, "scenario", path)
-    for key, kinds in HOLDING.items():
-        held = plain[key]
-        for inner in held.values() if isinstance(held, dict) else held:
-            if not isinstance(inner, dict):
-                raise damaged(path, f"the scenario's {key} cannot be read")
-            _check(inner, kinds, key, path)
-    if plain["horizon"] < 1 or plain["trials"] < 1:
-        raise damaged(path, "the scenario has no rounds or no trials")
-    return plain
-
-
-def _check(plain: Settings, kinds: Mapping[str, type[Any]], of: str, path: Path) -> None:
-    for key, kind in kinds.items():
-        if key not in plain:
-            raise damaged(path, f"{of}: {key!r} is missing")
-        if type(plain[key]) is not kind:
-            raise damaged(path, f"{of}: {key!r} is {shown(plain[key])}")
 
 
 def damaged(path: Path, what: object) -> StoreError:
@@ -99,7 +47,7 @@ def clear_errors(path: Path) -> Iterator[None]:
             f"{path}: another run has stored the same trial in the meantime; "
             "let it finish, or use another --out"
         ) from None
-    except (sqlite3.Error, json.JSONDecodeError, UnicodeDecodeError) as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         raise StoreError(f"{path}: {_explain(str(error))}") from None
     except InvalidInput as error:  # raised by `check_regular`
         raise StoreError(str(error)) from None
@@ -214,32 +162,12 @@ def _release(db: sqlite3.Connection) -> str:
 
 
 def check_sound(db: sqlite3.Connection, path: Path) -> None:
-    """Raise `StoreError` if anything in an open file is damaged or inconsistent."""
+    """Raise `StoreError` if anything in an open file is damaged."""
     if db.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         raise damaged(path, "SQLite: malformed")
-    for table in ("arrays", "seconds"):
-        orphan = f"SELECT {KEY} FROM {table} EXCEPT SELECT {KEY} FROM trials"
-        if db.execute(orphan).fetchone() is not None:
-            raise damaged(path, "it contains results of trials that it does not list")
     with decoding(path):
         kept = dict(db.execute("SELECT item, sha256 FROM checksums"))
         now = checksums(db)
         for item in sorted(kept.keys() | now.keys()):
             if kept.get(item) != now.get(item):
                 raise damaged(path, f"the checksum of {item[:200]} is wrong")
-
-
-def check_keys(db: sqlite3.Connection, path: Path, scenario: Settings) -> None:
-    """Raise `StoreError` for a trial that is not in the scenario, or of another length."""
-    points, trials = scenario["points"], scenario["trials"]
-    for cell, agent, trial, rounds in db.execute(f"SELECT {KEY}, rounds FROM trials"):
-        if {type(cell), type(trial), type(rounds)} != {int}:
-            raise damaged(path, "a trial has no number")
-        if (
-            not 0 <= cell < len(points)
-            or agent not in scenario["agents"]
-            or not 0 <= trial < trials
-        ):
-            raise damaged(path, f"its scenario has no trial {trial} of {agent!r}, cell {cell}")
-        if rounds != points[cell].get("horizon", scenario["horizon"]):
-            raise damaged(path, f"trial {trial} of {agent!r} has {rounds} rounds")

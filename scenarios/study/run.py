@@ -171,7 +171,7 @@ def _merge(store: Store, meta: Settings) -> None:
     old, new = store.scenario, meta["scenario"]
     difference = _difference(old, new)
     name = "gpbandits-env"
-    before, now = store.described("versions").get(name), meta["versions"][name]
+    before, now = store.meta("versions").get(name), meta["versions"][name]
     if not difference and before != now:
         difference = f"it has version {_short(before)} of {name}, and this run has {_short(now)}"
     if not difference and store.meta("problems") != meta["problems"]:
