@@ -3,10 +3,7 @@
 import re
 import shlex
 import sys
-from collections.abc import Callable
-from functools import wraps
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -37,27 +34,6 @@ from gpbandits_env.scenarios.study.run import Outcome, run_study
 LONGEST = 100  # characters of a file name, which contains the settings
 
 
-def _where(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that say where trials run, as one argument ``engine``."""
-
-    @click.option(
-        "--engine",
-        type=click.Choice(NAMES),
-        default="local",
-        show_default=True,
-        help="Where trials run.",
-    )
-    @click.option(
-        "--address",
-        help="Address of a running Dask or Ray cluster; by default one is started on this machine.",
-    )
-    @wraps(command)
-    def with_engine(*, engine: str, address: str | None, **others: Any) -> None:
-        command(engine=Engine(engine, address), **others)
-
-    return with_engine
-
-
 @click.command()
 @click.argument("scenario")
 @click.option(
@@ -78,7 +54,17 @@ def _where(command: Callable[..., None]) -> Callable[..., None]:
     multiple=True,
     help="Set an argument of the environment, or of the agents (agents.NAME); may be repeated.",
 )
-@_where
+@click.option(
+    "--engine",
+    type=click.Choice(NAMES),
+    default="local",
+    show_default=True,
+    help="Where trials run.",
+)
+@click.option(
+    "--address",
+    help="Address of a running Dask or Ray cluster; by default one is started on this machine.",
+)
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Results file; an existing one is resumed."
@@ -92,7 +78,8 @@ def run(
     horizon: int | None,
     jobs: int | None,
     settings: tuple[str, ...],
-    engine: Engine,
+    engine: str,
+    address: str | None,
     seed: int,
     out: Path | None,
     fresh: bool,
@@ -112,7 +99,7 @@ def run(
       gpbandits run my_scenario.toml
       gpbandits run bogunovic2016/se --engine dask --address tcp://head:8786
     """
-    found = find(scenario)
+    where, found = Engine(engine, address), find(scenario)
     if isinstance(found, Picture):
         if agents or trials or horizon or settings:
             registry.experiment(found, "agents, trials or rounds")
@@ -123,7 +110,7 @@ def run(
     path = out or Path("results") / _file("-".join([scenario, *settings]), ".sqlite")
     _check_plots(scenario, path)
     try:
-        outcome = run_study(chosen, path, jobs=jobs, engine=engine, seed=seed, fresh=fresh)
+        outcome = run_study(chosen, path, jobs=jobs, engine=where, seed=seed, fresh=fresh)
     except UnknownArgument as error:
         raise UnknownName(f"{error}; --set also takes {', '.join(OWN)}") from None
     if outcome.interrupted:

@@ -21,7 +21,6 @@ from gpbandits_env.scenarios.findings import (
 )
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
-PICTURES = "gpbandits_env.scenarios.reporting.pictures"
 BETA = {"type": "log", "c1": 0.8, "c2": 4.0}
 EPSILONS = (0.001, 0.01, 0.03)
 TRUE_EPSILON = 0.01
@@ -335,18 +334,18 @@ SCENARIOS = (
         id="bogunovic2016/lower-bound",
         source="bogunovic2016, Theorem 4.1 and Appendix F",
         title="the regret of an agent that knows the last function",
-        draw=f"{PICTURES}:lower_bound",
+        draw="lower_bound",
     ),
     Picture(
         id="bogunovic2016/fig-1",
         source="bogunovic2016, Fig. 1",
         title="draws at distant times, epsilon = 0.01",
-        draw=f"{PICTURES}:distant_times",
+        draw="distant_times",
     ),
     Picture(
         id="bogunovic2016/fig-3b",
         source="bogunovic2016, Fig. 3(b)",
         title="the temperatures of 46 sensors over five days",
-        draw=f"{PICTURES}:sensors",
+        draw="sensors",
     ),
 )

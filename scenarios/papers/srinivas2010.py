@@ -9,7 +9,6 @@ from typing import Any
 from gpbandits_env.scenarios.findings import AtMost, Below, Finding, Level
 from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
 
-PICTURES = "gpbandits_env.scenarios.reporting.pictures"
 DELTA = 0.1
 BOUND = {"type": "theorem1", "delta": DELTA}
 MARGIN = 0.01
@@ -168,24 +167,24 @@ SCENARIOS = (
         id="srinivas2010/fig-1",
         source="srinivas2010, Fig. 1 and Theorems 1 to 3",
         title="regret orders of three kernels, and three bounds above a run",
-        draw=f"{PICTURES}:regret_bounds",
+        draw="regret_bounds",
     ),
     Picture(
         id="srinivas2010/fig-2",
         source="srinivas2010, Fig. 2(b, c)",
         title="two iterations of GP-UCB: the band and the choice",
-        draw=f"{PICTURES}:two_iterations",
+        draw="two_iterations",
     ),
     Picture(
         id="srinivas2010/fig-3",
         source="srinivas2010, Fig. 3",
         title="spectra and information gain bounds of four kernels of equal trace",
-        draw=f"{PICTURES}:information",
+        draw="information",
     ),
     Picture(
         id="srinivas2010/fig-4",
         source="srinivas2010, Fig. 4",
         title="draws from linear, squared exponential and Matern kernels",
-        draw=f"{PICTURES}:draws",
+        draw="draws",
     ),
 )

@@ -44,8 +44,8 @@ EPSILONS = (0.003, 0.01, 0.03, 0.1, 0.3)
 MARKOV = tuple(f"markov/{epsilon:g}".replace(".", "-") for epsilon in EPSILONS)
 
 
-def _ucb(label: str, note: str, beta: dict[str, object], **settings: Any) -> AgentEntry:
-    return AgentEntry(label, "gp-ucb", {"beta": beta, **settings}, note)
+def _ucb(label: str, note: str, beta: Plain, agent: str = "gp-ucb", **settings: Any) -> AgentEntry:
+    return AgentEntry(label, agent, {"beta": beta, **settings}, note)
 
 
 TOLD_LITTLE = (
@@ -90,18 +90,33 @@ CHOSEN = (
 )
 
 
-def _real(epsilon: float, beta: dict[str, object], season: Any, rows: int) -> tuple[Any, ...]:
-    told = {"history": rows}
-    return (
-        AgentEntry("tv-gp-ucb", "tv-gp-ucb", {"beta": beta}, f"the paper's epsilon, {epsilon:g}"),
-        AgentEntry("tv/told", "tv-gp-ucb", {"beta": beta, **told}, f"the same; {TOLD}"),
-        _ucb("season", "a season, without the training days", beta, temporal=season),
-        _ucb("season/told", f"a season; {TOLD}", beta, temporal=season, **told),
-        _ucb("gp-ucb", "nothing is ever forgotten", beta),
-    )
-
-
 OWN = "this is an experiment of this library, not of a paper"
+
+
+def _real(
+    name: str, data: Plain, beta: Plain, season: Plain, rows: int, reason: str = "", **more: Any
+) -> Scenario:
+    """Declare a run on recorded data, of which the first ``rows`` are the training days."""
+    told = {"history": rows}
+    return Scenario(
+        id=f"time/{name}",
+        env="gpbandits/Replay-v0",
+        env_kwargs=data,
+        agents=(
+            _ucb("tv-gp-ucb", f"the paper's epsilon, {data['epsilon']:g}", beta, "tv-gp-ucb"),
+            _ucb("tv/told", f"the same; {TOLD}", beta, "tv-gp-ucb", **told),
+            _ucb("season", "a season, without the training days", beta, temporal=season),
+            _ucb("season/told", f"a season; {TOLD}", beta, temporal=season, **told),
+            _ucb("gp-ucb", "nothing is ever forgotten", beta),
+        ),
+        findings=tuple(
+            Below("season/told", rival, reason=reason)
+            for rival in ("tv-gp-ucb", "tv/told", "season")
+        ),
+        choices=(*REAL_DATA, *CHOSEN),
+        departures=(REPLAYED, OWN),
+        **more,
+    )
 
 
 def _drifting(side: int, drift: Plain) -> Plain:
@@ -228,40 +243,29 @@ SCENARIOS = (
     ),
     _drawn("kernels", "draws that wander", WANDERING, FORGETFUL),
     _drawn("seasons", "draws with a season of 24 rounds", SEASONAL, RIVALS),
-    Scenario(
-        id="time/temperature",
+    _real(
+        "temperature",
+        TEMPERATURE,
+        WARM,
+        WARM_SEASON,
+        432,
         source="the data of bogunovic2016, Section 5.2, Fig. 3(a)",
         title="the warmest of 46 sensors over two days, with a season learned on three days before",
-        env="gpbandits/Replay-v0",
-        env_kwargs=TEMPERATURE,
-        agents=_real(0.03, WARM, WARM_SEASON, 432),
         horizon=288,
         trials=2,
-        findings=(
-            Below("season/told", "tv-gp-ucb"),
-            Below("season/told", "tv/told"),
-            Below("season/told", "season"),
-        ),
-        choices=(*REAL_DATA, *CHOSEN),
-        departures=(REPLAYED, OWN),
     ),
-    Scenario(
-        id="time/traffic",
+    _real(
+        "traffic",
+        TRAFFIC,
+        FAST,
+        FAST_SEASON,
+        180,
+        POWER,
         source="METR-LA, as in bogunovic2016/traffic",
         title="the fastest of 50 highway sensors, with a season learned on three mornings before",
-        env="gpbandits/Replay-v0",
-        env_kwargs=TRAFFIC,
         grid={"starts": ((0,), (60,))},
-        agents=_real(0.04, FAST, FAST_SEASON, 180),
         horizon=60,
         trials=20,
         openings=FIRST_SENSORS,
-        findings=(
-            Below("season/told", "tv-gp-ucb", reason=POWER),
-            Below("season/told", "tv/told", reason=POWER),
-            Below("season/told", "season", reason=POWER),
-        ),
-        choices=(*REAL_DATA, *CHOSEN),
-        departures=(REPLAYED, OWN),
     ),
 )

@@ -428,6 +428,6 @@ SCENARIOS = (
         id="tranthe2020/theory",
         source="tranthe2020, Lemma 4 and Theorem 1",
         title="the covering term of the subspaces, and regret orders",
-        draw="gpbandits_env.scenarios.reporting.pictures:subspaces",
+        draw="subspaces",
     ),
 )

@@ -1,7 +1,6 @@
 """The illustrations of the papers, drawn with this library's own kernels, theory and data."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +53,7 @@ def save(
 ) -> list[Path]:
     """Draw a picture to one file per suffix; see `style.write`."""
     with new_figure(11.0, 3.6) as figure:
-        module, _, name = picture.draw.partition(":")
-        getattr(import_module(module), name)(figure, seed)
+        globals()[picture.draw](figure, seed)
         entitle(figure, f"{picture.source}: {picture.title}")
         return write(figure, path, suffixes)
 
