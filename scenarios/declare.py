@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar, get_args, get_origin
 
-from gpbandits_env.arrays import Settings, mapping
+from gpbandits_env.arrays import Settings, listed, mapping
 from gpbandits_env.errors import GPBanditsError, InvalidInput, one_of, shown
 from gpbandits_env.specs import check_kind, described, kinds_of
 
@@ -130,10 +130,8 @@ def check_names(table: Any, name: str) -> None:
 
 
 def check_items(values: Any, kind: type[Any], name: str) -> None:
-    """Raise InvalidInput unless ``values`` is a list or tuple of items of this kind."""
-    if not isinstance(values, (tuple, list)):
-        raise InvalidInput(f"{name} must be a list, got {shown(values)}")
-    for item in values:
+    """Raise InvalidInput unless ``values`` is a list of items of this kind."""
+    for item in listed(values, name):
         if not isinstance(item, kind):
             raise InvalidInput(f"{name} must be a list of {kind.__name__}, got {shown(item)} in it")
 

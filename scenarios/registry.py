@@ -39,6 +39,11 @@ def scenarios() -> dict[str, Scenario | Picture]:
     return found
 
 
+def experiments() -> list[Scenario]:
+    """All scenarios with agents and trials, without the illustrations."""
+    return [found for found in scenarios().values() if isinstance(found, Scenario)]
+
+
 def get(id: str) -> Scenario | Picture:
     """The scenario with an id.
 

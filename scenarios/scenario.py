@@ -313,12 +313,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Picture:
-    """One of a paper's illustrations: ``draw``, "module:function", takes a figure and a seed."""
+    """One of a paper's illustrations, which the function ``draw`` of `reporting.pictures` draws."""
 
     id: str
     source: str
     title: str
     draw: str
+
+
+def words(point: Settings) -> str:
+    """A point of a grid in words."""
+    return ", ".join(f"{name} = {value}" for name, value in point.items())
 
 
 def label_of(agent: str) -> str:
@@ -337,6 +342,6 @@ def _check_grid(grid: Any) -> None:
     check_names(grid, "grid")
     for key, values in grid.items():
         check_items(values, object, f"grid.{key}")
-        if not values:
+        if not len(values):
             raise InvalidInput(f"grid.{key} has no values; give at least one, or leave it out")
         check_distinct(values, f"grid.{key}")

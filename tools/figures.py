@@ -31,6 +31,7 @@ from gpbandits_env.scenarios.reporting.style import (
 )
 from gpbandits_env.scenarios.results.curves import curves_of
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,7 +79,7 @@ def _cells(store: Store, stem: Path, suffixes: Sequence[str], *, bounds: bool) -
             draw_panel(axes, store, cell, Panel(metric, log=bounds))
             if bounds:
                 draw_bounds(axes, store, cell, metric)
-            axes.set_title(", ".join(f"{k} = {v}" for k, v in scenario["points"][cell].items()))
+            axes.set_title(words(scenario["points"][cell]))
             axes.label_outer()
         if not bounds:
             row[0].set_ylim(0.0, max(_top(axes) for axes in row))

@@ -6,7 +6,7 @@ import click
 
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios import registry
-from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
+from gpbandits_env.scenarios.scenario import AgentEntry, Scenario, words
 
 
 @click.command("list")
@@ -51,7 +51,7 @@ def _describe(scenario: Scenario) -> None:
         click.echo(f"  {key} = {value}")
     for point in scenario.points():
         if point:
-            click.echo("  at " + ", ".join(f"{k} = {v}" for k, v in point.items()))
+            click.echo(f"  at {words(point)}")
     _section("agents", [_entry(e) for e in scenario.agents])
     _section("alternatives (--agents all)", [_entry(e) for e in scenario.alternatives])
     _section("findings", [f.statement for f in scenario.findings])

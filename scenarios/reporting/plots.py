@@ -24,6 +24,7 @@ from gpbandits_env.scenarios.reporting.style import (
 )
 from gpbandits_env.scenarios.results.curves import along, optimum_moves
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +85,7 @@ def figure(
     with new_figure(max(4.0 * columns, 8.0), 0.9 + 3.3 * len(cells) * lines) as figure:
         grid: Any = figure.subplots(len(cells) * lines, columns, squeeze=False)
         for block, cell in zip(grid.reshape(len(cells), -1), cells, strict=True):
-            params = ", ".join(f"{k} = {v}" for k, v in scenario["points"][cell].items())
+            params = words(scenario["points"][cell])
             for axes, panel in zip(block, drawn, strict=False):
                 draw_panel(axes, store, cell, panel)
                 if bounds and panel.x == "rounds":

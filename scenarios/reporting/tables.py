@@ -5,6 +5,7 @@ from collections.abc import Container, Iterable, Sequence
 from gpbandits_env.display import counted
 from gpbandits_env.scenarios.metrics import KNOWN
 from gpbandits_env.scenarios.results.report import CellReport, PairedTest, Report
+from gpbandits_env.scenarios.scenario import words
 
 
 def text(report: Report, pairs: bool = True) -> str:
@@ -32,7 +33,7 @@ def markdown(
 def _cell(cell: CellReport, metrics: Sequence[str], pairs: bool) -> list[str]:
     lines = []
     if cell.params:
-        lines.append(", ".join(f"{key} = {value}" for key, value in cell.params.items()))
+        lines.append(words(cell.params))
     head, rows = rows_of(cell, metrics)
     lines += aligned([head, *rows])
     if pairs and cell.comparisons:

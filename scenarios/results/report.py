@@ -1,6 +1,7 @@
 """The report of a study: means and standard errors, comparisons, and the paper's findings."""
 
 import itertools
+import json
 from dataclasses import asdict, dataclass
 from functools import cache, partial
 from typing import Any
@@ -11,11 +12,13 @@ from scipy.special import stdtr
 from gpbandits_env.arrays import Array, Plain
 from gpbandits_env.display import Displayed, html_table
 from gpbandits_env.errors import StoreError, optional
+from gpbandits_env.scenarios.declare import as_json
 from gpbandits_env.scenarios.findings import FINDINGS, CellResults, Check
 from gpbandits_env.scenarios.findings.finding import Paired, mean_and_error, paired
 from gpbandits_env.scenarios.metrics import metric_named, shown
 from gpbandits_env.scenarios.results.curves import curves_of, optimum_moves
 from gpbandits_env.scenarios.results.store import Store
+from gpbandits_env.scenarios.scenario import words
 
 
 @dataclass(frozen=True)
@@ -118,9 +121,9 @@ class Report(Displayed):
         head = ["agent", *(name.replace("_", " ") for name in self.metrics)]
         tables = []
         for cell in self.cells:
-            at = ", ".join(f"{k} = {v}" for k, v in cell.params.items())
             rows = [[a.label, *map(a.words, self.metrics)] for a in cell.agents]
-            tables.append(html_table(head, rows, f"{self.scenario['id']} {at}".strip()))
+            title = f"{self.scenario['id']} {words(cell.params)}"
+            tables.append(html_table(head, rows, title.strip()))
         return "".join(tables)
 
     def to_dataframe(self) -> Any:
@@ -144,7 +147,8 @@ class Report(Displayed):
 
     def to_dict(self) -> Plain:
         """A plain JSON dict; numbers that are not finite become None."""
-        return _plain(asdict(self))
+        found: Plain = json.loads(as_json(asdict(self)), parse_constant=lambda _: None)
+        return found
 
 
 def report(store: Store, metric: str | None = None) -> Report:
@@ -279,13 +283,3 @@ def _agent(
         evaluations=float(last["evaluations"]),
         evaluating=float(store.seconds(cell, label, "evaluate").mean()) * 1e6,
     )
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value

@@ -132,7 +132,7 @@ def test_differences_have_failed_findings_departures_and_misprints(site, root):
 def test_every_difference_has_its_reason_or_says_that_none_is_known(site):
     page = read(site, "differences.html")
     headings = set(re.findall(r'<h3 id="[^"]*">([^<]*)<', page))
-    declared = [s for s in registry.scenarios().values() if isinstance(s, Scenario)]
+    declared = registry.experiments()
     assert {f.reason for s in declared for f in s.findings} - {""} <= headings
     rows = re.findall(r"<tr>\s*((?:<td[^\n]*</td>\s*){5})</tr>", page)
     assert len(rows) > 50
@@ -198,7 +198,7 @@ def test_every_finding_of_the_papers_has_its_row_and_its_outcome(site, root):
 
 
 def test_a_reading_is_of_a_scenario_that_exists_and_makes_its_claims():
-    declared = {s.id: s for s in registry.scenarios().values() if isinstance(s, Scenario)}
+    declared = {s.id: s for s in registry.experiments()}
     readings = [s for s in declared.values() if s.reading_of]
     assert readings
     for s in readings:

@@ -8,7 +8,7 @@ from gpbandits_env.agents.acquisitions.schedules import SCHEDULES, Constant
 from gpbandits_env.errors import InvalidInput, UnknownName
 from gpbandits_env.kernels import Matern52
 from gpbandits_env.kernels.base import KERNELS
-from gpbandits_env.scenarios import AgentEntry, Scenario, get, scenarios
+from gpbandits_env.scenarios import AgentEntry, get, registry
 from gpbandits_env.scenarios.findings import FINDINGS
 from gpbandits_env.scenarios.study import run_trial
 from gpbandits_env.scenarios.study.rehearsal import resolved
@@ -135,7 +135,7 @@ def test_get_says_what_was_meant():
         get("srinivas2010/se1d")
 
 
-@pytest.mark.parametrize("scenario", [s for s in scenarios().values() if isinstance(s, Scenario)])
+@pytest.mark.parametrize("scenario", registry.experiments())
 def test_every_finding_speaks_of_agents_that_are_there(scenario):
     labels = {e.label for e in (*scenario.agents, *scenario.alternatives)}
     assert all(set(f.labels) <= labels for f in scenario.findings)

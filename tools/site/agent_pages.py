@@ -17,7 +17,6 @@ from gpbandits_env.agents import Agent, GPAgent
 from gpbandits_env.agents.registry import OVERRIDES, agent_class
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.reporting.tables import markdown
-from gpbandits_env.scenarios.scenario import Scenario
 
 TABLE = re.compile(r"(?<=<!-- agents -->\n\n).*?(?=\n*<!-- end -->)", re.DOTALL)
 PAPER = re.compile(r"^Paper: (.*?)(?=\n[A-Z]\w+:|\n\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -120,8 +119,8 @@ def _settings(name: str) -> str:
 def _scenarios_with(name: str) -> list[str]:
     ids = [
         s.id
-        for s in registry.scenarios().values()
-        if isinstance(s, Scenario) and any(e.agent == name for e in (*s.agents, *s.alternatives))
+        for s in registry.experiments()
+        if any(e.agent == name for e in (*s.agents, *s.alternatives))
     ]
     links = ", ".join(f"[{id}](../scenarios/{id}.md)" for id in ids)
     return [f"## Scenarios with this agent\n\n{links}"] if ids else []

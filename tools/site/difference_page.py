@@ -2,15 +2,16 @@
 
 import ast
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from markdown.extensions.toc import slugify
-from scenario_pages import kept_of
+from scenario_pages import kept_of, said_of
 
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.findings import Check
 from gpbandits_env.scenarios.reporting.tables import markdown
-from gpbandits_env.scenarios.scenario import Scenario
+from gpbandits_env.scenarios.scenario import words
 
 ERRATUM = re.compile(r"\bERRATUM:?\s*(.*?)(?=\n\s*\n|; \d+\. |\n\s*\w+: |\Z)", re.DOTALL)
 
@@ -23,22 +24,17 @@ def differences(root: Path) -> str:
     return "\n\n".join(parts)
 
 
-def _declared() -> list[Scenario]:
-    return [s for s in registry.scenarios().values() if isinstance(s, Scenario)]
-
-
 def _findings(root: Path) -> list[str]:
     checked, rows = 0, []
     counts: Counter[tuple[str, str]] = Counter()
-    for s in _declared():
+    for s in registry.experiments():
         for cell in (kept_of(root, s.id) or {"cells": []})["cells"]:
             checked += sum(c["holds"] is not None for c in cell["findings"])
-            where = ", ".join(f"{k} = {v}" for k, v in cell["params"].items())
+            where = words(cell["params"])
             for finding, check in zip(s.findings, cell["findings"], strict=True):
                 if check["holds"] is False:
-                    numbers = ", ".join(f"{k} {v:.4g}" for k, v in check["numbers"].items())
                     why, link = _why(finding.reason), f"[{s.id}](scenarios/{s.id}.md)"
-                    rows.append([link, where, check["statement"], numbers, why])
+                    rows.append([link, where, check["statement"], Check(**check).figures, why])
                     counts[s.id.partition("/")[0], why] += 1
     return [
         f"{checked - len(rows)} of {checked} findings that were checked hold; "
@@ -54,17 +50,15 @@ def _why(heading: str) -> str:
 
 def _notes() -> list[str]:
     """Each distinct list of notes once, because scenarios of one family share theirs."""
-    groups: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for s in _declared():
-        if s.choices or s.departures:
-            groups.setdefault((s.departures, s.choices), []).append(s.id)
+    groups = defaultdict[tuple[str, ...], list[str]](list)
+    for s in registry.experiments():
+        groups[tuple(said_of(s))].append(s.id)
     parts = []
-    for (departures, choices), ids in groups.items():
-        parts.append("### " + ids[0] + (f" and {len(ids) - 1} more" if len(ids) > 1 else ""))
-        parts.append(", ".join(f"[{id}](scenarios/{id}.md)" for id in ids))
-        for title, lines in (("Departures", departures), ("Where the paper is silent", choices)):
-            if lines:
-                parts.append(f"{title}:\n\n" + "\n".join(f"- {line}" for line in lines))
+    for said, ids in groups.items():
+        if said:
+            more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
+            links = ", ".join(f"[{id}](scenarios/{id}.md)" for id in ids)
+            parts += [f"### {ids[0]}{more}", links, *said]
     return parts
 
 

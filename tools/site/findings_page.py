@@ -9,8 +9,9 @@ from typing import Any
 from scenario_pages import kept_of
 
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.findings import Check
 from gpbandits_env.scenarios.reporting.tables import markdown
-from gpbandits_env.scenarios.scenario import Scenario
+from gpbandits_env.scenarios.scenario import Scenario, words
 
 HOLDS, READING, FAILS, OPEN = (
     "holds",
@@ -38,23 +39,18 @@ class Judged:
 
 def judged(root: Path) -> Iterator[Judged]:
     """Every finding of every scenario of a paper that is not itself another reading of one."""
-    declared = [
-        s
-        for s in registry.scenarios().values()
-        if isinstance(s, Scenario) and s.id.partition("/")[0] in registry.PAPERS
-    ]
+    declared = [s for s in registry.experiments() if s.id.partition("/")[0] in registry.PAPERS]
     for s in declared:
         kept = None if s.reading_of else kept_of(root, s.id)
         readings = [r for r in declared if r.reading_of == s.id]
         for cell in kept["cells"] if kept else ():
-            where = ", ".join(f"{k} = {v}" for k, v in cell["params"].items())
+            where = words(cell["params"])
             for check in cell["findings"]:
                 outcome = {True: HOLDS, False: FAILS, None: OPEN}[check["holds"]]
                 at = cell["params"]
                 reading = _reading(root, readings, check, at) if outcome == FAILS else ""
-                numbers = ", ".join(f"{k} {v:.4g}" for k, v in check["numbers"].items())
-                outcome = READING if reading else outcome
-                yield Judged(s.id, where, check["statement"], outcome, numbers, reading)
+                outcome, figures = READING if reading else outcome, Check(**check).figures
+                yield Judged(s.id, where, check["statement"], outcome, figures, reading)
 
 
 def _reading(

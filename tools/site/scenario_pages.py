@@ -1,6 +1,5 @@
 """The pages of results: docs/results/PAPER.md, and one page per scenario on the site."""
 
-import json
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -10,10 +9,11 @@ from typing import Any
 
 from gpbandits_env.files import write_text
 from gpbandits_env.scenarios import registry
+from gpbandits_env.scenarios.declare import plain
 from gpbandits_env.scenarios.metrics import KNOWN, shown
 from gpbandits_env.scenarios.reporting.tables import markdown
 from gpbandits_env.scenarios.results import references
-from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario
+from gpbandits_env.scenarios.scenario import AgentEntry, Picture, Scenario, words
 
 MARKS = {True: "holds", False: "**does not hold**", None: "not checked"}
 WIDTH, LONGEST = 80, 1500  # characters of a line and of a value
@@ -88,7 +88,7 @@ def _shown(scenario: Scenario | Picture, root: Path) -> list[str]:
     notes = {e.label: e.note for e in (*scenario.agents, *scenario.alternatives)}
     for cell in kept["cells"]:
         if cell["params"]:
-            parts.append("### " + ", ".join(f"{k} = {v}" for k, v in cell["params"].items()))
+            parts.append(f"### {words(cell['params'])}")
         metrics = shown(scenario.metric, kept["optimum_moves"])
         parts += [_table(cell, metrics, notes), *_findings(cell)]
     v, m = kept["versions"], kept["machine"]
@@ -96,7 +96,7 @@ def _shown(scenario: Scenario | Picture, root: Path) -> list[str]:
         *parts,
         "This command runs the scenario again and compares the results with these:",
         _command(f"reference {scenario.id} --check"),
-        *_said_of(scenario),
+        *said_of(scenario),
         f"Made with gpbandits-env {v['gpbandits-env']}, Python {v['python']}, "
         f"NumPy {v['numpy']}, {', '.join(m['blas'])} on {m['processor']}.",
     ]
@@ -110,7 +110,7 @@ def _command(words: str) -> str:
     return f"```sh\ngpbandits {words}\n```"
 
 
-def _said_of(scenario: Scenario) -> list[str]:
+def said_of(scenario: Scenario) -> list[str]:
     """The choices and the departures of a scenario, one list each, if there are any."""
     lists = {"Where the paper is silent": scenario.choices, "Departures": scenario.departures}
     return [
@@ -190,7 +190,7 @@ def _page(scenario: Scenario | Picture, root: Path) -> str:
     cited = " ".join(citation(root, scenario.id.partition("/")[0]))
     parts = [f"# {scenario.id}", f"{_capital(scenario.title)}.", f"{scenario.source}. {cited}"]
     if isinstance(scenario, Scenario) and not shown:
-        parts += ["No reference results are kept with the code.", *_said_of(scenario)]
+        parts += ["No reference results are kept with the code.", *said_of(scenario)]
     if not shown:
         parts.append(_command(f"run {scenario.id}"))
     parts += [_placed(part, root) for part in shown[1:]]
@@ -217,7 +217,7 @@ def _declared(s: Scenario) -> list[str]:
         f"Each of the {s.trials} trials has {s.horizon} rounds in this environment:",
         f"```python\n{call}\n```",
     ]
-    points = [", ".join(f"{k} = {_python(v)}" for k, v in p.items()) for p in s.points() if p]
+    points = [words(plain(point)) for point in s.points() if point]
     if points:
         parts.append("It runs at each of\n\n" + "\n".join(f"- {point}" for point in points))
     if s.initial:
@@ -239,13 +239,12 @@ def _agents(entries: tuple[AgentEntry, ...]) -> str:
 
 def _argument(key: str, value: Any) -> str:
     """A keyword argument on lines of its own, none of which is wider than a column."""
-    plain = json.loads(json.dumps(value))
-    text = pformat(plain, width=WIDTH - len(key), compact=True, sort_dicts=False)
+    text = pformat(plain(value), width=WIDTH - len(key), compact=True, sort_dicts=False)
     if len(text) > LONGEST:
         text = f"{text[:LONGEST]} ..."
     return indent(f"{key}={text},", "    ").replace("\n", "\n" + " " * (len(key) + 1))
 
 
 def _python(value: Any) -> str:
-    text = repr(json.loads(json.dumps(value)))
+    text = repr(plain(value))
     return text if len(text) < 300 else text[:280] + " ..."

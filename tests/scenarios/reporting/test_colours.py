@@ -7,9 +7,8 @@ import pytest
 
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.reporting.style import COLOURS, OF_AGENT, colour_of, line_styles
-from gpbandits_env.scenarios.scenario import Scenario
 
-SCENARIOS = {k: s for k, s in registry.scenarios().items() if isinstance(s, Scenario)}
+SCENARIOS = {s.id: s for s in registry.experiments()}
 # How colours look to readers without red, green or blue cones: Machado, Oliveira and Fernandes
 # (2009), Table 1, severity 1.0, on linear RGB.
 EYES = {

@@ -6,14 +6,14 @@ import pytest
 from click.testing import CliRunner
 
 from gpbandits_env.errors import MissingData
-from gpbandits_env.scenarios import Scenario, scenarios
+from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.results import references
 from gpbandits_env.scenarios.results.report import report
 from gpbandits_env.scenarios.results.store import Store
 from gpbandits_env.scenarios.study.runner import make_env
 
-KEPT = [s for s in scenarios().values() if isinstance(s, Scenario) and references.load(s.id)]
+KEPT = [s for s in registry.experiments() if references.load(s.id)]
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from gpbandits_env.errors import InvalidInput
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli import main
 from gpbandits_env.scenarios.results.store import Store
-from gpbandits_env.scenarios.scenario import Scenario
 from gpbandits_env.scenarios.study.files import (
     as_toml,
     differences,
@@ -19,7 +18,6 @@ from gpbandits_env.scenarios.study.files import (
 )
 
 SE = registry.get("bogunovic2016/se")
-WITH_TRIALS = [s for s in registry.scenarios().values() if isinstance(s, Scenario)]
 
 
 def test_values_are_written_as_in_toml_and_words_need_no_quotes():
@@ -122,7 +120,7 @@ def test_a_wrong_setting_is_one_line_and_exit_code_2(cli, setting, says):
     assert len(result.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("scenario", WITH_TRIALS, ids=lambda s: s.id)
+@pytest.mark.parametrize("scenario", registry.experiments(), ids=lambda s: s.id)
 def test_every_scenario_is_the_same_when_it_is_read_back(scenario):
     text = as_toml(scenario, "x.toml")
     assert differences(scenario, text) == []
