@@ -12,9 +12,10 @@ from gpbandits_env.errors import InvalidInput, StoreError
 from gpbandits_env.scenarios import registry
 from gpbandits_env.scenarios.cli.group import labels
 from gpbandits_env.scenarios.metrics import METRICS
-from gpbandits_env.scenarios.reporting.comparison_plot import draw
+from gpbandits_env.scenarios.reporting.comparison_plot import figure
 from gpbandits_env.scenarios.reporting.published import counts, lines
 from gpbandits_env.scenarios.reporting.published import gather as gather_published
+from gpbandits_env.scenarios.reporting.style import write
 from gpbandits_env.scenarios.reporting.tables import aligned, text
 from gpbandits_env.scenarios.reporting.tables import markdown as as_markdown
 from gpbandits_env.scenarios.results import references
@@ -61,7 +62,8 @@ def compare_command(
         click.echo(json.dumps(suite.to_dict(), indent=2))
         return
     click.echo("\n".join(_text(suite)))
-    for file in draw(suite, out or files[0].with_name("comparison"), agents_of(files), files):
+    drawn, stem = figure(suite, agents_of(files)), out or files[0].with_name("comparison")
+    for file in write(drawn, stem, reads=files):
         click.echo(f"plot     {file}")
 
 

@@ -49,22 +49,6 @@ COMMANDS = {
 }
 
 
-@contextmanager
-def answered() -> Iterator[None]:
-    """Raise KeyboardInterrupt once at those signals. Ignored ones (nohup) stay ignored."""
-    global _received
-    _received = signal.SIGINT
-    with _handlers(dict.fromkeys(ALIKE, _stop), signal.SIG_DFL):
-        yield
-
-
-@contextmanager
-def dying_quietly() -> Iterator[None]:
-    """Let Ctrl-C end the process at once, because an interrupted import prints a traceback."""
-    with _handlers({signal.SIGINT: signal.SIG_DFL}, signal.default_int_handler):
-        yield
-
-
 def exit_code() -> int:
     """128 plus the number of the last signal, which is the convention of shells."""
     return 128 + _received
@@ -115,7 +99,8 @@ class Group(click.Group):
             return None
         place = COMMANDS[one_of(name, COMMANDS, "command", "'gpbandits --help' lists them")]
         module, _, function = place.partition(".")
-        with dying_quietly():  # nothing has started yet
+        # Nothing has started yet: end at Ctrl-C at once, as an interrupted import has a traceback.
+        with _handlers({signal.SIGINT: signal.SIG_DFL}, signal.default_int_handler):
             loaded = import_module(f"gpbandits_env.scenarios.cli.{module}")
         return getattr(loaded, function)
 
@@ -125,11 +110,14 @@ class Group(click.Group):
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run a command line. Exit with 2 on a user's mistake, and with 128 + n on signal n."""
+        global _received
+        _received = signal.SIGINT
         standalone = options.pop("standalone_mode", True)
         if isinstance(sys.stdout, TextIOWrapper):  # file names need not be valid text
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            with answered():
+            # Raise KeyboardInterrupt once at these signals; ignored ones (nohup) stay ignored.
+            with _handlers(dict.fromkeys(ALIKE, _stop), signal.SIG_DFL):
                 code = super().main(*args, **options | {"standalone_mode": False})
                 sys.stdout.flush()
         except click.exceptions.NoArgsIsHelpError as error:

@@ -1,7 +1,6 @@
 """A comparison over a suite as a picture: scores, performance profiles, and who beats whom."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -12,7 +11,6 @@ from gpbandits_env.scenarios.reporting.style import (
     line_styles,
     new_figure,
     share_legend,
-    write,
 )
 from gpbandits_env.scenarios.results.comparison import PROFILE, Suite
 
@@ -23,28 +21,11 @@ if TYPE_CHECKING:
 Styles: TypeAlias = Mapping[str, Settings]
 
 
-def draw(
-    suite: Suite,
-    stem: Path,
-    agents: Mapping[str, str] | None = None,
-    reads: Sequence[Path] = (),
-) -> list[Path]:
-    """Write the picture of a comparison as PNG and SVG.
-
-    Args:
-        suite: the comparison.
-        stem: the path of the files, with or without suffix.
-        agents: label -> agent, which determines its colour (see `agents_of`); by default the label.
-        reads: the results files, which no picture replaces.
-    Raises:
-        InvalidInput: a picture would replace one of ``reads``.
-        StoreError: a file cannot be written.
-    """
-    return write(figure(suite, agents), stem, reads=reads)
-
-
 def figure(suite: Suite, agents: Mapping[str, str] | None = None) -> "Figure":
-    """The same picture as a Matplotlib figure, which a notebook shows; see `draw`."""
+    """The picture of a comparison as a Matplotlib figure.
+
+    ``agents``, label -> agent, determines the colours (see `agents_of`); by default the labels do.
+    """
     styles = line_styles(agents or {s.label: s.label for s in suite.standings})
     with new_figure(13.0, max(3.6, 1.6 + 0.34 * len(suite.standings))) as figure:
         scores, profiles, wins = figure.subplots(1, 3)

@@ -112,13 +112,9 @@ def declared(store: Store) -> list[Panel]:
 
 def draw_panel(axes: "Axes", store: Store, cell: int, panel: Panel) -> None:
     """Draw one panel with a line for each agent of a cell; see `draw_curves`."""
-    styles = styles_of(store)
+    # Those of all agents of the study, whether or not they are drawn.
+    styles = line_styles({k: entry["agent"] for k, entry in store.scenario["agents"].items()})
     draw_curves(axes, store, panel, [(a, cell, a, styles[a]) for a in store.labels(cell)])
-
-
-def styles_of(store: Store) -> dict[str, Plain]:
-    """The colour and the dash of each agent of a study by its label, whether or not it is drawn."""
-    return line_styles({k: entry["agent"] for k, entry in store.scenario["agents"].items()})
 
 
 def draw_curves(

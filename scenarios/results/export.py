@@ -28,7 +28,6 @@ PER_ROUND = {"optimum": float, "model_order": int, "evaluations": int}
 CURVES = (*METRICS, *(f"{name}_seconds" for name in SECONDS_FIELDS))
 # A spreadsheet evaluates a cell that begins with one of these as a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-LARGEST_INTEGER = 2**63 - 1
 
 
 def export_csv(store: Store, path: Path) -> int:
@@ -93,7 +92,8 @@ def columns_of(store: Store) -> dict[str, type]:
     found: dict[str, type] = {}
     for params in store.scenario["points"]:
         for name, value in params.items():
-            column, kind = _column(name), _kind(value)
+            column = _column(name)
+            kind = type(value) if isinstance(value, (bool, int, float)) else str
             found[column] = _joint(found.get(column, kind), kind)
     actions: dict[str, type] = {}
     for dtype, shape in sorted(store.forms("actions"), key=lambda form: len(form[1])):
@@ -164,13 +164,6 @@ def _column(name: str) -> str:
     """The column of a parameter, whose name may be that of another column."""
     taken = name in (*KEY, *ROUNDS, *PER_ROUND, *CURVES, "action")
     return f"grid.{name}" if taken or (name[:1] == "x" and name[1:].isdigit()) else name
-
-
-def _kind(value: Any) -> type:
-    kind = type(value)
-    if kind is int and abs(value) > LARGEST_INTEGER:
-        return str
-    return kind if kind in (bool, int, float) else str
 
 
 def _joint(a: type, b: type) -> type:
