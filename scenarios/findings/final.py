@@ -68,12 +68,9 @@ class Level(FinalFinding):
     too, because it can be far from 1 when both means are small.
 
     Args:
-        a: the first agent.
-        b: the second agent.
         scale: the agents whose means span the scale.
         within: the largest difference, as a fraction of the scale.
         one_sided: claim only that a does as well as b, or better.
-        metric: the metric that is compared.
     """
 
     a: str
@@ -232,7 +229,6 @@ class SlowerRise(FinalFinding):
         fast: the agent at the end of the fast direction.
         ways: the two distances, e.g. differences of the epsilon that is assumed.
         share: the largest ratio of the slow slope to the fast one; slopes are per unit of distance.
-        metric: the metric that rises.
     """
 
     start: str

@@ -62,7 +62,6 @@ def animate(
         path: the file, ending in .gif, which is returned.
         rounds: the number of frames.
         seed: the seed of the environment and of the agent.
-        frames_per_second: the speed.
     Raises:
         InvalidInput: the file has another suffix, or a number is out of range.
         UnknownName: there is no such agent.
@@ -165,10 +164,10 @@ class Moment:
     """A round: the function at n arms, the actions and their rewards, and the agent's belief.
 
     Args:
-        values: (n,) the values of the function.
+        values: (n,).
         best: the best arm.
-        actions: (m,) the arms that were chosen.
-        rewards: (m,) their noisy rewards.
+        actions: (m,).
+        rewards: (m,), with noise.
         belief: the mean and the standard deviation (n,) before the rewards; None without a belief.
     """
 
@@ -189,11 +188,7 @@ def frames(
 ) -> Iterator[NDArray[np.uint8]]:
     """Yield one picture (height, width, 3) per round, all on the same axes.
 
-    Args:
-        moments: the rounds.
-        x: (n,) the positions of the arms.
-        label: the label of the agent.
-        colour: the colour of the agent's belief.
+    ``x`` are the positions of the arms, (n,), and ``colour`` is that of the agent's belief.
     """
     from gpbandits_env.envs.pictures import pixels
 
