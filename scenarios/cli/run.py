@@ -213,7 +213,7 @@ def new(file: Path, source: str | None, force: bool) -> None:
 @click.option("--out", type=click.Path(path_type=Path), help="GIF file to write.")
 @no_user_code_option
 def animate(scenario: str, agent: str, rounds: int, seed: int, fps: int, out: Path | None) -> None:
-    """Animate an agent in the first environment instance of SCENARIO, as a GIF file.
+    """Animate an agent in an environment instance of SCENARIO, as a GIF file.
 
     \b
     Examples:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from gpbandits_env.arrays import Array, IntArray, Plain, whole
 from gpbandits_env.errors import InvalidInput
 from gpbandits_env.files import check_output, writing
+from gpbandits_env.regret import average
 from gpbandits_env.scenarios.reporting.style import (
     COLOURS,
     INK,
@@ -25,7 +26,7 @@ from gpbandits_env.scenarios.reporting.style import (
     new_figure,
 )
 from gpbandits_env.scenarios.scenario import AgentEntry, Scenario
-from gpbandits_env.scenarios.study.runner import make_agent, make_env
+from gpbandits_env.scenarios.study.runner import make_agent, make_env, run_rounds
 from gpbandits_env.seeding import seed_for
 
 # A GIF of this width is legible in a page and stays below about a megabyte.
@@ -62,6 +63,7 @@ def animate(
         path: the file, ending in .gif, which is returned.
         rounds: the number of frames.
         seed: the seed of the environment and of the agent.
+        frames_per_second: the speed.
     Raises:
         InvalidInput: the file has another suffix, or a number is out of range.
         UnknownName: there is no such agent.
@@ -86,7 +88,6 @@ def animate(
 def _frames(env: gym.Env[Any, Any], entry: AgentEntry, rounds: int, seed: int) -> list[Any]:
     """The picture of each round, with a frame if the agent's memory was emptied at its end."""
     agent = make_agent(entry, env, seed_for("animation", "agent", seed))
-    reveal = getattr(agent, "reveal", None)
     bare: Any = env.unwrapped
     observation, _ = env.reset(seed=seed_for("animation", "world", seed))
     if "context" in observation:
@@ -97,29 +98,25 @@ def _frames(env: gym.Env[Any, Any], entry: AgentEntry, rounds: int, seed: int) -
     domain = bare.problem.domain
     line = domain.finite and domain.dim == 1 and not bare.problem.kernel.on_indices
     pictures: list[NDArray[np.uint8]] = []
-    moments, resets = [], []
-    for _ in range(rounds):
-        context = observation.get("context")
-        actions = agent.ask() if context is None else agent.ask(context=context)
-        observation, *_ = env.step(actions)
-        # The posterior with which the agent chose, and what it then observed.
-        if line:
-            belief = agent.belief() if believes else None
-            values = bare.function(np.arange(domain.size))
-            best = int(bare.function.best_action)
-            shown = observation.get("arrived", np.ones(len(actions))) == 1
-            readings = observation["actions"][shown], observation["rewards"][shown]
-            moments.append(Moment(values, best, *readings, belief))
-        else:
+    moments: list[Moment] = []
+
+    def watch(observation: Plain) -> None:
+        """Note the belief with which the agent chose, and what it is about to be told."""
+        if not line:
             pictures.append(np.asarray(env.render(), dtype=np.uint8))
-        agent.observe(observation)
-        if reveal is not None:
-            reveal(bare.function.values)
-        posterior = getattr(agent, "posterior", None)
-        resets.append(posterior is not None and posterior.size == 0)
+            return
+        belief = agent.belief() if believes else None
+        values, best = bare.function(np.arange(domain.size)), int(bare.function.best_action)
+        shown = observation.get("arrived", np.ones(len(observation["rewards"]))) == 1
+        readings = observation["actions"][shown], observation["rewards"][shown]
+        moments.append(Moment(values, best, *readings, belief))
+
+    found, _ = run_rounds(env, agent, rounds, observation, watch=watch)
+    resets = (found["model_order"] == 0) & hasattr(agent, "posterior")
     if line:
         colour = colour_of(entry.agent)
-        pictures = list(frames(moments, domain.coordinates[:, 0], entry.label, colour))
+        regret = average(found["regret"])
+        pictures = list(frames(moments, regret, domain.coordinates[:, 0], entry.label, colour))
     return [_image(*both) for both in zip(pictures, resets, strict=True)]
 
 
@@ -166,8 +163,8 @@ class Moment:
     Args:
         values: (n,).
         best: the best arm.
-        actions: (m,).
-        rewards: (m,), with noise.
+        actions: (k,) those whose rewards arrive in this round: its own, if nothing is delayed.
+        rewards: (k,) with noise.
         belief: the mean and the standard deviation (n,) before the rewards; None without a belief.
     """
 
@@ -177,18 +174,14 @@ class Moment:
     rewards: Array
     belief: tuple[Array, Array] | None
 
-    @property
-    def regret(self) -> float:
-        """The mean regret of the round's actions."""
-        return float((self.values[self.best] - self.values[self.actions]).mean())
-
 
 def frames(
-    moments: Sequence[Moment], x: Array, label: str, colour: str
+    moments: Sequence[Moment], regret: Array, x: Array, label: str, colour: str
 ) -> Iterator[NDArray[np.uint8]]:
     """Yield one picture (height, width, 3) per round, all on the same axes.
 
-    ``x`` are the positions of the arms, (n,), and ``colour`` is that of the agent's belief.
+    ``regret`` is the average regret after each round, ``x`` are the positions of the arms, (n,),
+    and ``colour`` is that of the agent's belief.
     """
     from gpbandits_env.envs.pictures import pixels
 
@@ -200,9 +193,8 @@ def frames(
             top, bottom = _panels(figure, x, low, high, len(moments))
             _draw_now(top, moments[:t], x, order, label, colour)
             _draw_past(bottom, moments[:t], x, history)
-            average = np.mean([moment.regret for moment in moments[:t]])
             figure.text(0.075, 0.955, f"round {t}", fontsize=12, color=INK)
-            said = f"average regret {average:.2f}"
+            said = f"average regret {regret[t - 1]:.2f}"
             figure.text(0.985, 0.955, said, fontsize=12, color=INK, ha="right")
             picture = pixels(figure)
         yield picture  # when the style is no longer in force
@@ -210,7 +202,8 @@ def frames(
 
 def _range(moments: Sequence[Moment]) -> tuple[float, float]:
     """The range of rewards that is shown: all functions and readings, and most of the beliefs."""
-    shown = [moment.values for moment in moments] + [moment.rewards for moment in moments]
+    shown = [moment.values for moment in moments]
+    shown += [moment.rewards for moment in moments if len(moment.rewards)]
     for moment in moments:
         if moment.belief is not None:
             mean, sd = moment.belief

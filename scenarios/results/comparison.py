@@ -185,6 +185,8 @@ def compare(
         regrets: the regrets from `gather`, with the same agents in each scenario.
         metric: the name of the metric, which the result repeats.
         reference: the agent whose mean regret has score 0, e.g. "random"; None for the worst.
+        resamples: the number of bootstrap samples.
+        seed: the seed of the bootstrap.
     Raises:
         UnknownName: the reference is not among the agents.
         InvalidInput: the reference has no regret in one of the scenarios, or a regret is unknown.

@@ -69,6 +69,11 @@ def test_a_context_reaches_the_agent(drifting, tmp_path):
         assert image.n_frames == 2
 
 
+def test_rewards_may_arrive_late(drifting, tmp_path):
+    late = replace(drifting, env_kwargs={**drifting.env_kwargs, "delay": 2})
+    assert len(frames_of(animate(late, "tv", tmp_path / "a.gif", rounds=4))) == 4
+
+
 def test_mistakes_are_told(drifting, tmp_path):
     with pytest.raises(InvalidInput, match=r"\.gif"):
         animate(drifting, "tv", tmp_path / "a.png")
