@@ -17,8 +17,8 @@ FILES = sorted(
     for folder in ("gpbandits_env", "agents", "scenarios")
     for path in ROOT.glob(f"{folder}/**/*.py")
 )
-# Composition roots, and functions whose arguments users see in their editor.
-MANY_PARAMETERS = {"GPAgent.__init__", "MSUCB.__init__", "minimize", "maximize"}
+# Composition roots, functions whose arguments users see in their editor, and a command with options.
+MANY_PARAMETERS = {"GPAgent.__init__", "MSUCB.__init__", "minimize", "maximize", "run"}
 
 
 def module_of(path):

@@ -97,7 +97,7 @@ def _real(
     name: str, data: Plain, beta: Plain, season: Plain, rows: int, reason: str = "", **more: Any
 ) -> Scenario:
     """Declare a run on recorded data, of which the first ``rows`` are the training days."""
-    told = {"history": rows}
+    told: Plain = {"history": rows}
     return Scenario(
         id=f"time/{name}",
         env="gpbandits/Replay-v0",
