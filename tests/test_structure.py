@@ -17,7 +17,7 @@ FILES = sorted(
     for folder in ("gpbandits_env", "agents", "scenarios")
     for path in ROOT.glob(f"{folder}/**/*.py")
 )
-# Composition roots, functions whose arguments users see in their editor, and a command with options.
+# Composition roots, functions whose arguments users see in their editor, and a command.
 MANY_PARAMETERS = {"GPAgent.__init__", "MSUCB.__init__", "minimize", "maximize", "run"}
 
 
