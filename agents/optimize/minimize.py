@@ -200,7 +200,7 @@ def _search(
     elif seen[: len(known)] != known or held != told:
         raise InvalidInput(f"{file} holds a campaign with other known points x0 or values y0")
     run.made = max(0, len(seen) - len(known)) - len(campaign.pending)
-    return run.finish(campaign, isinstance(bounds, (Mapping, Space)), _not_in(seen, waiting))
+    return run.finish(campaign, _not_in(seen, waiting))
 
 
 def _not_in(seen: Sequence[Plain], points: Sequence[Plain]) -> list[Plain]:

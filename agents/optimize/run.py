@@ -23,7 +23,6 @@ from gpbandits_env.agents.optimize.records import (
     Suggestion,
     pair_of,
 )
-from gpbandits_env.agents.optimize.space import Space
 from gpbandits_env.arrays import Array, flag, positive, whole
 from gpbandits_env.display import in_short
 from gpbandits_env.errors import InvalidInput, one_of, shown
@@ -45,15 +44,15 @@ class Found(OptimizeResult):
     """
 
     @classmethod
-    def of(cls, campaign: Campaign, calls: int, message: str, *, named: bool) -> "Found":
-        """The result of a campaign after that many calls; if named, points are dicts."""
+    def of(cls, campaign: Campaign, calls: int, message: str) -> "Found":
+        """The result of a campaign after that many calls."""
         space, best = campaign.space, campaign.best
         values = [np.nan if r.value is None else r.value for r in campaign.records]
         made: Any = cls  # a dict; SciPy declares no fields
         return made(
-            x=None if best is None else shaped(space, best.params, named=named),
+            x=None if best is None else space.shaped(best.params),
             fun=np.nan if best is None else best.value,
-            x_iters=[shaped(space, r.params, named=named) for r in campaign.records],
+            x_iters=[space.shaped(r.params) for r in campaign.records],
             func_vals=np.array(values),
             nfev=calls,
             success=best is not None,
@@ -66,15 +65,11 @@ class Found(OptimizeResult):
     def recommended(self) -> Any:
         """The evaluated point with the best posterior mean, in the form of x; see `Campaign`."""
         params = self["campaign"].recommended
-        return None if params is None else self._shaped(params)
+        return None if params is None else self["campaign"].space.shaped(params)
 
     def recommend(self, context: Params) -> Any:
         """The point with the best posterior mean in a context, in the form of x; see `Campaign`."""
-        return self._shaped(self["campaign"].recommend(context))
-
-    def _shaped(self, params: Params) -> object:
-        named = any(isinstance(point, dict) for point in self["x_iters"])
-        return shaped(self["campaign"].space, params, named=named)
+        return self["campaign"].space.shaped(self["campaign"].recommend(context))
 
     def predict(self, points: object) -> tuple[Array, Array]:
         """Posterior mean and standard deviation at points; see `Campaign.predict`."""
@@ -100,15 +95,6 @@ class Found(OptimizeResult):
         )
 
     __str__ = __repr__
-
-
-def shaped(space: Space, params: Params, *, named: bool) -> object:
-    """A point in the form that a function takes: a dict, an array or a list."""
-    if named:
-        return dict(params)
-    values = list(params.values())
-    real = all(dimension.size is None for dimension in space.dimensions.values())
-    return np.array(values) if real else values
 
 
 def _measured_best(campaign: Campaign) -> str:
@@ -179,7 +165,6 @@ class Run:
     with_noise: bool = False  # whether a value comes with the standard deviation of its noise
     made: int = 0  # the number of values so far
     campaign: Campaign = field(init=False)
-    named: bool = field(init=False)
 
     def __post_init__(self) -> None:
         whole(self.n_calls, "n_calls")
@@ -215,18 +200,17 @@ class Run:
                     f"{name} must be {kind.get(name, '')}a function, got {shown(one)}"
                 )
 
-    def finish(self, campaign: Campaign, named: bool, waiting: Sequence[Params]) -> Found:
+    def finish(self, campaign: Campaign, waiting: Sequence[Params]) -> Found:
         """Make all calls; an exception that ends them carries the result so far.
 
         Args:
             campaign: the campaign that chooses the points and receives the values. Its pending
                 evaluations are made first.
-            named: whether the function takes a dict of values by name.
             waiting: the points to evaluate next.
         Raises:
             InvalidInput: a value is no number, or the number of values is wrong.
         """
-        self.campaign, self.named = campaign, named
+        self.campaign = campaign
         self._begun = [Suggestion(record.id, record.params) for record in campaign.pending]
         self._waiting, self._stopped = list(waiting), ""
         self._end = None if self.timeout is None else time.monotonic() + self.timeout
@@ -259,7 +243,7 @@ class Run:
         fun = self._guarded()
         while self._goes_on(self.made):
             points = self._next(min(self.batch, self.n_calls - self.made))
-            values = call(fun, [self._shaped(point.params) for point in points])
+            values = call(fun, [self.campaign.space.shaped(p.params) for p in points])
             if not isinstance(values, Iterable):
                 raise InvalidInput(
                     f"parallel must return values as `map` does, got {shown(values)}"
@@ -282,7 +266,9 @@ class Run:
             while True:
                 while len(running) < self._width and self._goes_on(self.made + len(running)):
                     (point,) = self._next(1)
-                    call = self._pool().submit(self._guarded(), self._shaped(point.params))
+                    call = self._pool().submit(
+                        self._guarded(), self.campaign.space.shaped(point.params)
+                    )
                     running[call] = point
                 if not running:
                     return
@@ -372,16 +358,12 @@ class Run:
     def _guarded(self) -> Callable[[Any], object]:
         return _Guarded(self.fun) if self.on_error == "fail" else self.fun
 
-    def _shaped(self, params: Params) -> object:
-        """A point in the form that the function takes."""
-        return shaped(self.campaign.space, params, named=self.named)
-
     def _count(self) -> str:
         return "1 call was made" if self.made == 1 else f"{self.made} calls were made"
 
     def _result(self, message: str) -> Found:
         """The result so far."""
-        return Found.of(self.campaign, self.made, message, named=self.named)
+        return Found.of(self.campaign, self.made, message)
 
 
 def _log(record: Record, campaign: Campaign, which: str) -> None:

@@ -44,7 +44,7 @@ class Cube(Box):
     candidates are rounded instead, which gives the same posterior.
     """
 
-    dimensions: tuple[Dimension, ...]
+    parts: tuple[tuple[Dimension, slice], ...]  # the coordinates of each dimension
     limits: LinearLimits | None = None
 
     @cached_property
@@ -53,10 +53,8 @@ class Cube(Box):
 
     @cached_property
     def free(self) -> Array | None:
-        sizes = np.repeat(
-            [d.size or 0 for d in self.dimensions], [d.width for d in self.dimensions]
-        )
-        return (sizes == 0).astype(np.float64) if sizes.any() else None
+        free = np.concatenate([np.full(d.width, float(d.size is None)) for d, _ in self.parts])
+        return None if free.all() else free
 
     def snap(self, points: Array) -> Array:
         """The actions nearest to points (n, d); under linear constraints some may violate them."""
@@ -66,20 +64,16 @@ class Cube(Box):
         return self._rounded(self.limits.repaired(snapped))
 
     def _rounded(self, points: Array) -> Array:
-        snapped, start = points.copy(), 0
-        for dimension in self.dimensions:
-            part = slice(start, start + dimension.width)
-            start = part.stop
+        snapped = points.copy()
+        for dimension, part in self.parts:
             if dimension.size is not None:
                 rows = points[:, part]
                 snapped[:, part] = [dimension.encode(dimension.decode(row)) for row in rows]
         return snapped
 
     def exchanges(self, point: Array) -> Array:
-        found, start = [], 0
-        for dimension in self.dimensions:
-            part = slice(start, start + dimension.width)
-            start = part.stop
+        found = []
+        for dimension, part in self.parts:
             if dimension.size is not None:
                 others = dimension.others(dimension.decode(point[part]))
                 moved = np.tile(point, (len(others), 1))
@@ -108,6 +102,7 @@ class Space(Displayed):
         linear: the linear constraints.
         cube: the cube [0, 1]^d.
         domain: `Arms` if there are at most 4096 combinations, else the cube.
+        named: whether the dimensions were given by name.
     Raises:
         InvalidInput: there are no dimensions, one of them is invalid, or no point satisfies all
             constraints.
@@ -119,6 +114,7 @@ class Space(Displayed):
         linear: Sequence[LinearConstraint] = (),
     ) -> None:
         self.dimensions = _named(dimensions)
+        self.named = isinstance(dimensions, (Mapping, Space))
         self.linear: tuple[LinearConstraint, ...] = tuple(linear)
         if isinstance(dimensions, Space):
             self.linear = (*dimensions.linear, *self.linear)
@@ -128,10 +124,9 @@ class Space(Displayed):
             i for i, d in enumerate(self.dimensions.values()) for _ in range(d.width)
         )
         self.parts = [slice(a, b) for a, b in pairwise(ends)]
-        self._parts = list(zip(self.dimensions.items(), self.parts, strict=True))
-        limits = _limits(self.linear, self.dimensions, self.parts) if self.linear else None
-        corners = np.zeros(self.dim), np.ones(self.dim)
-        self.cube = Cube(*corners, tuple(self.dimensions.values()), limits)
+        parts = tuple(zip(self.dimensions.values(), self.parts, strict=True))
+        limits = _limits(self.linear, parts) if self.linear else None
+        self.cube = Cube(np.zeros(self.dim), np.ones(self.dim), parts, limits)
         self.domain: Domain = self.cube
         sizes = [dimension.size for dimension in self.dimensions.values()]
         if None not in sizes and math.prod(filter(None, sizes)) <= MOST_ARMS:
@@ -201,7 +196,8 @@ class Space(Displayed):
 
     def decode(self, point: Array) -> Plain:
         """The named values nearest to a point (d,) of the unit cube."""
-        return {name: dimension.decode(point[part]) for (name, dimension), part in self._parts}
+        values = (dimension.decode(point[part]) for dimension, part in self.cube.parts)
+        return dict(zip(self.dimensions, values, strict=True))
 
     def action(self, params: Params) -> int | Array:
         """An agent's action for named values: an arm's index, or a point (d,)."""
@@ -226,9 +222,9 @@ class Space(Displayed):
     def partly(self, context: Params) -> Array:
         """The point (d,) of checked values, with NaN in the coordinates of the others."""
         point = np.full(self.dim, np.nan)
-        for (name, dimension), part in self._parts:
+        for name, part in zip(self.dimensions, self.parts, strict=True):
             if name in context:
-                point[part] = dimension.encode(context[name])
+                point[part] = self.dimensions[name].encode(context[name])
         return point
 
     def actual(self, point: Array) -> Plain:
@@ -243,6 +239,13 @@ class Space(Displayed):
     def params(self, action: int | Array) -> Plain:
         """The named values of an agent's action."""
         return self.decode(self.domain.points(np.array([action]))[0])
+
+    def shaped(self, params: Params) -> object:
+        """Values in the form that a function takes: a dict if named, an array or a list."""
+        if self.named:
+            return dict(params)
+        real = all(dimension.size is None for dimension in self.dimensions.values())
+        return np.array([*params.values()]) if real else [*params.values()]
 
     def to_dict(self) -> Plain:
         """A dict by name that the constructor accepts; options stay as they are."""
@@ -294,10 +297,10 @@ def _dimension(name: str, spec: object) -> Dimension:
 
 
 def _limits(
-    linear: Sequence[LinearConstraint], dimensions: Mapping[str, Dimension], parts: Sequence[slice]
+    linear: Sequence[LinearConstraint], parts: Sequence[tuple[Dimension, slice]]
 ) -> LinearLimits:
     """Linear constraints on values, as constraints on the numbers of the unit cube."""
-    dim, count = parts[-1].stop, len(dimensions)
+    dim, count = parts[-1][1].stop, len(parts)
     rows, low, high = [], [], []
     for one in linear:
         matrix = finite_array(dense(one), "A of a linear constraint", ndim=2)
@@ -310,19 +313,17 @@ def _limits(
         if not (ends[0] <= ends[1]).all():
             raise InvalidInput("lb of a linear constraint must be at most ub")
         scaled = np.zeros((len(matrix), dim))
-        for column, (name, dimension), part in zip(
-            matrix.T, dimensions.items(), parts, strict=True
-        ):
+        for column, (dimension, part) in zip(matrix.T, parts, strict=True):
             if isinstance(dimension, NumberRange):
                 scaled[:, part.start] = column * (dimension.high - dimension.low)
                 ends = [end - column * dimension.low for end in ends]
             elif column.any():
-                raise InvalidInput(f"the coefficient of the choice {name!r} must be 0")
+                raise InvalidInput(f"the coefficient of {shown(dimension)} must be 0")
         rows.append(scaled)
         low.append(ends[0])
         high.append(ends[1])
     logs, free = np.zeros(dim), np.zeros(dim)
-    for dimension, part in zip(dimensions.values(), parts, strict=True):
+    for dimension, part in parts:
         free[part] = dimension.size is None
         if isinstance(dimension, NumberRange) and dimension.log:
             logs[part.start] = math.log(dimension.high / dimension.low)

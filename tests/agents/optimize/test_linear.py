@@ -228,7 +228,7 @@ def test_what_lies_outside_or_makes_no_sense_is_refused():
     for one in wrong:
         with pytest.raises(InvalidInput):
             Campaign([(0.0, 1.0)] * 2, constraints=one)
-    with pytest.raises(InvalidInput, match="choice 'kind' must be 0"):
+    with pytest.raises(InvalidInput, match=r"coefficient of Choice.* must be 0"):
         Campaign(MIXED, constraints=LinearConstraint([[1.0, 0.0, 1.0]], 0.0, 1.0))
     with pytest.raises(InvalidInput, match="no combination"):
         Campaign([Integer(0, 2)], constraints=LinearConstraint([[1.0]], 0.4, 0.6))
