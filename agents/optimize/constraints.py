@@ -49,10 +49,13 @@ def split(given: object) -> tuple[dict[str, float], list[LinearConstraint]]:
                 "a campaign calls no functions: give the upper bound of a NonlinearConstraint by "
                 "name, and tell its values"
             )
-        new = upper_bounds(item)
-        if twice := [name for name in new if name in bounds]:
-            raise InvalidInput(f"two constraints have the name {twice[0]!r}")
-        bounds |= new
+        kind = "a dict of upper bounds by name, an object of SciPy, or a list of them"
+        for name, bound in mapping({} if item is None else item, "constraints", kind).items():
+            if not isinstance(name, str):
+                raise InvalidInput(f"the name of a constraint must be a string, got {shown(name)}")
+            if name in bounds:
+                raise InvalidInput(f"two constraints have the name {name!r}")
+            bounds[name] = number(bound, f"constraint {name!r}")
     return bounds, linear
 
 
@@ -60,18 +63,6 @@ def linear_to_dict(given: LinearConstraint) -> Plain:
     """A linear constraint as a plain dict of lists, which SciPy's constructor accepts."""
     parts = {"A": dense(given), "lb": given.lb, "ub": given.ub}
     return {key: np.asarray(part).tolist() for key, part in parts.items()}
-
-
-def upper_bounds(given: object) -> dict[str, float]:
-    """Checked upper bounds by name; raises `InvalidInput`."""
-    if given is None:
-        return {}
-    kind = "a dict of upper bounds by name, an object of SciPy, or a list of them"
-    found = mapping(given, "constraints", kind)
-    for name in found:
-        if not isinstance(name, str):
-            raise InvalidInput(f"the name of a constraint must be a string, got {shown(name)}")
-    return {name: number(bound, f"constraint {name!r}") for name, bound in found.items()}
 
 
 class Slacks:
@@ -99,9 +90,7 @@ class Slacks:
         """Observe the values of all constraints at records."""
         for name, model in self._models.items():
             if records:
-                model.tell_known(
-                    records, [self.bounds[name] - r.constraints[name] for r in records]
-                )
+                model.tell(records, [self.bounds[name] - r.constraints[name] for r in records])
 
     def learn_anew(self, records: Sequence[Record]) -> None:
         """Forget all values, and observe those of these records."""

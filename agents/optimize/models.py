@@ -71,7 +71,7 @@ class Models:
         log, reward = self._log, self._log.reward(record)
         if time is None:
             if not self.noise.is_known(record):
-                self.in_space.tell(record, reward, counts=counts)
+                self.in_space.tell([record], [reward], counts=counts)
             log.told_at(record.id, log.now, counts=counts)
         else:
             when = log.checked_time(time)
@@ -81,7 +81,7 @@ class Models:
 
     def tell_known(self, records: Sequence[Record]) -> None:
         """Observe values that were known in advance; no time passes."""
-        self.in_space.tell_known(records, [self._log.reward(record) for record in records])
+        self.in_space.tell(records, [self._log.reward(record) for record in records])
         self.slacks.tell(records)
 
     def learn_anew(self) -> None:

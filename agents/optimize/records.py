@@ -69,41 +69,6 @@ class Record:
     constraints: dict[str, float] = field(default_factory=dict)
     noise: float | None = None
 
-    @classmethod
-    def restored(
-        cls,
-        state: State,
-        index: int,
-        space: Space,
-        now: float,
-        bounds: Collection[str] = (),
-    ) -> "Record":
-        """A record from the snapshot of a campaign; raises `InvalidInput` if it is invalid."""
-        try:
-            record = cls(**state)
-            if whole(record.id, "id", 0) != index:
-                raise InvalidInput(f"id must be {index}")
-            if record.status not in get_args(RecordStatus):
-                raise InvalidInput("status must be pending, done or failed")
-            if (record.value is None) == (record.status == "done"):
-                raise InvalidInput(
-                    f"exactly the records that are done have a value, got {shown(record.value)}"
-                )
-            if record.value is not None:
-                number(record.value, "value")
-            if record.time is not None and positive(record.time, "time", zero=True) > now:
-                raise InvalidInput(f"time must be at most {now}, got {record.time}")
-            told = {n: number(v, f"constraint {n!r}") for n, v in dict(record.constraints).items()}
-            if list(told) != list(bounds if record.status == "done" else ()):
-                raise InvalidInput(f"it needs values of the constraints {list(bounds)}")
-            if record.noise is not None:
-                positive(record.noise, "noise", zero=True)
-            if not isinstance(record.reason, str):
-                raise InvalidInput(f"reason must be a string, got {shown(record.reason)}")
-            return replace(record, params=space.check(record.params), constraints=told)
-        except (TypeError, ValueError) as error:
-            raise InvalidInput(f"record {index}: {error}, in {shown(state)}") from None
-
 
 def measured(value: ArrayLike, *, worst: float) -> float:
     """A finite value, or NaN for a failed evaluation, given as NaN or as the infinity ``worst``.
@@ -409,7 +374,7 @@ class CampaignLog:
         """Return to the state of a snapshot; raises `InvalidInput` if it is invalid."""
         now = positive(state["now"], "now", zero=True)
         records = [
-            Record.restored(fields, index, self._space, now, self.bounds)
+            self._restored(fields, index, now)
             for index, fields in enumerate(listed(state["records"], "records"))
         ]
         told = []
@@ -421,3 +386,23 @@ class CampaignLog:
         self._at.clear()
         for record in records:
             self.put(record)
+
+    def _restored(self, fields: State, index: int, now: float) -> Record:
+        """A record of a snapshot; raises `InvalidInput` if it is invalid."""
+        try:
+            record = Record(**fields)
+            one_of(record.status, get_args(RecordStatus), "status")
+            if done := record.status == "done":
+                told = record.constraints or None
+                record = self.measured(record, record.value, told, record.noise)
+            if (record.value is not None, record.status == "done") != (done, done):
+                raise InvalidInput("exactly the records that are done have a value")
+            if whole(record.id, "id", 0) != index:
+                raise InvalidInput(f"id must be {index}")
+            if record.time is not None and positive(record.time, "time", zero=True) > now:
+                raise InvalidInput(f"time must be at most {now}")
+            if not isinstance(record.reason, str):
+                raise InvalidInput("reason must be a string")
+            return replace(record, params=self._space.check(record.params))
+        except (TypeError, ValueError) as error:
+            raise InvalidInput(f"record {index}: {error}, in {shown(fields)}") from None

@@ -201,7 +201,7 @@ class Space(Displayed):
 
     def action(self, params: Params) -> int | Array:
         """An agent's action for named values: an arm's index, or a point (d,)."""
-        return self._nearest(self.encode(params))
+        return self.nearest(self.encode(params))
 
     def check_context(self, context: Params) -> Plain:
         """Some of the named values, unchanged.
@@ -229,9 +229,10 @@ class Space(Displayed):
 
     def actual(self, point: Array) -> Plain:
         """The named values of the action nearest to the values at a point (d,) of the unit cube."""
-        return self.params(self._nearest(self._encoded(self.decode(point))))
+        return self.params(self.nearest(self._encoded(self.decode(point))))
 
-    def _nearest(self, point: Array) -> int | Array:
+    def nearest(self, point: Array) -> int | Array:
+        """An agent's action for a point (d,) of the unit cube: the nearest arm, or the point."""
         if not self.domain.finite:
             return point
         return int(np.abs(self.domain.span - point).sum(axis=1).argmin())

@@ -148,14 +148,12 @@ class SpaceAgent:
         """Let the search fix the coordinates of these values."""
         self.agent.search.fix(self.space.domain, self.space.partly(context))
 
-    def tell(self, record: Record, reward: float, *, counts: bool = True) -> None:
-        """Observe a reward; one round passes, unless it is prior data."""
+    def tell(
+        self, records: Sequence[Record], rewards: Sequence[float], *, counts: bool = False
+    ) -> None:
+        """Observe rewards together: prior data, or if they count, those of a round."""
         learn = self.agent.tell if counts else self.agent.prior_data
-        learn(self._actions([record]), [reward], **_noise_of([record]))
-
-    def tell_known(self, records: Sequence[Record], rewards: Sequence[float]) -> None:
-        """Observe prior data together, so that the model is fitted at most once."""
-        self.agent.prior_data(self._actions(records), rewards, **_noise_of(records))
+        learn(self._actions(records), rewards, **_noise_of(records))
 
     def learn_anew(self, told: Sequence[tuple[Record | None, float, float | None]]) -> None:
         """Forget all data, and observe these; the number of rounds stays.
@@ -168,7 +166,7 @@ class SpaceAgent:
         agent.reset()
         if agent.forgetting is None:
             if known := [(record, reward) for record, reward, _ in told if record is not None]:
-                self.tell_known([record for record, _ in known], [reward for _, reward in known])
+                self.tell([record for record, _ in known], [reward for _, reward in known])
         else:
             for record, reward, elapsed in told:
                 if record is None:
@@ -176,7 +174,7 @@ class SpaceAgent:
                 elif elapsed:
                     self.tell_after(elapsed, record, reward)
                 else:
-                    self.tell(record, reward, counts=elapsed is None)
+                    self.tell([record], [reward], counts=elapsed is None)
         agent.round = rounds
 
     def tell_after(self, elapsed: float, record: Record, reward: float) -> None:
@@ -185,7 +183,7 @@ class SpaceAgent:
         agent, usual = self.agent, self.agent.forgetting
         still = agent.forgetting = None if usual is not None and usual.ages else usual
         try:
-            self.tell(record, reward)
+            self.tell([record], [reward], counts=True)
         finally:
             if agent.forgetting is still:  # a fit may have replaced it
                 agent.forgetting = usual
@@ -218,12 +216,9 @@ class SpaceAgent:
 
         They are those of the rewards, which are to be maximized.
         """
-        domain = self.space.domain
-        if domain.finite:
-            away = (np.abs(domain.span - point).sum(axis=1) for point in unit)
-            actions = np.array([int(gaps.argmin()) for gaps in away], dtype=np.int64)
-        else:
-            actions = domain.check(unit)
+        actions = unit
+        if self.space.domain.finite:
+            actions = np.array([self.space.nearest(one) for one in unit], dtype=np.int64)
         mean, var = self.agent.posterior.moments(self.agent.action_map.points(actions))
         if self.agent.refit is None or self.agent.refit.tails is None:
             return mean, var

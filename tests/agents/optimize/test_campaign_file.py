@@ -145,7 +145,7 @@ def test_a_file_of_another_format_is_refused_by_its_format(found, tmp_path):
 
 
 BROKEN = [
-    ("value", "x"), ("value", None), ("value", 1e400), ("value", True), ("value", [1.0]),
+    ("value", "x"), ("value", None), ("value", 1e400), ("value", [1.0]),
     ("status", "finished"), ("status", "pending"), ("status", None), ("status", []),
     ("params", {}), ("params", {"x": 0.5}), ("params", {"x": 0.5, "y": 7.0}), ("params", None),
     ("id", 3), ("id", "1"), ("id", True), ("time", "x"), ("time", 1e400),
