@@ -116,9 +116,8 @@ def minimize(
         UnknownName: there is no such agent or setting.
     """
     run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose, context)
-    options: Plain = {"maximize": False, "seed": seed, "n_initial": n_initial, "file": file}
-    options["constraints"] = constraints
-    return _search(run, bounds, agent, (x0, y0), noise, options, settings)
+    options = {"maximize": False, "seed": seed, "n_initial": n_initial, "noise": noise}
+    return _search(run, bounds, agent, (x0, y0), constraints, file, options, settings)
 
 
 def maximize(
@@ -148,9 +147,8 @@ def maximize(
     The campaign maximizes: all values have the sign of the function, and -inf is a failed call.
     """
     run = Run(fun, n_calls, batch, parallel, callback, on_error, timeout, verbose, context)
-    options: Plain = {"maximize": True, "seed": seed, "n_initial": n_initial, "file": file}
-    options["constraints"] = constraints
-    return _search(run, bounds, agent, (x0, y0), noise, options, settings)
+    options = {"maximize": True, "seed": seed, "n_initial": n_initial, "noise": noise}
+    return _search(run, bounds, agent, (x0, y0), constraints, file, options, settings)
 
 
 def _search(
@@ -158,39 +156,35 @@ def _search(
     bounds: SpaceSpec,
     agent: str,
     given: tuple[object, Sequence[float] | None],
-    noise: float | str | None,
+    constraints: object,
+    file: str | Path | None,
     options: Plain,
     settings: Plain,
 ) -> Found:
     """Make the campaign, or continue that of an existing file, and all calls."""
     _check_arguments("maximize" if options["maximize"] else "minimize", agent, settings)
-    own, others, options["constraints"] = sides_of(options["constraints"])
+    own, others, options["constraints"] = sides_of(constraints)
     if own or others:
         run.fun, run.constrained = WithConstraints(run.fun, own, others), True
-    if isinstance(noise, str):
-        one_of(noise, ("returned",), "noise")
-        run.with_noise, noise = True, None
+    if isinstance(options["noise"], str):
+        one_of(options["noise"], ("returned",), "noise")
+        run.with_noise, options["noise"] = True, None
+    options |= settings
     space = Space(bounds, split(options["constraints"])[1])
-    fixed = run.context if isinstance(run.context, Mapping) else None
-    if fixed is not None:
-        space.check_context(fixed)
+    if isinstance(run.context, Mapping):
+        Campaign(bounds, agent, **options).check_context(run.context)
     points, values = _given(space, *given, worst=-np.inf if options["maximize"] else np.inf)
     if values and run.constrained:
         raise InvalidInput(
             "with constraints leave out y0, and x0 is called first; to give known values, observe "
             "them in a Campaign"
         )
-    file = options.pop("file")
-    new = file is None or not CampaignFile(file).path.exists()
-    if new and options["n_initial"] is None:
-        options["n_initial"] = min(usual_initial(space), max(1, run.n_calls // 4))
-    options |= {"noise": noise, **settings}
-    if new:
+    if file is None or not CampaignFile(file).path.exists():
+        if options["n_initial"] is None:
+            options["n_initial"] = min(usual_initial(space), max(1, run.n_calls // 4))
         campaign = Campaign(bounds, agent, file=file, **options)
     else:
         campaign = Campaign.open(file, bounds, agent, **options)
-    if fixed is not None:
-        campaign.check_context(fixed)  # whether the agent supports it
     known, waiting = points[: len(values)], points[len(values) :]
     seen = [record.params for record in campaign.records]
     told = [None if np.isnan(value) else value for value in values]  # None for a failed one

@@ -24,7 +24,7 @@ from gpbandits_env.agents.optimize.records import (
     pair_of,
 )
 from gpbandits_env.arrays import Array, flag, positive, whole
-from gpbandits_env.display import in_short
+from gpbandits_env.display import counted, in_short
 from gpbandits_env.errors import InvalidInput, one_of, shown
 
 
@@ -42,24 +42,6 @@ class Found(OptimizeResult):
         campaign: the `Campaign`, which can continue.
         agent: its agent.
     """
-
-    @classmethod
-    def of(cls, campaign: Campaign, calls: int, message: str) -> "Found":
-        """The result of a campaign after that many calls."""
-        space, best = campaign.space, campaign.best
-        values = [np.nan if r.value is None else r.value for r in campaign.records]
-        made: Any = cls  # a dict; SciPy declares no fields
-        return made(
-            x=None if best is None else space.shaped(best.params),
-            fun=np.nan if best is None else best.value,
-            x_iters=[space.shaped(r.params) for r in campaign.records],
-            func_vals=np.array(values),
-            nfev=calls,
-            success=best is not None,
-            message=message,
-            agent=campaign.agent,
-            campaign=campaign,
-        )
 
     @property
     def recommended(self) -> Any:
@@ -81,12 +63,13 @@ class Found(OptimizeResult):
 
     def __repr__(self) -> str:
         campaign: Campaign = self["campaign"]
-        kind = "maximum" if campaign.maximize else "minimum"
+        kind, best = "maximum" if campaign.maximize else "minimum", campaign.best
+        found = "none" if best is None else f"{in_short(best.value)} at {_listed(best.params)}"
         shares = sorted(campaign.importance().items(), key=lambda item: -item[1])
         counts = f"{len(campaign.failed)} failed, {len(campaign.pending)} pending"
         return "\n".join(
             [
-                f"{kind}: {_measured_best(campaign)}",
+                f"{kind}: {found}",
                 f"recommended: {_advice(campaign)}",
                 f"importance: {', '.join(f'{name} {share:.2f}' for name, share in shares)}",
                 f"calls: {self['nfev']}, {counts}; {self['message']}",
@@ -95,11 +78,6 @@ class Found(OptimizeResult):
         )
 
     __str__ = __repr__
-
-
-def _measured_best(campaign: Campaign) -> str:
-    best = campaign.best
-    return "none" if best is None else f"{in_short(best.value)} at {_listed(best.params)}"
 
 
 def _advice(campaign: Campaign) -> str:
@@ -226,9 +204,9 @@ class Run:
             with suppress(AttributeError, TypeError):  # some exceptions accept no attribute
                 error.result = self._result("ended by an exception")  # type: ignore[attr-defined]
             error.add_note(
-                f"{self._count()} before; the attribute `result` of this exception is "
-                "the result so far, and its `campaign` can continue. With file='...' all values "
-                "are kept on disk."
+                f"{counted(self.made, 'call')} made before; the attribute `result` of this "
+                "exception is the result so far, and its `campaign` can continue. With file='...' "
+                "all values are kept on disk."
             )
             wrong = isinstance(error, InvalidInput)  # a value, which ends the run in any case
             if self.on_error == "raise" and isinstance(error, Exception) and not wrong:
@@ -236,7 +214,7 @@ class Run:
                     "With on_error='fail' an exception in the function is a failed call."
                 )
             raise
-        return self._result(self._stopped or self._count())
+        return self._result(self._stopped or f"{counted(self.made, 'call')} made")
 
     def _call_in_batches(self, call: Map) -> None:
         """Evaluate ``batch`` points at a time; each value is recorded as it arrives."""
@@ -334,7 +312,13 @@ class Run:
             record = self._recorded(id, value)
         finally:  # a value that could not be saved is kept, and a wrong one is not
             self.made += self.campaign.records[id].status != "pending"
-        _log(record, self.campaign, f"call {self.made} of {self.n_calls}")
+        which, at = f"call {self.made} of {self.n_calls}", record.params
+        if record.status == "failed":
+            LOGGER.warning("%s failed at %s: %s", which, at, record.reason)
+        else:
+            best = self.campaign.best
+            level = None if best is None else best.value
+            LOGGER.info("%s: %.6g at %s; best %s", which, record.value, at, level)
         self._bar.update()
 
     def _recorded(self, id: int, value: Any) -> Record:
@@ -358,18 +342,19 @@ class Run:
     def _guarded(self) -> Callable[[Any], object]:
         return _Guarded(self.fun) if self.on_error == "fail" else self.fun
 
-    def _count(self) -> str:
-        return "1 call was made" if self.made == 1 else f"{self.made} calls were made"
-
     def _result(self, message: str) -> Found:
         """The result so far."""
-        return Found.of(self.campaign, self.made, message)
-
-
-def _log(record: Record, campaign: Campaign, which: str) -> None:
-    if record.status == "failed":
-        LOGGER.warning("%s failed at %s: %s", which, record.params, record.reason)
-    else:
-        best = campaign.best
-        level = None if best is None else best.value
-        LOGGER.info("%s: %.6g at %s; best %s", which, record.value, record.params, level)
+        campaign, space, best = self.campaign, self.campaign.space, self.campaign.best
+        values = [np.nan if r.value is None else r.value for r in campaign.records]
+        made: Any = Found  # a dict; SciPy declares no fields
+        return made(
+            x=None if best is None else space.shaped(best.params),
+            fun=np.nan if best is None else best.value,
+            x_iters=[space.shaped(r.params) for r in campaign.records],
+            func_vals=np.array(values),
+            nfev=self.made,
+            success=best is not None,
+            message=message,
+            agent=campaign.agent,
+            campaign=campaign,
+        )

@@ -256,7 +256,7 @@ def test_what_a_callback_or_a_wrong_value_ends_is_not_lost_either():
             )
         assert caught.value.result.func_vals[:2].tolist() == [1.0, 2.0]
         assert caught.value.result.nfev == 2
-        assert "2 calls were made before" in caught.value.__notes__[0]
+        assert "2 calls made before" in caught.value.__notes__[0]
         assert "on_error" not in "".join(caught.value.__notes__)
     with pytest.raises(KeyboardInterrupt) as stopped:
         agents.minimize(branin, BRANIN, n_calls=5, seed=0, callback=interrupted)
