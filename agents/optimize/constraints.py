@@ -163,25 +163,19 @@ class WithConstraints:
         return value, told
 
 
-@dataclass(frozen=True)
 class NonlinearSides:
     """A `NonlinearConstraint` as upper bounds: an output c_j gives c_j <= ub and -c_j <= -lb.
 
     Args:
+        given: SciPy's object.
         name: what the constraint is called.
-        fun: its function, which takes a point as an array.
-        low: (k,) lower bounds; -inf for none.
-        high: (k,) upper bounds; inf for none.
+    Attributes:
+        bounds: the upper bounds by name.
+    Raises:
+        InvalidInput: it has no function, or its bounds exclude each other.
     """
 
-    name: str
-    fun: Callable[[Any], Any]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-
-    @staticmethod
-    def of(given: NonlinearConstraint, name: str) -> "NonlinearSides":
-        """The sides of SciPy's object; raises `InvalidInput` if they exclude each other."""
+    def __init__(self, given: NonlinearConstraint, name: str) -> None:
         low, high = np.broadcast_arrays(
             np.atleast_1d(np.asarray(given.lb, dtype=float)),
             np.atleast_1d(np.asarray(given.ub, dtype=float)),
@@ -191,32 +185,23 @@ class NonlinearSides:
                 "a NonlinearConstraint needs a function, and lb below ub for each of its outputs; "
                 f"got {shown(given.lb)} and {shown(given.ub)}"
             )
-        return NonlinearSides(name, given.fun, tuple(low.tolist()), tuple(high.tolist()))
-
-    @property
-    def bounds(self) -> dict[str, float]:
-        """The upper bounds by name."""
-        return {name: bound for name, bound, _, _ in self._sides()}
+        self._name, self._fun, self._shape = name, given.fun, low.shape
+        self.bounds: dict[str, float] = {}
+        self._sides: dict[str, tuple[int, float]] = {}  # the output and its sign
+        for j, ends in enumerate(zip(high.tolist(), low.tolist(), strict=True)):
+            one = name if len(low) == 1 else f"{name}[{j}]"
+            for side, sign, end in zip((one, f"-{one}"), (1.0, -1.0), ends, strict=True):
+                if np.isfinite(end):
+                    self.bounds[side], self._sides[side] = sign * end, (j, sign)
 
     def __call__(self, x: object) -> dict[str, float]:
         """The values of the sides by name."""
-        values = numbers(np.atleast_1d(self.fun(x)), self.name)
-        if values.shape != (len(self.low),):
+        values = numbers(np.atleast_1d(self._fun(x)), self._name)
+        if values.shape != self._shape:
             raise InvalidInput(
-                f"{self.name} has bounds for {len(self.low)} outputs, got {shown(values)}"
+                f"{self._name} has bounds for {self._shape[0]} outputs, got {shown(values)}"
             )
-        return {name: sign * float(values[j]) for name, _, j, sign in self._sides()}
-
-    def _sides(self) -> list[tuple[str, float, int, float]]:
-        """Each side's name, upper bound, output and sign."""
-        found = []
-        for j, (low, high) in enumerate(zip(self.low, self.high, strict=True)):
-            name = self.name if len(self.low) == 1 else f"{self.name}[{j}]"
-            if high < np.inf:
-                found.append((name, high, j, 1.0))
-            if low > -np.inf:
-                found.append((f"-{name}", -low, j, -1.0))
-        return found
+        return {name: sign * float(values[j]) for name, (j, sign) in self._sides.items()}
 
 
 def sides_of(given: object) -> tuple[tuple[str, ...], tuple[NonlinearSides, ...], list[object]]:
@@ -230,7 +215,7 @@ def sides_of(given: object) -> tuple[tuple[str, ...], tuple[NonlinearSides, ...]
     """
     items = list(given) if isinstance(given, (list, tuple)) else [given]
     nonlinear = [item for item in items if isinstance(item, NonlinearConstraint)]
-    sides = [NonlinearSides.of(item, f"c{j}") for j, item in enumerate(nonlinear)]
+    sides = [NonlinearSides(item, f"c{j}") for j, item in enumerate(nonlinear)]
     others = tuple(side for side in sides if side.bounds)  # some limit nothing
     rest = [item for item in items if not isinstance(item, NonlinearConstraint)]
     own = tuple(split(rest)[0])
