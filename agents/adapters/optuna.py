@@ -9,7 +9,6 @@ order; 2. the first batch, before any data, is drawn at random; 3. the study is 
 between trials (CMA-ES, genetic algorithms, QMC) are not supported.
 """
 
-from collections.abc import Sequence
 from types import ModuleType
 
 import numpy as np
@@ -18,7 +17,7 @@ from numpy.random import Generator
 from gpbandits_env.agents.adapters.base import Adapter, alone_and_quiet, imported
 from gpbandits_env.arrays import Points, Settings, mapping
 from gpbandits_env.domains import Arms, Box
-from gpbandits_env.errors import InvalidInput, unknown
+from gpbandits_env.errors import InvalidInput, one_of
 from gpbandits_env.problem import Problem
 
 # The samplers that use only the parameters and values of trials.
@@ -33,8 +32,8 @@ class OptunaSampler(Adapter):
         options: the arguments of the sampler, as a dict; None for its defaults.
     Raises:
         MissingExtra: optuna (or torch) is not installed.
-        UnknownName: there is no such sampler.
-        InvalidInput: the sampler is not supported here, or it does not take the arguments.
+        UnknownName: the sampler is not supported here.
+        InvalidInput: it needs arms, or it does not take the arguments.
     """
 
     def __init__(
@@ -46,8 +45,14 @@ class OptunaSampler(Adapter):
         options: Settings | None = None,
     ) -> None:
         super().__init__(problem, rng)
-        given = {} if options is None else mapping(options, "options")
-        self._sampler, self._given = sampler, dict(given)
+        self._sampler = one_of(sampler, SAMPLERS, "sampler of Optuna without a state of its own")
+        self._given = {} if options is None else mapping(options, "options")
+        if sampler == "BruteForceSampler" and not self._domain.finite:
+            raise InvalidInput("BruteForceSampler tries all actions in turn, so it needs arms")
+        if "constraints_func" in self._given:
+            raise InvalidInput("no constraints are supported here: leave out constraints_func")
+        if sampler == "GPSampler":
+            imported("torch", "botorch")
         self._new_sampler(0)
 
     def choose(self, seed: int) -> Points:
@@ -75,7 +80,6 @@ class OptunaSampler(Adapter):
 
     def _new_sampler(self, seed: int) -> object:
         samplers = imported("optuna", "optuna").samplers
-        self._check(samplers.__all__)
         options = dict(self._given)
         if self._sampler == "TPESampler" and (self.batch_size > 1 or self.pending):
             options.setdefault("constant_liar", True)
@@ -84,24 +88,6 @@ class OptunaSampler(Adapter):
                 return getattr(samplers, self._sampler)(seed=seed, **options)
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"{self._sampler} does not take {options}: {error}") from None
-
-    def _check(self, of_optuna: Sequence[str]) -> None:
-        """Raise an error for samplers that are not supported here."""
-        name = self._sampler
-        if name not in of_optuna or not name.endswith("Sampler"):
-            raise unknown("sampler of Optuna", name, SAMPLERS)
-        if name not in SAMPLERS:
-            raise InvalidInput(
-                f"{name} keeps its own state in a study or needs more than a seed, but here the "
-                f"study is rebuilt from the data at every ask: use one of {', '.join(SAMPLERS)}, "
-                f"or run {name} in Optuna itself"
-            )
-        if name == "BruteForceSampler" and not self._domain.finite:
-            raise InvalidInput("BruteForceSampler tries all actions in turn, so it needs arms")
-        if "constraints_func" in self._given:
-            raise InvalidInput("no constraints are supported here: leave out constraints_func")
-        if name == "GPSampler":
-            imported("torch", "botorch")
 
     def _distributions(self, kinds: ModuleType) -> dict[str, object]:
         domain = self._domain

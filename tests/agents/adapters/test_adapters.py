@@ -220,7 +220,7 @@ STATEFUL = ("CmaEsSampler", "NSGAIISampler", "QMCSampler", "GridSampler", "Parti
 @pytest.mark.parametrize("sampler", STATEFUL)
 def test_samplers_of_optuna_that_would_not_be_themselves_are_refused(problem, sampler):
     pytest.importorskip("optuna")
-    with pytest.raises(InvalidInput, match=rf"{sampler} keeps.* TPESampler, GPSampler"):
+    with pytest.raises(UnknownName, match=rf"state of its own named '{sampler}'.* TPESampler"):
         agents.make("optuna", problem, sampler=sampler)
 
 
