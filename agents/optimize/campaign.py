@@ -189,7 +189,8 @@ class Campaign(Displayed):
             InvalidInput: no evaluation with that id is pending, the value is no number or the
                 other infinity, or the time is before now. The campaign is unchanged.
         """
-        return self._close(self._log.pending(id), (value, constraints, noise), time, counts=True)
+        record = self._measured(self._log.pending(id), value, constraints, noise)
+        return self._close([record], time, counts=True)[0]
 
     def fail(self, id: int, reason: str = "") -> Record:
         """Record that a pending evaluation failed; the agent observes nothing.
@@ -197,8 +198,8 @@ class Campaign(Displayed):
         Raises:
             InvalidInput: no evaluation with that id is pending.
         """
-        record = self._log.pending(id)
-        return self._put(replace(record, status="failed", time=self.now, reason=str(reason)))
+        record = replace(self._log.pending(id), status="failed", reason=str(reason))
+        return self._close([record])[0]
 
     def observe(
         self,
@@ -222,7 +223,7 @@ class Campaign(Displayed):
             InvalidInput: params lie outside the space, or as in `tell`. The campaign is unchanged.
         """
         record = self._log.new(self.space.check(params))
-        return self._close(record, (value, constraints, noise), time)
+        return self._close([self._measured(record, value, constraints, noise)], time)[0]
 
     def observe_all(
         self,
@@ -252,19 +253,8 @@ class Campaign(Displayed):
         start = len(self.records)
         limits = self._one_each(by_label(constraints, self._log.bounds), "constraints", len(told))
         sds = self._one_each(noise, "noise", len(told))
-        records: list[Record] = []
-        for one, value, limit, sd in zip(given, told, limits, sds, strict=True):
-            record = Record(start + len(records), one, time=self.now)
-            records.append(self._measured(record, value, limit, sd))
-        if done := [record for record in records if record.value is not None]:
-            self._models.tell_known(done)
-        for record in records:
-            self._log.put(record)
-            if record.status == "done":
-                self._log.told_at(record.id, self.now)
-        self._models.failures.tell(records, self.records)
-        self._save()
-        return records
+        new = (Record(start + i, one) for i, one in enumerate(given))
+        return self._close(list(map(self._measured, new, told, limits, sds)))
 
     def correct(
         self,
@@ -308,7 +298,8 @@ class Campaign(Displayed):
         Raises:
             InvalidInput: params lie outside the space.
         """
-        record = self._put(self._log.new(self.space.check(params)))
+        record = self._log.put(self._log.new(self.space.check(params)))
+        self._save()
         return Suggestion(record.id, dict(record.params))
 
     @property
@@ -566,18 +557,17 @@ class Campaign(Displayed):
         return params
 
     def _close(
-        self,
-        record: Record,
-        told: tuple[Any, Any, Any],
-        time: float | None,
-        *,
-        counts: bool = False,
-    ) -> Record:
-        """Check what was told, and record it; the models learn it unless the evaluation failed."""
-        closed = self._measured(record, *told)
-        if closed.value is not None:
-            self._models.tell(closed, time, counts)
-        return self._put(replace(closed, time=self.now))
+        self, records: Sequence[Record], time: float | None = None, *, counts: bool = False
+    ) -> list[Record]:
+        """Keep records that are done or failed; the models learn them."""
+        when = None if time is None else self._log.checked_time(time)
+        for record in records:
+            self._log.put(replace(record, time=self.now))
+        if done := [record for record in records if record.status == "done"]:
+            self._models.tell(done, when, counts)
+        self._models.failures.tell(records, self.records)
+        self._save()
+        return [self.records[record.id] for record in records]
 
     def _measured(self, record: Record, value: Any, constraints: Any, noise: Any) -> Record:
         """The record with what was told; see `CampaignLog.measured`."""
@@ -597,12 +587,6 @@ class Campaign(Displayed):
                 f"{name} must have one entry per evaluation, got {len(found)} for {n}"
             )
         return found
-
-    def _put(self, record: Record) -> Record:
-        self._log.put(record)
-        self._models.failures.tell([record], self.records)
-        self._save()
-        return record
 
     def _save(self) -> None:
         if self._file is not None:

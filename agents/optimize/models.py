@@ -62,26 +62,16 @@ class Models:
             again=self.noise.is_present,
         )
 
-    def tell(self, record: Record, time: float | None, counts: bool) -> None:
-        """Observe a value, which may count as a round, and let time pass in the log.
-
-        Raises:
-            InvalidInput: the time is before the present. Nothing has changed.
-        """
-        log, reward = self._log, self._log.reward(record)
-        if time is None:
-            if not self.noise.is_known(record):
-                self.in_space.tell([record], [reward], counts=counts)
-            log.told_at(record.id, log.now, counts=counts)
-        else:
-            when = log.checked_time(time)
-            self.in_space.tell_after(when - log.now, record, reward)
-            log.told_at(record.id, when)
-        self.slacks.tell([record])
-
-    def tell_known(self, records: Sequence[Record]) -> None:
-        """Observe values that were known in advance; no time passes."""
-        self.in_space.tell(records, [self._log.reward(record) for record in records])
+    def tell(self, records: Sequence[Record], when: float | None, counts: bool) -> None:
+        """Observe values now, which may count as a round, or one at a later time."""
+        log = self._log
+        if when is not None:
+            (record,) = records
+            self.in_space.tell_after(when - log.now, record, log.reward(record))
+        elif new := [record for record in records if not self.noise.is_known(record)]:
+            self.in_space.tell(new, [log.reward(record) for record in new], counts=counts)
+        for record in records:
+            log.told_at(record.id, when, counts=counts)
         self.slacks.tell(records)
 
     def learn_anew(self) -> None:

@@ -258,13 +258,17 @@ class CampaignLog:
             )
         return when
 
-    def told_at(self, id: int | None, when: float, *, counts: bool = False) -> None:
-        """Let the time be ``when``; then a value was observed, if an id is given.
+    def told_at(self, id: int | None, when: float | None, *, counts: bool = False) -> None:
+        """A value was observed, if an id is given, at the time ``when``.
 
-        If it counts, one round passes after it.
+        Without a time it is now; if it counts, one round passes after it.
         """
+        counts = counts and when is None
+        when = self.now if when is None else when
         self.told.append((id, None if counts else when - self.now))
         self.now = when + 1.0 if counts else when
+        if id is not None:
+            self.put(replace(self.records[id], time=self.now))
 
     def correct(self, record: Record) -> None:
         """Replace a record that is done or failed by a corrected one."""

@@ -90,6 +90,22 @@ def test_further_points_on_a_line_differ():
     assert len(points_of(campaign.records)) == 40
 
 
+@pytest.mark.parametrize("together", [True, False])
+def test_an_equal_value_of_a_known_point_is_learned_once(together):
+    """However it is told, so that a correction changes nothing else."""
+    points, values = [{"x": 0.2, "y": 0.1}, {"x": 0.4, "y": 0.8}] * 2, [1.0, 2.0] * 2
+    campaign = Campaign(PLANE, seed=0)
+    if together:
+        campaign.observe_all(points, values)
+    else:
+        for point, value in zip(points, values, strict=True):
+            campaign.observe(point, value)
+    assert len(campaign.records) == 4
+    assert len(campaign.agent.posterior.observed) == 2
+    campaign.correct(3, 2.0)
+    assert len(campaign.agent.posterior.observed) == 2
+
+
 @pytest.mark.parametrize("name", ["rembo", "hesbo"])
 def test_a_correction_moves_no_point_of_an_embedding(name, tmp_path):
     campaign = Campaign([(0.0, 1.0)] * 6, name, seed=0, n_initial=1)
