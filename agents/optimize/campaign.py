@@ -245,14 +245,10 @@ class Campaign(Displayed):
             InvalidInput: the numbers of params, values, constraints and noise differ, or as in
                 `observe`. The campaign is unchanged.
         """
-        given, told = params_of(self.space, params), rows(values, "values")
-        if len(given) != len(told):
-            raise InvalidInput(
-                f"observe_all needs one value per evaluation, got {len(told)} for {len(given)}"
-            )
-        start = len(self.records)
-        limits = self._one_each(by_label(constraints, self._log.bounds), "constraints", len(told))
-        sds = self._one_each(noise, "noise", len(told))
+        given, start = params_of(self.space, params), len(self.records)
+        told = self._one_each(values, "values", len(given))
+        limits = self._one_each(by_label(constraints, self._log.bounds), "constraints", len(given))
+        sds = self._one_each(noise, "noise", len(given))
         new = (Record(start + i, one) for i, one in enumerate(given))
         return self._close(list(map(self._measured, new, told, limits, sds)))
 
