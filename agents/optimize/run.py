@@ -222,19 +222,8 @@ class Run:
         while self._goes_on(self.made):
             points = self._next(min(self.batch, self.n_calls - self.made))
             values = call(fun, [self.campaign.space.shaped(p.params) for p in points])
-            if not isinstance(values, Iterable):
-                raise InvalidInput(
-                    f"parallel must return values as `map` does, got {shown(values)}"
-                )
-            given = 0
-            for given, value in enumerate(values, 1):
-                if given <= len(points):
-                    self._close(points[given - 1].id, value)
-            if given != len(points):
-                raise InvalidInput(
-                    "parallel must return one value per point, "
-                    f"got {given} for {len(points)} points"
-                )
+            for point, value in zip(points, values, strict=True):  # `parallel` gives one for each
+                self._close(point.id, value)
             self._report()
 
     def _call_asynchronously(self) -> None:

