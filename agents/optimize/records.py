@@ -126,38 +126,6 @@ def constraints_by_name(names: Collection[str], given: Any) -> Mapping[str, Any]
     return dict(zip(names, values, strict=True))
 
 
-def measured_constraints(bounds: Mapping[str, float], given: Limits) -> dict[str, float] | None:
-    """The checked values of all constraints; None if one is NaN, so that the evaluation failed.
-
-    Args:
-        bounds: the upper bounds by name.
-        given: a dict of values by name, or a list of values in the order of the bounds.
-    Raises:
-        InvalidInput: a value is missing, or is no number.
-        UnknownName: there is no constraint of some name.
-    """
-    if not bounds:
-        if given is not None:
-            raise InvalidInput("this campaign has no constraints: leave out their values")
-        return {}
-    if given is None:
-        raise InvalidInput(
-            f"each value needs the values of the constraints too: {', '.join(bounds)}"
-        )
-    given = constraints_by_name(bounds, given)
-    for name in given:
-        one_of(name, bounds, "constraint")
-    if missing := [name for name in bounds if name not in given]:
-        raise InvalidInput(f"there is no value for the constraint {missing[0]!r}")
-    found = {name: _single(given[name], f"constraint {name!r}") for name in bounds}
-    if any(abs(bounds[name] - value) > LARGEST for name, value in found.items()):
-        raise InvalidInput(
-            f"values of constraints must be NaN or at most {LARGEST:g} from their bounds, got "
-            f"{shown(given)}"
-        )
-    return None if np.isnan(list(found.values())).any() else found
-
-
 class CampaignLog:
     """The evaluations of a campaign. It checks what is reported, and knows no agent.
 
@@ -226,13 +194,28 @@ class CampaignLog:
         record = replace(record, constraints={}, noise=None)
         found = measured(value, worst=-self.sign * np.inf)
         if not np.isnan(found):
-            limits = measured_constraints(self.bounds, constraints)
+            limits = self._limits(constraints)
             if limits is not None:
                 return replace(record, status="done", value=found, constraints=limits, noise=own)
             return replace(record, status="failed", reason="the value of a constraint was NaN")
         missing = np.ma.is_masked(value) or np.isnan(value)
         reason = "the value was NaN" if missing else "the value was infinite"
         return replace(record, status="failed", reason=reason)
+
+    def _limits(self, given: Limits) -> dict[str, float] | None:
+        """The checked values of all constraints; None if one is NaN: the evaluation failed."""
+        told = {} if given is None else constraints_by_name(self.bounds, given)
+        if told.keys() != self.bounds.keys():
+            own = f"a value comes with those of the constraints {list(self.bounds)}"
+            none = "this campaign has no constraints"
+            raise InvalidInput(f"{own if self.bounds else none}, got {shown(given)}")
+        found = {name: _single(told[name], f"constraint {name!r}") for name in self.bounds}
+        if any(abs(self.bounds[name] - value) > LARGEST for name, value in found.items()):
+            raise InvalidInput(
+                f"values of constraints must be NaN or at most {LARGEST:g} from their bounds, got "
+                f"{shown(given)}"
+            )
+        return None if np.isnan(list(found.values())).any() else found
 
     def feasible(self, record: Record) -> bool:
         """Whether an evaluation has a value and its measured constraints hold."""
