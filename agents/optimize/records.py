@@ -270,10 +270,7 @@ class CampaignLog:
         found: list[tuple[Record | None, float, float | None]] = []
         for id, elapsed in self.told:
             record = None if id is None else self.records[id]
-            if record is None:
-                found.append((None, 0.0, elapsed))
-            elif record.status == "done":
-                found.append((record, self.reward(record), elapsed))
+            found.append((record, 0.0 if record is None else self.reward(record), elapsed))
         return found
 
     @property
