@@ -185,7 +185,8 @@ class NonlinearSides:
                 "a NonlinearConstraint needs a function, and lb below ub for each of its outputs; "
                 f"got {shown(given.lb)} and {shown(given.ub)}"
             )
-        self._name, self._fun, self._shape = name, given.fun, low.shape
+        self._name, self._shape = name, low.shape
+        self._fun: Callable[[Any], Any] = given.fun
         self.bounds: dict[str, float] = {}
         self._sides: dict[str, tuple[int, float]] = {}  # the output and its sign
         for j, ends in enumerate(zip(high.tolist(), low.tolist(), strict=True)):

@@ -185,7 +185,7 @@ class CampaignLog:
         return self.records[index]
 
     def measured(
-        self, record: Record, value: ArrayLike, constraints: Limits, noise: float | None = None
+        self, record: Record, value: Any, constraints: Limits, noise: float | None = None
     ) -> Record:
         """The record with its value, constraints and noise, or as failed if they mean that."""
         own = None if noise is None else number(noise, "noise", finite=False)
